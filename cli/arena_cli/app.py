@@ -62,6 +62,7 @@ COMMANDS: Mapping[str, Callable[[str], Command]] = {
     "export": single("export"),
     "backup": single("backup"),
     "site": single("site"),
+    "report": single("report"),
     "web": single("web"),
     "admin": single("admin"),
     "play": single("play"),

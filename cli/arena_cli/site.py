@@ -5,6 +5,7 @@
     DIR/api/v1/contests/N.json, contests/N/games-K.json                             standings, list of games
     DIR/api/v1/contests/N/schedule-K.json                                           if games are to be played
     DIR/api/v1/contests/N/ratings.json                                              if numpy is installed
+    DIR/api/v1/contests/N/faults.json                                               the latest ones
     DIR/api/v1/contests/N/chain-K.json                                              if the contest is over
     DIR/api/v1/contests/N/records/gM.json, gM.record                                the games
 
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
 from contextlib import suppress
 from html import escape
 from pathlib import Path
@@ -101,49 +103,62 @@ def _write_pages(folder: Path) -> None:
         (folder / name).write_bytes(data)
 
 
-def _write_data(
-    folder: Path, archive: Archive, results: Results, contest: ContestRow
-) -> tuple[int, list[str]]:
-    """Write the documents of the API; return the number of records, and the games without one."""
-    from arena_protocol.messages import VERSION
+def documents(archive: Archive, number: int) -> Iterator[tuple[str, bytes]]:
+    """The documents of a contest by their paths under API, without its records and `contests.json`."""
     from arena_server.store.schema import RUNNING
     from arena_server.web.archive import NotFoundError
     from arena_server.web.ratings import RatingDocuments
 
-    number = contest.id
-    home = folder / "contests" / str(number)
-    (home / "records").mkdir(parents=True)
+    home = f"contests/{number}"
     document = archive.contest(number)
-    for chunk in range(-(-document["list"]["games"] // document["list"]["chunk"])):
-        (home / f"games-{chunk}.json").write_bytes(archive.games(number, chunk))
+    yield f"{home}.json", encoded(document)
+    chunks = range(-(-document["list"]["games"] // document["list"]["chunk"]))
+    for chunk in chunks:
+        yield f"{home}/games-{chunk}.json", archive.games(number, chunk)
     with suppress(NotFoundError):
-        _write(home / "ratings.json", RatingDocuments().find(archive, number))
+        yield f"{home}/ratings.json", encoded(RatingDocuments().find(archive, number))
+    yield f"{home}/faults.json", encoded(archive.faults(number))
     schedule = document["schedule"]
     if document["games_played"] < schedule["games"]:
         for chunk in range(min(SCHEDULE_CHUNKS, -(-schedule["games"] // schedule["chunk"]))):
-            (home / f"schedule-{chunk}.json").write_bytes(archive.schedule(number, chunk))
+            yield f"{home}/schedule-{chunk}.json", archive.schedule(number, chunk)
     if document["status"] != RUNNING and document["head"] is not None:
-        for chunk in range(-(-document["list"]["games"] // document["list"]["chunk"])):
-            (home / f"chain-{chunk}.json").write_bytes(archive.chain(number, chunk))
+        for chunk in chunks:
+            yield f"{home}/chain-{chunk}.json", archive.chain(number, chunk)
+
+
+def _write_data(
+    folder: Path, archive: Archive, results: Results, contest: ContestRow
+) -> tuple[int, list[str]]:
+    """Write the documents of the API; return the number of records, and the games without one."""
+    home = folder / "contests" / str(contest.id) / "records"
+    home.mkdir(parents=True)
+    for path, data in documents(archive, contest.id):
+        (folder / path).write_bytes(data)
     games, withheld = 0, []
-    for name, data in results.records(contest):
-        if data is None:
+    for name, record in results.records(contest):
+        if record is None:
             withheld.append(name)
             continue
-        (home / "records" / f"{name}.record").write_bytes(data)
-        _write(home / "records" / f"{name}.json", _plain_record(name, data))
+        (home / f"{name}.record").write_bytes(record)
+        (home / f"{name}.json").write_bytes(encoded(plain_game(name, record)))
         games += 1
-    _write(folder / "contests" / f"{number}.json", document)
-    listed = [each for each in archive.contests() if each["id"] == number]
-    _write(folder / "contests.json", {"contests": listed})
+    listed = [each for each in archive.contests() if each["id"] == contest.id]
+    (folder / "contests.json").write_bytes(encoded({"contests": listed}))
     # Last: the folder counts as written by `arena site` once this file is there.
-    site = {"protocol": VERSION, "name": contest.name, "live": False, "state": False, "contest": None}
-    _write(folder / "site.json", site)
+    (folder / "site.json").write_bytes(encoded(site_document(contest)))
     return games, withheld
 
 
-def _plain_record(name: str, data: bytes) -> dict[str, Any]:
-    """Return a record as JSON types. Raises StoreError for one that is damaged."""
+def site_document(contest: ContestRow) -> dict[str, Any]:
+    """What the pages read first: nothing is live, and there is no server that knows the state of a game."""
+    from arena_protocol.messages import VERSION
+
+    return {"protocol": VERSION, "name": contest.name, "live": False, "state": False, "contest": None}
+
+
+def plain_game(name: str, data: bytes) -> dict[str, Any]:
+    """Return the record of a game as JSON types. Raises StoreError for one that is damaged."""
     from arena_protocol.record import RecordError
     from arena_server.errors import StoreError
     from arena_server.web.archive import plain_record
@@ -154,5 +169,6 @@ def _plain_record(name: str, data: bytes) -> dict[str, Any]:
         raise StoreError(f"game {name}: {error}; `arena verify` has the details") from None
 
 
-def _write(path: Path, value: object) -> None:
-    path.write_text(json.dumps(value, separators=(",", ":")), encoding="utf-8")
+def encoded(value: object) -> bytes:
+    """A document of the API."""
+    return json.dumps(value, separators=(",", ":")).encode()

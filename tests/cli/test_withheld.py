@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -16,6 +17,8 @@ from tests.server.records import Kept
 from arena_protocol.record import GameRecord
 from arena_server.core.config import game_of
 from arena_server.store.database import ContestHeader
+
+from .reports import unpacked
 
 
 def store(harness: ContestHarness, folder: Path, status: str) -> None:
@@ -65,6 +68,7 @@ COMMANDS = [
     ("export", "objects", "--format", "json"),
     ("export", "tables", "--format", "csv"),
     ("site", "public"),
+    ("report", "report.html"),
     ("standings", "--json"),
     ("verify",),
     ("verify", "g1", "--json"),
@@ -84,9 +88,8 @@ def tokens(record: GameRecord) -> set[bytes]:
 
 
 def written(folder: Path) -> bytes:
-    return b"".join(
-        path.read_bytes() for path in folder.rglob("*") if path.is_file() and ".db" not in path.name
-    )
+    files = (path for path in folder.rglob("*") if path.is_file() and ".db" not in path.name)
+    return b"".join(data for path in files for data in (path.read_bytes(), *unpacked(path).values()))
 
 
 def test_nothing_of_a_deal_that_is_still_to_be_played(
@@ -121,11 +124,19 @@ def test_all_of_it_when_it_is_over(stopped: ContestHarness, tmp_path: Path, shel
 def test_commands_say_how_many_they_withhold(stopped: ContestHarness, shell: Shell) -> None:
     withheld = "; 2 games are withheld until all games on the same deals have a result\n"
     assert shell("site", "public").out == f"written: 0 games of test to public{withheld}"
+    assert re.fullmatch(
+        f"written: 0 games of test to report.html, 0.[0-9] MB{withheld}", shell("report", "report.html").out
+    )
     assert shell("export", "records").out.startswith(f"exported: 0 games of test to records{withheld}head: ")
     assert (
         shell("export", "tables", "--format", "csv").out == f"exported: 0 games of test to tables{withheld}"
     )
-    for command in (("site", "public"), ("export", "records"), ("export", "objects", "--format", "json")):
+    for command in (
+        ("site", "public"),
+        ("report", "x"),
+        ("export", "records"),
+        ("export", "objects", "--format", "json"),
+    ):
         assert json.loads(shell(*command, "--json").out)["withheld"] == ["g1", "g2"]
 
 

@@ -280,6 +280,23 @@ class Results:
             first.setdefault(row.names[row.seat - 1], (row.game_id, fault))
         return first
 
+    def faults(
+        self, contest: ContestRow, until: datetime, limit: int
+    ) -> list[tuple[str, list[str], FaultRecord]]:
+        """The latest faults of bots in games stored up to `until` (UTC), the newest first, at most `limit`.
+
+        Each with the id of its game and the names of its seats; `line` is empty where the record of the game
+        may not be shown, because it can tell of the deal.
+        """
+        columns = (GameRow.game_id, GameRow.names, FaultRow.seat, FaultRow.ply, FaultRow.kind, FaultRow.line)
+        query = select(*columns).join(GameRow, FaultRow.game_pk == GameRow.id).order_by(FaultRow.id.desc())
+        mine = query.where(GameRow.contest_id == contest.id, GameRow.end != VOID, FaultRow.seat > 0)
+        found = []
+        for row in self._session.execute(mine.where(GameRow.stored_at <= until).limit(limit)):
+            line = bytes(row.line) if self.deals(contest).may_show(row.game_id) else b""
+            found.append((row.game_id, row.names, FaultRecord(row.seat, row.ply, row.kind, line)))
+        return found
+
     def record(self, contest: ContestRow, game_id: str) -> bytes:
         """The encoded record of one game. Raises WithheldError for one that may not be shown."""
         query = select(GameRow.record).where(GameRow.contest_id == contest.id, GameRow.game_id == game_id)

@@ -15,7 +15,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from arena_protocol.record import VOID, GameRecord
+from arena_protocol.games import GAMES
+from arena_protocol.record import VOID, GameRecord, describe_fault
 from arena_protocol.record_codec import decode, to_json
 from arena_server.core.deal import number_of
 from arena_server.core.formats.history import History
@@ -33,6 +34,8 @@ from arena_server.web.scenes import record_scenes
 OVER, WITHHELD = "over", "withheld"
 #: Games in one file of the list of games.
 CHUNK: Final = 2000
+#: Faults in one document.
+MOST_FAULTS: Final = 500
 
 
 class NotFoundError(ArenaError):
@@ -126,8 +129,8 @@ class Archive:
     def games(self, number: int, chunk: int) -> bytes:
         """Chunk `chunk` (0, 1, ...) of the games in the order of storing, as JSON. Raises NotFoundError.
 
-        A row is [game id, seats as places in `bots`, totals, end, plies, seconds since 1970, faults]
-        with faults as [seat, ply, kind].
+        A row is [game id, seats as places in `bots`, totals, end, plies, seconds since 1970, faults, used]
+        with faults as [seat, ply, kind], and the milliseconds charged to each seat, none if not known.
         """
         with Results(self._database) as results:
             index = self._index(results, number)
@@ -170,6 +173,23 @@ class Archive:
         return _encode_rows(
             [[f"g{pairing.number}", [places[name] for name in pairing.names]] for pairing in planned]
         )
+
+    def faults(self, number: int) -> dict[str, Any]:
+        """The latest faults of a contest, the newest first, at most MOST_FAULTS. Raises NotFoundError.
+
+        A row is [game id, place in `bots`, ply, kind, the whole in words with the line].
+        """
+        with Results(self._database) as results:
+            contest = self._find(results, number)
+            bots = results.bots(contest)
+            found = results.faults(contest, self._until(contest), MOST_FAULTS)
+        zombie_move = GAMES[contest.game].zombie_move
+        rows = []
+        for game_id, names, (seat, ply, kind, line) in found:
+            name = names[seat - 1]
+            text = describe_fault(name, kind, ply, line, zombie_move=zombie_move)
+            rows.append([game_id, bots.index(name), ply, kind, text])
+        return {"faults": rows}
 
     def shown_head(self, number: int) -> bytes:
         """The head of the chain of the records that may be shown now; on any thread. Raises NotFoundError."""
@@ -288,6 +308,7 @@ def _add(index: _GameIndex, summary: GameSummary, places: dict[str, int]) -> Non
             summary.plies,
             int(summary.stored_at.replace(tzinfo=UTC).timestamp()),
             [list(fault) for fault in summary.faults],
+            list(summary.used_ms),
         ]
     )
     if len(index.rest) == CHUNK:

@@ -1,4 +1,4 @@
-"""The pages as files: HTML, one script and one style for all of them; and one file that needs no server.
+"""The pages as files: HTML, one script and one style for all of them; and files that need no server.
 
 The modules of `static/js` keep to a subset of ES modules, so that joining them takes no tool: each
 import is one line of named imports from a relative path, and only declarations are exported. A module
@@ -13,6 +13,7 @@ Script and style have a digest of their bytes in their names: a browser may keep
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from base64 import b64encode
@@ -122,18 +123,46 @@ def replay_page(title: str, record: bytes, scenes: Mapping[str, Any] | None = No
 
     `scenes` are its positions, for a game whose rules the page does not have.
     """
-    shown = b64encode(json.dumps(scenes, separators=(",", ":")).encode()).decode("ascii")
+    shown = json.dumps(scenes, separators=(",", ":")).encode()
+    texts = {'id="record"': record, 'id="scenes"': shown}
+    data = {attribute: b64encode(each).decode("ascii") for attribute, each in texts.items()}
+    return _one_file(title, "", join_modules(["page-replay.js"], '"page-replay.js"'), data)
+
+
+#: The pages of a report; the first is that of an address without `page=`.
+REPORT_PAGES: Final = ("contest", "bot", "game")
+
+
+def packed(data: bytes) -> str:
+    """A document as a report holds it."""
+    return b64encode(gzip.compress(data, 9, mtime=0)).decode("ascii")
+
+
+def report_page(title: str, contest: int, documents: Mapping[str, str]) -> str:
+    """The pages of one contest, its number, in one file; `documents` are those of the API, each `packed`."""
+    known = ", ".join(f'{name}: "page-{name}.js"' for name in REPORT_PAGES)
+    first = f'({{ {known} }})[new URLSearchParams(location.search).get("page") ?? "{REPORT_PAGES[0]}"]'
+    script = join_modules([f"page-{name}.js" for name in REPORT_PAGES], first)
+    data = {f'data-path="{path}"': text for path, text in documents.items()}
+    return _one_file(title, f' data-contest="{contest}"', script, data)
+
+
+def _one_file(title: str, attributes: str, script: str, data: Mapping[str, str]) -> str:
+    """A page that needs no other file; `data` by the attribute of the element that holds it."""
     style = _static("site.css").decode("utf-8")
     icon = b64encode(_static("icon.svg")).decode("ascii")
     # `</script` cannot be part of a script; no module has a reason to contain it.
-    script = join_modules(["page-replay.js"], '"page-replay.js"').replace("</script", "<\\/script")
+    script = script.replace("</script", "<\\/script")
     worker = join_modules([WORKER], f'"{WORKER}"').replace("</script", "<\\/script")
     policy = (
         f"default-src 'none'; script-src {digest_source(script)}; style-src {digest_source(style)}; "
         "worker-src blob:; img-src data:; base-uri 'none'; form-action 'none'"
     )
+    held = "\n".join(
+        f'<script type="text/plain" {attribute}>{text}</script>' for attribute, text in data.items()
+    )
     return f"""<!doctype html>
-<html lang="en">
+<html lang="en"{attributes}>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <title>{escape(title)}</title>
@@ -142,8 +171,7 @@ def replay_page(title: str, record: bytes, scenes: Mapping[str, Any] | None = No
 <style>{style}</style>
 <main id="main"></main>
 <script type="text/plain" id="worker">{worker}</script>
-<script type="text/plain" id="record">{b64encode(record).decode("ascii")}</script>
-<script type="text/plain" id="scenes">{shown}</script>
+{held}
 <script type="module">{script}</script>
 </html>
 """

@@ -7,6 +7,7 @@
     GET /api/v1/contests/3/games-0.json         its games in chunks, for lists and cross-tables
     GET /api/v1/contests/3/schedule-0.json      its schedule in chunks: who meets whom, played or not
     GET /api/v1/contests/3/ratings.json         ratings with 95 % intervals, of bots and of their versions
+    GET /api/v1/contests/3/faults.json          the latest faults with their lines
     GET /api/v1/contests/3/chain-0.json         the digests of its records, which lead to its head
     GET /api/v1/contests/3/records/g7.json      the record of a game (.record: the exported bytes)
     GET /api/v1/contests/3/state/g7.json        is it running, over, withheld, or unknown
@@ -170,6 +171,7 @@ class PublicApi:
             "contests/{number}/games-{chunk}.json": self._games,
             "contests/{number}/schedule-{chunk}.json": self._schedule,
             "contests/{number}/ratings.json": self._ratings,
+            "contests/{number}/faults.json": self._faults,
             "contests/{number}/chain-{chunk}.json": self._chain,
             "contests/{number}/records/{game}.json": self._record,
             "contests/{number}/records/{game}.record": self._record_file,
@@ -244,6 +246,9 @@ class PublicApi:
     async def _chain(self, request: Request) -> Response:
         data = await self._read(request, Archive.chain, _chunk(request))
         return Response(data, media_type="application/json")
+
+    async def _faults(self, request: Request) -> Response:
+        return JSONResponse(await self._read(request, Archive.faults))
 
     async def _ratings(self, request: Request) -> Response:
         found = await self._run(self._find, request.path_params["number"])

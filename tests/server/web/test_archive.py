@@ -48,6 +48,49 @@ def fill(path: Path, status: str | None = "finished", name: str = "trial", delay
     kept.close(status)
 
 
+class TestFaults:
+    TEXT = "b sent an illegal move{}; the referee plays 6 for it until the game ends"
+
+    @pytest.mark.parametrize(
+        ("deals", "status", "line"),
+        [
+            ("fresh", None, ' "16" at ply 1'),
+            ("paired", "finished", ' "16" at ply 1'),
+            # What a bot sends can tell of a deal that is still to be played.
+            ("paired", None, " at ply 1"),
+        ],
+    )
+    def test_the_line_of_a_game_whose_record_is_withheld_is_too(
+        self, path: Path, deals: str, status: str | None, line: str
+    ) -> None:
+        header = opening()
+        kept = Kept(path, replace(header, config=replace(header.config, deals=deals)))
+        kept.start()
+        kept.writer.store("g1", game(1, ("a", "b"), (30, 10), ILLEGAL))
+        kept.close(status)
+        archive, _ = later(path)
+        assert archive.faults(1) == {"faults": [["g1", 1, 1, "illegal", self.TEXT.format(line)]]}
+
+    def test_the_newest_come_first_and_few_enough(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(module, "MOST_FAULTS", 2)
+        kept = Kept(path, opening())
+        kept.start()
+        for number in range(1, 4):
+            kept.writer.store(f"g{number}", game(number, ("a", "b"), (30, 10), ILLEGAL))
+        kept.writer.store("g4", game(4, ("a", "b"), (0, 0), (FaultRecord(0, 1, "void", b""),), end="void"))
+        kept.close()
+        archive, _ = later(path)
+        assert [row[0] for row in archive.faults(1)["faults"]] == ["g3", "g2"]
+
+    def test_spectators_see_them_after_their_delay(self, path: Path) -> None:
+        fill(path, delay_ms=60_000)
+        clock = Clock()
+        archive = Archive(path, clock, delayed=True)
+        assert archive.faults(1) == {"faults": []}
+        clock.forward(61)
+        assert [row[:4] for row in archive.faults(1)["faults"]] == [["g1", 1, 1, "illegal"]]
+
+
 def later(path: Path) -> tuple[Archive, Clock]:
     clock = Clock()
     clock.forward(10)
@@ -192,7 +235,7 @@ class TestGames:
         first, second, third = json.loads(archive.games(1, 0))
         at = first[5]
         assert abs(at - datetime.now(UTC).timestamp()) < 3600
-        assert first == ["g1", [0, 1], [30, 10], "complete", 1, at, [[2, 1, "illegal"]]]
+        assert first == ["g1", [0, 1], [30, 10], "complete", 1, at, [[2, 1, "illegal"]], [3, 0]]
         assert second[:5] == ["g2", [2, 0], [20, 20], "complete", 1]
         assert third[:5] == ["g3", [1, 2], [900, 0], "void", 1]
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 from tests.server.records import Kept, game, opening
 
-from arena_server.ratings import RatedGame
+from arena_server.ratings import REASONS, RatedGame
 from arena_server.web.archive import Archive, NotFoundError
+from arena_server.web.bundle import STATIC
 from arena_server.web.ratings import LEAST_S, RatingDocuments, rating_document
 
 NOW = datetime(2026, 11, 23, 12)  # before and after every game, by a shift
@@ -62,3 +64,9 @@ def test_what_cannot_be_rated(path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(NotFoundError, match="this server has no numpy"):
         RatingDocuments().find(Archive(path), 1)
+
+
+def test_the_page_has_the_same_reasons() -> None:
+    script = (STATIC / "js" / "ratings.js").read_text(encoding="utf-8")
+    found = dict(re.findall(r'^  (\w+): "([^"]+)",$', script, re.MULTILINE))
+    assert found == REASONS

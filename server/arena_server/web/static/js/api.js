@@ -1,6 +1,6 @@
 // The read-only API: documents, and streams of events that come back by themselves.
 
-import { notice } from "./dom.js";
+import { inReport, notice } from "./dom.js";
 
 export const API = "api/v1/";
 /** The server sends a sign of life every 10 s: after this long without one the connection is dead. */
@@ -38,11 +38,25 @@ async function fetched(path) {
 }
 
 async function ask(path, options = {}) {
+  if (inReport()) return embedded(path);
   try {
     return await fetch(API + path, options);
   } catch {
     throw new ApiError("the server does not answer", 0);
   }
+}
+
+/** A document that this file holds: compressed, in a script element of its own. */
+function embedded(path) {
+  const holder = document.querySelector(`script[data-path="${CSS.escape(path)}"]`);
+  if (holder === null) return new Response("{}", { status: 404, statusText: "not in this file" });
+  const packed = new Blob([Uint8Array.from(atob(holder.textContent), (char) => char.charCodeAt(0))]);
+  return new Response(packed.stream().pipeThrough(new DecompressionStream("gzip")));
+}
+
+/** The address under which a browser stores the file of the API that has these bytes. */
+export function fileAddress(path, bytes) {
+  return inReport() ? URL.createObjectURL(new Blob([bytes])) : API + path;
 }
 
 /** Why a request was refused, and after how many seconds it may be repeated (null: never). */

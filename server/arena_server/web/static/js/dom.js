@@ -65,15 +65,19 @@ export function resultText(names, totals, end) {
   return `${verdict}${winners.length === 1 ? " " : ", "}${score}${how}`;
 }
 
-/** The parameter `name` of the page's address. */
+/** Whether this file holds all pages and documents of one contest, as `arena report` writes it. */
+export const inReport = () => document.documentElement.dataset.contest !== undefined;
+
+/** The parameter `name` of the page's address; the contest of a report needs none. */
 export function parameter(name) {
-  return new URLSearchParams(location.search).get(name);
+  return new URLSearchParams(location.search).get(name) ?? (["contest", "id"].includes(name) ? document.documentElement.dataset.contest ?? null : null);
 }
 
-/** The address of a page of the site with parameters. */
+/** The address of a page of the site with parameters; in a report the page is a parameter, too. */
 export function link(page, parameters = {}, hash = "") {
-  const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== null && value !== undefined));
-  return `${page}${query.size ? `?${query}` : ""}${hash ? `#${hash}` : ""}`;
+  const all = inReport() ? { page: page.replace(".html", ""), ...parameters } : parameters;
+  const query = new URLSearchParams(Object.entries(all).filter(([, value]) => value !== null && value !== undefined));
+  return `${inReport() ? "" : page}${query.size ? `?${query}` : ""}${hash ? `#${hash}` : ""}`;
 }
 
 export const stillMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -13,13 +13,13 @@ export const PLANNED = "planned";
 export const RESULTS = [["", "Any"], ["win", "Won"], ["draw", "Drawn"], ["loss", "Lost"], ["void", "Void"]];
 
 /** A row of the API as an object; `state` is OVER, RUNNING or PLANNED. */
-export function readRow([id, seats, totals, end, plies, at, faults]) {
-  return { state: OVER, id, seats, totals, end, plies, at, faults };
+export function readRow([id, seats, totals, end, plies, at, faults, used = []]) {
+  return { state: OVER, id, seats, totals, end, plies, at, faults, used };
 }
 
 /** The row of a game without a result; `totals` is null before the first ply. */
 export function openRow(state, id, seats, plies = 0, totals = null) {
-  return { state, id, seats, totals, end: null, plies, at: null, faults: [] };
+  return { state, id, seats, totals, end: null, plies, at: null, faults: [], used: [] };
 }
 
 /**

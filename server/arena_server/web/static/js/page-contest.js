@@ -3,6 +3,7 @@
 import { get, livePath, LiveStream, spaced } from "./api.js";
 import { applyTheme, clockText, el, gamesText, link, numberText, pageHeader, parameter, waitingText } from "./dom.js";
 import { CrossTable } from "./crosstable.js";
+import { faultsPanel, loadFaults, rangesPanel } from "./details.js";
 import { GameList, loadGames, idsOf, loadSchedule, openGames, runningRows, withLeaving } from "./gamelist.js";
 import { loadRatings, ratingPanel } from "./ratings.js";
 import { Wall } from "./wall.js";
@@ -62,10 +63,14 @@ async function begin() {
   const cross = new CrossTable();
   const list = new GameList(contest);
   const ratings = el("div");
-  const showRatings = spaced(async () => {
-    ratings.replaceChildren(...[ratingPanel(number, await loadRatings(number))].filter(Boolean));
-  });
+  const ranges = el("div");
+  const faults = el("div");
   let rows = [];
+  const showDetails = spaced(async () => {
+    ranges.replaceChildren(...[rangesPanel(contest, rows)].filter(Boolean));
+    ratings.replaceChildren(...[ratingPanel(number, await loadRatings(number))].filter(Boolean));
+    faults.replaceChildren(...[faultsPanel(contest, await loadFaults(number))].filter(Boolean));
+  });
   let schedule = [];
   let running = [];
   const showOpen = () => {
@@ -98,12 +103,13 @@ async function begin() {
   const boards = live ? el("section", { class: "panel" }, el("h2", {}, "Running games"), wall.element) : null;
   main.replaceChildren(...[banner,
     el("div", { class: "title" }, el("h1", {}, contest.name), el("p", { class: "sub" }, status, sub), waiting,
+      site.written_at ? el("p", { class: "sub" }, `As of ${site.written_at.slice(0, 16).replace("T", " ")} UTC`) : null,
       contest.head ? el("p", { class: "sub head" }, "Head of the record chain: ", el("code", {}, contest.head)) : null),
     boards,
-    el("section", { class: "panel" }, el("h2", {}, "Standings"), table), ratings, cross.element,
+    el("section", { class: "panel" }, el("h2", {}, "Standings"), table), ratings, cross.element, ranges, faults,
     el("section", { class: "panel", id: "games" }, el("h2", {}, "Games"), list.element)].filter(Boolean));
   await showGames();
-  showRatings();
+  showDetails();
   // Once: it depends on the configuration alone.
   schedule = await loadSchedule(contest);
   showOpen();
@@ -112,7 +118,7 @@ async function begin() {
     contest = await get(`contests/${contest.id}.json`);
     refresh(contest);
     await showGames();
-    showRatings();
+    showDetails();
     if (contest.status !== "running") { stream.close(); boards.remove(); running = []; showOpen(); }
   });
   const said = { lost: false, live: null };

@@ -1,6 +1,6 @@
 // One game: the replay of its record, or the running game until there is one.
 
-import { get, getBytes } from "./api.js";
+import { fileAddress, get, getBytes } from "./api.js";
 import { applyTheme, el, link, pageHeader, parameter } from "./dom.js";
 import { findGame, loadChain } from "./gamelist.js";
 import { GameView } from "./gameview.js";
@@ -33,7 +33,7 @@ async function replay() {
   const record = decodeRecord(bytes);
   if (!RULES.has(record.game)) record.scenes = (await get(`${recordPath}.json`)).scenes;
   showTitle(record.names);
-  const view = showRecord(main, record, { download: `api/v1/${recordPath}.record`, botLink, proof: await proofOf(bytes) });
+  const view = showRecord(main, record, { download: fileAddress(`${recordPath}.record`, bytes), botLink, proof: await proofOf(bytes) });
   // An address without a ply shows the newest one, of a running game as of one that has just ended.
   if (!location.hash) view?.go(view.timeline.length);
   main.prepend(back());
@@ -117,8 +117,10 @@ async function begin() {
     else if (state === "withheld") fail(`Game ${game} is over. ${WITHHELD}`);
     else fail(`Contest ${contest} has no game ${game} that can be shown; it may not have begun yet.`);
   } catch (error) {
-    // A file server has no state of a game, and its 404 no reason.
-    fail(error.status === 404 && !site?.state ? `There is no record of game ${game} here. ${WITHHELD}` : error.message);
+    // A file server has no state of a game, and its 404 no reason; a report knows which games it left out.
+    const left = site?.left_out?.includes(game);
+    if (left) fail(`Game ${game} was left out of this file for its size: “arena replay ${game}” shows it.`);
+    else fail(error.status === 404 && !site?.state ? `There is no record of game ${game} here. ${WITHHELD}` : error.message);
   }
   return undefined;
 }

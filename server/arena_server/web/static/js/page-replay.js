@@ -2,7 +2,7 @@
 
 import { applyTheme, el, pageHeader } from "./dom.js";
 import { readRecord } from "./record.js";
-import { showRecord, startWorker } from "./replay.js";
+import { showRecord } from "./replay.js";
 
 applyTheme();
 const main = document.getElementById("main");
@@ -39,13 +39,8 @@ function show(bytes, scenes = null) {
     label.textContent = "Choose another file";
     main.prepend(el("div", { class: "another" }, label, chooser, el("span", { class: "sub" }, "or drop it here"), message));
   }
-  showRecord(host, record, { worker: embedded ? embeddedWorker : startWorker, download: embedded ? download : null });
+  showRecord(host, record, { download: embedded ? download : null });
   document.title = `${record.names.join(" – ")}, ${record.game_id}`;
-}
-
-function embeddedWorker() {
-  const source = document.getElementById("worker").textContent;
-  return new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
 }
 
 main.replaceChildren(drop);

@@ -3,10 +3,11 @@
 import { get } from "./api.js";
 import { el, link, numberText, plural } from "./dom.js";
 
+/** The words of REASONS in Python. */
 const REASONS = {
-  unbeaten: "no game was won or drawn against it",
-  winless: "it has won or drawn no game",
-  unconnected: "no results in both directions connect it with the others",
+  unbeaten: "no game was won or drawn against it by a rated player or one below",
+  winless: "it has won or drawn no game against a rated player or one above",
+  unconnected: "no results in both directions connect it with other players",
 };
 
 /** The document, or null where there is none: no server with numpy, or no site that was written with it. */

@@ -6,8 +6,12 @@ import { GameError } from "./gameerror.js";
 import { GameView } from "./gameview.js";
 import { Timeline } from "./timeline.js";
 
-/** The script of all pages is the worker too. Replaced in a page that is one file. */
-export const startWorker = () => new Worker(import.meta.url, { type: "module" });
+/** The script of all pages is the worker too; a page that is one file has another one for it. */
+function startWorker() {
+  const own = document.getElementById("worker");
+  if (own === null) return new Worker(import.meta.url, { type: "module" });
+  return new Worker(URL.createObjectURL(new Blob([own.textContent], { type: "text/javascript" })));
+}
 
 /** The head is checked at once in contests of at most this many games, else on demand: it takes the digests of all records. */
 const CHAINED_AT_ONCE = 2000;
@@ -16,7 +20,7 @@ const CHAINED_AT_ONCE = 2000;
  * Show a record in `host`. `download` is the address of its file, or null. `proof` is what its contest says of it:
  * {bytes, listed, place, games, head, digests}; `head` is null before it is published, `digests()` loads the chain.
  */
-export function showRecord(host, record, { download = null, botLink, worker = startWorker, proof = null } = {}) {
+export function showRecord(host, record, { download = null, botLink, proof = null } = {}) {
   let timeline;
   try {
     timeline = Timeline.ofRecord(record);
@@ -44,11 +48,11 @@ export function showRecord(host, record, { download = null, botLink, worker = st
     const ply = /^#ply=(\d{1,6})$/.exec(location.hash);
     if (ply && Number(ply[1]) !== view.ply) view.jump(Number(ply[1]));
   });
-  check(record, view, worker, proof, proof !== null && proof.games <= CHAINED_AT_ONCE);
+  check(record, view, proof, proof !== null && proof.games <= CHAINED_AT_ONCE);
   return view;
 }
 
-async function check(record, view, worker, proof, whole) {
+async function check(record, view, proof, whole) {
   view.showVerdict(undefined);
   const chained = whole && proof.head !== null;
   let chain = null;
@@ -58,9 +62,9 @@ async function check(record, view, worker, proof, whole) {
     if (!(error instanceof ApiError)) throw error;
     return view.showVerdict(`The chain of the contest cannot be read: ${error.message}.`);
   }
-  const thread = worker();
+  const thread = startWorker();
   const end = (problem) => {
-    const more = proof === null || chained || proof.head === null ? null : () => check(record, view, worker, proof, true);
+    const more = proof === null || chained || proof.head === null ? null : () => check(record, view, proof, true);
     view.showVerdict(problem, { text: coverage(proof, chained, view.timeline.rules !== null), more });
     thread.terminate();
   };

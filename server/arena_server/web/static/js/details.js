@@ -1,0 +1,94 @@
+// What a contest's page says beside the tables: points and time of each bot's games, and the faults with their lines.
+
+import { get } from "./api.js";
+import { el, link, numberText, plural } from "./dom.js";
+import { gameLink } from "./gameview.js";
+
+/** The value below which the share `q` of the sorted `values` lies; between two of them it is interpolated. */
+export function quantile(values, q) {
+  const place = q * (values.length - 1);
+  const low = Math.floor(place);
+  return values[low] + (place - low) * (values[Math.min(low + 1, values.length - 1)] - values[low]);
+}
+
+/** By the place of a bot: the sorted values of its games with a result; `pick(row, seat)` gives one, or undefined. */
+export function valuesByBot(contest, rows, pick) {
+  const found = contest.bots.map(() => []);
+  for (const row of rows) {
+    if (row.end === "void") continue;
+    row.seats.forEach((bot, seat) => {
+      const value = pick(row, seat);
+      if (value !== undefined) found[bot].push(value);
+    });
+  }
+  for (const values of found) values.sort((a, b) => a - b);
+  return found;
+}
+
+/** A line from the least to the greatest value, a box with the middle half, and a dot for the median. */
+function box(values, low, high) {
+  const percent = (value) => `${(100 * (value - low)) / (high - low || 1)}%`;
+  const range = el("div", { class: "interval", "aria-hidden": "true" }, el("i"), el("s"), el("b"));
+  const [line, half, dot] = range.children;
+  for (const [element, from, to] of [[line, 0, 1], [half, 0.25, 0.75]]) {
+    element.style.left = percent(quantile(values, from));
+    element.style.right = `calc(100% - ${percent(quantile(values, to))})`;
+  }
+  dot.style.left = percent(quantile(values, 0.5));
+  return range;
+}
+
+function rangeTable(contest, title, found, text) {
+  const bots = contest.standings.map((row) => contest.bots.indexOf(row.bot)).filter((bot) => found[bot].length);
+  const low = Math.min(0, ...bots.map((bot) => found[bot][0]));
+  const high = Math.max(...bots.map((bot) => found[bot].at(-1)));
+  const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const heads = ["Bot", "Least", "Median", "Mean", "Most", ""];
+  const body = bots.map((bot) => el("tr", {},
+    el("td", { class: "name-cell" }, el("a", { href: link("bot.html", { contest: contest.id, bot: contest.bots[bot] }) }, contest.bots[bot])),
+    ...[text(found[bot][0]), text(quantile(found[bot], 0.5)), text(mean(found[bot]), 1), text(found[bot].at(-1))].map((value) => el("td", { class: "num" }, value)),
+    el("td", { class: "range" }, box(found[bot], low, high))));
+  return el("div", {}, el("h3", {}, title),
+    el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title }, el("table", { class: "ratings" },
+      el("thead", {}, el("tr", {}, ...heads.map((head, i) => (head ? el("th", { scope: "col", class: i ? "num" : null }, head) : el("td"))))),
+      el("tbody", {}, ...body))));
+}
+
+const rounded = (value, digits = 0) => value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: 1 });
+const seconds = (ms) => `${(ms / 1000).toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 })} s`;
+
+/** Points and time of the games of each bot, or null before the first result. */
+export function rangesPanel(contest, rows) {
+  const points = valuesByBot(contest, rows, (row, seat) => row.totals[seat]);
+  const times = valuesByBot(contest, rows, (row, seat) => row.used[seat]);
+  if (points.every((values) => !values.length)) return null;
+  return el("section", { class: "panel" }, el("h2", {}, "Per game"),
+    el("p", { class: "sub" }, "Over all games of a bot with a result: the line is from the least to the most, the box has the middle half, the dot is the median."),
+    rangeTable(contest, "Points", points, rounded),
+    times.some((values) => values.length) ? rangeTable(contest, "Time that its clock charged", times, seconds) : null);
+}
+
+/** The document, or null where there is none: a site that an earlier version has written. */
+export async function loadFaults(contest) {
+  try {
+    return await get(`contests/${encodeURIComponent(contest)}/faults.json`);
+  } catch {
+    return null;
+  }
+}
+
+/** The faults of a contest with their lines, or null without one. */
+export function faultsPanel(contest, document) {
+  if (!document?.faults.length) return null;
+  const { faults } = document;
+  const all = contest.standings.reduce((sum, row) => sum + Object.values(row.faults).reduce((a, b) => a + b, 0), 0);
+  const left = all > faults.length ? `The newest ${numberText(faults.length)} of ${plural(all, "fault")}.` : "";
+  return el("section", { class: "panel" }, el("h2", {}, "Faults"),
+    left ? el("p", { class: "sub" }, left) : null,
+    el("div", { class: "scroll fault-list", tabindex: 0, role: "region", "aria-label": "Faults" }, el("table", {},
+      el("thead", {}, el("tr", {}, ...["Game", "Bot", "What happened"].map((head) => el("th", { scope: "col" }, head)))),
+      el("tbody", {}, ...faults.map(([game, bot, ply, , text]) => el("tr", {},
+        el("td", {}, el("a", { href: gameLink(contest.id, game, ply) }, game)),
+        el("td", { class: "name-cell" }, contest.bots[bot]),
+        el("td", { class: "text" }, text)))))));
+}
