@@ -50,6 +50,7 @@ def group(module: str, function: str = "group") -> Callable[[str], Command]:
 COMMANDS: Mapping[str, Callable[[str], Command]] = {
     "tournament": single("tournament"),
     "simulate": single("simulate"),
+    "rehearse": single("rehearse"),
     "serve": single("serve"),
     "bot": single("bot"),
     "standings": single("results", "standings"),
