@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -16,10 +16,17 @@ if TYPE_CHECKING:
 
     from arena_server.web.access import Access
 
-Order = Literal["status", "orders", "pause", "resume", "drain", "kick", "lift", "void", "replay"]
+Order = Literal[
+    "status", "orders", "pause", "resume", "drain", "kick", "lift", "void", "replay", "add", "remove", "token"
+]
 STATUS, ORDERS = "status", "orders"
 #: What the orders that need a target are about.
-TARGETS = {"kick": "the name of a bot", "lift": "the name of a bot", "void": "a game", "replay": "a game"}
+TARGETS = {
+    "kick": "the name of a bot",
+    "lift": "the name of a bot",
+    "void": "a game",
+    "replay": "a game",
+} | dict.fromkeys(("add", "remove", "token"), "the name of a bot")
 #: What is said once an order is obeyed.
 DONE = {
     "pause": "paused: no game begins; those that run go on",
@@ -29,6 +36,9 @@ DONE = {
     "lift": "lifted: {} is paired again",
     "void": "void: {}; it is not played again",
     "replay": "{} is played again under a new number",
+    "add": "added: {} plays from now on; its token, which is shown only now: {token}",
+    "remove": "removed {}: its running games are void, and no other is played; its results stand",
+    "token": "{} has a new token, which is shown only now: {token}; the old one and its connections are dead",
 }
 
 
@@ -45,6 +55,16 @@ class Given:
             metavar="NAME", help="Who orders it; else the name of your account.", show_default=False
         ),
     ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What is known of a bot that is added."""
+
+    owner: Annotated[str, typer.Option(metavar="NAME", help="add: whose bot it is.")] = ""
+    author: Annotated[str, typer.Option(metavar="TEXT", help="add: who wrote it.")] = ""
+    language: Annotated[str, typer.Option(metavar="TEXT", help="add: in which language.")] = ""
+    url: Annotated[str, typer.Option(metavar="URL", help="add: where it is described.")] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +88,7 @@ def command(
         str | None, typer.Argument(metavar="[BOT|GAME]", help="Whom or what it is about.", show_default=False)
     ] = None,
     given: Given = Given(),
+    bot: About = About(),
     where: Where = Where(),
     as_json: Json = False,
 ) -> None:
@@ -77,8 +98,9 @@ def command(
     status (what runs, where each bot is), orders (all that were given: who, when, why),
     pause (no game begins), resume, drain (stop once no
     game runs), kick BOT, lift BOT (forgive its faulty games: probation ends), void GAME (break
-    it off for good), replay GAME (play a running or void game again). Each is in the journal,
-    and done when the command returns.
+    it off for good), replay GAME (play a running or void game again), add BOT (a late entrant, with a
+    token that is shown once), remove BOT (withdraw it), token BOT (a new one; the old is
+    dead). Each is in the journal, and done when the command returns.
 
     Address and token come from the file beside the server's database, or from --connect and
     ARENA_ADMIN_TOKEN.
@@ -96,11 +118,20 @@ def command(
         _show(client.status(access, where.contest), as_json=as_json)
         return
     by = _account() if given.by is None else given.by
-    client.order(access, order, about, where.contest, by=by, reason=given.reason)
+    answer = client.order(
+        access,
+        order,
+        about,
+        where.contest,
+        by=by,
+        reason=given.reason,
+        **(asdict(bot) if order == "add" else {}),
+    )
+    token = {"token": answer["token"]} if "token" in answer else {}
     if as_json:
-        print_json({"order": order, "target": about or None, "done": True})
+        print_json({"order": order, "target": about or None, "done": True} | token)
     else:
-        typer.echo(DONE[order].format(about))
+        typer.echo(DONE[order].format(about, **token))
 
 
 def _access(where: Where) -> Access:

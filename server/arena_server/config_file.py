@@ -112,7 +112,15 @@ def entrants_of(file: ContestFile, hashes: Mapping[str, str] | None = None) -> l
     """The bots that may log in; `hashes` has the token digests of names without one in the file."""
     given = hashes or {}
     return [
-        Entrant(bot.name, bot.token_sha256 or given.get(bot.name), concurrency=bot.concurrency)
+        Entrant(
+            bot.name,
+            bot.token_sha256 or given.get(bot.name),
+            concurrency=bot.concurrency,
+            owner=bot.owner or "",
+            author=bot.author,
+            language=bot.language,
+            url=bot.url,
+        )
         for bot in file.bot
     ]
 

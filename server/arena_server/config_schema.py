@@ -274,6 +274,10 @@ class BotTable(ContainerTable):
     person: bool = False
     #: Its author: bots of one author meet late, or never.
     owner: str | None = None
+    #: What its author says of it, for people.
+    author: str = Field(default="", max_length=60)
+    language: str = Field(default="", max_length=60)
+    url: str = Field(default="", max_length=200)
     #: How many games it may play at once, each on a connection of its own.
     concurrency: int = Field(default=1, ge=1, le=MOST_SLOTS)
 

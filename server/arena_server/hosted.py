@@ -174,6 +174,11 @@ class HostedContest:
         if self._driver is not None:
             self._driver.feed(self.run.core, event)
 
+    def check_place(self, slots: int) -> None:
+        """Raise ValueError unless the server has places for this many connections of bots more."""
+        if self._driver is not None:
+            self._router.check_place(slots)
+
     def stop(self) -> None:
         """End the contest: running games are void, results so far are kept. `over` will be set."""
         if self._driver is None:

@@ -11,7 +11,17 @@ from arena_server.core.journal import Order
 #: The longest body of an order in bytes; real ones have about 50.
 ORDER_BYTES = 4096
 #: The texts of an order, and how many characters each may have.
-ORDER_KEYS = {"contest": 100, "verb": 100, "target": 100, "by": 60, "reason": 300}
+ORDER_KEYS = {
+    "contest": 100,
+    "verb": 100,
+    "target": 100,
+    "by": 60,
+    "reason": 300,
+    "owner": 60,
+    "author": 60,
+    "language": 60,
+    "url": 200,
+}
 ORDER_FORM = '{"verb": "...", "target": "...", "by": "...", "reason": "..."}, texts of one line'
 
 

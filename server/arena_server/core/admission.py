@@ -60,6 +60,15 @@ class Admission:
     def _places(self) -> int:
         return max(2, self._limits.connections - self.reserved - SPARE)
 
+    def check_places(self, slots: int) -> None:
+        """Raise ValueError unless there are places for this many slots more."""
+        needed = self.reserved + slots + LEAST_PLACES
+        if needed > self._limits.connections:
+            raise ValueError(
+                f"no place for it: {self._limits.connections} connections are {self.reserved} slots of bots "
+                f"and {LEAST_PLACES} for clients that log in or watch; raise server.max_connections"
+            )
+
     def open(self, conn: int, host: str) -> int | None:
         """Count a new connection. Returns the one that has to give way, if there is no room for all."""
         self._new.add(conn, host)

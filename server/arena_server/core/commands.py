@@ -7,28 +7,26 @@ kick BOT      its connections are closed, its games are void, and it is paired n
 lift BOT      its faulty games do not count any more: it is paired again
 void GAME     a running game is broken off, and not played again
 replay GAME   a running or void game is (broken off and) played again
+add BOT       a late entrant, or one that was removed: it plays from now on
+remove BOT    it is withdrawn: its games are void, and no other is played
+token BOT     a new token: connections and keys by the old one end
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
-from arena_protocol.errors import ByeReason
-from arena_server.core.connections import Connections
 from arena_server.core.deal import number_of
 from arena_server.core.effects import Reply
+from arena_server.core.entrants import REASON, CommandError, Entrants
 from arena_server.core.events import Command
 from arena_server.core.games import GameManager
-from arena_server.core.journal import Conduct, JournalError, Order, RunStateSet
+from arena_server.core.journal import JournalError, Order, RunStateSet
 from arena_server.core.log_events import CommandDone
 from arena_server.core.peers import Bot, Outbox
 
-#: The reason in the record of a game that was broken off by a command.
-REASON: Final = "organiser"
-
-VERBS: Final = ("pause", "resume", "drain", "kick", "lift", "void", "replay")
+VERBS: Final = ("pause", "resume", "drain", "kick", "lift", "void", "replay", "add", "remove", "token")
 
 
 class RunState(StrEnum):
@@ -39,26 +37,20 @@ class RunState(StrEnum):
     DRAINING = "draining"
 
 
-class CommandError(ValueError):
-    """A command that cannot be carried out; the text is one clear line."""
-
-
 class Commands:
     """Carries out the organiser's commands."""
 
     def __init__(
         self,
         games: GameManager,
-        bots: Mapping[str, Bot],
-        connections: Connections,
+        entrants: Entrants,
         out: Outbox,
     ) -> None:
         self.state = RunState.OPEN
         #: Every order that was carried out, in order.
         self.orders: list[Order] = []
         self._games = games
-        self._bots = bots
-        self._connections = connections
+        self._entrants = entrants
         self._out = out
 
     def restore(self, state: RunState) -> None:
@@ -74,7 +66,7 @@ class Commands:
     def handle(self, command: Command, now: int) -> None:
         """Carry `command` out, or send in the Reply why not."""
         try:
-            self._carry_out(command.verb, command.target, now)
+            self._carry_out(command, now)
         except CommandError as problem:
             self._out.effects.append(Reply(command.number, str(problem)))
             return
@@ -85,8 +77,9 @@ class Commands:
         done = CommandDone(verb, target, command.who, command.reason)
         self._out.effects += done, Reply(command.number)
 
-    def _carry_out(self, verb: str, target: str, now: int) -> None:
-        match verb:
+    def _carry_out(self, command: Command, now: int) -> None:
+        target = command.target
+        match command.verb:
             case "pause":
                 self._set(RunState.PAUSED)
             case "resume":
@@ -94,12 +87,12 @@ class Commands:
             case "drain":
                 self._set(RunState.DRAINING)
             case "kick":
-                self._kick(self._bot(target), now)
+                self._kick(self._entrants.find(target), now)
             case "lift":
-                bot = self._bot(target)
+                bot = self._entrants.find(target)
                 bot.lift()
                 self._games.update_free_slots(bot, now)
-                self._journal(bot)
+                self._out.fact(bot.conduct)
             case "void":
                 if not self._break_off(target, now, again=False):
                     raise CommandError(f"no game {target!r:.40} is running")
@@ -110,8 +103,22 @@ class Commands:
                     raise CommandError(
                         f"no game {target!r:.40} is running or void; the result of any other stands"
                     )
+            case "add" | "remove" | "token":
+                self._change_entrant(command, now)
             case _:
-                raise CommandError(f"the commands are {', '.join(VERBS)}, not {verb!r:.40}")
+                raise CommandError(f"the commands are {', '.join(VERBS)}, not {command.verb!r:.40}")
+
+    def _change_entrant(self, command: Command, now: int) -> None:
+        if command.verb == "remove":
+            self._entrants.remove(self._entrants.find(command.target), now)
+            return
+        entrant = command.entrant
+        if entrant is None or entrant.name != command.target or entrant.token_sha256 is None:
+            raise CommandError(f"{command.verb} needs the token of {command.target!r:.40}")
+        if command.verb == "add":
+            self._entrants.add(entrant, now)
+        else:
+            self._entrants.set_token(self._entrants.find(entrant.name), entrant.token_sha256, now)
 
     def _set(self, state: RunState) -> None:
         self.state = state
@@ -120,22 +127,8 @@ class Commands:
 
     def _kick(self, bot: Bot, now: int) -> None:
         bot.kick()
-        self._games.update_free_slots(bot, now)
-        self._journal(bot)
-        for slot in bot.slots:
-            if slot.game is not None and not slot.game.announced:
-                self._games.void(slot.game, REASON, now)
-            if slot.peer is not None:
-                self._connections.close(slot.peer, ByeReason.KICKED, now)
-
-    def _journal(self, bot: Bot) -> None:
-        self._out.fact(Conduct(bot.name, bot.forgiven, bot.kicked))
-
-    def _bot(self, name: str) -> Bot:
-        bot = self._bots.get(name)
-        if bot is None or not bot.plays:
-            raise CommandError(f"no bot of this contest is called {name!r:.40}")
-        return bot
+        self._out.fact(bot.conduct)
+        self._entrants.send_away(bot, now, ends_games=True)
 
     def _break_off(self, game_id: str, now: int, *, again: bool) -> bool:
         live = self._games.find(game_id)

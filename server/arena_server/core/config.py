@@ -25,13 +25,18 @@ class Entrant:
     """A name that may log in. Without `token_sha256` (hexadecimal) the name alone suffices.
 
     It may play `concurrency` games at once, each on a connection of its own. One that does not play may
-    only watch, and on any number of connections at once.
+    only watch, and on any number of connections at once. The rest is what its author says of it, for people;
+    bots of one `owner` belong together.
     """
 
     name: str
     token_sha256: str | None = None
     plays: bool = True
     concurrency: int = 1
+    owner: str = ""
+    author: str = ""
+    language: str = ""
+    url: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

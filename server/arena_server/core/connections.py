@@ -102,6 +102,10 @@ class Connections:
         bot.set_awaited(True)
         self._deadlines.set((DeadlineKind.ABSENCE, bot.number), None)
 
+    def stop_waiting(self, bot: Bot) -> None:
+        """The contest does not wait for `bot`, and nothing is to be said of its absence."""
+        self._deadlines.set((DeadlineKind.ABSENCE, bot.number), None)
+
     def quit(self, bot: Bot) -> None:
         """`bot` sent QUIT: the contest does not wait, unless it waits for ever or another slot stays."""
         # Another slot plays on; a contest that waits for ever waits for this bot, too.

@@ -25,6 +25,7 @@ from arena_server.core.connections import Connections
 from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.deal import Secret
 from arena_server.core.effects import Effect, Finished, Journal, Marker, PingMark, Reply, TurnMark
+from arena_server.core.entrants import Entrants
 from arena_server.core.events import (
     Abandoned,
     Command,
@@ -86,7 +87,7 @@ class Contest:
         self.deadlines = Deadlines()
         self._authenticator = authenticator = Authenticator(config.game, entrants, secret, config.guests)
         bots = authenticator.bots
-        self._bots = list(bots.values())
+        self._bots = authenticator.roster
         try:
             self._games = GameManager(config, game_of(config), bots, self.output, self.deadlines, now)
         except ValueError as error:
@@ -97,21 +98,22 @@ class Contest:
         self._handlers = Handlers(
             config, self._connections, authenticator, self._games, self._seat_lines, self.output
         )
-        self._commands = Commands(self._games, bots, self._connections, self.output)
+        self._entrants = Entrants(authenticator, self._games, self._connections, self.output)
+        self._commands = Commands(self._games, self._entrants, self.output)
         self._stopping = False
         self._ended: str | None = None
         self._end_reported = False
         self._missing_at_end: tuple[str, ...] = ()
-        for bot in self._bots:
-            if bot.plays:
-                self._connections.absent_from(bot, now)
         if past is not None:
-            recover(past, self._games, self._commands, bots, now)
+            recover(past, self._games, self._commands, self._entrants, now)
+        for bot in self._bots:
+            if bot.plays and not bot.withdrawn:
+                self._connections.absent_from(bot, now)
 
     @property
     def slots(self) -> int:
         """How many connections its bots may have."""
-        return sum(len(bot.slots) for bot in self._bots if bot.plays)
+        return self._entrants.slots
 
     def holds(self, conn: int) -> bool:
         """Whether a connection that was passed on is still open."""
@@ -257,6 +259,7 @@ class Contest:
             Awaited.of(bot, reason)
             for bot in self._bots
             if bot.plays
+            and not bot.withdrawn
             and (reason := why_waiting(bot)) is not None
             and self._games.fixtures.has_games_left(bot.name)
         )

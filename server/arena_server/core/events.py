@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from arena_server.core.config import Entrant
 from arena_server.core.effects import Marker
 from arena_server.core.journal import Drawn
 
@@ -90,8 +91,8 @@ class Stalled:
 class Command:
     """An order of the organiser: `verb` is one of `commands.VERBS`, `target` a bot or a game.
 
-    `who` gives it at `at` (ms since 1970, UTC), for a `reason` that may be empty. The effect Reply of the
-    same number says whether it was done.
+    `who` gives it at `at` (ms since 1970, UTC), for a `reason` that may be empty. `entrant` has the bot that
+    is added, or the digest of its new token. The effect Reply of the same number says whether it was done.
     """
 
     number: int
@@ -100,6 +101,7 @@ class Command:
     who: str = ""
     at: int = 0
     reason: str = ""
+    entrant: Entrant | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,17 @@ from arena_server.core.clock import NS_PER_MS
 from arena_server.core.config import ContestConfig, format_of
 from arena_server.core.deal import may_show_deal
 from arena_server.core.effects import StartDraw
-from arena_server.core.formats.base import Pairing, PairingError
-from arena_server.core.journal import Drawn, JournalError, PastGame, Repeat, Walkover
+from arena_server.core.formats.base import DrawnFormat, FormatError, Pairing, PairingError
+from arena_server.core.journal import (
+    Drawn,
+    Joined,
+    JournalError,
+    Left,
+    PastGame,
+    Repeat,
+    TotalSet,
+    Walkover,
+)
 from arena_server.core.log_events import RoundDrawn, WalkedOver
 from arena_server.core.peers import Bot, Outbox
 from arena_server.core.standings import Results
@@ -28,6 +37,9 @@ from arena_server.core.standings import Results
 #: each bot that was down for a night. After less it does, so that a contest whose bots take seconds to
 #: start, or whose server is started again, has them level.
 LATE_NS: Final = 60_000 * NS_PER_MS
+
+#: The facts of a contest that its fixtures are brought back by.
+FixtureFact = Repeat | Drawn | Walkover | Joined | Left | TotalSet
 
 
 class Fixtures:
@@ -41,6 +53,8 @@ class Fixtures:
     ) -> None:
         names = [bot.name for bot in bots.values() if bot.plays]
         self._format = format_of(config, names, seats)
+        #: What readers know of the number of games.
+        self._noted = self._format.total
         #: Since when each bot that is not present cannot be paired.
         self._away = dict.fromkeys(names, now)
         self._seats = seats
@@ -61,6 +75,37 @@ class Fixtures:
     def total(self) -> int | None:
         """How many games there are, without those that are played again; None: it is open."""
         return self._format.total
+
+    def note_total(self) -> None:
+        """Have readers know how many games there are, if that has changed.
+
+        From a format that draws they have it themselves (`formats/history.py`).
+        """
+        if self.total not in (None, self._noted) and not isinstance(self._format, DrawnFormat):
+            self._noted = self.total
+            self._out.fact(TotalSet("", self.total))
+
+    # -- who takes part
+
+    @property
+    def next_number(self) -> int:
+        """The number of the next game that is not planned yet."""
+        return self._format.next_number
+
+    def join(self, name: str, owner: str, now: int) -> None:
+        """A late entrant. Raises FormatError, with nothing changed, if the format takes none."""
+        self._format.join(name, owner)
+        self.results.standings.join(name)
+        self._away[name] = now - LATE_NS - 1  # the others do not wait until it has caught up
+
+    def come_back(self, name: str, now: int) -> None:
+        """A bot that has left takes part again."""
+        self._format.come_back(name)
+        self._away[name] = now - LATE_NS - 1
+
+    def leave(self, name: str) -> None:
+        """`name`, which is not present, takes part no more: no game of it starts."""
+        self._format.leave(name)
 
     # -- games that start
 
@@ -173,18 +218,19 @@ class Fixtures:
     def recall(
         self,
         results: Sequence[PastGame],
-        facts: Collection[Repeat | Drawn | Walkover],
+        facts: Collection[FixtureFact],
         unfinished: Collection[Pairing],
+        now: int,
     ) -> None:
-        """Bring back results, rounds, and the games that repeat void ones.
+        """Bring back results, rounds, who has joined and left, and the games that repeat void ones.
 
         `unfinished` games have been started and have no result; `GameManager.open` seats their
         players. Raises JournalError for what cannot be of this contest.
         """
         begun = [Pairing(game.number, game.names, game.deal) for game in results]
         try:
-            self._recall_facts(facts, results, [*begun, *unfinished])
-        except PairingError as error:
+            self._recall_facts(facts, results, [*begun, *unfinished], now)
+        except (PairingError, FormatError) as error:
             raise JournalError(str(error)) from error
         self._open = {pairing.number: pairing for pairing in unfinished}
         for game, pairing in zip(results, begun, strict=True):
@@ -196,30 +242,33 @@ class Fixtures:
 
     def _recall_facts(
         self,
-        facts: Collection[Repeat | Drawn | Walkover],
+        facts: Collection[FixtureFact],
         results: Sequence[PastGame],
         begun: Collection[Pairing],
+        now: int,
     ) -> None:
-        """Give the format its past, but for results. Raises PairingError and JournalError."""
+        """Give the format its past, but for results. Raises PairingError, FormatError and JournalError."""
         games = {pairing.number: pairing for pairing in begun}
         played = {game.number for game in results if game.end != VOID}
-        # Their numbers come from one counter: this is the order in which they were decided. The later one
-        # of two games may have ended first.
-        numbered: list[tuple[int, Drawn | Repeat | Pairing]] = [
-            (fact.first if isinstance(fact, Drawn) else fact.number, fact)
-            for fact in (*facts, *begun)
-            if not isinstance(fact, Walkover)
-        ]
-        for _, each in sorted(numbered, key=lambda pair: pair[0]):
+        # The later one of two games may have ended first.
+        for each in sorted((*facts, *begun), key=_decided_at):
             if isinstance(each, Drawn):
                 self._format.drawn(each)
+            elif isinstance(each, Joined):
+                if each.first != self._format.next_number:
+                    raise JournalError(f"{each.name} joined at g{each.first}, which is not the next number")
+                self.join(each.name, each.owner, now)
             elif isinstance(each, Repeat):
                 self._recall_repeat(each, games, played)
-            else:
+            elif isinstance(each, Pairing):
                 self._format.started(each)
         for fact in facts:
             if isinstance(fact, Walkover):
                 self._format.walk_over(fact)
+            elif isinstance(fact, Left) and fact.left:
+                self._format.leave(fact.name)
+            elif isinstance(fact, TotalSet):
+                self._noted = fact.games
         self._format.recalled()
 
     def _recall_repeat(self, repeat: Repeat, games: Mapping[int, Pairing], played: Collection[int]) -> None:
@@ -235,6 +284,18 @@ class Fixtures:
             raise JournalError(f"g{number} repeats g{void} of deal {old.deal} on deal {deal}")
         self._format.void(void)
         self._repeat(repeat)
+
+
+def _decided_at(fact: FixtureFact | Pairing) -> tuple[int, bool]:
+    """The numbers of games come from one counter, so this is the order in which they were decided."""
+    match fact:
+        case Joined():
+            return fact.first, False  # the next game may have this number, too
+        case Drawn():
+            return fact.first, True
+        case Repeat() | Pairing():
+            return fact.number, True
+    return 0, True
 
 
 def _cause(names: Sequence[str], causes: Mapping[str, str]) -> str:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, get_args
 
 from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord
 
@@ -136,6 +136,39 @@ class RunStateSet(NamedTuple):
     state: str
 
 
+class Joined(NamedTuple):
+    """A late entrant, whose games have numbers from `first` on; the rest is as in `config.Entrant`."""
+
+    name: str
+    first: int
+    concurrency: int
+    owner: str
+    author: str
+    language: str
+    url: str
+
+
+class Left(NamedTuple):
+    """Whether a bot is withdrawn from the contest."""
+
+    name: str
+    left: bool
+
+
+class TotalSet(NamedTuple):
+    """How many games the contest has from now on (`Format.total`); `about` is always empty."""
+
+    about: str
+    games: int
+
+
+class TokenSet(NamedTuple):
+    """The SHA-256 digest of the token of a bot, which replaces that of the configuration."""
+
+    name: str
+    digest: str
+
+
 class Order(NamedTuple):
     """The organiser's order `number` (1, 2, ...) was carried out.
 
@@ -151,7 +184,20 @@ class Order(NamedTuple):
 
 
 GameFact = Offered | Ready | Away | Started | PlyRecord | FaultRecord | InfoRecord | Ended
-ContestFact = ResumeKeys | FormerKeys | Conduct | Repeat | Drawn | Walkover | RunStateSet | Order
+ContestFact = (
+    ResumeKeys
+    | FormerKeys
+    | Conduct
+    | Repeat
+    | Drawn
+    | Walkover
+    | RunStateSet
+    | Joined
+    | Left
+    | TotalSet
+    | TokenSet
+    | Order
+)
 
 #: The word of each fact in its entry.
 KIND_OF: Final[dict[type, str]] = {
@@ -170,6 +216,10 @@ KIND_OF: Final[dict[type, str]] = {
     Drawn: "drawn",
     Walkover: "walkover",
     RunStateSet: "run-state",
+    Joined: "joined",
+    Left: "left",
+    TotalSet: "games",
+    TokenSet: "token",
     Order: "order",
 }
 _NUMBERS, _TEXTS, _NAMES, _GROUPS = "numbers", "texts or None", "texts", "groups of texts"
@@ -194,15 +244,21 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
     "drawn": (Drawn, (int, int, int, _GROUPS)),
     "walkover": (Walkover, (int, _NAMES)),
     "run-state": (RunStateSet, (str, str)),
+    "joined": (Joined, (str, int, int, str, str, str, str)),
+    "left": (Left, (str, bool)),
+    "games": (TotalSet, (str, int)),
+    "token": (TokenSet, (str, str)),
     "order": (Order, (int, str, str, str, int, str)),
 }
-_OF_CONTEST: Final = frozenset({ResumeKeys, FormerKeys, Conduct, Repeat, Drawn, Walkover, RunStateSet, Order})
+_OF_CONTEST: Final = frozenset(get_args(ContestFact))
 OFFER: Final = KIND_OF[Offered]
 #: Up to layout 6 of the database an offer has no agents.
 _LEAST_VALUES: Final = {OFFER: 3}
 REPEAT: Final = KIND_OF[Repeat]
+JOINED: Final = KIND_OF[Joined]
+TOTAL: Final = KIND_OF[TotalSet]
 #: Facts of the contest that its readers need, and that stay when its journal is deleted.
-KEPT: Final = frozenset(KIND_OF[kind] for kind in (Drawn, Repeat, Walkover, Order))
+KEPT: Final = frozenset(KIND_OF[kind] for kind in (Drawn, Repeat, Walkover, Joined, Left, TotalSet, Order))
 
 
 class JournalError(ValueError):

@@ -153,6 +153,22 @@ class BotAbsent(LogEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class BotJoined(LogEvent):
+    """A late entrant, or one that was withdrawn and takes part again."""
+
+    event = "joined"
+    bot: str
+
+
+@dataclass(frozen=True, slots=True)
+class BotLeft(LogEvent):
+    """A bot was withdrawn from the contest."""
+
+    event = "left"
+    bot: str
+
+
+@dataclass(frozen=True, slots=True)
 class CommandDone(LogEvent):
     """A command of the organiser was carried out."""
 

@@ -42,10 +42,13 @@ class Authenticator:
         self.bots: dict[str, Bot] = {}
         #: Every slot of every bot, by its number.
         self.slots: list[Slot] = []
-        for number, entrant in enumerate(entrants):
-            self._enter(number, entrant)
+        #: All bots by number.
+        self.roster: list[Bot] = []
+        for entrant in entrants:
+            self.enter(entrant)
 
-    def _enter(self, number: int, entrant: Entrant) -> None:
+    def check(self, entrant: Entrant) -> None:
+        """Raise ContestConfigError for an entrant that is not possible."""
         digest = entrant.token_sha256
         if not valid_name(entrant.name):
             raise ContestConfigError(f"a bot cannot be called {entrant.name!r}: see the names in PROTOCOL.md")
@@ -53,14 +56,35 @@ class Authenticator:
             raise ContestConfigError(f"two bots are called {entrant.name}")
         if digest is not None and not is_digest(digest):
             raise ContestConfigError(f"token_sha256 of {entrant.name} must be 64 hexadecimal digits")
-        lower = None if digest is None else digest.lower()
         if not 1 <= entrant.concurrency <= MOST_SLOTS:
             raise ContestConfigError(
                 f"concurrency of {entrant.name} must be from 1 to {MOST_SLOTS}, not {entrant.concurrency}"
             )
-        bot = self.bots[entrant.name] = Bot(number, entrant.name, lower, entrant.plays)
+
+    def enter(self, entrant: Entrant) -> Bot:
+        """One more name that may log in. Raises as `check` does."""
+        self.check(entrant)
+        digest = entrant.token_sha256
+        lower = None if digest is None else digest.lower()
+        bot = self.bots[entrant.name] = Bot(
+            len(self.roster),
+            entrant.name,
+            lower,
+            entrant.plays,
+            owner=entrant.owner,
+            author=entrant.author,
+            language=entrant.language,
+            url=entrant.url,
+        )
+        self.roster.append(bot)
         bot.open_slots(len(self.slots), entrant.concurrency)
         self.slots += bot.slots
+        return bot
+
+    def _find(self, name: str) -> Bot | None:
+        """The bot of this name that may log in."""
+        bot = self.bots.get(name)
+        return None if bot is None or bot.withdrawn else bot
 
     def admit(self, hello: Hello, peer: str, now: int) -> Slot:
         """The slot that `hello` may log in as; its old connection, if any, is to be closed.
@@ -79,7 +103,7 @@ class Authenticator:
             if not self._guests:
                 raise ProtocolError(ErrorCode.TOKEN, DENIED)
             return _guest(hello.name)
-        bot = self.bots.get(hello.name)
+        bot = self._find(hello.name)
         address = peer.rpartition(":")[0]
         resumed = _holder(bot, hello.resume) if hello.resume else None
         reads_log = hello.role == LOG_READER
@@ -112,7 +136,7 @@ class Authenticator:
             return False
         if hello.role == SPECTATOR:
             return self._guests
-        bot = self.bots.get(hello.name)
+        bot = self._find(hello.name)
         resumed = _holder(bot, hello.resume) if hello.resume else None
         return _has_key(bot, hello, resumed) and bot is not None
 

@@ -11,7 +11,7 @@ from arena_protocol.session import ServerSession
 from arena_server.core.clock import LagEstimate
 from arena_server.core.deadlines import DeadlineKind
 from arena_server.core.effects import CloseConnection, Effect, Mute, Send, TurnMark, Unmute
-from arena_server.core.journal import CONTEST, ContestFact, Entry, FormerKeys, ResumeKeys, entry_of
+from arena_server.core.journal import CONTEST, Conduct, ContestFact, Entry, FormerKeys, ResumeKeys, entry_of
 from arena_server.core.match import Match
 from arena_server.core.ratelimit import InfoBudget, LeakyBucket
 from arena_server.core.transcript import Transcript
@@ -56,9 +56,10 @@ class Peer:
 class Bot:
     """One entrant, with a slot for each game at once. One that does not play may only watch.
 
-    `barred`: paired no more, because of `faulty_games` beyond those `forgiven`, or because it was
-    `kicked`. `gone`: without any connection for longer than the contest waits. `known`: it has logged in
-    to this contest before. `last_seen` (ns) is when it lost its last connection to this server.
+    `barred`: paired no more, because of `faulty_games` beyond those `forgiven`, or because it was `kicked`
+    or `withdrawn`; who is withdrawn cannot log in. `gone`: without any connection for longer than the
+    contest waits. `known`: it has logged in to this contest before. `last_seen` (ns) is when it lost its
+    last connection to this server. The last four are for people, as in `config.Entrant`.
     """
 
     number: int
@@ -69,10 +70,15 @@ class Bot:
     faulty_games: int = 0
     forgiven: int = 0
     kicked: bool = False
+    withdrawn: bool = False
     barred: bool = False
     gone: bool = False
     known: bool = False
     last_seen: int | None = None
+    owner: str = ""
+    author: str = ""
+    language: str = ""
+    url: str = ""
 
     @property
     def connected(self) -> bool:
@@ -97,6 +103,10 @@ class Bot:
     def former_keys(self) -> FormerKeys:
         return FormerKeys(self.name, tuple(slot.former for slot in self.slots))
 
+    @property
+    def conduct(self) -> Conduct:
+        return Conduct(self.name, self.forgiven, self.kicked)
+
     def open_slots(self, key: int, count: int) -> None:
         """Make its slots; the first of them has the key `key`."""
         self.slots += (Slot(key + at, self, at + 1) for at in range(count))
@@ -112,6 +122,19 @@ class Bot:
         """The organiser removes it."""
         self.barred = self.kicked = True
 
+    def withdraw(self) -> None:
+        """It takes part no more."""
+        self.barred = self.withdrawn = True
+
+    def readmit(self) -> None:
+        """It takes part again; faults and kick are forgiven."""
+        self.withdrawn = False
+        self.lift()
+
+    def set_token(self, digest: str) -> None:
+        """Only the token of this digest logs it in from now on."""
+        self.token_sha256 = digest
+
     def lift(self) -> None:
         """Its faulty games so far do not count any more, and neither does a kick."""
         self.forgiven = self.faulty_games
@@ -120,7 +143,8 @@ class Bot:
     def restore(self, forgiven: int, kicked: bool) -> None:
         """Take what the journal says of it, before results are counted again."""
         self.forgiven = forgiven
-        self.barred = self.kicked = kicked
+        self.kicked = kicked
+        self.barred = kicked or self.withdrawn
 
     def set_awaited(self, awaited: bool) -> None:
         """Whether the contest waits for it."""

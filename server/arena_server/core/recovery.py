@@ -7,13 +7,15 @@ fact that the match would not have decided where it stands is refused: the journ
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from arena_protocol.record import FORFEIT, VOID, FaultKind, FaultRecord, InfoRecord, PlyRecord
 from arena_server.core.clock import TimeControl
 from arena_server.core.commands import Commands, RunState
 from arena_server.core.deal import game_id
+from arena_server.core.entrants import Entrants
+from arena_server.core.fixtures import FixtureFact
 from arena_server.core.formats.base import Pairing
 from arena_server.core.games import GameManager
 from arena_server.core.journal import (
@@ -23,7 +25,9 @@ from arena_server.core.journal import (
     Ended,
     FormerKeys,
     GameFact,
+    Joined,
     JournalError,
+    Left,
     Live,
     Offered,
     Order,
@@ -33,6 +37,8 @@ from arena_server.core.journal import (
     ResumeKeys,
     RunStateSet,
     Started,
+    TokenSet,
+    TotalSet,
     Walkover,
     fact_of,
 )
@@ -44,7 +50,7 @@ _NO_OFFER: Final = "a game begins with its offer"
 _SEAT_FAULTS: Final = frozenset(FaultKind) - {FaultKind.VOID}
 
 
-def recover(past: Past, games: GameManager, commands: Commands, bots: Mapping[str, Bot], now: int) -> None:
+def recover(past: Past, games: GameManager, commands: Commands, entrants: Entrants, now: int) -> None:
     """Bring back games, run state and bots. Raises JournalError for a past that no contest has had."""
     # All are checked first: an impossible entry is found before anything is changed.
     for entry in past.entries:
@@ -59,9 +65,9 @@ def recover(past: Past, games: GameManager, commands: Commands, bots: Mapping[st
     }
     offers = {number: _offer(number, facts[0]) for number, facts in unfinished.items()}
     pairings = {number: Pairing(number, offer.names, offer.deal) for number, offer in offers.items()}
-    games.fixtures.recall(past.results, _recover_contest(live, commands, bots), pairings.values())
+    games.fixtures.recall(past.results, _recover_contest(live, commands, entrants), pairings.values(), now)
     for number, facts in unfinished.items():
-        seated = _seated(pairings[number], offers[number].slots, bots)
+        seated = _seated(pairings[number], offers[number].slots, entrants)
         game = games.open(pairings[number], seated, now)
         restore(game.match, facts, now)
         games.resume(game, facts, now)
@@ -74,22 +80,28 @@ def _offer(number: int, fact: GameFact) -> Offered:
     return fact
 
 
-def _recover_contest(
-    live: Live, commands: Commands, bots: Mapping[str, Bot]
-) -> list[Repeat | Drawn | Walkover]:
+def _recover_contest(live: Live, commands: Commands, entrants: Entrants) -> list[FixtureFact]:
     """Apply the facts of the contest; returns those that are for its fixtures."""
-    facts: list[Repeat | Drawn | Walkover] = []
+    facts: list[FixtureFact] = []
     for entry in live.contest:
         match fact_of(entry):
             case ResumeKeys(name, digests):
-                for slot, digest in _keys(_bot(bots, name), digests):
+                for slot, digest in _keys(entrants.known(name), digests):
                     slot.restore_key(digest)
             case FormerKeys(name, digests):
-                for slot, digest in _keys(_bot(bots, name), digests):
+                for slot, digest in _keys(entrants.known(name), digests):
                     slot.restore_former(digest)
             case Conduct(name, forgiven, kicked):
-                _bot(bots, name).restore(forgiven, kicked)
-            case Repeat() | Drawn() | Walkover() as fact:
+                entrants.known(name).restore(forgiven, kicked)
+            case Joined() as joined:
+                entrants.restore_joined(joined)
+                facts.append(joined)
+            case Left(name, left) as leaving:
+                entrants.restore_left(name, left)
+                facts.append(leaving)
+            case TokenSet(name, digest):
+                entrants.restore_token(name, digest)
+            case Repeat() | Drawn() | Walkover() | TotalSet() as fact:
                 facts.append(fact)
             case Order() as order:
                 commands.restore_order(order)
@@ -108,20 +120,14 @@ def _keys(bot: Bot, digests: Sequence[str | None]) -> Iterator[tuple[Slot, str |
     return zip(bot.slots, digests, strict=False)
 
 
-def _bot(bots: Mapping[str, Bot], name: str) -> Bot:
-    if name not in bots:
-        raise JournalError(f"no bot of this contest is called {name!r:.40}")
-    return bots[name]
-
-
-def _seated(pairing: Pairing, numbers: Sequence[int], bots: Mapping[str, Bot]) -> tuple[Slot, ...]:
+def _seated(pairing: Pairing, numbers: Sequence[int], entrants: Entrants) -> tuple[Slot, ...]:
     """The slots that play an unfinished game. Raises JournalError if they cannot play it."""
     game, numbers = pairing.number, numbers or (1,) * len(pairing.names)
     if len(numbers) != len(pairing.names):
         raise JournalError(f"g{game} has {len(pairing.names)} seats, and {len(numbers)} slots")
     seated = []
     for name, number in zip(pairing.names, numbers, strict=True):
-        bot = bots[name]
+        bot = entrants.known(name)
         # The organiser has lowered `concurrency` while the server was down.
         if not 1 <= number <= len(bot.slots):
             slots_text = f"a concurrency of {len(bot.slots)}"

@@ -76,7 +76,13 @@ class Router:
             for peer in list(self._waiting.values()):
                 self._dismiss(peer, bye_reason)
 
+    def check_place(self, slots: int) -> None:
+        """Raise ValueError unless there are places for this many slots more."""
+        self._count_slots()
+        self._admission.check_places(slots)
+
     def _count_slots(self) -> None:
+        """Keep places for the bots of all contests; their number changes while these are played."""
         contests = (member.contest for member in self._members.values())
         self._admission.reserved = sum(contest.slots for contest in contests if contest.ended is None)
 
@@ -135,6 +141,7 @@ class Router:
             contest = self._contest_of(hello, peer.address, now)
             is_guest = hello.role in (wire.SPECTATOR, wire.LOG_READER)
             if is_guest:
+                self._count_slots()
                 self._admission.check_guest(_host_of(peer))
         except ProtocolError as problem:
             self._refuse(peer, problem)
@@ -163,6 +170,7 @@ class Router:
             self._dismiss(peer, bye_reason)
             return
         self._waiting[conn] = peer
+        self._count_slots()
         self.deadlines.set((DeadlineKind.LOGIN, conn), now + self._login_ms() * NS_PER_MS)
         # The newest is let in: an attacker that holds connections open would else keep all others
         # out.

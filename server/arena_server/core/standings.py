@@ -107,6 +107,10 @@ class Standings:
         self._ranked_by = ranked_by
         self._sums = {name: PlayerSums() for name in names}
 
+    def join(self, name: str) -> None:
+        """One more player."""
+        self._sums[name] = PlayerSums()
+
     def add(self, result: GameResult) -> None:
         """Count one more game."""
         best = max(result.totals)
@@ -225,8 +229,9 @@ class Results:
 
 
 #: Where a bot is: in a game; connected and free; disconnected; disconnected for longer than `absent`;
-#: paired no more because of its faults; removed by the organiser.
+#: paired no more because of its faults; removed by the organiser; not part of the contest any more.
 PLAYING, FREE, AWAY, GONE, PROBATION, KICKED = "playing", "free", "away", "gone", "probation", "kicked"
+WITHDRAWN = "withdrawn"
 #: Games wait for a bot that has never logged in.
 NEVER_CONNECTED = "never-connected"
 
@@ -262,17 +267,23 @@ def why_waiting(bot: Bot) -> str | None:
 
 def causes_of_absence(bots: Iterable[Bot]) -> dict[str, str]:
     """The bots that no game waits for, each with the cause."""
-    return {
-        bot.name: "removed" if bot.kicked else "on probation" if bot.barred else "absent"
-        for bot in bots
-        if bot.plays and (bot.barred or bot.gone)
-    }
+    return {bot.name: _cause_of_absence(bot) for bot in bots if bot.plays and (bot.barred or bot.gone)}
+
+
+def _cause_of_absence(bot: Bot) -> str:
+    if bot.withdrawn:
+        return WITHDRAWN
+    return "removed" if bot.kicked else "on probation" if bot.barred else "absent"
 
 
 def absent_or_removed(bots: Sequence[Bot]) -> tuple[str, ...]:
     """Those of them that are not here: on probation a bot may be connected."""
     causes = causes_of_absence(bots)
-    return tuple(bot.name for bot in bots if bot.name in causes and (bot.kicked or not bot.connected))
+    return tuple(
+        bot.name
+        for bot in bots
+        if bot.name in causes and not bot.withdrawn and (bot.kicked or not bot.connected)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,10 +327,15 @@ class BotState:
     where: str
     connected: bool
     faulty_games: int
+    owner: str = ""
+    author: str = ""
+    language: str = ""
+    url: str = ""
 
     @classmethod
     def of(cls, bot: Bot, where: str) -> BotState:
-        return cls(bot.name, where, bot.connected, bot.faulty_games - bot.forgiven)
+        about = bot.owner, bot.author, bot.language, bot.url
+        return cls(bot.name, where, bot.connected, bot.faulty_games - bot.forgiven, *about)
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,6 +354,8 @@ class Overview:
 
 def where_is(bot: Bot) -> str:
     """Where a bot is; what keeps it from being paired goes first, and a game of any slot before the rest."""
+    if bot.withdrawn:
+        return WITHDRAWN
     reason = why_waiting(bot)
     if reason in (KICKED, PROBATION):
         return reason

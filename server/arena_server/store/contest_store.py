@@ -23,7 +23,7 @@ from sqlalchemy.orm import Session
 from arena_protocol.record import GameRecord
 from arena_server.core.config import ContestConfig
 from arena_server.core.deal import number_of
-from arena_server.core.journal import KEPT, OFFER, Entry, Live, Offered, fact_of
+from arena_server.core.journal import JOINED, KEPT, OFFER, TOTAL, Entry, Live, Offered, fact_of
 from arena_server.store import schema
 from arena_server.store.chain import GENESIS, extend
 from arena_server.store.database import APPLICATION_ID, EARLIER, LAYOUT, ContestHeader, Database, Postgres
@@ -212,7 +212,7 @@ class ContestStore:
                 .order_by(schema.BotRow.id)
             )
             self._bots = {bot.name: bot.id for bot in session.scalars(bots)}
-        if list(self._bots) != list(header.names):
+        if list(self._bots)[: len(header.names)] != list(header.names):
             raise ValueError(f"the bots of contest {self._contest} are not those of its configuration")
         assert self._claim is not None
         if isinstance(self._database, Postgres):
@@ -332,6 +332,16 @@ class ContestStore:
             {"contest_id": self._contest, "place": place, "payload": pack([entry])}
             for place, entry in enumerate(self._unkept, start=self._kept + 1)
         ]
+        for entry in self._unkept:
+            if entry[1] == JOINED and entry[2] not in self._bots:
+                row = {"contest_id": self._contest, "name": entry[2]}
+                added = insert(schema.BotRow).returning(schema.BotRow.id)
+                (self._bots[entry[2]],) = self._connection.execute(added, row).one()
+        totals = [entry[3] for entry in self._unkept if entry[1] == TOTAL]
+        if totals:
+            with self._session() as session:
+                schema.set_total(session.get_one(schema.ContestRow, self._contest), totals[-1])
+                session.flush()
         if rows:
             self._connection.execute(insert(schema.FactRow), rows)
             self._kept, self._unkept = self._kept + len(rows), []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -18,10 +18,11 @@ from arena_protocol.codec import KEY, NAME, WORD
 from arena_protocol.games import GAMES
 from arena_protocol.record import FaultRecord, RecordError
 from arena_server.core.deal import game_id, number_of
-from arena_server.core.formats import find_format
-from arena_server.core.formats.base import DrawnFormat, Pairing
+from arena_server.core.formats import find_format, make_format
+from arena_server.core.formats.base import DrawnFormat, Format, Pairing
 from arena_server.core.formats.history import History
-from arena_server.core.journal import ContestFact, Entry, Order, Past, PastGame, fact_of
+from arena_server.core.formats.scheduled import Scheduled
+from arena_server.core.journal import ContestFact, Entry, Joined, Left, Order, Past, PastGame, fact_of
 from arena_server.core.standings import GameResult, Row, Standings
 from arena_server.errors import StoreError
 from arena_server.ratings import RatedGame, version_of
@@ -33,6 +34,7 @@ from arena_server.store.preflight import ADDED, StoredContest, check_readable
 from arena_server.store.schema import (
     FINISHED,
     STATUSES,
+    BotRow,
     ContestRow,
     FactRow,
     FaultRow,
@@ -117,8 +119,33 @@ class Results:
         return [fact for fact in self.facts(contest) if isinstance(fact, Order)]
 
     def planned(self, contest: ContestRow, first: int, end: int) -> list[Pairing]:
-        """The games with the numbers `first` to `end - 1` of those that are planned, begun or not."""
-        return list(format_of_row(contest).planned(first, end))
+        """The games with the numbers `first` to `end - 1` of those that are planned, begun or not.
+
+        Without those of bots that have left, all of which are played or void.
+        """
+        left: dict[str, bool] = {}
+        for fact in self.facts(contest):
+            if isinstance(fact, Left):
+                left[fact.name] = fact.left
+        planned = self._format(contest).planned(first, end)
+        return [pairing for pairing in planned if not any(left.get(name) for name in pairing.names)]
+
+    def last_planned(self, contest: ContestRow) -> int:
+        """The highest number of a planned game; 0 if none is planned. Those between may be repeats."""
+        form = self._format(contest)
+        return form.next_number - 1 if isinstance(form, Scheduled) else 0
+
+    def _format(self, contest: ContestRow) -> Format:
+        """The games of a contest as planned, with those of its late entrants."""
+        late = [fact for fact in self.facts(contest) if isinstance(fact, Joined)]
+        form = format_of_row(contest)
+        if not late or not isinstance(form, Scheduled):
+            return form
+        grown = make_format(form.NAME, form.terms)  # the other one is shared
+        assert isinstance(grown, Scheduled)
+        for joined in late:
+            grown.join(joined.name, first=joined.first)
+        return grown
 
     def games_played(self, contest: ContestRow) -> int:
         """The number of games with a result; void games do not count."""
@@ -133,7 +160,7 @@ class Results:
     def table(self, contest: ContestRow, scoring: str | None = None) -> Standings:
         """The table of the games so far, by `scoring` or else as the contest scores them."""
         history = self.history(contest)
-        table = table_of(contest, scoring, history)
+        table = table_of(contest, self.bots(contest), scoring, history)
         for game in _past_games(self._session, contest, self._layout):
             if game.end != VOID:
                 table.add(GameResult(game.names, game.totals, game.faults, game.used_ms))
@@ -198,14 +225,14 @@ class Results:
         those too. Raises ValueError for a changed row, unless it is not `checked`: then that is up to the
         caller.
         """
-        faults = _faults(self._session, contest)
+        faults, names = _faults(self._session, contest), set(self.bots(contest))
         games = select(*_columns(self._layout)).where(GameRow.contest_id == contest.id)
         if game_id is not None:
             games = games.where(GameRow.game_id == game_id)
         ordered = games.order_by(func.length(GameRow.game_id), GameRow.game_id)
         for game in self._session.execute(ordered.execution_options(yield_per=100)):
             if checked:
-                _check_game(contest, game, faults.get(game.id, []))
+                _check_game(contest, names, game, faults.get(game.id, []))
                 verify_checksum(game.record)
             columns = ("game_id", "names", "totals", "end", "plies", "place", "chain", "used_ms")
             may_show = withheld or self.deals(contest).may_show(game.game_id)
@@ -217,9 +244,8 @@ class Results:
             }
 
     def bots(self, contest: ContestRow) -> list[str]:
-        """The names of the entrants, in the order of the configuration."""
-        names: list[str] = contest.config["bots"]
-        return list(names)
+        """The names of the entrants: those of the configuration in its order, then the late ones."""
+        return _names(self._session, contest)
 
     def summaries(self, contest: ContestRow, after: int, until: datetime, limit: int) -> list[GameSummary]:
         """The games of rows beyond number `after`, stored up to `until` (UTC), at most `limit`, in order."""
@@ -234,8 +260,9 @@ class Results:
             known = query.where(FaultRow.game_pk >= rows[0].id, FaultRow.game_pk <= rows[-1].id)
             for game, seat, ply, kind in self._session.execute(known):
                 faults.setdefault(game, []).append((seat, ply, kind))
+        names = set(self.bots(contest))
         for row in rows:
-            _check_result(contest, row, faults.get(row.id, []))
+            _check_result(contest, names, row, faults.get(row.id, []))
         return [
             GameSummary(
                 row.id,
@@ -317,14 +344,16 @@ def history_of(contest: ContestRow) -> History | None:
     return History(form)
 
 
-def table_of(contest: ContestRow, scoring: str | None = None, history: History | None = None) -> Standings:
-    """The empty table of a contest, by `scoring` or else as the contest scores.
+def table_of(
+    contest: ContestRow, names: Sequence[str], scoring: str | None = None, history: History | None = None
+) -> Standings:
+    """The empty table of a contest and these bots, by `scoring` or else as the contest scores.
 
     Where the format has scores of its own the table ranks by those of `history`.
     """
     config = contest.config
     return Standings(
-        config["bots"],
+        names,
         scoring or contest.scoring,
         config.get("tie_breaks", ()),
         int(contest.seed),
@@ -393,11 +422,23 @@ def check_contest_row(contest: ContestRow) -> None:
         _check_form(what, f"options: {key}", WORD.pattern, value)
 
 
-def _check_game(contest: ContestRow, game: Any, faults: list[FaultFields]) -> None:
+def _names(session: Session, contest: ContestRow) -> list[str]:
+    """The names of all entrants. Raises ValueError for those that no server has written."""
+    query = select(BotRow.name).where(BotRow.contest_id == contest.id).order_by(BotRow.id)
+    names = list(session.scalars(query))
+    first: list[str] = contest.config["bots"]
+    if names[: len(first)] != first:
+        raise ValueError(f"the bots of contest {contest.id} are not those of its configuration")
+    for name in names:
+        _check_form(f"contest {contest.id}", "bots", NAME.pattern, name)
+    return names
+
+
+def _check_game(contest: ContestRow, names: Collection[str], game: Any, faults: list[FaultFields]) -> None:
     """Raise ValueError for a changed row, or one that is none of this contest's."""
     if game.checksum != game_checksum(game, faults):
         raise ValueError(f"game {game.game_id[:_QUOTED]}: its row does not match its SHA-256 digest")
-    _check_result(contest, game, [fault[:3] for fault in faults])
+    _check_result(contest, names, game, [fault[:3] for fault in faults])
     agents = game.agents or []
     if len(agents) not in (0, len(game.names)):
         raise ValueError(f"game {game.game_id}: agents: expected one for each seat")
@@ -405,12 +446,14 @@ def _check_game(contest: ContestRow, game: Any, faults: list[FaultFields]) -> No
         _check_form(f"game {game.game_id}", "agents", f"(?:{WORD.pattern})?", agent or "")
 
 
-def _check_result(contest: ContestRow, game: Any, faults: Sequence[tuple[int, int, str]]) -> None:
+def _check_result(
+    contest: ContestRow, names: Collection[str], game: Any, faults: Sequence[tuple[int, int, str]]
+) -> None:
     """Raise ValueError for a row that is none of this contest's; `faults` are (seat, ply, kind)."""
     _check_form(f"contest {contest.id}", "game_id", _GAME_ID, game.game_id)
     what = f"game {game.game_id}"
     _check_form(what, "end", WORD.pattern, game.end)
-    if not set(game.names) <= set(contest.config["bots"]):
+    if not all(name in names for name in game.names):
         raise ValueError(f"{what}: its names are not those of bots of contest {contest.id}")
     numbers = (game.plies, *game.totals, *(number for seat, ply, _ in faults for number in (seat, ply)))
     if not all(isinstance(number, int) for number in numbers) or len(game.totals) != len(game.names):
@@ -454,12 +497,12 @@ def _past_games(
 
     Raises ValueError for a changed or missing row.
     """
-    faults = _faults(session, contest)
+    faults, names = _faults(session, contest), set(_names(session, contest))
     columns = [column for column in _columns(layout) if column.name != "record"]
     games = select(*columns).where(GameRow.contest_id == contest.id).order_by(GameRow.place)
     for place, row in enumerate(session.execute(games), start=1):
         found = faults.get(row.id, [])
-        _check_game(contest, row, found)
+        _check_game(contest, names, row, found)
         if row.place != place:
             raise ValueError(f"result {place} of contest {contest.id} is missing")
         if until is not None and row.stored_at > until:

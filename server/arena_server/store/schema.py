@@ -232,6 +232,12 @@ def set_status(contest: ContestRow, status: str, ended_at: datetime | None, head
     contest.checksum = contest_checksum(contest)
 
 
+def set_total(contest: ContestRow, games: int) -> None:
+    """Change how many games there are, and the digest."""
+    contest.games = games
+    contest.checksum = contest_checksum(contest)
+
+
 _CONTEST_COLUMNS = (
     *("name", "game", "options", "format", "games_per_pair", "games", "scoring", "seed"),
     *("clock_ms", "increment_ms", "margin_ms", "software", "config", "started_at"),

@@ -9,6 +9,7 @@ On the spectators' port /metrics needs the token too: it shows running games wit
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
@@ -21,14 +22,19 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from arena_server.core.clock import NS_PER_MS
+from arena_server.core.config import Entrant
+from arena_server.core.deal import token_digest
 from arena_server.core.events import Command
 from arena_server.core.standings import Overview
 from arena_server.orders import ORDER_BYTES, ORDER_FORM, parse_order, plain_order
 from arena_server.waiting import waiting_now
-from arena_server.web.bridge import HostView, LoopBridge, UnavailableError, UnknownContestError
+from arena_server.web.access import TOKEN_BYTES
+from arena_server.web.bridge import HostView, LoopBridge, NoPlaceError, UnavailableError, UnknownContestError
 from arena_server.web.metrics import exposition
 from arena_server.web.security import AddressLimit, address_of, read_body
 
+#: The orders that make a token for a bot.
+TOKEN_ORDERS = ("add", "token")
 #: Wrong tokens from an address, at once and a minute, before it is not answered as before.
 WRONG_TOKENS = 20.0
 
@@ -99,9 +105,23 @@ class OrganiserApi:
         contest = order.get("contest")
         who = f"{order.get('by', 'organiser')} ({address_of(request) or 'unknown'})"
         at = time.time_ns() // NS_PER_MS
-        command = Command(0, order["verb"], order.get("target", ""), who, at, order.get("reason", ""))
-        problem = await self._bridge.order(lambda: self._view.hosted(contest), command)
-        return JSONResponse({"done": True}) if problem is None else JSONResponse({"error": problem}, 409)
+        target = order.get("target", "")
+        # It is shown in this answer and nowhere else: the contest has its digest.
+        token = secrets.token_hex(TOKEN_BYTES) if order["verb"] in TOKEN_ORDERS else None
+        entrant = None
+        if token is not None:
+            details = {key: order.get(key, "") for key in ("owner", "author", "language", "url")}
+            entrant = Entrant(target, token_digest(token), **details)  # type: ignore[arg-type] # texts
+        command = Command(0, order["verb"], target, who, at, order.get("reason", ""), entrant)
+        find = self._view.with_place if command.verb == "add" else self._view.hosted
+        try:
+            problem = await self._bridge.order(lambda: find(contest), command)
+        except NoPlaceError as error:
+            problem = str(error)
+        if problem is not None:
+            return JSONResponse({"error": problem}, 409)
+        headers = {"Cache-Control": "no-store"}
+        return JSONResponse({"done": True} | ({} if token is None else {"token": token}), headers=headers)
 
     async def orders(self, request: Request) -> Response:
         wanted = request.query_params.get("contest")

@@ -51,8 +51,8 @@ class _GameIndex:
     table: Standings
     #: Of a format that draws: what has been drawn so far, as far as it may be shown.
     history: History | None
-    #: How many games are known in advance.
-    planned: int
+    #: The highest number of a game that is known in advance.
+    planned: int | None = None
     last: int = 0
     played: int = 0
     void: int = 0
@@ -167,11 +167,15 @@ class Archive:
             contest = self._find(results, number)
             index = self._read(results, contest)
             planned = results.planned(contest, chunk * CHUNK + 1, (chunk + 1) * CHUNK + 1)
-        if not planned:
+        if not planned and chunk * CHUNK >= (index.planned or 0):
             raise NotFoundError(f"contest {number} has no games of chunk {chunk} in its schedule")
         places = {name: place for place, name in enumerate(index.bots)}
         return _encode_rows(
-            [[f"g{pairing.number}", [places[name] for name in pairing.names]] for pairing in planned]
+            [
+                [f"g{pairing.number}", [places[name] for name in pairing.names]]
+                for pairing in planned
+                if places.keys() >= set(pairing.names)  # a bot may have joined since
+            ]
         )
 
     def faults(self, number: int) -> dict[str, Any]:
@@ -266,14 +270,18 @@ class Archive:
         index = self._indexes.get(contest.id)
         if index is None:
             bots = results.bots(contest)
-            planned = contest.games if results.planned(contest, 1, 2) else 0
             history = history_of(contest)
-            table = table_of(contest, history=history)
-            index = _GameIndex(self._plain(contest), bots, table, history, planned)
+            table = table_of(contest, bots, history=history)
+            index = _GameIndex(self._plain(contest), bots, table, history)
             self._indexes[contest.id] = index
         if index.complete:
             return index
-        index.contest = self._plain(contest)
+        before, index.contest = index.contest["games"], self._plain(contest)
+        if index.planned is None or contest.total != before:
+            index.planned = results.last_planned(contest)
+        for name in results.bots(contest)[len(index.bots) :]:
+            index.bots.append(name)
+            index.table.join(name)
         until = self._until(contest)
         places = {name: place for place, name in enumerate(index.bots)}
         while summaries := results.summaries(contest, index.last, until, CHUNK):

@@ -48,6 +48,10 @@ class UnknownContestError(Exception):
     """No contest of this name is hosted, or several are and none is named; the text is one line."""
 
 
+class NoPlaceError(Exception):
+    """The server cannot hold one more bot; the text is one line."""
+
+
 class EventTaker(Protocol):
     """Takes events on the loop's thread: a hosted contest."""
 
@@ -276,6 +280,15 @@ class HostView(HostObserver):
         if listed[name].contest is None:
             raise _not_started()
         return listed[name]
+
+    def with_place(self, name: str | None) -> HostedContest:
+        """`hosted`, if it has a place for one bot more. Raises NoPlaceError, and as `hosted` does."""
+        hosted = self.hosted(name)
+        try:
+            hosted.check_place(1)
+        except ValueError as error:
+            raise NoPlaceError(str(error)) from None
+        return hosted
 
     def problem(self) -> str | None:
         """Why no bot can play, in one line; None if bots can."""

@@ -305,7 +305,8 @@ def test_a_game_that_waits_for_its_result_cannot_be_broken_off() -> None:
 
 def test_the_words_of_the_run_state_and_of_the_commands() -> None:
     assert [str(state) for state in RunState] == ["open", "paused", "draining"]
-    assert list(VERBS) == ["pause", "resume", "drain", "kick", "lift", "void", "replay"]
+    verbs = "pause resume drain kick lift void replay add remove token"
+    assert list(VERBS) == verbs.split()
 
 
 def test_who_ordered_what_when_and_why_is_kept() -> None:

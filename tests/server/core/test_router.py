@@ -8,11 +8,11 @@ import pytest
 
 from arena_protocol.framing import CLIENT_LINE_LIMIT
 from arena_protocol.messages import parse_server
-from arena_server.core.admission import SPARE, ConnectionLimits
+from arena_server.core.admission import LEAST_PLACES, SPARE, ConnectionLimits
 from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.effects import CloseConnection, Effect, Send
-from arena_server.core.events import Flushed, LineTooLong, Lost, Opened, Received, Stop, Tick
+from arena_server.core.events import Command, Flushed, LineTooLong, Lost, Opened, Received, Stop, Tick
 from arena_server.core.log_events import ConnectionLost, ConnectionRefused
 from arena_server.core.ratelimit import BURST, TRIES
 from arena_server.core.router import NAMED, UNLIMITED, Member, Router
@@ -326,6 +326,17 @@ class TestPlaces:
             "full"
         ]
         assert routed.say(conns[4], "HELLO 1 ann token=ann-friday")[0].startswith("WELCOME")
+
+    def test_places_are_kept_for_a_bot_that_joins_and_no_more_join_than_have_one(self) -> None:
+        routed = Routed(contest("friday"), limits=ConnectionLimits(5 + SPARE))
+        late = bot("cid", "friday")
+        routed.contests[0].feed(Command(1, "add", "cid", entrant=late), 0)
+        conns = [routed.open() for _ in range(3)]
+        routed.lines(conns[0])
+        assert routed.closed == {conns[0]}  # 5 - 3 = 2
+        with pytest.raises(ValueError, match=r"^no place for it: 13 connections are 3 slots of bots and 16 "):
+            routed.router.check_place(1)
+        Routed(contest("friday"), limits=ConnectionLimits(LEAST_PLACES + 3)).router.check_place(1)
 
     def test_places_are_kept_for_the_slots_of_all_contests_that_go_on(self) -> None:
         many = Entrant("ann", bot("ann", "friday").token_sha256, concurrency=8)

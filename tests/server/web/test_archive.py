@@ -281,7 +281,7 @@ class TestSchedule:
         fill(path, status=None)
         monkeypatch.setattr(module, "CHUNK", 5)
         archive, _ = later(path)
-        assert archive.contest(1)["schedule"] == {"games": 6, "chunk": 5}
+        assert archive.contest(1)["schedule"] == {"games": 24, "chunk": 5}
         rows = [row for chunk in range(5) for row in json.loads(archive.schedule(1, chunk))]
         bots = archive.contest(1)["bots"]
         played = format_of(ContestConfig(name="trial", seed=0), bots, 2).planned(1, 25)
@@ -292,3 +292,18 @@ class TestSchedule:
             archive.schedule(1, 5)
         with pytest.raises(NotFoundError, match=r"^no contest 2$"):
             archive.schedule(2, 0)
+
+    def test_it_has_the_games_of_late_entrants_and_not_those_of_bots_that_left(self, path: Path) -> None:
+        kept = Kept(path)
+        kept.start()
+        kept.append((0, "joined", "late", 27, 1, "", "", "", ""), (0, "games", "", 48))
+        kept.append((0, "left", "b", True), (0, "games", "", 40))
+        kept.wait_for(2)
+        kept.close("stopped")
+        archive, _ = later(path)
+        found = archive.contest(1)
+        assert (found["games"], found["schedule"]["games"]) == (40, 50)
+        assert found["bots"] == ["a", "b", "c", "late"]
+        rows = json.loads(archive.schedule(1, 0))
+        assert {tuple(sorted(seats)) for _, seats in rows} == {(0, 2), (0, 3), (2, 3)}
+        assert min(int(game[1:]) for game, seats in rows if 3 in seats) == 27

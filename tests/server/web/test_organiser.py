@@ -102,6 +102,15 @@ class Client:
         raise EOFError(verb)
 
 
+def answer(server: Server, hello: str) -> str:
+    """What the server says to this HELLO."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_S) as sock:
+        sock.sendall(f"{hello}\n".encode())
+        with sock.makefile("r") as lines:
+            assert lines.readline().startswith("ARENA ")
+            return lines.readline()
+
+
 def test_orders_and_their_effect_on_a_contest(tmp_path: Path) -> None:
     with Organised(tmp_path, config=contest("a", "b", "c", "d", contest="games_per_pair = 2")) as server:
         server.ready()
@@ -186,6 +195,43 @@ def test_an_order_outlives_the_server(tmp_path: Path) -> None:
         )
         assert server.end(signal.SIGTERM).code == 0
     assert json.loads(server.admin("orders", "--json").out) == orders
+
+
+def test_a_bot_that_is_added_logs_in_by_the_token_that_was_shown_once(tmp_path: Path) -> None:
+    config = contest("a", "b", contest="games_per_pair = 2", server="max_connections = 19")
+    with Organised(tmp_path, config=config) as server:
+        server.ready()
+        said = server.admin("add", "zoe", "--owner", "ann", "--language", "C", "--reason", "late")
+        found = re.fullmatch(
+            r"added: zoe plays from now on; its token, which is shown only now: ([0-9a-f]{32})\n", said.out
+        )
+        assert found, said
+        token = found[1]
+        status = json.loads(server.admin("status", "--json").out)
+        zoe = next(bot for bot in status["bots"] if bot["name"] == "zoe")
+        assert (zoe["owner"], zoe["language"], zoe["where"]) == ("ann", "C", "away")
+        assert status["games"]["total"] == 6
+        full = server.admin("add", "yves")
+        assert (full.code, full.line) == (
+            1,
+            "arena: no place for it: 19 connections are 3 slots of bots and 16 for clients that log in or "
+            "watch; raise server.max_connections",
+        )
+        server.end(signal.SIGKILL)
+    with Organised(tmp_path, config=config) as server:
+        server.ready()
+        with Client(server, f"zoe token={token}"):
+            pass
+        fresh = json.loads(server.admin("token", "zoe", "--json").out)
+        assert fresh["token"] != token
+        assert answer(server, f"HELLO 1 zoe token={token}").startswith("ERROR token ")
+        assert server.admin("remove", "zoe").code == 0
+        end = server.end(signal.SIGTERM)
+        assert token not in end.err
+        assert fresh["token"] not in end.err
+        shown = inside("standings", "--json", "--database", f"sqlite:///{server.database}")
+        assert json.loads(shown.out)["contest"]["games"]["total"] == 2
+    assert not any(secret.encode() in path.read_bytes() for path in tmp_path.iterdir() for secret in (token,))
 
 
 def test_without_orders_the_list_says_so(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ player can do now is found with a few operations on its row of bits.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from itertools import combinations
 from typing import Final
@@ -67,6 +67,15 @@ class GroupTable:
                     self._open[rest] = self._open.get(rest, 0) | bit
         self._rows = {rest: {0: others} for rest, others in self._open.items()}
 
+    def join(self, groups: Groups, added: Iterable[Group]) -> None:
+        """There is one more player: `added` are its groups, and `groups` are all."""
+        self._groups = groups
+        for group in added:
+            for rest, bit in _rows_of(group):
+                row = self._rows.setdefault(rest, {})
+                row[0] = row.get(0, 0) | bit
+                self._open[rest] = self._open.get(rest, 0) | bit
+
     def level(self, group: Group) -> int:
         rest, bit = next(_rows_of(group))
         return next(level for level, others in self._rows[rest].items() if others & bit)
@@ -85,6 +94,12 @@ class GroupTable:
         """Note whether a group has games left."""
         for rest, bit in _rows_of(group):
             self._open[rest] = self._open[rest] | bit if is_open else self._open[rest] & ~bit
+
+    def groups_of(self, player: int) -> Iterator[Group]:
+        """All groups of a player, each once, with its players in any order."""
+        for rest, row in self._rows.items():
+            if any(others >> player & 1 for others in row.values()):
+                yield (*rest, player)
 
     def raise_to(self, lowest: int, player: int | None = None) -> None:
         """Bring every group, or those of one player, up to a level."""
@@ -196,6 +211,20 @@ class Balance:
         self._changed = False
 
     # -- who can play
+
+    def join(self, groups: Groups, added: Iterable[Group]) -> None:
+        """There is one more player, who is not present: `added` are its groups, and `groups` are all."""
+        self._table.join(groups, added)
+        self._levels.append(0)
+
+    def groups_of(self, player: int) -> Iterator[Group]:
+        """All groups of a player, each once, with its players in any order."""
+        return self._table.groups_of(player)
+
+    def set_open(self, group: Group, *, is_open: bool) -> None:
+        """Note whether a group may play again, or no more."""
+        self._table.set_open(group, is_open)
+        self._changed = True
 
     def enter(self, player: int, *, late: bool = False) -> None:
         """`player` is present. One that comes `late` is not to catch up: it is as far as the lowest."""

@@ -125,7 +125,39 @@ class Draw(ABC):
         """Who meets whom."""
 
 
-class Format(ABC):
+class LateEntry(ABC):
+    """Who takes part in a format beyond those of its terms."""
+
+    NAME: ClassVar[str]
+
+    def join(self, name: str, owner: str = "") -> None:
+        """A late entrant, who is not present yet. Raises FormatError, with nothing changed, if none can."""
+        raise FormatError(f'contest.format: "{self.NAME}" takes no late entrants')
+
+    def extend(self, games: int) -> None:
+        """There are `games` more: for each group, or of an open format in all; or this number of rounds more.
+
+        Raises FormatError, with nothing changed, if it has no such number.
+        """
+        raise FormatError(f'contest.format: "{self.NAME}" cannot be extended')
+
+    @staticmethod
+    def _check_games(games: int, multiple: int) -> None:
+        """Raise FormatError for a number by which a contest cannot be extended."""
+        if games < 1 or games % multiple:
+            what = f"a multiple of {multiple}" if multiple > 1 else "a number above 0"
+            raise FormatError(f"expected {what} games, got {games}")
+
+    def come_back(self, name: str) -> None:
+        """`name` has left, and takes part again in what is left."""
+        return
+
+    def leave(self, name: str) -> None:
+        """`name`, who is not present, is withdrawn: its games that have not started are not played."""
+        return
+
+
+class Format(LateEntry):
     """The games of one contest. `NAME` is the word of the configuration, `MEANING` explains it there."""
 
     NAME: ClassVar[str]

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from arena_server.core.formats.balance import Bounds
 from arena_server.core.formats.base import FormatError, Option, Terms
-from arena_server.core.formats.groups import Group, GroupList, fair_order
+from arena_server.core.formats.groups import Group, GroupList, companions
 from arena_server.core.formats.scheduled import Scheduled
 
 
@@ -22,6 +22,11 @@ class Gauntlet(Scheduled):
         # A challenger plays more games than a bot of the field: only groups can be level with each other.
         super().__init__(terms, GroupList(_groups(terms)), Bounds.GROUPS)
 
+    def late_groups(self, player: int) -> list[Group]:
+        challengers = self.option(self.terms, "challengers")
+        others = companions(challengers, player, self.terms.seats - 2)
+        return [(challenger, *some, player) for some in others for challenger in range(challengers)]
+
     @classmethod
     def check(cls, terms: Terms) -> None:
         super().check(terms)
@@ -36,16 +41,9 @@ class Gauntlet(Scheduled):
 def _groups(terms: Terms) -> list[Group]:
     """One challenger and as many of the field as there are seats left, so that neighbours share few bots."""
     challengers = Gauntlet.option(terms, "challengers")
-    field = len(terms.names) - challengers
-    if terms.seats == 2:
-        others: list[Group] = [(player,) for player in range(field)]
-    elif terms.seats - 1 == field:
-        others = [tuple(range(field))]
-    else:
-        order = fair_order(field, terms.seats - 1)
-        others = [order[number] for number in range(len(order))]
+    others = companions(challengers, len(terms.names), terms.seats - 1)
     return [
-        (challenger, *(challengers + player for player in others[(at + challenger) % len(others)]))
+        (challenger, *others[(at + challenger) % len(others)])
         for at in range(len(others))
         for challenger in range(challengers)
     ]

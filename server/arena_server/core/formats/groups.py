@@ -14,6 +14,7 @@ would sit first in all its games.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Protocol
@@ -117,6 +118,56 @@ class GroupList:
 
     def first(self, players: Group, others: int) -> int:
         return min(members(others), key=lambda other: self.number(*players, other))
+
+
+class GrownGroups:
+    """The groups of the first `players` players, and behind them those of each later one, in their order."""
+
+    def __init__(self, groups: Groups, players: int) -> None:
+        self._first = groups
+        self._players = players
+        self._later: list[GroupList] = []
+        #: The number of the first group of each part.
+        self._begins = [0]
+        self._size = len(groups)
+
+    def add(self, groups: Sequence[Group]) -> None:
+        """One more player; `groups` are those that it makes up with players before it."""
+        self._later.append(GroupList(groups))
+        self._begins.append(self._size)
+        self._size += len(groups)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, index: int, /) -> Group:
+        part = bisect_right(self._begins, index) - 1
+        groups = self._later[part - 1] if part else self._first
+        return groups[index - self._begins[part]]
+
+    def number(self, *players: int) -> int:
+        part = max(0, max(players) - self._players + 1)
+        groups = self._later[part - 1] if part else self._first
+        return self._begins[part] + groups.number(*players)
+
+    def first(self, players: Group, others: int) -> int:
+        early = others & (1 << self._players) - 1
+        if early and max(players) < self._players:
+            return self._first.first(players, early)  # no later group has a lower number
+        return min(members(others), key=lambda other: self.number(*players, other))
+
+
+def companions(first: int, end: int, count: int) -> list[Group]:
+    """All groups of `count` of the players `first` to `end - 1`, so that neighbours share few."""
+    field = end - first
+    if count == 0:
+        return [()]
+    if count == 1:
+        return [(player,) for player in range(first, end)]
+    if count >= field:
+        return [tuple(range(first, end))] * (count == field)
+    order = fair_order(field, count)
+    return [tuple(first + player for player in order[number]) for number in range(len(order))]
 
 
 def fair_order(players: int, seats: int) -> Groups:

@@ -183,6 +183,9 @@ class OwedGames:
 
     def __init__(self) -> None:
         self.by_player: list[dict[Owed, None]] = []
+        #: The players that have left, and what is not played for it.
+        self._left: set[int] = set()
+        self.dropped: list[Owed] = []
         #: Those of which a player may have become free since they could not start.
         self._maybe: dict[Owed, None] = {}
 
@@ -190,6 +193,9 @@ class OwedGames:
         return iter({owed: None for games in self.by_player for owed in games})
 
     def add(self, owed: Owed) -> None:
+        if not self._left.isdisjoint(owed.players):
+            self.dropped.append(owed)
+            return
         for player in owed.players:
             self.by_player[player][owed] = None
         self._maybe[owed] = None
@@ -197,6 +203,19 @@ class OwedGames:
     def remove(self, owed: Owed) -> None:
         for player in owed.players:
             del self.by_player[player][owed]
+
+    def leave(self, player: int) -> None:
+        """What `player` owes is not played, until it comes back."""
+        self._left.add(player)
+        for owed in list(self.by_player[player]):
+            self.remove(owed)
+            self.dropped.append(owed)
+
+    def come_back(self, player: int) -> None:
+        self._left.discard(player)
+        dropped, self.dropped = self.dropped, []
+        for owed in dropped:
+            self.add(owed)
 
     def look_at(self, player: int) -> None:
         """`player` is free."""
@@ -257,7 +276,7 @@ class Ladder(Format):
 
     @property
     def total(self) -> int | None:
-        return self._total
+        return None if self._total is None else self._total - len(self._owed.dropped)
 
     @property
     def next_number(self) -> int:
@@ -268,7 +287,7 @@ class Ladder(Format):
 
     # -- bots
 
-    def join(self, name: str) -> None:
+    def join(self, name: str, owner: str = "") -> None:
         self._places[name] = len(self._names)
         self._names.append(name)
         self.estimates.add_player()
@@ -276,18 +295,33 @@ class Ladder(Format):
         self._last.append((0, 0))
         self._owed.by_player.append({})
 
+    def extend(self, games: int) -> None:
+        if self._total is None or self._left is None:
+            raise FormatError("contest.games: this ladder is open, and has no number of games to extend")
+        self._check_games(games, self._size if self._paired else 1)
+        self._total += games
+        self._left += games
+
+    def leave(self, name: str) -> None:
+        self._owed.leave(self._places[name])
+        self._update(*self._free)
+
+    def come_back(self, name: str) -> None:
+        self._owed.come_back(self._places[name])
+        self._update(*self._free)
+
     def enter(self, name: str, *, late: bool = False) -> None:
         player = self._places[name]
         if player not in self._free:
             self._free[player] = 0
             self._busy.add(player)
-            self._update_with_partners(player)
+            self._update(player, *self._partners(player))
 
     def withdraw(self, name: str) -> None:
         player = self._places[name]
         if self._free.pop(player, None) is not None:
             self._busy.discard(player)
-            self._update_with_partners(player)
+            self._update(player, *self._partners(player))
 
     def free(self, name: str, games: int) -> None:
         player = self._places[name]
@@ -299,19 +333,19 @@ class Ladder(Format):
             self._busy.add(player)
         self._update(player)
 
-    def _update_with_partners(self, player: int) -> None:
-        """`player` has come or gone: those with whom it owes a game may wait for others, or not any more."""
-        for each in {player, *(each for owed in self._owed.by_player[player] for each in owed.players)}:
-            self._update(each)
+    def _partners(self, player: int) -> set[int]:
+        """With whom it owes a game: when `player` comes or goes they may wait for others, or not any more."""
+        return {each for owed in self._owed.by_player[player] for each in owed.players} - {player}
 
-    def _update(self, player: int) -> None:
-        """Let `player` wait in the queue if it can start more games than it owes to players that are here."""
-        places = self._free.get(player, 0)
-        places -= sum(self._free.keys() >= set(owed.players) for owed in self._owed.by_player[player])
-        if places > 0 and player not in self.queue:
-            self.queue.enter(player)
-        elif places <= 0 and player in self.queue:
-            self.queue.leave(player)
+    def _update(self, *players: int) -> None:
+        """Let each wait in the queue if it can start more games than it owes to players that are here."""
+        for player in players:
+            places = self._free.get(player, 0)
+            places -= sum(self._free.keys() >= set(owed.players) for owed in self._owed.by_player[player])
+            if places > 0 and player not in self.queue:
+                self.queue.enter(player)
+            elif places <= 0 and player in self.queue:
+                self.queue.leave(player)
 
     # -- games
 
@@ -357,12 +391,12 @@ class Ladder(Format):
         players = tuple(self._places[name] for name in pairing.names)
         repeat, other = Owed(players, pairing.deal, pairing.number), Owed(players, pairing.deal)
         if repeat in self._owed.by_player[players[0]]:
-            self._settle(repeat)
+            self._owed.remove(repeat)
         elif pairing.number != self._number:
             raise PairingError(f"g{pairing.number} cannot follow g{self._number - 1}")
         else:
             if other in self._owed.by_player[players[0]]:
-                self._settle(other)
+                self._owed.remove(other)
             elif pairing.deal == pairing.number:
                 self._count(players, pairing.deal)
             else:
@@ -370,6 +404,7 @@ class Ladder(Format):
                     f"g{pairing.number} was played on deal {pairing.deal}, which is not its own"
                 )
             self._number += 1
+        self._update(*players)
         for player in players:
             self._last[player] = pairing.number, self._results
         self.seats.started(players)
@@ -380,21 +415,13 @@ class Ladder(Format):
             self._left -= self._size if self._paired else 1
         if self._paired:
             for turn in range(1, self._size):
-                self._owe(Owed(players[turn:] + players[:turn], deal))
+                self._owed.add(Owed(players[turn:] + players[:turn], deal))
 
     def again(self, pairing: Pairing, void: int) -> None:
         self._number += 1
-        self._owe(Owed(tuple(self._places[name] for name in pairing.names), pairing.deal, pairing.number))
-
-    def _owe(self, owed: Owed) -> None:
-        self._owed.add(owed)
-        for player in owed.players:
-            self._update(player)
-
-    def _settle(self, owed: Owed) -> None:
-        self._owed.remove(owed)
-        for player in owed.players:
-            self._update(player)
+        players = tuple(self._places[name] for name in pairing.names)
+        self._owed.add(Owed(players, pairing.deal, pairing.number))
+        self._update(*players)
 
     def result(self, game: PastGame) -> None:
         players = [self._places[name] for name in game.names]
@@ -411,9 +438,6 @@ class Ladder(Format):
         if unknown := [name for name in pairing.names if name not in self._places]:
             raise PairingError(f"g{pairing.number} was played by {unknown[0]}, which is not of this contest")
         self._hand_out(pairing)
-
-    def recalled(self) -> None:
-        pass
 
     # -- what is left
 

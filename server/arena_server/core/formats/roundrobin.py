@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from arena_server.core.formats.base import Terms
-from arena_server.core.formats.groups import fair_order
+from arena_server.core.formats.groups import Group, companions, fair_order
 from arena_server.core.formats.scheduled import Scheduled
 
 
@@ -14,3 +14,7 @@ class RoundRobin(Scheduled):
     def __init__(self, terms: Terms) -> None:
         self.check(terms)
         super().__init__(terms, fair_order(len(terms.names), terms.seats))
+
+    def late_groups(self, player: int) -> list[Group]:
+        others = companions(0, player, self.terms.seats - 1)
+        return [(player, *some) if at % 2 else (*some, player) for at, some in enumerate(others)]

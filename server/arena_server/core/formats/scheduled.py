@@ -10,11 +10,63 @@ Which group plays next is up to `balance.py`: no pair and no bot gets far ahead 
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 
 from arena_server.core.formats.balance import Balance, Bounds
 from arena_server.core.formats.base import Format, FormatError, Pairing, PairingError, Terms
-from arena_server.core.formats.groups import Group, Groups
+from arena_server.core.formats.groups import Group, Groups, GrownGroups
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Games that were planned together: `cycles` cycles of `groups` groups.
+
+    `first` is the number of the first game, `group` and `cycle` are those of it.
+    """
+
+    first: int
+    group: int
+    groups: int
+    cycle: int
+    cycles: int
+
+    @property
+    def end(self) -> int:
+        return self.first + self.groups * self.cycles
+
+
+class GameNumbers:
+    """Which number each planned game has: those of a block follow each other, cycle by cycle."""
+
+    def __init__(self, groups: int, cycles: int) -> None:
+        self._blocks = [_Block(1, 0, groups, 0, cycles)]
+
+    def add(self, first: int, group: int, groups: int, cycle: int, cycles: int) -> int:
+        """Plan a block whose first game has number `first`. Returns the number behind its last."""
+        self._blocks.append(_Block(first, group, groups, cycle, cycles))
+        return self._blocks[-1].end
+
+    def between(self, first: int, end: int) -> Iterator[int]:
+        """The numbers from `first` to `end - 1` that planned games have."""
+        for block in self._blocks:
+            yield from range(max(block.first, first), min(end, block.end))
+
+    def find(self, number: int) -> tuple[int, int] | None:
+        """Group and cycle of a game; None if no planned game has this number."""
+        block = self._blocks[bisect_right(self._blocks, number, key=lambda block: block.first) - 1]
+        if not block.first <= number < block.end:
+            return None
+        cycle, group = divmod(number - block.first, block.groups)
+        return block.group + group, block.cycle + cycle
+
+    def number(self, group: int, cycle: int) -> int | None:
+        """The number of the game that a group plays in a cycle (both 0, 1, ...); None if none is planned."""
+        for block in self._blocks:
+            if 0 <= group - block.group < block.groups and 0 <= cycle - block.cycle < block.cycles:
+                return block.first + (cycle - block.cycle) * block.groups + group - block.group
+        return None
 
 
 class Scheduled(Format):
@@ -29,14 +81,23 @@ class Scheduled(Format):
         self.terms = terms
         self.groups = groups
         self._reverse = reverse
+        self._names = list(terms.names)
         self._places = {name: place for place, name in enumerate(terms.names)}
+        #: How many games each group plays.
+        self._games = terms.games
+        #: The games from the beginning, those of each late entrant, and those by which all were extended.
+        self.numbers = GameNumbers(len(groups), terms.games)
         self._balance = Balance(groups, len(terms.names), bounds)
         #: How many of its planned games each group has started.
         self._played = array("L", bytes(array("L").itemsize * len(groups)))
         #: The games to be played again that have not started, by group, in the order of their numbers;
         #: they follow the other games of their group.
         self._again: dict[int, dict[int, Pairing]] = {}
-        self._repeats = 0
+        #: The next number that is free.
+        self._next = len(groups) * terms.games + 1
+        #: The players that have left, and how many games are not played for it.
+        self._left: set[int] = set()
+        self._dropped = 0
         #: The bots that are present, and how many games more each of them can start.
         self._free: dict[str, int] = {}
 
@@ -53,32 +114,85 @@ class Scheduled(Format):
 
     @property
     def total(self) -> int:
-        return len(self.groups) * self.terms.games
+        return len(self.groups) * self._games - self._dropped
 
     @property
     def next_number(self) -> int:
-        return self.total + self._repeats + 1
+        return self._next
 
     def planned(self, first: int, end: int) -> Iterator[Pairing]:
-        return map(self.pairing, range(max(1, first), min(end, self.total + 1)))
+        return map(self.pairing, self.numbers.between(first, end))
 
     def pairing(self, number: int) -> Pairing:
-        """Planned game `number`."""
-        cycle, group = divmod(number - 1, len(self.groups))
-        names = tuple(self.terms.names[player] for player in self.groups[group])
+        """Planned game `number`. Raises PairingError for one that is not planned."""
+        if (found := self.numbers.find(number)) is None:
+            raise PairingError(f"g{number} is not a game of this contest")
+        group, cycle = found
+        names = tuple(self._names[player] for player in self.groups[group])
         round_, turn = divmod(cycle, len(names))
         if self._reverse and round_ % 2:
             names = names[::-1]
         deal = round_ if self.terms.paired else cycle
         return Pairing(number, names[turn:] + names[:turn], deal + 1)
 
-    def number(self, group: int, cycle: int) -> int:
-        """The number of the game that group `group` plays in cycle `cycle` (both 0, 1, ...)."""
-        return cycle * len(self.groups) + group + 1
-
     def players(self, names: Iterable[str]) -> Group:
         """The places of these names."""
         return tuple(self._places[name] for name in names)
+
+    # -- who takes part
+
+    def late_groups(self, player: int) -> list[Group]:
+        """The groups of one more player, whose place follows those of all others. Raises FormatError."""
+        raise FormatError(f'contest.format: "{self.NAME}" takes no late entrants: who meets whom is fixed')
+
+    def join(self, name: str, owner: str = "", first: int | None = None) -> None:
+        """As of every format; `first` is the number of its first game where those before are not known."""
+        player = len(self._names)
+        added = self.late_groups(player)
+        if not isinstance(self.groups, GrownGroups):
+            self.groups = GrownGroups(self.groups, len(self.terms.names))
+        first = self._next if first is None else first
+        self._next = self.numbers.add(first, len(self.groups), len(added), 0, self._games)
+        self.groups.add(added)
+        self._names.append(name)
+        self._places[name] = player
+        self._balance.join(self.groups, added)
+        self._played.extend([0] * len(added))
+        for place in self._left:
+            self._update_groups(place)
+
+    def come_back(self, name: str) -> None:
+        self._left.discard(self._places[name])
+        self._update_groups(self._places[name])
+
+    def leave(self, name: str) -> None:
+        self._left.add(self._places[name])
+        self._update_groups(self._places[name])
+
+    def _update_groups(self, player: int) -> None:
+        """Open the groups of `player` whose players all take part and which have games, close the others."""
+        for players in self._balance.groups_of(player):
+            missing = self._missing(self.groups.number(*players))
+            self._balance.set_open(players, is_open=missing > 0 and self._left.isdisjoint(players))
+        left = {
+            self.groups.number(*group) for place in self._left for group in self._balance.groups_of(place)
+        }
+        self._dropped = sum(map(self._missing, left))
+
+    def _missing(self, group: int) -> int:
+        """How many games of a group have not started."""
+        return self._games - self._played[group] + len(self._again.get(group, ()))
+
+    def extend(self, games: int, first: int | None = None) -> None:
+        self._check_games(games, self.terms.seats)
+        first = self._next if first is None else first
+        self._next = self.numbers.add(first, 0, len(self.groups), self._games, games)
+        for group, played in enumerate(self._played):
+            if played == self._games:  # the others are open
+                self._balance.set_open(self.groups[group], is_open=True)
+        self._games += games
+        for place in self._left:
+            self._update_groups(place)
 
     # -- bots
 
@@ -102,7 +216,7 @@ class Scheduled(Format):
         if players is None:
             return None
         group = self.groups.number(*players)
-        number = self._next_number(group)
+        number = self.numbers.number(group, self._played[group])
         pairing = next(iter(self._again[group].values())) if number is None else self.pairing(number)
         self._start(players, pairing.number)
         for name in pairing.names:
@@ -112,8 +226,11 @@ class Scheduled(Format):
     def again(self, pairing: Pairing, void: int) -> None:
         group = self.players(pairing.names)
         self._again.setdefault(self.groups.number(*group), {})[pairing.number] = pairing
-        self._repeats += 1
+        self._next += 1
         self._balance.owed(group)
+        if not self._left.isdisjoint(group):
+            self._balance.set_open(group, is_open=False)
+            self._dropped += 1
 
     def _start(self, players: Group, number: int) -> None:
         group = self.groups.number(*players)
@@ -124,19 +241,15 @@ class Scheduled(Format):
                 del self._again[group]
         else:
             self._played[group] += 1
-        last = self._next_number(group) is None and group not in self._again
+        last = self._played[group] == self._games and group not in self._again
         self._balance.started(players, last=last)
-
-    def _next_number(self, group: int) -> int | None:
-        """The number of the next planned game of `group`."""
-        played = self._played[group]
-        return self.number(group, played) if played < self.terms.games else None
 
     # -- an interrupted contest
 
     def started(self, pairing: Pairing) -> None:
         number = pairing.number
-        if number <= self.total:
+        is_planned = self.numbers.find(number) is not None
+        if is_planned:
             known = self.pairing(number)
         else:
             again = (games[number] for games in self._again.values() if number in games)
@@ -145,7 +258,7 @@ class Scheduled(Format):
             raise PairingError(_problem(pairing, known))
         players = self.players(pairing.names)
         group = self.groups.number(*players)
-        if number <= self.total and number != self._next_number(group):
+        if is_planned and number != self.numbers.number(group, self._played[group]):
             raise PairingError(f"g{number} was started twice, or before an earlier game of the same bots")
         self._start(players, number)
 
@@ -162,9 +275,9 @@ class Scheduled(Format):
 
     def unplayed(self) -> Iterator[tuple[tuple[str, ...], int]]:
         for group, played in enumerate(self._played):
-            left = self.terms.games - played + len(self._again.get(group, ()))
-            if left:
-                yield tuple(self.terms.names[player] for player in self.groups[group]), left
+            left = self._games - played + len(self._again.get(group, ()))
+            if left and self._left.isdisjoint(self.groups[group]):
+                yield tuple(self._names[player] for player in self.groups[group]), left
 
 
 def _problem(found: Pairing, known: Pairing) -> str:

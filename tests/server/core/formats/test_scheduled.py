@@ -419,12 +419,18 @@ def test_a_bot_that_comes_late_is_not_waited_for() -> None:
         assert 5 <= names["b3"] <= 7 if late else names["b3"] >= 11
 
 
+def game_of(schedule: Scheduled, group: int, cycle: int) -> Pairing:
+    number = schedule.numbers.number(group, cycle)
+    assert number is not None
+    return schedule.pairing(number)
+
+
 def test_after_a_restart_a_bot_that_was_late_is_not_waited_for() -> None:
     """What it was credited with is not kept: who is far behind has been late."""
     schedule = scheduled(bots(3), 2, 20)
     pairer = fresh(schedule)
     for cycle in range(9):
-        pairer.started(schedule.pairing(schedule.number(schedule.groups.number(0, 1), cycle)))
+        pairer.started(game_of(schedule, schedule.groups.number(0, 1), cycle))
     pairer.recalled()
     for name in bots(3):
         pairer.enter(name)
@@ -472,7 +478,7 @@ def test_bots_of_two_matches_neither_meet_nor_wait_for_each_other() -> None:
     schedule = scheduled(bots(4), 2, 6, "matches")
     pairer = pairer_of(schedule, "b0", "b2", "b3")
     for cycle in range(6):
-        assert taken(pairer) == [schedule.pairing(schedule.number(1, cycle))]
+        assert taken(pairer) == [game_of(schedule, 1, cycle)]
         for name in ("b2", "b3"):
             pairer.free(name, 1)
     pairer.enter("b1", late=True)

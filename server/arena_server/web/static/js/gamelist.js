@@ -61,7 +61,7 @@ export async function loadChain(contest) {
 /** The schedule of a contest as rows [id, seats]; empty once every game of it has a result. */
 export async function loadSchedule(contest) {
   const { games, chunk } = contest.schedule;
-  if (contest.games_played >= games) return [];
+  if (contest.games !== null && contest.games_played >= contest.games) return [];
   const rows = [];
   for (let part = 0; part * chunk < Math.min(games, MOST_PLANNED); part++) {
     rows.push(...await get(`contests/${contest.id}/schedule-${part}.json`));

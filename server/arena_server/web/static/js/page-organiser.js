@@ -2,12 +2,13 @@
 // site can give orders through this browser; it is kept for this tab only.
 
 import { applyTheme, el, gamesText, numberText, pageHeader, plural, waitingText } from "./dom.js";
-import { hex, sha256 } from "./sha256.js";
 
 const REFRESH_MS = 2000;
 /** The latest orders that the page shows; `arena admin orders` has all. */
 const SHOWN_ORDERS = 100;
-const CONFIRM = { drain: "Stop the contest once no game runs?", kick: "Kick {}? Its game becomes void.", void: "Break off {} for good?", replay: "Play {} again?" };
+const CONFIRM = { drain: "Stop the contest once no game runs?", kick: "Kick {}? Its game becomes void.", void: "Break off {} for good?", replay: "Play {} again?", remove: "Withdraw {}? Its running games become void, and no other is played.", token: "Make a new token for {}? The old one and its connections are dead at once." };
+/** What the form for a new bot asks for: the key, its title, and how long it may be. */
+const ABOUT = [["name", "Name", 32], ["owner", "Owner", 32], ["author", "Author", 60], ["language", "Language", 60], ["url", "URL", 200]];
 
 applyTheme();
 document.body.prepend(pageHeader());
@@ -73,20 +74,24 @@ async function look() {
   showOrders((await request("orders")).orders);
 }
 
-async function order(verb, target = "") {
+async function order(verb, target = "", more = {}) {
   const question = CONFIRM[verb];
-  if (question && !confirm(question.replace("{}", target))) return;
+  if (question && !confirm(question.replace("{}", target))) return false;
   message.textContent = "";
   try {
     const by = parts.by.value.trim();
     localStorage.setItem("arena-organiser", by);
-    await request("orders", { verb, target, reason: parts.reason.value.trim(), ...(by ? { by } : {}) });
+    const { name: _, ...about } = more;
+    const answer = await request("orders", { verb, target, reason: parts.reason.value.trim(), ...(by ? { by } : {}), ...about });
+    if (answer.token) parts.token.replaceChildren(`The token of ${target}, shown only now: `, el("code", {}, answer.token));
     parts.reason.value = "";
     done.textContent = `Done: ${verb} ${target}`;
     await look();
+    return true;
   } catch (error) {
     message.dataset.from = "order";
     message.textContent = error.message;
+    return false;
   }
 }
 
@@ -94,7 +99,7 @@ const parts = {};
 
 function draw(status) {
   message.textContent = "";
-  Object.assign(parts, { title: el("h1"), sub: el("p", { class: "sub" }), waiting: el("p", { class: "sub" }), games: el("div", { class: "scroll" }), bots: el("div", { class: "scroll" }), gate: el("p", { class: "tools" }), orders: el("div", { class: "scroll" }),
+  Object.assign(parts, { title: el("h1"), sub: el("p", { class: "sub" }), waiting: el("p", { class: "sub" }), games: scrolled("Running games"), bots: scrolled("Bots"), gate: el("p", { class: "tools" }), orders: scrolled("Orders"), token: el("output", { class: "token" }),
     by: el("input", { type: "text", id: "by", size: 16, maxlength: 60, autocomplete: "name", value: localStorage.getItem("arena-organiser") ?? "" }),
     reason: el("input", { type: "text", id: "reason", size: 32, maxlength: 300, autocomplete: "off" }) });
   const replay = el("input", { type: "text", id: "replay", size: 8, pattern: "g[0-9]+", required: true });
@@ -102,7 +107,7 @@ function draw(status) {
       el("p", { class: "filters" }, el("label", { for: "by" }, "Your name", parts.by), el("label", { for: "reason" }, "Reason of the next order", parts.reason)), done, message),
     el("section", { class: "panel" }, el("h2", {}, "Running games"), parts.games,
       el("form", { class: "filters", onsubmit: (event) => { event.preventDefault(); order("replay", replay.value); } }, el("label", { for: "replay" }, "Play a void game again", replay), el("button", { type: "submit" }, "Replay"))),
-    el("section", { class: "panel" }, el("h2", {}, "Bots"), parts.bots), tokenMaker(),
+    el("section", { class: "panel" }, el("h2", {}, "Bots"), parts.bots), addForm(),
     el("section", { class: "panel" }, el("h2", {}, "Orders"), parts.orders),
     el("p", {}, el("button", { type: "button", onclick: () => { token = null; askForToken(); } }, "Log out")));
   update(status);
@@ -120,10 +125,20 @@ function update(status) {
   parts.games.replaceChildren(status.running.length ? table(["Game", "Bots", "Plies", "Orders"], status.running.map((game) => [
     game.game_id, game.names.join(" – "), numberText(game.plies), [action("Void", "void", game.game_id), action("Replay", "replay", game.game_id)],
   ])) : el("p", { class: "empty" }, "No game is running."));
-  parts.bots.replaceChildren(table(["Bot", "State", "Points", "Games", "Faulty games", "Orders"], status.bots.map((bot) => [
-    bot.name, bot.where, numberText(bot.points), numberText(bot.games), numberText(bot.faulty_games),
-    over ? "" : [action("Kick", "kick", bot.name), ...(["kicked", "probation"].includes(bot.where) ? [action("Lift", "lift", bot.name)] : [])],
+  parts.bots.replaceChildren(table(["Bot", "Author", "State", "Points", "Games", "Faulty games", "Orders"], status.bots.map((bot) => [
+    bot.name, authorText(bot), bot.where, numberText(bot.points), numberText(bot.games), numberText(bot.faulty_games), over ? "" : botOrders(bot),
   ])));
+}
+
+function botOrders({ name, where }) {
+  if (where === "withdrawn") return [action("Add", "add", name)];
+  return [action("Kick", "kick", name), ...(["kicked", "probation"].includes(where) ? [action("Lift", "lift", name)] : []), action("Remove", "remove", name), action("Token", "token", name)];
+}
+
+/** Who wrote a bot, in which language, whose it is, and where it is described. */
+function authorText({ author, language, owner, url }) {
+  const text = [author || owner, language && `(${language})`, author && owner && author !== owner ? `for ${owner}` : ""].filter(Boolean).join(" ");
+  return /^https?:[/][/]/.test(url) ? el("a", { href: url, rel: "noreferrer" }, text || url) : text;
 }
 
 function showOrders(orders) {
@@ -131,6 +146,9 @@ function showOrders(orders) {
     String(each.number), each.at.replace("T", " ").replace("Z", " UTC"), each.who, `${each.verb} ${each.target}`, each.reason,
   ])) : el("p", { class: "empty" }, "No order was given."));
 }
+
+/** A table that may be wider than the page: the keyboard can scroll it. */
+const scrolled = (title) => el("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": title });
 
 function action(title, verb, target = "") {
   return el("button", { type: "button", "aria-label": target ? `${title} ${target}` : title, onclick: () => order(verb, target) }, title);
@@ -141,15 +159,17 @@ function table(heads, rows) {
     el("tbody", {}, ...rows.map((cells) => el("tr", {}, ...cells.map((cell, i) => el("td", { class: i === 0 ? "name-cell" : null }, Array.isArray(cell) ? el("div", { class: "orders" }, cell) : cell))))));
 }
 
-/** A token for a bot, made in this browser: the bot gets the token, the configuration its digest. */
-function tokenMaker() {
-  const output = el("output", {});
-  return el("section", { class: "panel" }, el("h2", {}, "Token for a bot"),
-    el("p", { class: "sub" }, "The token is made in this browser and stored nowhere. Give it to the author of the bot, and put its digest into the [[bot]] table of the configuration."),
-    el("p", {}, el("button", { type: "button", onclick: () => {
-      const made = hex(crypto.getRandomValues(new Uint8Array(16)));
-      output.replaceChildren(el("p", {}, "Token: ", el("code", {}, made)), el("p", {}, el("code", {}, `token_sha256 = "${hex(sha256(made))}"`)));
-    } }, "Make a token")), output);
+/** A form that adds a bot, and where the token is shown that the server has made for it: the only time. */
+function addForm() {
+  const fields = ABOUT.map(([key, title, most]) => [key, el("input", { type: "text", id: `add-${key}`, size: key === "url" ? 28 : 14, maxlength: most, autocomplete: "off", required: key === "name" }), title]);
+  return el("section", { class: "panel" }, el("h2", {}, "Add a bot"),
+    el("p", { class: "sub" }, "It plays from now on. The server makes its token, shows it once, and keeps its digest."),
+    el("form", { class: "filters", onsubmit: async (event) => {
+      event.preventDefault();
+      const given = Object.fromEntries(fields.map(([key, input]) => [key, input.value.trim()]));
+      if (await order("add", given.name, given)) for (const [, input] of fields) input.value = "";
+    } }, ...fields.map(([key, input, title]) => el("label", { for: `add-${key}` }, title, input)), el("button", { type: "submit" }, "Add")),
+    parts.token);
 }
 
 if (token) begin();

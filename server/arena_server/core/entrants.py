@@ -1,0 +1,155 @@
+"""Who takes part: bots are added, withdrawn and given new tokens while the contest is played.
+
+Each change is a fact. A bot that is withdrawn keeps its results and its place in the table; under the same
+name it can be added again.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from arena_protocol.errors import ByeReason
+from arena_server.core.config import ContestConfigError, Entrant
+from arena_server.core.connections import Connections
+from arena_server.core.formats.base import FormatError
+from arena_server.core.games import GameManager
+from arena_server.core.journal import Joined, JournalError, Left, TokenSet
+from arena_server.core.log_events import BotJoined, BotLeft
+from arena_server.core.login import Authenticator, is_digest
+from arena_server.core.peers import Bot, Outbox
+
+#: The reason in the record of a game that was broken off by a command.
+REASON: Final = "organiser"
+
+
+class CommandError(ValueError):
+    """A command that cannot be carried out; the text is one clear line."""
+
+
+class Entrants:
+    """The bots of one contest. The methods raise CommandError for what cannot be done."""
+
+    def __init__(
+        self, authenticator: Authenticator, games: GameManager, connections: Connections, out: Outbox
+    ) -> None:
+        self._authenticator = authenticator
+        self._games = games
+        self._connections = connections
+        self._out = out
+        self._count_slots()
+
+    def _count_slots(self) -> None:
+        bots = (bot for bot in self._authenticator.roster if bot.plays and not bot.withdrawn)
+        #: How many connections the bots may have.
+        self.slots = sum(len(bot.slots) for bot in bots)
+
+    def find(self, name: str) -> Bot:
+        """A bot that takes part."""
+        bot = self._authenticator.bots.get(name)
+        if bot is None or not bot.plays:
+            raise CommandError(f"no bot of this contest is called {name!r:.40}")
+        if bot.withdrawn:
+            raise CommandError(f"{name} has left the contest; arena admin add {name} brings it back")
+        return bot
+
+    # -- orders
+
+    def add(self, entrant: Entrant, now: int) -> None:
+        """A late entrant, or one that has left and comes again with a new token."""
+        assert entrant.token_sha256 is not None
+        known = self._authenticator.bots.get(entrant.name)
+        if known is not None and not known.withdrawn:
+            raise CommandError(f"{entrant.name} is a bot of this contest already")
+        bot = self._enter(entrant, now) if known is None else self._readmit(known, now)
+        self._games.fixtures.note_total()
+        self._count_slots()
+        bot.set_token(entrant.token_sha256)
+        self._out.fact(TokenSet(bot.name, entrant.token_sha256))
+        self._connections.absent_from(bot, now)
+        self._games.update_free_slots(bot, now)
+        self._out.effects.append(BotJoined(bot.name))
+
+    def _enter(self, entrant: Entrant, now: int) -> Bot:
+        """A late entrant. Raises CommandError with nothing changed."""
+        first = self._games.fixtures.next_number
+        try:
+            self._authenticator.check(entrant)
+            self._games.fixtures.join(entrant.name, entrant.owner, now)
+        except (ContestConfigError, FormatError) as error:
+            raise CommandError(str(error)) from None
+        bot = self._authenticator.enter(entrant)
+        details = entrant.owner, entrant.author, entrant.language, entrant.url
+        self._out.fact(Joined(bot.name, first, entrant.concurrency, *details))
+        return bot
+
+    def _readmit(self, bot: Bot, now: int) -> Bot:
+        """One that has left comes again."""
+        self._games.fixtures.come_back(bot.name, now)
+        bot.readmit()
+        self._out.fact(Left(bot.name, left=False))
+        self._out.fact(bot.conduct)
+        return bot
+
+    def remove(self, bot: Bot, now: int) -> None:
+        """Withdraw a bot: its running games are void, and no other is played."""
+        bot.withdraw()
+        self._out.fact(Left(bot.name, left=True))
+        self.send_away(bot, now, ends_games=True)
+        self._games.fixtures.leave(bot.name)
+        self._games.fixtures.note_total()
+        self._count_slots()
+        self._connections.stop_waiting(bot)
+        self._drop_keys(bot)
+        self._out.effects.append(BotLeft(bot.name))
+
+    def set_token(self, bot: Bot, digest: str, now: int) -> None:
+        """Only the token of this digest logs the bot in: what is connected by the old one is closed."""
+        bot.set_token(digest)
+        self._out.fact(TokenSet(bot.name, digest))
+        self.send_away(bot, now, ends_games=False)
+        self._drop_keys(bot)
+
+    def send_away(self, bot: Bot, now: int, *, ends_games: bool) -> None:
+        """Close the connections of a bot; its running games are broken off, or wait for it."""
+        self._games.update_free_slots(bot, now)
+        for slot in bot.slots:
+            if ends_games and slot.game is not None and not slot.game.announced:
+                self._games.void(slot.game, REASON, now)
+            if slot.peer is not None:
+                self._connections.close(slot.peer, ByeReason.KICKED, now)
+
+    def _drop_keys(self, bot: Bot) -> None:
+        for slot in bot.slots:
+            slot.drop_keys()
+        self._out.fact(bot.keys)
+        self._out.fact(bot.former_keys)
+
+    # -- an interrupted contest
+
+    def restore_joined(self, joined: Joined) -> None:
+        """Bring a late entrant back, without its games. Raises JournalError."""
+        name, _, concurrency, *details = joined
+        try:
+            self._authenticator.enter(Entrant(name, None, True, concurrency, *details))
+        except ContestConfigError as error:
+            raise JournalError(str(error)) from None
+        self._count_slots()
+
+    def restore_left(self, name: str, left: bool) -> None:
+        """Take what the journal says of a bot; its games are `Fixtures.recall`'s."""
+        bot = self.known(name)
+        if left:
+            bot.withdraw()
+            self._count_slots()
+
+    def restore_token(self, name: str, digest: str) -> None:
+        """Take the token of a bot from the journal."""
+        if not is_digest(digest):
+            raise JournalError(f"the token of {name!r:.40} is not a SHA-256 digest")
+        self.known(name).set_token(digest)
+
+    def known(self, name: str) -> Bot:
+        """A bot that takes part, or did. Raises JournalError."""
+        if name not in self._authenticator.bots:
+            raise JournalError(f"no bot of this contest is called {name!r:.40}")
+        return self._authenticator.bots[name]

@@ -1,0 +1,307 @@
+"""Bots that are added, withdrawn or given a new token while the contest is played."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from arena_server.core.config import Entrant
+from arena_server.core.deal import token_digest
+from arena_server.core.journal import JournalError, Past
+from arena_server.core.log_events import BotAbsent, BotJoined, BotLeft
+
+from .contest_harness import (
+    ONE_PLY,
+    ContestHarness,
+    check_sums,
+    play_on,
+    restarted,
+    rows,
+    seated,
+)
+
+TOKEN = "a-token-of-cid"
+
+
+def add(harness: ContestHarness, name: str = "cid", token: str = TOKEN, **more: Any) -> str | None:
+    return harness.command("add", name, entrant=Entrant(name, token_digest(token), **more))
+
+
+def token(harness: ContestHarness, name: str, text: str) -> str | None:
+    return harness.command("token", name, entrant=Entrant(name, token_digest(text)))
+
+
+def where(harness: ContestHarness) -> dict[str, str]:
+    return {bot.name: bot.where for bot in harness.contest.overview().bots}
+
+
+class TestAdd:
+    def test_a_late_entrant_logs_in_by_its_token_and_plays_everybody(self) -> None:
+        harness = seated("ann", "bob", options=ONE_PLY)
+        harness.log_in("cid", f" token={TOKEN}")
+        assert harness.last_line("cid").startswith("ERROR token")
+        assert add(harness, owner="jan", author="Jan", language="C", url="https://example.org") is None
+        assert harness.last_entries == [
+            (0, "joined", "cid", 3, 1, "jan", "Jan", "C", "https://example.org"),
+            (0, "games", "", 6),
+            (0, "token", "cid", token_digest(TOKEN)),
+        ]
+        assert harness.logged(BotJoined) == [BotJoined("cid")]
+        assert harness.contest.progress().total == 6
+        assert harness.contest.slots == 3
+        harness.log_in("cid")
+        assert harness.last_line("cid").startswith("ERROR token"), "its name alone is not enough"
+        harness.log_in("cid", f" token={TOKEN}")
+        play_on(harness)
+        assert harness.finished == "finished"
+        assert {name: row.games for name, row in rows(harness).items()} == {"ann": 4, "bob": 4, "cid": 4}
+        assert sorted(harness.records) == ["g1", "g2", "g3", "g4", "g5", "g6"]
+        check_sums(harness)
+
+    def test_places_are_kept_for_it(self) -> None:
+        harness = seated("ann", "bob")
+        assert add(harness) is None
+        assert (harness.contest.slots, restarted(harness).contest.slots) == (3, 3)
+        assert harness.command("remove", "ann") is None
+        assert (harness.contest.slots, restarted(harness).contest.slots) == (2, 2)
+
+    def test_after_a_restart_it_is_an_entrant_with_its_games(self) -> None:
+        harness = seated("ann", "bob", options=ONE_PLY)
+        assert harness.command("replay", "g1") is None  # g3
+        assert add(harness) is None
+        assert harness.last_entries[0][:4] == (0, "joined", "cid", 4)
+        assert harness.command("replay", "g3") is not None  # it has not begun
+        harness.log_in("cid", f" token={TOKEN}")
+        running = [each.game_id for each in harness.contest.overview().running]
+        assert harness.command("replay", running[0]) is None  # g8
+        again = restarted(restarted(harness))
+        assert again.contest.progress().total == 6
+        for name in ("ann", "bob"):
+            again.log_in(name)
+        again.log_in("cid", f" token={TOKEN}")
+        play_on(again)
+        assert again.finished == "finished"
+        assert rows(again)["cid"].games == 4
+        check = {game_id for game_id in again.records if again.records[game_id].end != "void"}
+        assert check <= {f"g{number}" for number in range(1, 9)}
+
+    def test_the_contest_waits_for_it_and_its_absence_expires(self) -> None:
+        harness = seated("ann", "bob", options=ONE_PLY, absent_ms=1000)
+        assert add(harness) is None
+        play_on(harness)
+        assert harness.finished is None
+        harness.wait(1000)
+        assert harness.finished == "incomplete"
+        assert BotAbsent("cid") in harness.logged(BotAbsent)
+        assert harness.contest.progress().unplayed == {"absent: cid": 4}
+
+    def test_after_a_restart_its_absence_expires_too(self) -> None:
+        harness = seated("ann", "bob", options=ONE_PLY, absent_ms=1000)
+        assert add(harness) is None
+        again = restarted(harness)
+        again.wait(999)
+        assert again.logged(BotAbsent) == []
+        again.wait(1)
+        assert BotAbsent("cid") in again.logged(BotAbsent)
+
+    @pytest.mark.parametrize(
+        ("name", "more", "problem"),
+        [
+            ("ann", {}, "ann is a bot of this contest already"),
+            ("no name", {}, "a bot cannot be called 'no name': see the names in PROTOCOL.md"),
+            ("cid", {"concurrency": 65}, "concurrency of cid must be from 1 to 64, not 65"),
+        ],
+    )
+    def test_who_cannot_be_added(self, name: str, more: dict[str, Any], problem: str) -> None:
+        harness = seated("ann", "bob")
+        assert add(harness, name, **more) == problem
+        assert harness.last_entries == []
+        assert harness.contest.progress().total == 2
+
+    @pytest.mark.parametrize("verb", ["add", "token"])
+    @pytest.mark.parametrize("entrant", [None, Entrant("cid"), Entrant("bob", token_digest("x"))])
+    def test_without_a_token_nothing_is_done(self, verb: str, entrant: Entrant | None) -> None:
+        harness = seated("ann", "bob")
+        assert harness.command(verb, "cid", entrant=entrant) == f"{verb} needs the token of 'cid'"
+
+    def test_a_format_that_takes_no_late_entrants_says_so(self) -> None:
+        harness = seated("ann", "bob", format="matches")
+        problem = 'contest.format: "matches" takes no late entrants: who meets whom is fixed'
+        assert add(harness) == problem
+        harness.log_in("cid", f" token={TOKEN}")
+        assert harness.last_line("cid").startswith("ERROR token")
+        past = Past(entries=((0, "joined", "cid", 3, 1, "", "", "", ""),))
+        with pytest.raises(JournalError, match='"matches" takes no late entrants'):
+            ContestHarness("ann", "bob", format="matches", past=past)
+
+
+class TestRemove:
+    def test_its_games_are_void_and_the_others_are_not_played(self) -> None:
+        harness = seated("ann", "bob", "cid", options=ONE_PLY)
+        assert harness.command("remove", "ann") is None
+        assert harness.last_entries[0] == (0, "left", "ann", True)
+        assert (0, "games", "", 2) in harness.last_entries
+        assert harness.logged(BotLeft) == [BotLeft("ann")]
+        assert harness.last_line("ann") == "BYE reason=kicked"
+        assert {record.end for record in harness.records.values()} == {"void"}
+        assert harness.contest.progress().total == 2
+        assert harness.contest.slots == 2
+        assert where(harness) == {"ann": "withdrawn", "bob": "playing", "cid": "playing"}
+        assert harness.contest.waiting() == ()
+        harness.log_in("ann", conn="again")
+        assert harness.last_line("again").startswith("ERROR token")
+        for again in (restarted(harness), harness):
+            for name in ("bob", "cid"):
+                if again is not harness:
+                    again.log_in(name)
+            play_on(again)
+            assert again.finished == "finished"
+            assert {name: row.games for name, row in rows(again).items()} == {"ann": 0, "bob": 2, "cid": 2}
+
+    def test_its_results_stand(self) -> None:
+        harness = seated("ann", "bob", options=ONE_PLY)
+        harness.send("ann", "MOVE 7")
+        assert harness.command("remove", "bob") is None
+        assert harness.finished == "finished"
+        assert rows(harness)["bob"].games == 1
+        assert harness.contest.progress().missing == ()
+
+    def test_a_key_does_not_bring_it_back(self) -> None:
+        harness = seated("ann", "bob", "cid")
+        key = next(line for line in harness.received("cid") if line.startswith("WELCOME")).split()[3]
+        assert harness.command("remove", "cid") is None
+        harness.log_in("cid", f" {key}", conn="again")
+        assert harness.last_line("again").startswith("ERROR token")
+        assert harness.command("remove", "cid") == (
+            "cid has left the contest; arena admin add cid brings it back"
+        )
+        for verb in ("kick", "lift"):
+            assert harness.command(verb, "cid") is not None
+
+    def test_it_can_be_added_again_and_plays_what_is_left(self) -> None:
+        harness = seated("ann", "bob", "cid", options=ONE_PLY, absent_ms=1000)
+        harness.command("kick", "ann")
+        assert harness.command("remove", "ann") is None
+        harness.wait(2000)
+        assert BotAbsent("ann") not in harness.logged(BotAbsent)
+        assert add(harness, "ann") is None
+        assert harness.last_entries == [
+            (0, "left", "ann", False),
+            (0, "conduct", "ann", 0, False),
+            (0, "games", "", 6),
+            (0, "token", "ann", token_digest(TOKEN)),
+        ]
+        assert harness.contest.progress().total == 6
+        for again in (restarted(harness), harness):
+            for name in ("bob", "cid"):
+                if again is not harness:
+                    again.log_in(name)
+            again.log_in("ann", f" token={TOKEN}")
+            play_on(again)
+            assert again.finished == "finished"
+            assert {row.games for row in rows(again).values()} == {4}
+
+    def test_in_a_format_that_takes_no_late_entrants_it_can_come_back(self) -> None:
+        harness = seated("ann", "bob", format="matches", options=ONE_PLY)
+        assert harness.command("remove", "ann") is None
+        assert harness.finished == "finished"
+        harness = ContestHarness("ann", "bob", "cid", "dan", format="knockout", options=ONE_PLY)
+        assert harness.command("remove", "ann") is None
+        assert add(harness, "ann") is None
+        assert where(harness)["ann"] == "away"
+
+    def test_a_conduct_that_is_read_later_does_not_let_it_in(self) -> None:
+        harness = seated("ann", "bob", "cid")
+        for verb in ("kick", "lift", "remove"):
+            assert harness.command(verb, "ann") is None
+        again = restarted(harness)
+        assert where(again)["ann"] == "withdrawn"
+
+
+def ladder(**more: Any) -> ContestHarness:
+    return seated("ann", "bob", "cid", format="ladder", options=ONE_PLY, ready=False, **more)
+
+
+class TestLadder:
+    def test_a_late_entrant_plays_at_once_and_after_a_restart(self) -> None:
+        harness = ContestHarness("ann", "bob", "cid", format="ladder", options=ONE_PLY)
+        assert add(harness, "dan") is None
+        assert harness.last_entries[0][:3] == (0, "joined", "dan")
+        assert harness.contest.progress().total is None
+        before = restarted(harness)
+        for again in (before, restarted(before)):
+            again.log_in("dan", f" token={TOKEN}")
+            again.log_in("ann")
+            (game,) = again.contest.overview().running
+            assert set(game.names) == {"ann", "dan"}
+            for name in ("ann", "dan"):
+                again.send(name, f"READY {game.game_id}")
+            again.send(game.names[0], "MOVE 7")
+            assert rows(again)["dan"].games == 1
+
+    def test_what_is_owed_to_a_bot_that_has_left_is_not_played_until_it_is_back(self) -> None:
+        harness = ladder(deals="paired", format_options={"games": 4})
+        game = harness.contest.overview().running[0]
+        gone = game.names[0]
+        assert harness.command("remove", gone) is None
+        assert harness.contest.progress().total == 2, "its game is void, and so is the other of the deal"
+        again = restarted(harness)
+        assert again.contest.progress().total == 2
+        assert add(again, gone) is None
+        assert again.contest.progress().total == 4
+        for name in {"ann", "bob", "cid"} - {gone}:
+            again.log_in(name)
+        again.log_in(gone, f" token={TOKEN}")
+        play_on(again)
+        assert again.finished == "finished"
+        assert sum(row.games for row in rows(again).values()) == 8
+
+
+class TestToken:
+    def test_the_old_token_and_its_keys_are_dead_at_once(self) -> None:
+        harness = ContestHarness(Entrant("ann", token_digest("old")), "bob", options=ONE_PLY)
+        harness.log_in("ann", " token=old")
+        harness.log_in("bob")
+        key = next(line for line in harness.received("ann") if line.startswith("WELCOME")).split()[3]
+        assert token(harness, "ann", "new") is None
+        assert harness.last_entries == [
+            (0, "token", "ann", token_digest("new")),
+            (0, "keys", "ann", (None,)),
+            (0, "former-keys", "ann", (None,)),
+        ]
+        assert harness.last_line("ann") == "BYE reason=kicked"
+        for again in (harness, restarted(harness)):
+            for login in (" token=old", f" {key}"):
+                again.log_in("ann", login)
+                assert again.last_line("ann").startswith("ERROR token")
+            again.log_in("ann", " token=new")
+            assert any(line.startswith("WELCOME") for line in again.received("ann"))
+
+    def test_its_game_goes_on_when_it_is_back(self) -> None:
+        harness = seated("ann", "bob", options=ONE_PLY)
+        assert token(harness, "ann", "new") is None
+        assert harness.records == {}
+        harness.log_in("ann", " token=new")
+        harness.send("ann", "MOVE 7")
+        assert harness.records["g1"].end == "complete"
+
+    def test_an_unknown_bot_has_none(self) -> None:
+        harness = seated("ann", "bob")
+        assert token(harness, "eve", "x") == "no bot of this contest is called 'eve'"
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        ((0, "joined", "ann", 3, 1, "", "", "", ""), "two bots are called ann"),
+        ((0, "joined", "cid", 4, 1, "", "", "", ""), "cid joined at g4, which is not the next number"),
+        ((0, "left", "eve", True), "no bot of this contest is called 'eve'"),
+        ((0, "token", "eve", "ab" * 32), "no bot of this contest is called 'eve'"),
+        ((0, "token", "ann", "secret"), "the token of 'ann' is not a SHA-256 digest"),
+    ],
+)
+def test_a_damaged_journal(entry: tuple[object, ...], problem: str) -> None:
+    with pytest.raises(JournalError) as error:
+        ContestHarness("ann", "bob", past=Past(entries=(entry,)))
+    assert str(error.value) == problem
