@@ -15,7 +15,9 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-from contextlib import AsyncExitStack, suppress
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from shutil import rmtree
@@ -24,9 +26,9 @@ from types import TracebackType
 from typing import Final, Self
 
 from arena_server.launch import relay
-from arena_server.launch.base import BotEnded, LaunchError, LocalBot
+from arena_server.launch.base import BotEnded, Launcher, LaunchError, LocalBot, Running
 from arena_server.launch.docker import Docker
-from arena_server.launch.process import LAST_LINES, Child
+from arena_server.launch.process import LAST_LINES, Child, ProcessLauncher
 from arena_server.launch.sandbox import MB, ContainerLimits, Sandbox
 
 #: The address at which a bot finds the referee in its container.
@@ -214,3 +216,35 @@ async def _finish(sweeper: Child) -> None:
     sweeper.process.stdin.close()
     await sweeper.wait()
     await sweeper.end()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The server that the bots connect to; `contest` is unlike that of any other run of this machine."""
+
+    host: str
+    port: int
+    contest: str
+    logs: Path | None = None
+
+
+@asynccontextmanager
+async def launcher_of(bots: Sequence[LocalBot], place: Place) -> AsyncIterator[Launcher]:
+    """Open the places that `bots` need. Raises LaunchError without an engine for those with a sandbox."""
+    processes = ProcessLauncher(place.host, place.port, place.logs)
+    if all(bot.sandbox is None for bot in bots):
+        yield processes
+        return
+    async with ContainerLauncher(place.host, place.port, place.contest, place.logs) as containers:
+        yield _Places(processes, containers)
+
+
+class _Places:
+    """Starts each bot in its place (`base.Launcher`)."""
+
+    def __init__(self, processes: ProcessLauncher, containers: ContainerLauncher) -> None:
+        self._processes = processes
+        self._containers = containers
+
+    async def start(self, bot: LocalBot) -> Running:
+        return await (self._processes if bot.sandbox is None else self._containers).start(bot)

@@ -19,8 +19,8 @@ from arena_server.errors import ArenaError
 from arena_server.host import Host, HostObserver, HostSetup, ProcessTuning
 from arena_server.hosted import ContestObserver, HostedContest
 from arena_server.launch.base import Launcher, LocalBot
+from arena_server.launch.container import Place, launcher_of
 from arena_server.launch.games import ObservedGames
-from arena_server.launch.places import Place, launcher_of
 from arena_server.launch.restarts import STOP_S, BotGroup
 from arena_server.logs import LineWriter, Log
 from arena_server.sockets import address_of, bind, parse_address

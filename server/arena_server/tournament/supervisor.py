@@ -17,7 +17,7 @@ from typing import Any
 
 from arena_server.errors import MISUSED, ArenaError, ConfigError
 from arena_server.launch.base import LocalBot
-from arena_server.launch.places import Place, launcher_of
+from arena_server.launch.container import Place, launcher_of
 from arena_server.launch.process import Child
 from arena_server.launch.restarts import STOP_S, BotGroup
 from arena_server.sockets import local_host, parse_address
