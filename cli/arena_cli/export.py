@@ -3,6 +3,7 @@
 msgpack   FOLDER/g1.record, ... and chain.json: the bytes that the referee stored, with their hash chain
 json      FOLDER/g1.json, ...: one object per record, times in milliseconds and nanoseconds as stored
 csv       FOLDER/games.csv, seats.csv, plies.csv, faults.csv, infos.csv: a line per game, seat, ply, ...
+trf       FOLDER/CONTEST.trf: the rounds of a Swiss in TRF16, for pairing programs (`trf.py`)
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import typer
 
 from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
 from arena_cli.results import CHAIN_FILE, SUFFIX, open_results, withheld_text
+from arena_server.core.standings import plain_row
 
 if TYPE_CHECKING:
     from arena_protocol.record import GameRecord
@@ -34,6 +36,7 @@ class FileFormat(StrEnum):
     MSGPACK = "msgpack"
     JSON = "json"
     CSV = "csv"
+    TRF = "trf"
 
 
 #: How a formula of a spreadsheet begins.
@@ -74,6 +77,9 @@ def command(
 
     json writes FOLDER/g1.json and so on; csv writes games.csv, seats.csv, plies.csv, faults.csv and
     infos.csv. docs/record-format.md has every field. --json prints what was written as JSON.
+
+    trf writes the rounds of a Swiss and their results as FOLDER/CONTEST.trf, in the text format TRF16 of
+    FIDE, which pairing programs and tournament managers read.
 
     With `deals = "paired"` a record is withheld until all games on its deal have a result.
 
@@ -168,10 +174,26 @@ def _write_csv(folder: Path, results: Results, contest: ContestRow) -> Written:
     return written
 
 
+def _write_trf(folder: Path, results: Results, contest: ContestRow) -> Written:
+    from arena_cli.trf import report
+    from arena_server.errors import ConfigError
+
+    history = results.history(contest)
+    rounds = () if history is None else history.document()["rounds"]
+    if history is None or any(each["kind"] != "round" for each in rounds):
+        raise ConfigError(f"--format trf: expected a Swiss, {contest.name} is a {contest.format}")
+    rows = [plain_row(row) for row in results.standings(contest)]
+    path = folder / f"{contest.name}.trf"
+    text = report(contest, rows, history.form.terms.seeds, rounds)
+    _write_private(path, text.encode("ascii"))
+    return Written(results.games_played(contest), [str(path)])
+
+
 _WRITERS: Mapping[FileFormat, Callable[[Path, Results, ContestRow], Written]] = {
     FileFormat.MSGPACK: _write_msgpack,
     FileFormat.JSON: _write_json,
     FileFormat.CSV: _write_csv,
+    FileFormat.TRF: _write_trf,
 }
 
 

@@ -234,7 +234,11 @@ class TournamentDisplay(Display):
 
 def _line(progress: dict[str, Any], speed: float, left: str) -> str:
     leader = progress["standings"][0]
-    lead = f", {leader['bot']} leads with {leader['points']:,} points" if leader["games"] else ""
+    # What the table ranks by: a format may have a score of its own.
+    ahead = (
+        f"{leader['points']:,} points" if leader.get("score") is None else f"a score of {leader['score']:g}"
+    )
+    lead = f", {leader['bot']} leads with {ahead}" if leader["games"] else ""
     total = progress["total"]
     games = f"games {progress['done']}" + ("" if total is None else f"/{total}")
     if progress["ended"]:

@@ -25,6 +25,7 @@ def play(folder: Path, name: str) -> dict[str, Any]:
     outcome = arena("tournament", "cup.toml", "--no-web", cwd=folder)
     assert outcome.code == 0, outcome.err
     assert "ranked by score: " in outcome.out
+    assert re.search(r"finished, \w+ leads with a score of \d", outcome.err)
     document: dict[str, Any] = json.loads(arena("standings", "--json", cwd=folder).out)
     games = document["contest"]["games"]
     assert games["played"] == games["total"]
@@ -45,3 +46,14 @@ def test_the_winner_of_the_bracket_is_the_first_of_the_table(
     monkeypatch.chdir(tmp_path)
     line = shell("verify").line
     assert re.fullmatch(r"arena: not verified: rounds: g\d+ was played, and was not drawn", line)
+
+
+def test_a_swiss_and_its_report(tmp_path: Path) -> None:
+    document = play(tmp_path, "swiss")
+    assert [each["title"] for each in document["rounds"]] == ["round 1", "round 2"]
+    assert sum(match["state"] == "bye" for each in document["rounds"] for match in each["matches"]) == 2
+    assert sum(row["score"] for row in document["standings"]) == 4
+    outcome = arena("export", "out", "--format", "trf", cwd=tmp_path)
+    assert outcome.out.startswith("exported: ")
+    report = (tmp_path / "out" / "cup.trf").read_text()
+    assert report.count("0000 - U") == 2

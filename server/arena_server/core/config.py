@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import Any, Final
 
-from arena_protocol.errors import UserError
+from arena_protocol.errors import UserError, needs_extra
 from arena_protocol.games import FLAGSHIP, make_game
 from arena_protocol.games.base import Game, GameError
 from arena_server.core.formats import find_format, make_format
@@ -165,6 +166,9 @@ def format_of(config: ContestConfig, names: Sequence[str], seats: int) -> Format
         by_points=config.scoring == "points",
         secret=config.seed,
     )
+    extra = find_format(config.format).EXTRA
+    if extra is not None and find_spec(extra[1]) is None:
+        raise ContestConfigError(needs_extra(f'contest.format = "{config.format}"', extra[0]))
     try:
         return make_format(config.format, terms)
     except FormatError as error:

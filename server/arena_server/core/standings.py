@@ -143,7 +143,7 @@ class Standings:
         by_mean, drawn = self.by_mean, self._ranked_by()
         own = {name: self._score(name, by_mean=by_mean) for name in self._sums}
         scores = own if drawn is None else drawn
-        broken = tiebreaks.values(self._tie_breaks, self._sums, scores, self._secret)
+        broken = tiebreaks.values(self._tie_breaks, self._sums, scores, self._secret, drawn)
         order = sorted(self._sums, key=lambda name: self._order(name, scores[name], broken[name], own[name]))
         ranks: dict[tuple[Fraction, ...], int] = {}
         for rank, name in enumerate(order, start=1):

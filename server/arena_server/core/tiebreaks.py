@@ -141,13 +141,20 @@ def check(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def values(
-    tie_breaks: Sequence[str], entrants: Mapping[str, PlayerSums], scores: Mapping[str, Fraction], secret: int
+    tie_breaks: Sequence[str],
+    entrants: Mapping[str, PlayerSums],
+    scores: Mapping[str, Fraction],
+    secret: int,
+    whole: Mapping[str, Fraction] | None = None,
 ) -> dict[str, tuple[Fraction, ...]]:
     """The values of each player, in the order of `tie_breaks`; `scores` are what the table ranks by.
 
+    `whole` is the score of the whole contest where it is not that of the games: byes and walkovers count.
+
     Head-to-head looks at those that the tie-breaks before it leave together.
     """
-    whole = {name: entrant.score for name, entrant in entrants.items()}
+    if whole is None:
+        whole = {name: entrant.score for name, entrant in entrants.items()}
     found: dict[str, tuple[Fraction, ...]] = dict.fromkeys(entrants, ())
     for tie_break in tie_breaks:
         rule = TIE_BREAKS[tie_break]

@@ -10,12 +10,14 @@ from arena_server.core.formats.knockout import Knockout
 from arena_server.core.formats.ladder import Ladder
 from arena_server.core.formats.matches import Matches, Single
 from arena_server.core.formats.roundrobin import RoundRobin
+from arena_server.core.formats.swiss import Swiss
 
 _CLASSES: Final[tuple[type[Format], ...]] = (
     RoundRobin,
     Matches,
     Gauntlet,
     Knockout,
+    Swiss,
     Ladder,
 )
 #: The formats of a configuration file, by their names.

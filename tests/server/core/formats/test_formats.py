@@ -212,5 +212,5 @@ def test_an_unknown_format_is_refused_with_the_list() -> None:
 def test_an_option_that_the_format_does_not_have(name: str) -> None:
     known = ", ".join(FORMATS[name].OPTIONS) or "none"
     with pytest.raises(FormatError) as caught:
-        make_format(name, Terms(("a", "b"), 2, 2, options={"rounds": 3}))
-    assert str(caught.value) == f"contest.rounds: not an option of {name}; its options: {known}"
+        make_format(name, Terms(("a", "b"), 2, 2, options={"length": 3}))
+    assert str(caught.value) == f"contest.length: not an option of {name}; its options: {known}"

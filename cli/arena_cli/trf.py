@@ -1,0 +1,64 @@
+"""The report of a Swiss in TRF16, the text format of FIDE (Handbook, C.04.A, annex 2).
+
+    001    1      ann                ...   1.5    1     2 w 1  0000 - U     3 b =
+
+Players have the numbers of their seeds; the first seat of a pairing is white. A result is that of the
+pairing, however many games it has. A bye is `U`, and who was not paired has `Z`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from arena_server.store.schema import ContestRow
+
+#: Results of the winner, the loser and two of whom neither won.
+_PLAYED, _NOT_PLAYED = ("1", "0", "="), ("+", "-", "-")
+
+
+def report(
+    contest: ContestRow,
+    rows: Sequence[Mapping[str, Any]],
+    seeds: Sequence[str],
+    rounds: Sequence[Mapping[str, Any]],
+) -> str:
+    """The report of a contest with the rows of its table; `seeds` are all players, the best seed first.
+
+    `rounds` are those of a Swiss (`document.py`); the result of a pairing that is not over is blank.
+    """
+    numbers = {name: number for number, name in enumerate(seeds, start=1)}
+    fields = [_fields(each, numbers) for each in rounds]
+    lines = [
+        f"012 {contest.name}",
+        f"042 {contest.started_at:%Y/%m/%d}",
+        f"052 {contest.ended_at or contest.started_at:%Y/%m/%d}",
+        f"062 {len(seeds)}",
+        "072 0",
+        "082 0",
+        "092 Individual: Swiss-System",
+        f"XXR {len(rounds)}",
+    ]
+    by_name = {row["bot"]: row for row in rows}
+    for name, number in numbers.items():
+        row = by_name[name]
+        # No sex, title, federation, FIDE number and date of birth; a rating of 0 is none.
+        player = f"001 {number:4}{'':6}{name:33}    0{'':28}{row['score']:4.1f} {row['rank'] or '':>4}"
+        lines.append(player + "".join(each.get(name, "  0000 - Z") for each in fields))
+    return "\n".join(lines) + "\n"
+
+
+def _fields(round_: Mapping[str, Any], numbers: Mapping[str, int]) -> dict[str, str]:
+    """The ten columns of a round for each of its players."""
+    fields = {}
+    for match in round_["matches"]:
+        first, second = match["names"]
+        if match["state"] == "bye":
+            fields[first] = "  0000 - U"
+            continue
+        win, loss, draw = _NOT_PLAYED if match["state"] == "walkover" else _PLAYED
+        for name, other, colour in ((first, second, "w"), (second, first, "b")):
+            result = draw if match["winner"] is None else win if match["winner"] == name else loss
+            fields[name] = f"  {numbers[other]:4} {colour} {' ' if match['state'] == 'open' else result}"
+    return fields

@@ -1,0 +1,153 @@
+"""Swiss: a few rounds, in each of which bots of equal scores meet; no pair meets twice (docs/swiss.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from arena_server.core.formats.base import Draw, FormatError, Option, Terms, WordOption
+from arena_server.core.formats.document import BYE, DrawnMatch, Round
+from arena_server.core.formats.encounters import Encounter, Entry
+from arena_server.core.formats.rounds import SEEDING, Rounds
+from arena_server.core.formats.swiss_pairing import FIRST, SECOND, SMALL, Candidate, pair
+from arena_server.core.journal import Drawn
+
+
+@dataclass(frozen=True, slots=True)
+class SwissDraw(Draw):
+    """A round: `players` stand in the order of their scores. A round that cannot be made has no groups."""
+
+    draw: int
+    first: int
+    games: int
+    players: tuple[Candidate, ...]
+    owners_meet: bool
+    salt: int
+
+    @property
+    def slow(self) -> bool:
+        return len(self.players) > SMALL
+
+    def run(self) -> Drawn:
+        groups = pair(self.players, owners_meet=self.owners_meet, salt=self.salt)
+        return Drawn(self.draw, self.first, self.games, groups or ())
+
+
+class Swiss(Rounds):
+    NAME = "swiss"
+    MEANING = "in each round bots of equal scores meet, no pair twice: [the rules](swiss.md)"
+    EXTRA = ("swiss", "rustworkx")
+    RANKED_BY = "points of the rounds: 1 for a pairing won or a bye, 1/2 for a tied one"
+    OPTIONS: ClassVar = {
+        "rounds": Option(0, 0, 100, "how many rounds; 0: as many as halve the field to one bot"),
+        "seeding": SEEDING,
+        "same_owner": WordOption(
+            "late", ("late", "never"), "bots of one `owner` meet as `late` as possible, or `never`"
+        ),
+    }
+
+    @classmethod
+    def check(cls, terms: Terms) -> None:
+        super().check(terms)
+        bots, rounds = len(terms.names), cls.option(terms, "rounds")
+        most = most_rounds(bots)
+        if rounds > most:
+            raise FormatError(
+                f"contest.rounds: expected at most {most}, as no two of {bots} bots meet twice, got {rounds}"
+            )
+
+    @property
+    def planned_rounds(self) -> int:
+        """How many rounds there are, if as many can be drawn."""
+        bots = len(self.terms.names)
+        chosen = self.option(self.terms, "rounds") or (bots - 1).bit_length()
+        return min(chosen, most_rounds(bots))
+
+    # -- rounds
+
+    def is_last(self, absent: Collection[str]) -> bool:
+        made = self.draws.rounds
+        present = sum(name not in absent for name in self.terms.names)
+        return len(made) >= self.planned_rounds or (bool(made) and not made[-1]) or present < self.terms.seats
+
+    def next_draw(self, absent: Collection[str]) -> Draw:
+        draw = self.draws.count + 1
+        return SwissDraw(
+            draw,
+            self.draws.next_number,
+            self.terms.games,
+            tuple(self._candidates(absent)),
+            self.choice(self.terms, "same_owner") != "never",
+            self.terms.lot(f"round:{draw}"),
+        )
+
+    def _candidates(self, absent: Collection[str]) -> list[Candidate]:
+        """Those who are not absent, in the order of scores and seeds."""
+        scores = self.scores()
+        met: dict[str, list[str]] = {name: [] for name in self.terms.names}
+        seats: dict[str, list[int]] = {name: [] for name in self.terms.names}
+        byes = {each for made in self.draws.rounds for each in made if isinstance(each, str)}
+        for encounter in self.draws.encounters:
+            one, other = encounter.names
+            met[one].append(other)
+            met[other].append(one)
+            seats[one].append(FIRST)
+            seats[other].append(SECOND)
+        seeds = [name for name in self.terms.seeds if name not in absent]
+        return [
+            Candidate(
+                name,
+                int(2 * scores[name]),
+                frozenset(met[name]),
+                tuple(seats[name]),
+                name in byes,
+                self.terms.owners.get(name, ""),
+            )
+            for name in sorted(seeds, key=lambda name: -scores[name])
+        ]
+
+    # -- what is to come
+
+    def most_to_come(self) -> int:
+        made = self.draws.rounds
+        if made and not made[-1]:
+            return 0
+        return max(0, self.planned_rounds - len(made)) * (len(self.terms.names) // 2) * self.terms.games
+
+    def has_games(self, name: str) -> bool:
+        return self.most_to_come() > 0 or super().has_games(name)
+
+    # -- for readers
+
+    def rounds(self) -> list[Round]:
+        return [
+            Round(f"round {number}", "round", tuple(map(_match, made)))
+            for number, made in enumerate(self.draws.rounds, start=1)
+            if made
+        ]
+
+    def scores(self) -> dict[str, Fraction]:
+        """A point for a pairing that was won, by games or walkover, and for a bye; half of one for a draw."""
+        scores = dict.fromkeys(self.terms.names, Fraction(0))
+        for made in self.draws.rounds:
+            for each in made:
+                if isinstance(each, Encounter):
+                    if each.is_over:
+                        for name in each.names if each.winner is None and not each.lost_by else ():
+                            scores[name] += Fraction(1, 2)
+                        if each.winner is not None:
+                            scores[each.winner] += 1
+                elif each is not None:
+                    scores[each] += 1
+        return scores
+
+
+def _match(entry: Entry) -> DrawnMatch:
+    return entry.match() if isinstance(entry, Encounter) else DrawnMatch((entry, None), BYE, winner=entry)
+
+
+def most_rounds(bots: int) -> int:
+    """How many rounds are possible at most: all have met all."""
+    return bots - 1 + bots % 2

@@ -1,0 +1,190 @@
+"""Who meets whom in a round of a Swiss: the rules of docs/swiss.md, as a pure function.
+
+A round is a perfect matching of the field with the least sum of costs. The parts of a cost are compared in
+this order, and each sum of a part counts more than any sum of those after it:
+
+    seats       1 for two who both have to get the same seat (`must`)
+    scores      the square of the difference of their scores, in half points
+    owner       1 for two bots of one owner
+    preference  how much the weaker of two wishes for the same seat counts
+    order       how far the pair is from "first of the upper half against first of the lower half"
+    lot         30 bits: of equal rounds one is the best, whatever library computes it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from typing import Final, NamedTuple
+
+#: A field up to this size is matched with all pairs in view; a larger one with those near to the order.
+SMALL: Final = 100
+#: How far from the order a pair of a large field may be; the next one if no round can be made of these.
+WINDOWS: Final = (20, 80)
+#: The library computes with 128 bits, and adds up four of the weights at most.
+WEIGHT_BITS: Final = 124
+LOT_BITS: Final = 30
+_PRIME: Final = (1 << 61) - 1
+
+FIRST, SECOND = 1, 2
+
+
+class Candidate(NamedTuple):
+    """A player that is to be paired. `score` is in half points; `seats` are those of its pairings so far."""
+
+    name: str
+    score: int = 0
+    met: frozenset[str] = frozenset()
+    seats: tuple[int, ...] = ()
+    had_bye: bool = False
+    owner: str = ""
+
+    @property
+    def wish(self) -> tuple[int, int]:
+        """The seat that it should get (0: either), and how much: 1 to change, 2 to be even, 3 must."""
+        ahead = self.seats.count(FIRST) - self.seats.count(SECOND)
+        if not self.seats:
+            return 0, 0
+        last = self.seats[-1]
+        seat = (SECOND if ahead > 0 else FIRST) if ahead else FIRST + SECOND - last
+        if self.seats[-2:] == (last, last):
+            return FIRST + SECOND - last, 3  # not a third time
+        return seat, 3 if abs(ahead) > 1 else 2 if ahead else 1
+
+
+def pair(
+    players: Sequence[Candidate], *, owners_meet: bool = True, salt: int = 0
+) -> tuple[tuple[str, ...], ...] | None:
+    """The pairings of a round in the order of the tables, the first seat first; the bye is last, alone.
+
+    `players` stand in the order of their scores, those of one score in the order of the seeds. None: no
+    round can be made of them without a pair that has met or a second bye (or a pair of one owner, where
+    these must not meet).
+    """
+    bye: tuple[tuple[str, ...], ...] = ()
+    found = None
+    if len(players) % 2:
+        for candidate in reversed(players):
+            if not candidate.had_bye:
+                rest = [each for each in players if each is not candidate]
+                if (found := _match(rest, owners_meet, salt)) is not None:
+                    bye = ((candidate.name,),)
+                    break
+    else:
+        found = _match(players, owners_meet, salt)
+    if found is None:
+        return None
+    tables = sorted((min(one, other), max(one, other)) for one, other in found)
+    rest = [each for each in players if (each.name,) not in bye]
+    return tuple(_seated(rest[a], rest[b], table) for table, (a, b) in enumerate(tables)) + bye
+
+
+def _match(players: Sequence[Candidate], owners_meet: bool, salt: int) -> set[tuple[int, int]] | None:
+    """The pairs of places of the round with the least cost; None if there is no perfect one."""
+    import rustworkx
+
+    windows = (*WINDOWS, len(players)) if len(players) > SMALL else (len(players),)
+    for window in windows:
+        near = list(edges(players, window, owners_meet))
+        graph = rustworkx.PyGraph()
+        graph.add_nodes_from(range(len(players)))
+        graph.add_edges_from(weighted(players, near, salt))
+        pairs = rustworkx.max_weight_matching(graph, max_cardinality=True, weight_fn=int)
+        if 2 * len(pairs) == len(players):
+            return {(int(a), int(b)) for a, b in pairs}
+    return None
+
+
+_Edge = tuple[int, int, tuple[int, ...]]
+
+
+def edges(players: Sequence[Candidate], window: int, owners_meet: bool) -> Iterator[_Edge]:
+    """The pairs that may meet, with the parts of their costs but the lot."""
+    order = _Order([player.score for player in players])
+    for a, one in enumerate(players):
+        for b in order.near(a, window):
+            other = players[b]
+            same_owner = bool(one.owner) and one.owner == other.owner
+            if other.name not in one.met and (owners_meet or not same_owner):
+                yield a, b, (*_costs(one, other), order.cost(a, b))
+
+
+def _costs(one: Candidate, other: Candidate) -> tuple[int, int, int, int]:
+    """Seats, scores, owner and preference."""
+    (seat, strength), (others, other_strength) = one.wish, other.wish
+    clash = min(strength, other_strength) if seat == others else 0
+    same_owner = bool(one.owner) and one.owner == other.owner
+    return int(clash == 3), (one.score - other.score) ** 2, int(same_owner), clash
+
+
+class _Order:
+    """Places within the groups of equal scores, best first."""
+
+    def __init__(self, scores: Sequence[int]) -> None:
+        self._count = len(scores)
+        self._group: list[tuple[int, int]] = []
+        begin = 0
+        for place, score in enumerate(scores):
+            if score != scores[begin]:
+                begin = place
+            self._group.append((begin, 0))
+        ends: dict[int, int] = {}
+        for place, (first, _) in enumerate(self._group):
+            ends[first] = place + 1
+        self._group = [(first, ends[first] - first) for first, _ in self._group]
+
+    def near(self, a: int, window: int) -> list[int]:
+        """The places after `a` that are near to it, or to that of its opponent by the order."""
+        half = self._group[a][1] // 2
+        close = range(a + 1, min(a + 1 + window, self._count))
+        middle = range(max(a + 1, a + half - window), min(a + half + window + 1, self._count))
+        return sorted({*close, *middle})
+
+    def cost(self, a: int, b: int) -> int:
+        """How far `a` and `b`, of which `a` is higher, are from each other by the order."""
+        (first, size), (others_first, _) = self._group[a], self._group[b]
+        if first == others_first:
+            return abs(b - a - size // 2)
+        # The last of the upper group meets the first of a lower one.
+        return (first + size - 1 - a) + (b - others_first)
+
+
+def weighted(
+    players: Sequence[Candidate], edges: Sequence[_Edge], salt: int
+) -> Iterator[tuple[int, int, int]]:
+    """The edges with one number for each, the greater the better."""
+    pairs = len(players) // 2
+    parts = len(edges[0][2]) if edges else 0
+    # A part has as many bits as the greatest sum of the parts of a whole round.
+    widths = [max(pairs * max(costs[part] for _, _, costs in edges), 1).bit_length() for part in range(parts)]
+    lot_bits = min(LOT_BITS, max(1, WEIGHT_BITS - sum(widths) - pairs.bit_length()))
+    lots = [_lot(player.name, salt) for player in players]
+    for a, b, costs in edges:
+        weight = 0
+        for cost, width in zip(costs, widths, strict=True):
+            weight = weight << width | cost
+        lot = lots[a] * lots[b] % _PRIME >> 61 - lot_bits
+        yield a, b, -(weight << lot_bits + pairs.bit_length() | lot)
+
+
+def _lot(name: str, salt: int) -> int:
+    """61 bits that no player can choose."""
+    return int.from_bytes(sha256(f"{salt}:{name}".encode("ascii")).digest()[:8]) % _PRIME or 1
+
+
+def _seated(one: Candidate, other: Candidate, table: int) -> tuple[str, str]:
+    """Two players in the order of the seats; `one` is higher, `table` is 0, 1, ..."""
+    (seat, strength), (others, other_strength) = one.wish, other.wish
+    if seat == others and strength == other_strength:
+        seat = _alternated(one, other) or seat or (FIRST if table % 2 == 0 else SECOND)
+    elif not seat or (others and other_strength > strength):
+        seat = FIRST + SECOND - others
+    return (one.name, other.name) if seat == FIRST else (other.name, one.name)
+
+
+def _alternated(one: Candidate, other: Candidate) -> int:
+    """The seat of `one` if both change those of the latest round in which they differed; 0: none did."""
+    for mine, others in zip(reversed(one.seats), reversed(other.seats), strict=False):
+        if mine != others:
+            return FIRST + SECOND - mine
+    return 0

@@ -1,0 +1,375 @@
+"""The Swiss keeps the rules of docs/swiss.md: a twin by brute force, random tournaments, and an oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena_protocol.record import VOID
+from arena_server.core import config as config_module
+from arena_server.core.config import ContestConfig, ContestConfigError, format_of
+from arena_server.core.formats.base import FormatError, Terms
+from arena_server.core.formats.encounters import Encounter
+from arena_server.core.formats.swiss import Swiss, SwissDraw, most_rounds
+from arena_server.core.formats.swiss_pairing import FIRST, SECOND, Candidate, pair
+from arena_server.core.journal import Drawn, PastGame
+
+from .drawn import Field
+from .test_rounds import bots
+
+Pairs = tuple[tuple[int, int], ...]
+
+
+# -- the rules by brute force
+
+
+def wish(seats: Sequence[int]) -> tuple[int, int]:
+    """The table of docs/swiss.md, from the top."""
+    if not seats:
+        return 0, 0
+    ahead = seats.count(FIRST) - seats.count(SECOND)
+    other = {FIRST: SECOND, SECOND: FIRST}
+    if len(seats) > 1 and seats[-1] == seats[-2]:
+        return other[seats[-1]], 3
+    if ahead:
+        return (SECOND if ahead > 0 else FIRST), 3 if abs(ahead) > 1 else 2
+    return other[seats[-1]], 1
+
+
+def sums(players: Sequence[Candidate], pairs: Pairs) -> tuple[int, ...]:
+    """The sums that are compared, without the lot."""
+    scores = [player.score for player in players]
+    total = [0] * 5
+    for a, b in pairs:
+        one, other = players[a], players[b]
+        (seat, much), (others, others_much) = wish(one.seats), wish(other.seats)
+        clash = min(much, others_much) if seat == others else 0
+        total[0] += clash == 3
+        total[1] += (one.score - other.score) ** 2
+        total[2] += one.owner == other.owner != ""
+        total[3] += clash
+        upper = [place for place, score in enumerate(scores) if score == scores[a]]
+        lower = [place for place, score in enumerate(scores) if score == scores[b]]
+        if upper == lower:
+            total[4] += abs(b - (a + len(upper) // 2))
+        else:
+            total[4] += (upper[-1] - a) + (b - lower[0])
+    return tuple(total)
+
+
+def all_ways(places: tuple[int, ...]) -> Iterator[Pairs]:
+    if not places:
+        yield ()
+        return
+    first, *rest = places
+    for other in rest:
+        for way in all_ways(tuple(place for place in rest if place != other)):
+            yield ((first, other), *way)
+
+
+def allowed(players: Sequence[Candidate], pairs: Pairs, owners_meet: bool) -> bool:
+    return all(
+        players[b].name not in players[a].met
+        and (owners_meet or not players[a].owner or players[a].owner != players[b].owner)
+        for a, b in pairs
+    )
+
+
+def twin(players: Sequence[Candidate], owners_meet: bool) -> tuple[str | None, tuple[int, ...]] | None:
+    """Who has the bye, and the sums of the best way; None: there is none."""
+    byes: list[int | None] = [None]
+    if len(players) % 2:
+        byes = [place for place in reversed(range(len(players))) if not players[place].had_bye]
+    for bye in byes:
+        rest = [player for place, player in enumerate(players) if place != bye]
+        ways = [way for way in all_ways(tuple(range(len(rest)))) if allowed(rest, way, owners_meet)]
+        if ways:
+            return None if bye is None else players[bye].name, min(sums(rest, way) for way in ways)
+    return None
+
+
+@st.composite
+def fields(draw: st.DrawFn) -> list[Candidate]:
+    """Players with any past, in their order."""
+    count = draw(st.integers(2, 7))
+    names = bots(count)
+    pairs = [(a, b) for a in range(count) for b in range(a) if draw(st.integers(0, 3)) == 0]
+    scores = sorted(draw(st.lists(st.integers(0, 6), min_size=count, max_size=count)), reverse=True)
+    return [
+        Candidate(
+            name,
+            scores[place],
+            frozenset(names[a if b == place else b] for a, b in pairs if place in (a, b)),
+            tuple(draw(st.lists(st.sampled_from((FIRST, SECOND)), max_size=5))),
+            draw(st.integers(0, 3)) == 0,
+            draw(st.sampled_from(("", "x", "y"))),
+        )
+        for place, name in enumerate(names)
+    ]
+
+
+@settings(deadline=None)
+@given(fields(), st.booleans(), st.integers(0, 99))
+def test_no_way_to_pair_a_small_field_is_better(
+    players: list[Candidate], owners_meet: bool, salt: int
+) -> None:
+    found, expected = pair(players, owners_meet=owners_meet, salt=salt), twin(players, owners_meet)
+    if expected is None:
+        assert found is None
+        return
+    assert found is not None
+    byes = [group[0] for group in found if len(group) == 1]
+    assert byes == ([] if expected[0] is None else [expected[0]])
+    rest = [player for player in players if player.name not in byes]
+    places = {player.name: place for place, player in enumerate(rest)}
+    pairs = tuple((min(places[a], places[b]), max(places[a], places[b])) for a, b in found[: len(rest) // 2])
+    assert sorted(place for each in pairs for place in each) == list(range(len(rest)))
+    assert allowed(rest, pairs, owners_meet)
+    assert sums(rest, pairs) == expected[1]
+    assert found == pair(players, owners_meet=owners_meet, salt=salt)  # byte for byte
+    by_name = {player.name: player for player in rest}
+    for names in found[: len(rest) // 2]:
+        wishes = [wish(by_name[name].seats) for name in names]
+        for (seat, much), (other, others_much), own in zip(
+            wishes, wishes[::-1], (FIRST, SECOND), strict=True
+        ):
+            if seat and (much > others_much or (much == others_much and other != seat)):
+                assert own == seat
+
+
+def test_seats_without_a_stronger_wish() -> None:
+    """Both change those of the latest round in which they differed; else the higher one gets its wish."""
+    one, other = Candidate("a", seats=(FIRST, SECOND, SECOND, FIRST)), Candidate("b", seats=(SECOND, FIRST))
+    assert pair((one, other)) == (
+        ("b", "a"),
+    )  # a wishes for the second seat, b for the second: a had the first
+    assert pair((Candidate("a", seats=(SECOND,)), Candidate("b", seats=(SECOND,)))) == (("a", "b"),)
+    four = tuple(Candidate(name) for name in "abcd")
+    assert pair(four) == (("a", "c"), ("d", "b"))
+
+
+def test_the_first_round_of_eight() -> None:
+    draw = Swiss(Terms(bots(8), 2, 2)).draw_due(())
+    assert draw is not None
+    assert draw.run() == Drawn(1, 1, 2, (("b0", "b4"), ("b5", "b1"), ("b2", "b6"), ("b7", "b3")))
+
+
+def test_a_weight_of_a_large_field_fits_the_library() -> None:
+    """The sums of 2,000 players after 100 rounds leave fewer bits to the lot."""
+    players = [
+        Candidate(f"b{place}", 200 - place // 10, seats=(FIRST,) * (place % 3), owner=str(place // 2))
+        for place in range(2000)
+    ]
+    from arena_server.core.formats import swiss_pairing
+
+    edges = list(swiss_pairing.edges(players, 2, True))
+    weights = [-weight for _, _, weight in swiss_pairing.weighted(players, edges, 1)]
+    assert max(weights) * len(players) // 2 < 1 << swiss_pairing.WEIGHT_BITS
+
+
+# -- tournaments
+
+
+def strengths(count: int, rng: Random) -> dict[str, float]:
+    return {name: rng.gauss(0, 1) for name in bots(count)}
+
+
+def tournament(seed: int) -> Field:
+    """A random tournament, with players of different strength; a third has many rounds for its field."""
+    rng = Random(seed)
+    strength = strengths(rng.randint(2, 24), rng)
+    count = len(strength)
+    rounds = rng.randint(1, most_rounds(count)) if rng.random() < 0.3 else 0
+
+    def play(names: tuple[str, ...], rng: Random) -> tuple[int, ...]:
+        ahead = strength[names[0]] - strength[names[1]] + rng.gauss(0, 1)
+        return (1, 1) if abs(ahead) < 0.3 else (int(ahead > 0), int(ahead < 0))
+
+    terms = Terms(tuple(strength), 2, 1, False, {"rounds": rounds} if rounds else {}, secret=seed)
+    return Field(Swiss, terms, rng, play)
+
+
+def check_tournament(seed: int) -> None:
+    field = tournament(seed)
+    field.finish()
+    form = field.form
+    assert isinstance(form, Swiss)
+    rounds = [made for made in form.draws.rounds if made]
+    count, planned = len(field.terms.names), form.planned_rounds
+    few = 2 * planned <= count
+    assert len(rounds) == planned or not few
+    met: set[frozenset[str]] = set()
+    byes: list[str] = []
+    seats: dict[str, list[int]] = {name: [] for name in field.terms.names}
+    for made in rounds:
+        assert len(made) == (count + 1) // 2
+        for each in made:
+            if isinstance(each, Encounter):
+                assert frozenset(each.names) not in met
+                met.add(frozenset(each.names))
+                for seat, name in enumerate(each.names, start=FIRST):
+                    seats[name].append(seat)
+            else:
+                assert isinstance(each, str)
+                byes.append(each)
+    assert len(set(byes)) == len(byes) == (len(rounds) if count % 2 else 0)
+    if few:
+        for had in seats.values():
+            assert abs(had.count(FIRST) - had.count(SECOND)) <= 2
+            assert all(len(set(had[at : at + 3])) > 1 for at in range(len(had) - 2))
+    total = sum(form.scores().values())
+    assert total == sum(len(made) for made in rounds)  # a point for each pairing and each bye
+
+
+@pytest.mark.parametrize("first", range(0, 200, 50))
+def test_random_tournaments(first: int) -> None:
+    for seed in range(first, first + 50):
+        check_tournament(seed)
+
+
+@pytest.mark.soak
+def test_5000_random_tournaments() -> None:
+    for seed in range(5000):
+        check_tournament(seed)
+
+
+def test_a_field_larger_than_small_is_paired_with_those_near_by() -> None:
+    """All rounds of 130 can be made, and no pair meets twice."""
+    rng = Random(3)
+    strength = strengths(130, rng)
+    field = Field(
+        Swiss,
+        Terms(tuple(strength), 2, 1, secret=3),
+        rng,
+        lambda names, _: (1, 0) if strength[names[0]] > strength[names[1]] else (0, 1),
+    )
+    field.finish()
+    assert isinstance(field.form, Swiss)
+    assert len(field.draws) == field.form.planned_rounds == 8
+    assert len({frozenset(pair) for drawn in field.draws for pair in drawn.pairs}) == 8 * 65
+
+
+def test_bots_of_one_owner_meet_late_or_never() -> None:
+    owners = {name: "x" if place < 4 else "y" for place, name in enumerate(bots(8))}
+    for rule, most in (("late", 12), ("never", 0)):
+        terms = Terms(bots(8), 2, 1, False, {"same_owner": rule, "rounds": 5}, owners)
+        field = Field(Swiss, terms, Random(1))
+        field.finish()
+        assert isinstance(field.form, Swiss)
+        same = [
+            each for each in field.form.draws.encounters if len({owners[name] for name in each.names}) == 1
+        ]
+        assert len(same) <= most
+        # Four rounds are possible between two owners of four bots each; the fifth cannot be made.
+        assert len([made for made in field.form.draws.rounds if made]) == (5 if most else 4)
+
+
+def test_a_round_that_cannot_be_made_ends_the_contest() -> None:
+    """Three bots of one owner and one of another: no second round without two of one owner."""
+    owners = dict.fromkeys(bots(3), "x")
+    field = Field(Swiss, Terms(bots(4), 2, 1, options={"same_owner": "never"}, owners=owners), Random(1))
+    field.finish()
+    assert field.draws == [Drawn(1, 1, 1, ())]
+    assert (field.form.total, field.form.rounds()) == (0, [])
+    assert not any(field.form.has_games(name) for name in bots(4))
+
+
+def test_who_is_absent_is_not_paired_and_scores_nothing() -> None:
+    field = Field(Swiss, Terms(bots(5), 2, 1), Random(1))
+    field.leave("b0", for_good=True)
+    field.finish()
+    assert all("b0" not in group for drawn in field.draws for group in drawn.groups)
+    assert field.form.scores()["b0"] == 0
+    one = Swiss(Terms(bots(2), 2, 1))
+    assert one.draw_due({"b0"}) is None
+
+
+def test_more_rounds_than_opponents_are_refused() -> None:
+    for count, most in ((4, 3), (5, 5)):
+        text = rf"^contest\.rounds: expected at most {most}, as no two of {count} bots meet twice, got 9$"
+        with pytest.raises(FormatError, match=text):
+            Swiss(Terms(bots(count), 2, 1, options={"rounds": 9}))
+
+
+def test_a_game_that_is_void_for_good_counts_for_neither() -> None:
+    form = Swiss(Terms(bots(2), 2, 1))
+    form.drawn(Drawn(1, 1, 1, (bots(2),)))
+    (game,) = form.planned(1, 2)
+    form.started(game)
+    form.void(1)
+    assert form.scores() == {"b0": 0.5, "b1": 0.5}
+    assert PastGame(1, game.names, 1, (0, 0), VOID, 0).end == VOID
+
+
+def test_without_its_extra_a_contest_is_refused_and_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(config_module, "find_spec", lambda name: None)
+    config = ContestConfig(name="open", seed=1, format="swiss")
+    text = r'^contest\.format = "swiss" needs the extra \[swiss\]: run `make install` or .*$'
+    with pytest.raises(ContestConfigError, match=text):
+        format_of(config, bots(4), 2)
+    assert Swiss(Terms(bots(4), 2, 2)).rounds() == []
+
+
+# -- an oracle: the Dutch system of FIDE
+
+
+def dutch(players: Sequence[Candidate], number: int, rounds: int) -> set[frozenset[str]]:
+    """The pairings of caissify-pairings; `players` are b0, b1, ... by their seeds."""
+    engine = pytest.importorskip("caissify_pairings.engines.dutch")
+    colours = {FIRST: "white", SECOND: "black"}
+    ids = {player.name: int(player.name[1:]) + 1 for player in players}
+    names = {number: name for name, number in ids.items()}
+    raw: list[dict[str, Any]] = [
+        {
+            "id": ids[player.name],
+            "name": player.name,
+            "score": player.score / 2,
+            "rating": 3000 - ids[player.name],
+            "starting_number": ids[player.name],
+            "pairing_number": ids[player.name],
+            "color_hist": [colours[seat] for seat in player.seats],
+            "float_history": [],
+            "bye_count": int(player.had_bye),
+        }
+        for player in players
+    ]
+    met = {(ids[player.name], ids[other]) for player in players for other in player.met}
+    found = engine.DutchEngine(raw, met, number, rounds).generate_pairings()
+    return {
+        frozenset(names[each[key]] for key in ("white_id", "black_id") if each[key] is not None)
+        for each in found
+    }
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_dutch_system_is_never_better_by_our_sums(seed: int) -> None:
+    """Its rules forbid the same pairs and the same byes: what it finds is a way of ours, too."""
+    rng = Random(seed)
+    count = rng.randint(3, 12) * 2
+    strength = strengths(count, rng)
+    play = lambda names, rng: (1, 0) if strength[names[0]] + rng.gauss(0, 1) > strength[names[1]] else (0, 1)  # noqa: E731
+    field = Field(Swiss, Terms(tuple(strength), 2, 1, secret=seed), rng, play)
+    for name in field.terms.names:
+        field.enter(name)
+    while (draw := field.form.draw_due(())) is not None:
+        assert isinstance(draw, SwissDraw)
+        players = draw.players
+        theirs = dutch(players, draw.draw, 5)
+        field.next_round()
+        ours = {frozenset(group) for group in field.draws[-1].groups}
+        places = {player.name: place for place, player in enumerate(players)}
+        theirs_sums, ours_sums = (
+            sums(players, tuple((min(map(places.get, each)), max(map(places.get, each))) for each in found))  # type: ignore[type-var, misc]
+            for found in (theirs, ours)
+        )
+        assert ours_sums <= theirs_sums
+        if draw.draw == 1:
+            assert ours == theirs
+        while field.running or any(True for _ in field.form.planned(1, field.form.next_number)):
+            field.running.extend(iter(field.form.next, None))
+            field.end()
