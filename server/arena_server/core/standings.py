@@ -142,18 +142,20 @@ class Standings:
         """The table, the best first."""
         by_mean, drawn = self.by_mean, self._ranked_by()
         own = {name: self._score(name, by_mean=by_mean) for name in self._sums}
-        scores = own if drawn is None else drawn
-        broken = tiebreaks.values(self._tie_breaks, self._sums, scores, self._secret, drawn)
+        # A late entrant may be known here before what was drawn until then may be shown.
+        scores = own if drawn is None else {name: drawn.get(name, Fraction(0)) for name in own}
+        shown = None if drawn is None else scores
+        broken = tiebreaks.values(self._tie_breaks, self._sums, scores, self._secret, shown)
         order = sorted(self._sums, key=lambda name: self._order(name, scores[name], broken[name], own[name]))
         ranks: dict[tuple[Fraction, ...], int] = {}
         for rank, name in enumerate(order, start=1):
             ranks.setdefault((scores[name], *broken[name]), rank)  # the first of equals gives the rank
         return tuple(
-            self._row(ranks[scores[name], *broken[name]], name, broken[name], drawn) for name in order
+            self._row(ranks[scores[name], *broken[name]], name, broken[name], shown) for name in order
         )
 
     def _row(
-        self, rank: int, name: str, broken: Sequence[Fraction], drawn: Mapping[str, Fraction] | None
+        self, rank: int, name: str, broken: Sequence[Fraction], shown: Mapping[str, Fraction] | None
     ) -> Row:
         sums = self._sums[name]
         return Row(
@@ -164,7 +166,7 @@ class Standings:
             sums.wins,
             dict(sorted(sums.faults.items())),
             dict(zip(self._tie_breaks, broken, strict=True)),
-            None if drawn is None else drawn[name],
+            None if shown is None else shown[name],
         )
 
     def _score(self, name: str, *, by_mean: bool) -> Fraction:

@@ -133,6 +133,7 @@ class Draws:
 
     def __init__(self, terms: Terms, *, early: bool, first: int = 1) -> None:
         self._terms = terms
+        self.names = set(terms.names)
         self._early = early
         self.next_number = first
         #: The places of each round in the order of the draw.
@@ -187,7 +188,7 @@ class Draws:
             raise PairingError(f"{place}, from g{drawn.first} on: {expected}")
         if drawn.games < 1 or any(len(group) > 2 for group in drawn.groups):
             raise PairingError(f"{place}: expected pairings of two, with games")
-        if len(set(names)) < len(names) or not set(names) <= set(self._terms.names):
+        if len(set(names)) < len(names) or not set(names) <= self.names:
             raise PairingError(f"{place}: expected every bot once, and none that is not of this contest")
 
     def pairings(self, round_: int) -> Iterator[Encounter]:

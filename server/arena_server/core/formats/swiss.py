@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
@@ -58,12 +58,26 @@ class Swiss(Rounds):
                 f"contest.rounds: expected at most {most}, as no two of {bots} bots meet twice, got {rounds}"
             )
 
-    @property
-    def planned_rounds(self) -> int:
-        """How many rounds there are, if as many can be drawn."""
-        bots = len(self.terms.names)
-        chosen = self.option(self.terms, "rounds") or (bots - 1).bit_length()
-        return min(chosen, most_rounds(bots))
+    def __init__(self, terms: Terms) -> None:
+        super().__init__(terms)
+        bots = len(terms.names)
+        #: How many rounds there are, if as many can be drawn; late entrants do not change it.
+        self.planned_rounds = self.option(terms, "rounds") or (bots - 1).bit_length()
+
+    # -- who takes part
+
+    def join(self, name: str, owner: str = "") -> None:
+        if len(self.draws.rounds) >= self.planned_rounds:
+            raise FormatError("contest.format: the last round has been drawn")
+        owners = {**self.terms.owners, name: owner} if owner else self.terms.owners
+        self.terms = replace(self.terms, names=(*self.terms.names, name), owners=owners)
+        self.draws.names.add(name)
+
+    def extend(self, games: int) -> None:
+        most = most_rounds(len(self.terms.names)) - self.planned_rounds
+        if not 1 <= games <= most:
+            raise FormatError(f"expected 1 to {most} rounds more, as no two bots meet twice, got {games}")
+        self.planned_rounds += games
 
     # -- rounds
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from random import Random
 
-from arena_server.core.formats.base import DrawnFormat, Pairing, Terms
-from arena_server.core.journal import Drawn, PastGame, Repeat, Walkover
+from arena_server.core.formats.base import DrawnFormat, FormatError, Pairing, Terms
+from arena_server.core.journal import Drawn, Joined, PastGame, Repeat, Walkover
 
 #: Totals of a game, for its names in the order of the seats.
 Play = Callable[[tuple[str, ...], Random], tuple[int, ...]]
@@ -29,15 +30,15 @@ class Field:
         self.begun: list[Pairing] = []
         self.results: list[PastGame] = []
         self.void: list[int] = []
-        self.facts: list[Drawn | Repeat | Walkover] = []
+        self.facts: list[Drawn | Joined | Repeat | Walkover] = []
         #: Facts, results and the numbers of void games in the order in which they were decided.
-        self.order: list[Drawn | Repeat | Walkover | PastGame | int] = []
+        self.order: list[Drawn | Joined | Repeat | Walkover | PastGame | int] = []
 
-    def log(self, lost: Mapping[int, PastGame]) -> list[Drawn | Repeat | Walkover | PastGame]:
+    def log(self, lost: Mapping[int, PastGame]) -> list[Drawn | Joined | Repeat | Walkover | PastGame]:
         """Facts and results in the order of storing; `lost` are the results of void games."""
         return [lost[each] if isinstance(each, int) else each for each in self.order]
 
-    def _decide(self, fact: Drawn | Repeat | Walkover) -> None:
+    def _decide(self, fact: Drawn | Joined | Repeat | Walkover) -> None:
         self.facts.append(fact)
         self.order.append(fact)
 
@@ -50,6 +51,12 @@ class Field:
         self.absent.discard(name)
         self.form.enter(name)
         self._free(name)
+
+    def join(self, name: str, owner: str = "") -> None:
+        """A late entrant, who is not present yet. Raises FormatError."""
+        first = self.form.next_number
+        self.form.join(name, owner)
+        self._decide(Joined(name, first, 1, owner, "", "", ""))
 
     def leave(self, name: str, *, for_good: bool = False) -> None:
         self.here.discard(name)
@@ -115,8 +122,10 @@ class Field:
         self.form = form = self.kind(self.terms)
         games = {game.number: game for game in self.begun}
         numbered = [fact for fact in self.facts if not isinstance(fact, Walkover)]
-        for fact in sorted(numbered, key=lambda each: each.first if isinstance(each, Drawn) else each.number):
-            if isinstance(fact, Drawn):
+        for fact in sorted(numbered, key=_decided_at):
+            if isinstance(fact, Joined):
+                form.join(fact.name, fact.owner)
+            elif isinstance(fact, Drawn):
                 form.drawn(fact)
             else:
                 assert fact.number == form.next_number
@@ -147,13 +156,13 @@ class Field:
             form.exhausted(self.absent),
             form.walkover_due(self.absent),
             form.draw_due(self.absent),
-            [form.has_games(name) for name in self.terms.names],
+            [form.has_games(name) for name in form.terms.names],
             list(form.planned(1, form.next_number)),
         )
 
     def finish(self) -> None:
         """All bots that are not absent for good are present, and play until nothing starts any more."""
-        for name in self.terms.names:
+        for name in self.form.terms.names:
             if name not in self.here | self.absent:
                 self.enter(name)
         self.start()
@@ -163,17 +172,26 @@ class Field:
         assert self.form.exhausted(self.absent)
 
 
+def _decided_at(fact: Drawn | Joined | Repeat) -> tuple[int, bool]:
+    if isinstance(fact, Repeat):
+        return fact.number, True
+    return fact.first, isinstance(fact, Drawn)
+
+
 def disturb(field: Field, steps: str) -> None:
-    """Bots come (c), go (w) and go for good (g); games end (e), are void (v, x); the server is killed (r)."""
+    """Bots come (c), go (w), go for good (g), join (j); games end (e), are void (v, x); the server is killed (r)."""
     rng = field.rng
     for step in steps:
-        away = sorted(set(field.terms.names) - field.here)
+        away = sorted(set(field.form.terms.names) - field.here)
         if step == "c" and away:
             field.enter(rng.choice(away))
         elif step in "wg" and field.here:
             field.leave(rng.choice(sorted(field.here)), for_good=step == "g")
         elif step in "evx" and field.running:
             field.end(void=step in "vx", again=step == "v")
+        elif step == "j":
+            with suppress(FormatError):
+                field.join(f"late{len(field.facts)}")
         elif step == "r":
             before = field.state()
             field.restart()

@@ -15,7 +15,7 @@ from arena_server.core.formats.base import DrawnFormat, PairingError, Terms
 from arena_server.core.formats.document import Round, plain_rounds
 from arena_server.core.formats.history import History
 from arena_server.core.formats.knockout import Knockout
-from arena_server.core.journal import ContestFact, Drawn, PastGame, Repeat, RunStateSet, Walkover
+from arena_server.core.journal import ContestFact, Drawn, Joined, PastGame, Repeat, RunStateSet, Walkover
 
 from .drawn import Field, disturb
 from .test_rounds import DRAWING, STEPS, bots, draw_terms
@@ -23,7 +23,7 @@ from .test_rounds import DRAWING, STEPS, bots, draw_terms
 drawing = pytest.mark.parametrize("name", DRAWING)
 
 
-def events(field: Field) -> list[Drawn | Repeat | Walkover | PastGame]:
+def events(field: Field) -> list[Drawn | Joined | Repeat | Walkover | PastGame]:
     """Facts and results in an order in which a server may have stored them."""
     void = {fact.void for fact in field.facts if isinstance(fact, Repeat)} | set(field.void)
     lost = {

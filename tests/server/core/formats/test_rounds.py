@@ -18,7 +18,7 @@ from .drawn import Field, disturb
 
 DRAWING = {name: form for name, form in FORMATS.items() if issubclass(form, DrawnFormat)}
 drawing = pytest.mark.parametrize("name", DRAWING)
-STEPS = st.text("ccceeeeeeeeewvxrg", max_size=80)
+STEPS = st.text("ccceeeeeeeeewvxrgj", max_size=80)
 
 
 def bots(count: int) -> tuple[str, ...]:
@@ -87,7 +87,7 @@ def test_nothing_stands_still(name: str) -> None:
         field.start()
         disturb(field, steps)
         if not field.running and not field.form.exhausted(field.absent):
-            awaited = set(field.terms.names) - field.here - field.absent
+            awaited = set(field.form.terms.names) - field.here - field.absent
             assert any(awaited & set(names) for names, _ in field.form.unplayed())
 
     holds()

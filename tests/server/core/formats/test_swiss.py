@@ -289,6 +289,37 @@ def test_who_is_absent_is_not_paired_and_scores_nothing() -> None:
     assert one.draw_due({"b0"}) is None
 
 
+def test_a_late_entrant_plays_from_the_next_round_on_with_no_points() -> None:
+    field = Field(Swiss, Terms(bots(4), 2, 1, options={"rounds": 2}, owners={"b0": "x"}), Random(1))
+    for name in bots(4):
+        field.enter(name)
+    field.start()
+    field.join("late", "b0's")
+    field.enter("late")
+    assert field.form.scores()["late"] == 0
+    assert field.form.has_games("late")
+    field.end()
+    field.end()
+    field.start()
+    assert "late" in {name for group in field.draws[1].groups for name in group}
+    assert field.form.terms.owners == {"b0": "x", "late": "b0's"}
+    with pytest.raises(FormatError, match=r"^contest\.format: the last round has been drawn$"):
+        field.join("later")
+    field.finish()
+    field.restart()
+    assert field.form.terms.names == (*bots(4), "late")
+
+
+def test_rounds_are_added() -> None:
+    field = Field(Swiss, Terms(bots(5), 2, 1, options={"rounds": 2}), Random(1))
+    for wrong in (0, 4):
+        with pytest.raises(FormatError, match=rf"^expected 1 to 3 rounds more, .*, got {wrong}$"):
+            field.form.extend(wrong)
+    field.form.extend(1)
+    field.finish()
+    assert len(field.draws) == 3
+
+
 def test_more_rounds_than_opponents_are_refused() -> None:
     for count, most in ((4, 3), (5, 5)):
         text = rf"^contest\.rounds: expected at most {most}, as no two of {count} bots meet twice, got 9$"
