@@ -179,7 +179,10 @@ def _decided_at(fact: Drawn | Joined | Repeat) -> tuple[int, bool]:
 
 
 def disturb(field: Field, steps: str) -> None:
-    """Bots come (c), go (w), go for good (g), join (j); games end (e), are void (v, x); the server is killed (r)."""
+    """Bots come (c), go (w), go for good (g) and join (j), games end (e) and are void (v, x).
+
+    The server is killed (r).
+    """
     rng = field.rng
     for step in steps:
         away = sorted(set(field.form.terms.names) - field.here)
