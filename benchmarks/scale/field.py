@@ -29,7 +29,7 @@ from benchmarks.referee.load import cpu_seconds
 
 from arena_server.core.standings import Standings
 from arena_server.errors import ArenaError
-from arena_server.ratings import fit
+from arena_server.ratings import fit_observations
 from arena_server.sockets import parse_address
 from arena_server.store.reader import Results
 
@@ -199,8 +199,8 @@ def report(database: Path, field: Field, bots: int, took: float, used: float) ->
         contest = results.contest()
         table: Standings = results.table(contest)
         faults = sum(sum(row.faults.values()) for row in table.rows())
-        print(f"{contest.status}: {results.games_played(contest)} games stored, {faults} faults")
-        ratings = fit(results.rated_games(contest))
+        print(f"{contest.status}: {table.games} games stored, {faults} faults")
+        ratings = fit_observations(results.observations(contest))
         meetings = sum(len(table.against(row.name)) for row in table.rows()) // 2
         print(f"{meetings} different pairs of {bots * (bots - 1) // 2}")
     order = [int(row.name[1:]) for row in ratings.rows]

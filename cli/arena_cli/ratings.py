@@ -13,7 +13,9 @@ from arena_cli.results import fit_games, open_results, read_results
 from arena_cli.tables import Cell, Column, FormatOption, OutputFormat, ResultTable, chosen
 
 if TYPE_CHECKING:
-    from arena_server.ratings import RatedGame, Ratings
+    from collections import Counter
+
+    from arena_server.ratings import Observation, Ratings
     from arena_server.store.reader import Results
     from arena_server.store.schema import ContestRow
 
@@ -71,10 +73,12 @@ def command(
         _table(title, ratings, versions=options.versions).print(form)
 
 
-def _games(options: RatingOptions) -> tuple[str, list[RatedGame]]:
+def _games(options: RatingOptions) -> tuple[str, Counter[Observation]]:
     """What is rated, in words, and its games. Raises ConfigError or StoreError."""
+    from collections import Counter
+
     from arena_server.errors import ConfigError
-    from arena_server.ratings import RatedGame
+    from arena_server.ratings import RatedGame, observe
 
     if options.every and options.contest:
         raise ConfigError("--all: it is for all contests; leave out --contest")
@@ -84,18 +88,17 @@ def _games(options: RatingOptions) -> tuple[str, list[RatedGame]]:
         if options.versions:
             raise ConfigError("--file: a file of results has no versions; leave out --versions")
         found = read_results(options.file)
-        return str(options.file), [
-            RatedGame(game.names, game.totals, number) for number, game in enumerate(found)
-        ]
+        rated = (RatedGame(game.names, game.totals, number) for number, game in enumerate(found))
+        return str(options.file), observe(rated)
     with open_results(options.database) as results:
         contests = _contests(results, options)
         if len({contest.game for contest in contests}) > 1:
             named = ", ".join(f"{contest.name} {contest.game}" for contest in contests)
             raise ConfigError(f"--contest: expected contests of one game, got {named}")
         names = ", ".join(dict.fromkeys(contest.name for contest in contests))
-        games = [
-            game for contest in contests for game in results.rated_games(contest, versions=options.versions)
-        ]
+        games: Counter[Observation] = Counter()
+        for contest in contests:
+            games.update(results.observations(contest, versions=options.versions))
         return f"{names}, {contests[0].game}", games
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,7 +20,7 @@ from arena_server.core.tiebreaks import Meetings
 if TYPE_CHECKING:
     from arena_protocol.record import FaultRecord
     from arena_server.core.standings import GameResult
-    from arena_server.ratings import RatedGame, Ratings
+    from arena_server.ratings import Observation, Ratings
     from arena_server.store.reader import Results
     from arena_server.store.schema import ContestRow
 
@@ -82,17 +82,15 @@ def print_file(path: Path, scoring: Scoring, form: OutputFormat, *, cross: bool)
     title = f"{path}: {len(games)} games, scored by {scoring}"
     if form is OutputFormat.JSON:
         plain = {"file": str(path), "scoring": scoring, "games": len(games), "standings": rows}
-        print_json(plain | _plain_cross(table, cross))
+        print_json(plain | (_plain_cross(table) if cross else {}))
     elif cross:
         cross_table(title, table).print(form)
     else:
         standings_table(title, rows, wins=scoring == Scoring.WINS).print(form)
 
 
-def _plain_cross(table: Standings, cross: bool) -> dict[str, Any]:
-    """The cross-table as JSON types, if it is asked for: name, opponent, games and score."""
-    if not cross:
-        return {}
+def _plain_cross(table: Standings) -> dict[str, Any]:
+    """The cross-table as JSON types: name, opponent, games and score."""
     pairs = {row.name: table.against(row.name) for row in table.rows()}
     return {
         "cross_table": {
@@ -146,15 +144,20 @@ def standings(
     with open_results(database) as results:
         of = results.contest(contest)
         if form is OutputFormat.JSON:
-            more = _plain_cross(results.table(of, scoring), cross)
-            print_json(plain_standings(results, of, scoring, rated=ratings) | more)
+            plain = plain_standings(results, of, scoring, rated=ratings)
+            print_json(plain | (_plain_cross(results.table(of, scoring)) if cross else {}))
         elif cross:
-            cross_table(_title(results, of, scoring), results.table(of, scoring)).print(form)
+            _print_cross(results, of, scoring, form)
         else:
             print_standings(results, of, scoring, form, rated=ratings)
 
 
-def fit_games(command: str, games: Iterable[RatedGame]) -> Ratings:
+def _print_cross(results: Results, contest: ContestRow, scoring: str | None, form: OutputFormat) -> None:
+    table = results.table(contest, scoring)
+    cross_table(_title(contest, table.games, results.total(contest), scoring), table).print(form)
+
+
+def fit_games(command: str, games: Mapping[Observation, int]) -> Ratings:
     """Rate the bots of these games. Raises ConfigError for games of different numbers of seats."""
     import importlib.util
 
@@ -163,10 +166,10 @@ def fit_games(command: str, games: Iterable[RatedGame]) -> Ratings:
 
     if importlib.util.find_spec("numpy") is None:
         raise ConfigError(needs_extra(command, "ratings"))
-    from arena_server.ratings import fit
+    from arena_server.ratings import fit_observations
 
     try:
-        return fit(games)
+        return fit_observations(games)
     except ValueError as error:
         raise ConfigError(f"{command}: {error}") from None
 
@@ -183,11 +186,12 @@ def plain_standings(
     results: Results, contest: ContestRow, scoring: str | None = None, *, rated: bool = False
 ) -> dict[str, Any]:
     """Return a contest and its standings as JSON types; if `rated` each row has its `rating`, or None."""
-    rows = [plain_row(row) for row in results.standings(contest, scoring)]
+    table = results.table(contest, scoring)
+    rows = [plain_row(row) for row in table.rows()]
     if rated:
         from arena_server.ratings import plain
 
-        fitted = plain(fit_games("--ratings", results.rated_games(contest)))["ratings"]
+        fitted = plain(fit_games("--ratings", results.observations(contest)))["ratings"]
         by_name = {row["bot"]: {key: row[key] for key in ("rating", "interval", "ranks")} for row in fitted}
         rows = [row | {"rating": by_name.get(row["bot"])} for row in rows]
     return {
@@ -199,7 +203,7 @@ def plain_standings(
             "status": contest.status,
             # Of a contest that may go on, the secret would reveal deals that are still to be played.
             "secret": contest.seed if results.deals(contest).is_final else None,
-            "games": {"played": results.games_played(contest), "total": results.total(contest)},
+            "games": {"played": table.games, "total": results.total(contest)},
         },
         "standings": rows,
         **({} if (history := results.history(contest)) is None else history.document()),
@@ -223,8 +227,8 @@ def _plain_fault(contest: ContestRow, bot: str, game: str, fault: FaultRecord) -
     }
 
 
-def _title(results: Results, contest: ContestRow, scoring: str | None) -> str:
-    games = games_so_far(results.games_played(contest), results.total(contest))
+def _title(contest: ContestRow, played: int, total: int | None, scoring: str | None) -> str:
+    games = games_so_far(played, total)
     scored = f"scored by {scoring or contest.scoring}"
     return f"{contest.name}: {contest.game}, {games}, {scored}, {contest.status}"
 
@@ -253,7 +257,8 @@ def print_standings(
         notes.insert(0, f"ranked by {scoring} a game, because the bots have different numbers of games")
     if plain["contest"]["secret"] is not None:
         notes.append(f"secret of the deals: {plain['contest']['secret']}")
-    title = _title(results, contest, scoring)
+    games = plain["contest"]["games"]
+    title = _title(contest, games["played"], games["total"], scoring)
     wins = plain["contest"]["scoring"] == "wins"
     standings_table(title, plain["standings"], wins=wins, notes=notes).print(form)
 

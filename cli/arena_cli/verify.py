@@ -299,18 +299,24 @@ def _check_contest(
 ) -> None:
     deals = results.deals(chosen)
     count = results.games_stored(chosen) if game is None else 1
+    damages: dict[str, str] = {}
     for row in _shown(results.rows(chosen, game, checked=False, withheld=True), count):
         link = row.pop("place"), row.pop("chain")
         name, data, _ = row["game_id"], row.pop("record"), row.pop("digest")
+        damage = row.pop("damage")
         secret = not deals.may_show(name)
         verification.check(name, data, {**row, "contest": chosen.name}, link, secret=secret)
         verification.check_deal(name, data, int(chosen.seed), deals.number(name), chosen.games_per_pair)
+        if damage is not None:
+            damages[name] = damage
     if game is not None and not verification.count:
         results.record(chosen, game)  # raises StoreError: there is no such game
     if game is None:
         if not verification.errors:  # else their rows may be anything
             verification.check_rounds(results.history(chosen), over=chosen.status == "finished")
         verification.check_chain(chosen.head, lambda name: results.record(chosen, name))
+    # The record and the chain say more exactly what was changed; they do not have the time and the agents.
+    verification.errors.update(damages | verification.errors)
 
 
 def _shown(rows: Iterator[dict[str, Any]], count: int) -> Iterator[dict[str, Any]]:

@@ -36,7 +36,7 @@ from arena_server.store.writer import Writer
 from arena_server.waiting import WaitingList
 
 if TYPE_CHECKING:
-    from arena_server.store.reader import UnfinishedContest
+    from arena_server.store.unfinished import UnfinishedContest
 
 
 class ContestObserver:

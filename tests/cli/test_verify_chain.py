@@ -11,12 +11,14 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 from tests.server.programs import Outcome, Players, Server, Shell, contest
 
 from arena_server.store.chain import GENESIS, Link, audit, extend
+from arena_server.store.checks import faults_by_game
 from arena_server.store.reader import Results
-from arena_server.store.schema import ContestRow, open_engine, set_status
+from arena_server.store.schema import ContestRow, GameRow, game_checksum, open_engine, set_status
 
 BOTS = [("first", "first-legal"), ("six", "fixed:move=6"), ("zero", "zero-based")]
 TEXT = contest("first", "six", "zero", contest="probation = 0", game='plies = 8\nclock = "10s"')
@@ -115,6 +117,15 @@ class TestVerify:
             where = f"after {names[place - 2]}" if place > 1 else "at the beginning"
             assert text == f"1 game missing {where}: place {place} of the chain"
 
+    @pytest.mark.parametrize(
+        "column", ["stored_at = '2006-01-01 00:00:00.000000'", """agents = '["x", null]'"""]
+    )
+    def test_what_the_record_does_not_say(self, here: Path, shell: Shell, column: str) -> None:
+        change(here, f"UPDATE games SET {column} WHERE place = 2")
+        ((name, text),) = wrong(shell("verify", "--json"))
+        assert text == f"game {name}: its row does not match its SHA-256 digest"
+        assert shell("verify", str(name)).code == 1
+
     def test_a_row_put_in(self, here: Path, shell: Shell) -> None:
         columns = 'contest_id, names, totals, "end", plies, stored_at, record, chain, checksum'
         change(
@@ -135,9 +146,10 @@ class TestVerify:
         engine = open_engine(here / "arena.db")
         with Session(engine) as session:
             forged = session.get_one(ContestRow, 1)
-            set_status(
-                forged, forged.status, forged.ended_at, value
-            )  # who has the code computes every digest
+            set_status(forged, forged.status, forged.ended_at, value)
+            faults = faults_by_game(session, forged)
+            for row in session.scalars(select(GameRow)):  # who has the code computes every digest
+                row.checksum = game_checksum(row, faults.get(row.id, []))
             session.commit()
         engine.dispose()
         assert shell("verify").code == 0  # only the head shows it

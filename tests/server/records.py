@@ -11,7 +11,7 @@ from arena_server.core.config import ContestConfig
 from arena_server.core.journal import Entry
 from arena_server.errors import StoreError
 from arena_server.store.database import ContestHeader, Database
-from arena_server.store.reader import UnfinishedContest
+from arena_server.store.unfinished import UnfinishedContest
 from arena_server.store.writer import Writer
 
 PATIENCE_S = 20.0

@@ -32,13 +32,15 @@ SCORINGS = ("points", "wins")
 class GameResult:
     """How a game ended: `totals` and `used_ms` in the order of `names`; `faults` are (name, kind).
 
-    `used_ms` is empty where it is not known.
+    `used_ms` is empty where it is not known. Several `games` of the same names by seat, each with the same
+    order of its totals, are one value of sums: what was more in each game is more in the sum.
     """
 
     names: tuple[str, ...]
     totals: tuple[int, ...]
     faults: tuple[tuple[str, str], ...] = ()
     used_ms: tuple[int, ...] = ()
+    games: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,28 +108,35 @@ class Standings:
         self._secret = secret
         self._ranked_by = ranked_by
         self._sums = {name: PlayerSums() for name in names}
+        #: How many games are counted.
+        self.games = 0
 
     def join(self, name: str) -> None:
         """One more player."""
         self._sums[name] = PlayerSums()
 
     def add(self, result: GameResult) -> None:
-        """Count one more game."""
+        """Count one more game, or several."""
+        self.games += result.games
         best = max(result.totals)
         alone = result.totals.count(best) == 1
         seats = list(zip(result.names, result.totals, strict=True))
         for name, total in seats:
             sums = self._sums[name]
             sums.points += total
-            sums.games += 1
-            sums.wins += alone and total == best
+            sums.games += result.games
+            sums.wins += result.games * (alone and total == best)
             for other, others in seats:
                 if other != name:
-                    sums.meet(other, total, others)
+                    sums.meet(other, total, others, result.games)
         for name, kind in result.faults:
-            self._sums[name].faults[kind] += 1
+            self.add_faults(name, kind, 1)
         for name, used in zip(result.names, result.used_ms, strict=False):
             self._sums[name].used_ms += used
+
+    def add_faults(self, name: str, kind: str, count: int) -> None:
+        """Count faults of games that are counted apart."""
+        self._sums[name].faults[kind] += count
 
     def against(self, name: str) -> Mapping[str, Meetings]:
         """The games of `name` against each opponent that it has met."""

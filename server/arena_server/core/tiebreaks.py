@@ -25,20 +25,22 @@ from fractions import Fraction
 from hashlib import sha256
 from typing import Final
 
-HALF: Final = Fraction(1, 2)
-
 
 @dataclass(slots=True)
 class Meetings:
-    """The games of a player against another: their number, and its score in them."""
+    """The games of a player against another: their number, and its score in them in halves."""
 
     games: int = 0
-    score: Fraction = Fraction(0)
+    halves: int = 0
+
+    @property
+    def score(self) -> Fraction:
+        return Fraction(self.halves, 2)
 
 
 @dataclass(slots=True)
 class PlayerSums:
-    """The sums of a player: its own, faults by kind, and those `against` each opponent; `score` is of all.
+    """The sums of a player: its own, faults by kind, and those `against` each opponent; `halves` is of all.
 
     A game that was not played, as a walkover, has no clock and adds nothing to `used_ms`.
     """
@@ -49,16 +51,22 @@ class PlayerSums:
     used_ms: int = 0
     faults: Counter[str] = field(default_factory=Counter)
     against: dict[str, Meetings] = field(default_factory=dict)
-    score: Fraction = Fraction(0)
+    halves: int = 0
 
-    def meet(self, other: str, own: int, others: int) -> None:
-        """Count a game against `other` in which each had these points."""
-        pair = self.against.setdefault(other, Meetings())
-        pair.games += 1
-        score = 1 if own > others else HALF if own == others else 0
-        pair.score += score
+    @property
+    def score(self) -> Fraction:
+        return Fraction(self.halves, 2)
+
+    def meet(self, other: str, own: int, others: int, games: int = 1) -> None:
+        """Count `games` against `other`; in each of them `own` points are to `others` as here."""
+        pair = self.against.get(other)
+        if pair is None:
+            pair = self.against[other] = Meetings()
+        pair.games += games
+        halves = 2 * games if own > others else games if own == others else 0
+        pair.halves += halves
         # The table is asked for at every news of the page; a sum over all pairs grows with their square.
-        self.score += score
+        self.halves += halves
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,14 +32,14 @@ from arena_server.store.journal import JournalAppender, PostgresAppender, Sqlite
 from arena_server.store.migration import migrate
 from arena_server.store.ownership import LOCK_CLASS, Claim, ContestLock, is_played
 from arena_server.store.preflight import COMMENT, COMMENT_QUERY, check_comment, check_same_config
-from arena_server.store.reader import (
+from arena_server.store.schema import contest_row, fault_row, game_row, now, open_engine, pairing_row
+from arena_server.store.unfinished import (
     UnfinishedContest,
     find_unfinished,
     kept_entries,
     load_unfinished,
     stored_contest,
 )
-from arena_server.store.schema import contest_row, fault_row, game_row, now, open_engine, pairing_row
 from arena_server.store.wal import WriteAheadLog
 
 #: Under a load without pauses the WAL would grow without limit: checkpoint after this many rows (40 MB).

@@ -44,7 +44,7 @@ class Deals:
         """Whether no game of the contest will be played any more.
 
         Otherwise a server may go on with it, also when it is stopped or incomplete, unless a later contest
-        has its name (`reader.find_unfinished`).
+        has its name (`unfinished.find_unfinished`).
         """
         mine = self._contest
         if mine.status in (FINISHED, RUNNING):

@@ -1,53 +1,48 @@
-"""Reading a database: results for the commands, and an unfinished contest for the server that goes on."""
+"""Reading a database of results, for the commands and the pages."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from types import TracebackType
 from typing import Any, Final, Self
 
-from sqlalchemy import func, null, select
+from sqlalchemy import func, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from arena_protocol.codec import KEY, NAME, WORD
-from arena_protocol.games import GAMES
-from arena_protocol.record import FaultRecord, RecordError
-from arena_server.core.deal import game_id, number_of
+from arena_protocol.record import VOID, FaultRecord, RecordError
 from arena_server.core.formats import find_format, make_format
 from arena_server.core.formats.base import DrawnFormat, Format, Pairing
 from arena_server.core.formats.history import History
 from arena_server.core.formats.scheduled import Scheduled
-from arena_server.core.journal import ContestFact, Entry, Joined, Left, Order, Past, PastGame, fact_of
-from arena_server.core.standings import GameResult, Row, Standings
+from arena_server.core.journal import ContestFact, Joined, Left, Order, fact_of
+from arena_server.core.standings import Row, Standings
 from arena_server.errors import StoreError
-from arena_server.ratings import RatedGame, version_of
+from arena_server.ratings import Observation
 from arena_server.store.chain import GENESIS, verify_checksum
-from arena_server.store.database import LAYOUT, Database, describe
-from arena_server.store.deals import Deals, WithheldError
-from arena_server.store.journal import unpack
-from arena_server.store.preflight import ADDED, StoredContest, check_readable
-from arena_server.store.schema import (
-    FINISHED,
-    STATUSES,
-    BotRow,
-    ContestRow,
-    FactRow,
-    FaultRow,
-    GameRow,
-    JournalRow,
-    contest_checksum,
-    contest_checksum_4,
-    format_of_row,
-    game_checksum,
-    open_engine,
+from arena_server.store.checks import (
+    check_contest_row,
+    check_game,
+    check_result,
+    checked_games,
+    entrants,
+    faults_by_game,
+    game_columns,
 )
+from arena_server.store.database import Database, describe
+from arena_server.store.deals import Deals, WithheldError
+from arena_server.store.preflight import ADDED, check_readable
+from arena_server.store.schema import ContestRow, FaultRow, GameRow, format_of_row, open_engine
+from arena_server.store.sums import Sums
+from arena_server.store.unfinished import kept_entries, past_games
 
-VOID = "void"
+#: A row is compared with its digest in 35 us. Of more games `arena verify` alone does that: a table of a
+#: million took 39 s.
+CHECKED_GAMES: Final = 20_000
 
 
 class Results:
@@ -65,6 +60,8 @@ class Results:
         self._session = Session(self._engine)
         self._deals: dict[int, Deals] = {}
         self._histories: dict[int, History] = {}
+        #: The contests whose rows have been compared with their digests.
+        self._checked: set[int] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -152,29 +149,56 @@ class Results:
         query = select(func.count()).where(GameRow.contest_id == contest.id, GameRow.end != VOID)
         return self._session.scalar(query.select_from(GameRow)) or 0
 
-    def games_stored(self, contest: ContestRow) -> int:
-        """The number of games with a record, void ones included."""
-        query = select(func.max(GameRow.place)).where(GameRow.contest_id == contest.id)
-        return self._session.scalar(query) or 0
+    def games_stored(self, contest: ContestRow, until: datetime | None = None) -> int:
+        """The number of games with a record, void ones included: the place of the last one.
+
+        `until` (UTC): of the last one that was stored up to then.
+        """
+        query = select(GameRow.place).where(GameRow.contest_id == contest.id)
+        if until is not None:
+            query = query.where(GameRow.stored_at <= until)
+        return self._session.scalar(query.order_by(GameRow.place.desc()).limit(1)) or 0
 
     def table(self, contest: ContestRow, scoring: str | None = None) -> Standings:
         """The table of the games so far, by `scoring` or else as the contest scores them."""
         history = self.history(contest)
+        self._check_games(contest)
         table = table_of(contest, self.bots(contest), scoring, history)
-        for game in _past_games(self._session, contest, self._layout):
-            if game.end != VOID:
-                table.add(GameResult(game.names, game.totals, game.faults, game.used_ms))
+        self.add_results(table, contest, 0, self.games_stored(contest))
         return table
+
+    def add_results(self, table: Standings, contest: ContestRow, after: int, last: int) -> None:
+        """Count the games at the places beyond `after` up to `last` in a table of the contest."""
+        sums = self._sums(contest)
+        for result in sums.results(after, last):
+            table.add(result)
+        for name, kind, count in sums.faults(after, last):
+            table.add_faults(name, kind, count)
+
+    def _check_games(self, contest: ContestRow) -> None:
+        """Raise ValueError for a missing row and, up to CHECKED_GAMES of them, for a changed one."""
+        if contest.id in self._checked:
+            return
+        if self.games_stored(contest) > CHECKED_GAMES:
+            self._sums(contest).check_complete()
+        else:
+            for _ in checked_games(self._session, contest, self._layout):
+                pass
+        self._checked.add(contest.id)
+
+    def _sums(self, contest: ContestRow) -> Sums:
+        return Sums(self._session, contest, self._layout)
 
     def history(self, contest: ContestRow) -> History | None:
         """What was drawn, with all results; None: the format draws nothing."""
         history = history_of(contest)
         if history is not None and contest.id not in self._histories:
             # The results first: a fact is stored before the results that follow it.
-            for game in _past_games(self._session, contest, self._layout, self.deals(contest).numbers()):
+            for game in past_games(self._session, contest, self.deals(contest).numbers(), self._layout):
                 history.add(game)
             history.extend(self.facts(contest))
             self._histories[contest.id] = history
+            self._checked.add(contest.id)
         return self._histories.get(contest.id)
 
     def total(self, contest: ContestRow) -> int | None:
@@ -186,26 +210,24 @@ class Results:
         """The rows of `table`."""
         return self.table(contest, scoring).rows()
 
-    def rated_games(
+    def observations(
         self, contest: ContestRow, *, versions: bool = False, until: datetime | None = None
-    ) -> Iterator[RatedGame]:
-        """Every game with a result, in the order of storing; the games on one deal are one pairing.
+    ) -> Counter[Observation]:
+        """How often each pairing has ended in each way, for `ratings.fit_observations`.
 
-        With `versions` each version of a bot is a player of its own. `until` (UTC): those stored up to then.
+        With `versions` each version of a bot is a player of its own. `until` (UTC): of games stored up to
+        then.
         """
-        numbers = self.deals(contest).numbers()
-        for game in _past_games(self._session, contest, self._layout, numbers, until):
-            if game.end != VOID:
-                names = tuple(sorted(game.names)) if game.deal else game_id(game.number)
-                players = game.names
-                if versions and game.agents:
-                    players = tuple(map(version_of, game.names, game.agents))
-                yield RatedGame(players, game.totals, (contest.id, names, game.deal or None))
+        self._check_games(contest)
+        fresh = contest.config.get("deals") == "fresh"  # every game has a deal of its own
+        deals = None if fresh else self.deals(contest).numbers()
+        last = self.games_stored(contest, until)
+        return self._sums(contest).observations(deals, versions=versions, last=last)
 
-    def head(self, contest: ContestRow, until: datetime) -> bytes:
-        """The value of the chain at the last record that was stored up to `until` (UTC)."""
-        mine = select(GameRow.chain).where(GameRow.contest_id == contest.id, GameRow.stored_at <= until)
-        found = self._session.scalar(mine.order_by(GameRow.place.desc()).limit(1))
+    def head(self, contest: ContestRow, place: int) -> bytes:
+        """The value of the chain at the record at this place; at 0 it is GENESIS."""
+        mine = select(GameRow.chain).where(GameRow.contest_id == contest.id, GameRow.place == place)
+        found = self._session.scalar(mine)
         return GENESIS if found is None else bytes(found)
 
     def records(self, contest: ContestRow) -> Iterator[tuple[str, bytes | None]]:
@@ -222,18 +244,23 @@ class Results:
         """The row of each game, or of one, as a dictionary; `faults` are (seat, ply, kind, line).
 
         `digest` is the SHA-256 of the `record`, which is None if it may not be shown; `withheld` gives
-        those too. Raises ValueError for a changed row, unless it is not `checked`: then that is up to the
-        caller.
+        those too. Raises ValueError for a changed row, unless it is not `checked`: then `damage` is a line
+        about it, else None.
         """
-        faults, names = _faults(self._session, contest), set(self.bots(contest))
-        games = select(*_columns(self._layout)).where(GameRow.contest_id == contest.id)
+        faults, names = faults_by_game(self._session, contest, game_id), set(self.bots(contest))
+        games = select(*game_columns(self._layout)).where(GameRow.contest_id == contest.id)
         if game_id is not None:
             games = games.where(GameRow.game_id == game_id)
         ordered = games.order_by(func.length(GameRow.game_id), GameRow.game_id)
         for game in self._session.execute(ordered.execution_options(yield_per=100)):
-            if checked:
-                _check_game(contest, names, game, faults.get(game.id, []))
+            damage = None
+            try:
+                check_game(contest, names, game, faults.get(game.id, []))
                 verify_checksum(game.record)
+            except ValueError as error:
+                if checked:
+                    raise
+                damage = str(error)
             columns = ("game_id", "names", "totals", "end", "plies", "place", "chain", "used_ms")
             may_show = withheld or self.deals(contest).may_show(game.game_id)
             yield {
@@ -241,18 +268,19 @@ class Results:
                 "record": game.record if may_show else None,
                 "digest": sha256(game.record).digest(),
                 "faults": faults.get(game.id, []),
+                **({} if checked else {"damage": damage}),
             }
 
     def bots(self, contest: ContestRow) -> list[str]:
         """The names of the entrants: those of the configuration in its order, then the late ones."""
-        return _names(self._session, contest)
+        return entrants(self._session, contest)
 
-    def summaries(self, contest: ContestRow, after: int, until: datetime, limit: int) -> list[GameSummary]:
-        """The games of rows beyond number `after`, stored up to `until` (UTC), at most `limit`, in order."""
+    def summaries(self, contest: ContestRow, after: int, last: int) -> list[GameSummary]:
+        """The games at the places beyond `after` up to `last`, in order."""
         wanted = ("id", "game_id", "names", "totals", "end", "plies", "stored_at", "used_ms")
-        columns = (column for column in _columns(self._layout) if column.name in wanted)
-        games = select(*columns).where(GameRow.contest_id == contest.id, GameRow.id > after)
-        shown = games.where(GameRow.stored_at <= until).order_by(GameRow.id).limit(limit)
+        columns = (column for column in game_columns(self._layout) if column.name in wanted)
+        places = GameRow.place.between(after + 1, last)
+        shown = select(*columns).where(GameRow.contest_id == contest.id, places).order_by(GameRow.place)
         rows = self._session.execute(shown).all()
         faults: dict[int, list[tuple[int, int, str]]] = {}
         if rows:
@@ -262,10 +290,9 @@ class Results:
                 faults.setdefault(game, []).append((seat, ply, kind))
         names = set(self.bots(contest))
         for row in rows:
-            _check_result(contest, names, row, faults.get(row.id, []))
+            check_result(contest, names, row, faults.get(row.id, []))
         return [
             GameSummary(
-                row.id,
                 row.game_id,
                 tuple(row.names),
                 tuple(row.totals),
@@ -295,17 +322,17 @@ class Results:
 
     def first_faults(self, contest: ContestRow) -> dict[str, tuple[str, FaultRecord]]:
         """The first fault of each bot that has one, with the id of its game."""
+        joined = select(func.min(FaultRow.id)).join(GameRow, FaultRow.game_pk == GameRow.id)
+        counted = joined.where(GameRow.contest_id == contest.id, GameRow.end != VOID, FaultRow.seat > 0)
+        numbers = counted.group_by(FaultRow.bot_id)
         query = select(
             GameRow.game_id, GameRow.names, FaultRow.seat, FaultRow.ply, FaultRow.kind, FaultRow.line
         )
-        joined = query.join(GameRow, FaultRow.game_pk == GameRow.id).order_by(FaultRow.id)
-        first: dict[str, tuple[str, FaultRecord]] = {}
-        for row in self._session.execute(
-            joined.where(GameRow.contest_id == contest.id, GameRow.end != VOID, FaultRow.seat > 0)
-        ):
-            fault = FaultRecord(row.seat, row.ply, row.kind, row.line)
-            first.setdefault(row.names[row.seat - 1], (row.game_id, fault))
-        return first
+        games = query.join(GameRow, FaultRow.game_pk == GameRow.id).where(FaultRow.id.in_(numbers))
+        return {
+            row.names[row.seat - 1]: (row.game_id, FaultRecord(row.seat, row.ply, row.kind, row.line))
+            for row in self._session.execute(games.order_by(FaultRow.id))
+        }
 
     def faults(
         self, contest: ContestRow, until: datetime, limit: int
@@ -363,9 +390,8 @@ def table_of(
 
 @dataclass(frozen=True, slots=True)
 class GameSummary:
-    """A game without its record; `number` is its row. `faults` are (seat, ply, kind), `stored_at` is UTC."""
+    """A game without its record. `faults` are (seat, ply, kind), `stored_at` is UTC."""
 
-    number: int
     game_id: str
     names: tuple[str, ...]
     totals: tuple[int, ...]
@@ -374,204 +400,3 @@ class GameSummary:
     stored_at: datetime
     faults: tuple[tuple[int, int, str], ...]
     used_ms: tuple[int, ...] = ()
-
-
-#: Seat, ply, kind, line.
-FaultFields = tuple[int, int, str, bytes]
-
-
-def _faults(session: Session, contest: ContestRow) -> dict[int, list[FaultFields]]:
-    """The faults of a contest in their order, by the row of their game."""
-    faults: dict[int, list[FaultFields]] = {}
-    query = (
-        select(FaultRow).join(GameRow, FaultRow.game_pk == GameRow.id).where(GameRow.contest_id == contest.id)
-    )
-    for fault in session.scalars(query.order_by(FaultRow.id)):
-        faults.setdefault(fault.game_pk, []).append((fault.seat, fault.ply, fault.kind, bytes(fault.line)))
-    return faults
-
-
-#: The forms of the columns of a contest that are printed. A database may come from anywhere, with right
-#: digests: no control character of it reaches a terminal, and no name that nothing else knows a table.
-_FORMS: Final[Mapping[str, str]] = {
-    "name": NAME.pattern,
-    "format": WORD.pattern,
-    "scoring": WORD.pattern,
-    "seed": "-?[0-9]{1,400}",
-    "software": WORD.pattern,
-}
-_GAME_ID: Final = "g[1-9][0-9]{0,11}"
-
-
-def check_contest_row(contest: ContestRow) -> None:
-    """Raise ValueError for a changed row, or one whose texts have not the forms of PROTOCOL.md."""
-    digests = contest_checksum(contest), contest_checksum_4(contest)
-    if contest.checksum not in digests or contest.status not in STATUSES:
-        raise ValueError(f"contest {contest.id}: its row does not match its SHA-256 digest")
-    what = f"contest {contest.id}"
-    for column, form in _FORMS.items():
-        _check_form(what, column, form, getattr(contest, column))
-    if contest.game not in GAMES:
-        raise ValueError(
-            f"{what}: no game is called {contest.game[:_QUOTED]!a}; there are: {', '.join(GAMES)}"
-        )
-    for name in contest.config["bots"]:
-        _check_form(what, "bots", NAME.pattern, name)
-    for key, value in contest.options.items():
-        _check_form(what, "options", KEY, key)
-        _check_form(what, f"options: {key}", WORD.pattern, value)
-
-
-def _names(session: Session, contest: ContestRow) -> list[str]:
-    """The names of all entrants. Raises ValueError for those that no server has written."""
-    query = select(BotRow.name).where(BotRow.contest_id == contest.id).order_by(BotRow.id)
-    names = list(session.scalars(query))
-    first: list[str] = contest.config["bots"]
-    if names[: len(first)] != first:
-        raise ValueError(f"the bots of contest {contest.id} are not those of its configuration")
-    for name in names:
-        _check_form(f"contest {contest.id}", "bots", NAME.pattern, name)
-    return names
-
-
-def _check_game(contest: ContestRow, names: Collection[str], game: Any, faults: list[FaultFields]) -> None:
-    """Raise ValueError for a changed row, or one that is none of this contest's."""
-    if game.checksum != game_checksum(game, faults):
-        raise ValueError(f"game {game.game_id[:_QUOTED]}: its row does not match its SHA-256 digest")
-    _check_result(contest, names, game, [fault[:3] for fault in faults])
-    agents = game.agents or []
-    if len(agents) not in (0, len(game.names)):
-        raise ValueError(f"game {game.game_id}: agents: expected one for each seat")
-    for agent in agents:
-        _check_form(f"game {game.game_id}", "agents", f"(?:{WORD.pattern})?", agent or "")
-
-
-def _check_result(
-    contest: ContestRow, names: Collection[str], game: Any, faults: Sequence[tuple[int, int, str]]
-) -> None:
-    """Raise ValueError for a row that is none of this contest's; `faults` are (seat, ply, kind)."""
-    _check_form(f"contest {contest.id}", "game_id", _GAME_ID, game.game_id)
-    what = f"game {game.game_id}"
-    _check_form(what, "end", WORD.pattern, game.end)
-    if not all(name in names for name in game.names):
-        raise ValueError(f"{what}: its names are not those of bots of contest {contest.id}")
-    numbers = (game.plies, *game.totals, *(number for seat, ply, _ in faults for number in (seat, ply)))
-    if not all(isinstance(number, int) for number in numbers) or len(game.totals) != len(game.names):
-        raise ValueError(f"{what}: expected whole numbers, a total for each seat")
-    used = game.used_ms or []
-    if not all(isinstance(number, int) for number in used) or len(used) not in (0, len(game.names)):
-        raise ValueError(f"{what}: used_ms: expected a whole number for each seat")
-    for seat, _, kind in faults:
-        _check_form(what, "faults", WORD.pattern, kind)
-        if not 0 <= seat <= len(game.names):
-            raise ValueError(f"{what}: a fault of seat {seat}, and it has {len(game.names)}")
-
-
-def _check_form(what: str, column: str, form: str, text: object) -> None:
-    if not isinstance(text, str) or not re.fullmatch(form, text):
-        raise ValueError(f"{what}: {column}: not as PROTOCOL.md has it: {str(text)[:_QUOTED]!a}")
-
-
-#: How much of a wrong text an error shows.
-_QUOTED: Final = 40
-
-
-def _columns(layout: int) -> list[Any]:
-    """The columns of `games`; those that a database of this layout does not have are None."""
-    columns = GameRow.__table__.columns
-    return [
-        null().label(each.name) if ADDED.get(f"games.{each.name}", 0) > layout else each for each in columns
-    ]
-
-
-def _past_games(
-    session: Session,
-    contest: ContestRow,
-    layout: int,
-    deals: Mapping[str, int] | None = None,
-    until: datetime | None = None,
-) -> Iterator[PastGame]:
-    """Every game with a record, in the order of storing; `deals` has the number of its deal, by its id.
-
-    With `until` (UTC) those that were stored up to then.
-
-    Raises ValueError for a changed or missing row.
-    """
-    faults, names = _faults(session, contest), set(_names(session, contest))
-    columns = [column for column in _columns(layout) if column.name != "record"]
-    games = select(*columns).where(GameRow.contest_id == contest.id).order_by(GameRow.place)
-    for place, row in enumerate(session.execute(games), start=1):
-        found = faults.get(row.id, [])
-        _check_game(contest, names, row, found)
-        if row.place != place:
-            raise ValueError(f"result {place} of contest {contest.id} is missing")
-        if until is not None and row.stored_at > until:
-            continue
-        by_name = ((row.names[seat - 1], kind) for seat, _, kind, _ in found if seat)
-        yield PastGame(
-            number_of(row.game_id),
-            tuple(row.names),
-            (deals or {}).get(row.game_id, 0),
-            tuple(row.totals),
-            row.end,
-            row.plies,
-            tuple(by_name),
-            tuple(row.used_ms or ()),
-            tuple(row.agents or ()),
-        )
-
-
-# -- a contest that goes on
-
-
-@dataclass(frozen=True, slots=True)
-class UnfinishedContest:
-    """The number of its row, its seed, and everything durable of it.
-
-    `lost_rows` is the number of journal rows that were announced and did not survive a power cut.
-    """
-
-    contest: int
-    seed: int
-    past: Past
-    lost_rows: int = 0
-
-
-def find_unfinished(session: Session, name: str) -> ContestRow | None:
-    """The latest contest of this name, if it is unfinished. Raises ValueError for a changed row."""
-    query = select(ContestRow).where(ContestRow.name == name).order_by(ContestRow.id.desc()).limit(1)
-    latest = session.scalar(query)
-    if latest is not None:
-        check_contest_row(latest)  # its status decides whether it goes on
-    return latest if latest is not None and latest.status != FINISHED else None
-
-
-def stored_contest(contest: ContestRow) -> StoredContest:
-    return StoredContest(contest.id, contest.name, contest.seed, contest.config)
-
-
-def load_unfinished(session: Session, contest: ContestRow) -> UnfinishedContest:
-    """Raises ValueError for a changed or missing row."""
-    results = tuple(_past_games(session, contest, LAYOUT, Deals(session, contest).numbers()))
-    return UnfinishedContest(contest.id, int(contest.seed), Past(results, tuple(_entries(session, contest))))
-
-
-def kept_entries(session: Session, contest: int) -> Iterator[Entry]:
-    """The table of facts of a contest. Raises ValueError for a changed or missing row."""
-    columns = (FactRow.place, FactRow.payload)
-    rows = select(*columns).where(FactRow.contest_id == contest).order_by(FactRow.place)
-    for number, (place, payload) in enumerate(session.execute(rows), start=1):
-        if place != number:
-            raise ValueError(f"fact {number} of contest {contest} is missing")
-        yield from unpack(payload)
-
-
-def _entries(session: Session, contest: ContestRow) -> Iterator[Entry]:
-    columns = (JournalRow.place, JournalRow.payload)
-    rows = select(*columns).where(JournalRow.contest_id == contest.id).order_by(JournalRow.place)
-    last = None
-    for place, payload in session.execute(rows):
-        if last is not None and place != last + 1:
-            raise ValueError(f"row {last + 1} of the journal is missing")
-        last = place
-        yield from unpack(payload)

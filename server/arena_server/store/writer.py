@@ -32,7 +32,7 @@ from arena_server.store.database import ContestHeader, Database, damaged, descri
 if TYPE_CHECKING:
     from arena_server.store.contest_store import ContestStore
     from arena_server.store.journal import JournalAppender
-    from arena_server.store.reader import UnfinishedContest
+    from arena_server.store.unfinished import UnfinishedContest
 
 #: Jobs committed together at most; a commit costs 0.2 ms, so a longer batch gains nothing.
 BATCH_JOBS = 1024

@@ -2,28 +2,30 @@
 
 Everything here blocks; the web application calls it on one thread of its own. Games are shown once
 the spectator delay of their contest has passed since they were stored, so that no page shows anything
-before a spectator could have seen it, also not the page of another contest in the same database. Results
-that were shown stay in memory, as JSON in chunks of CHUNK games: a chunk that is full never changes.
+before a spectator could have seen it, also not the page of another contest in the same database. The
+table of a contest stays in memory, and so do the parts of the list of its games that were asked for: they
+are JSON in chunks of CHUNK games, and a chunk that is full never changes.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
 from arena_protocol.games import GAMES
-from arena_protocol.record import VOID, GameRecord, describe_fault
+from arena_protocol.record import GameRecord, describe_fault
 from arena_protocol.record_codec import decode, to_json
 from arena_server.core.deal import number_of
 from arena_server.core.formats.history import History
 from arena_server.core.journal import PastGame
-from arena_server.core.standings import GameResult, Standings, plain_row
+from arena_server.core.standings import Standings, plain_row
 from arena_server.errors import ArenaError
-from arena_server.ratings import RatedGame
+from arena_server.ratings import Observation
 from arena_server.store.database import Database
 from arena_server.store.deals import WithheldError
 from arena_server.store.reader import GameSummary, Results, history_of, table_of
@@ -44,7 +46,7 @@ class NotFoundError(ArenaError):
 
 @dataclass(slots=True)
 class _GameIndex:
-    """What has been read of one contest: `last` is the number of the last row."""
+    """What has been read of one contest: the games up to the place `last` are in the table."""
 
     contest: dict[str, Any]
     bots: list[str]
@@ -54,11 +56,8 @@ class _GameIndex:
     #: The highest number of a game that is known in advance.
     planned: int | None = None
     last: int = 0
-    played: int = 0
-    void: int = 0
-    full: list[bytes] = field(default_factory=list)
-    rest: list[list[Any]] = field(default_factory=list)
-    #: Made when a page asks for them.
+    #: Made when a page asks for them: the place of the last game, and the rows up to it as JSON.
+    chunks: dict[int, tuple[int, bytes]] = field(default_factory=dict)
     chain: dict[int, bytes] = field(default_factory=dict)
     #: A contest that is over, all of whose games have been read, is not looked at again.
     complete: bool = False
@@ -88,7 +87,7 @@ class Archive:
         """All contests, the newest first. Raises StoreError."""
         with Results(self._database) as results:
             indexes = [self._read(results, contest) for contest in results.contests()]
-            found = [index.contest | {"games_played": index.played} for index in indexes]
+            found = [index.contest | {"games_played": index.table.games} for index in indexes]
         return found[::-1]
 
     def exists(self) -> bool:
@@ -104,7 +103,8 @@ class Archive:
         with Results(self._database) as results:
             for contest in results.contests()[: -most - 1 : -1]:
                 index = self._read(results, contest)
-                found.append(index.contest | {"bots": index.bots, "rows": index.rest})
+                rows = json.loads(_chunk(results, contest, index, 0))
+                found.append(index.contest | {"bots": index.bots, "rows": rows})
         return found
 
     def contest(self, number: int) -> dict[str, Any]:
@@ -112,15 +112,14 @@ class Archive:
         with Results(self._database) as results:
             index = self._index(results, number)
             rows = [plain_row(row) for row in index.table.rows()]
-            games = index.played + index.void
         return (
             index.contest
             | {
-                "games_played": index.played,
-                "games_void": index.void,
+                "games_played": index.table.games,
+                "games_void": index.last - index.table.games,
                 "standings": rows,
                 "bots": index.bots,
-                "list": {"games": games, "chunk": CHUNK},
+                "list": {"games": index.last, "chunk": CHUNK},
                 "schedule": {"games": index.planned, "chunk": CHUNK},
             }
             | ({} if index.history is None else index.history.document())
@@ -133,11 +132,10 @@ class Archive:
         with faults as [seat, ply, kind], and the milliseconds charged to each seat, none if not known.
         """
         with Results(self._database) as results:
-            index = self._index(results, number)
-        if 0 <= chunk < len(index.full):
-            return index.full[chunk]
-        if chunk == len(index.full):
-            return _encode_rows(index.rest)
+            contest = self._find(results, number)
+            index = self._read(results, contest)
+            if 0 <= chunk <= index.last // CHUNK:
+                return _chunk(results, contest, index, chunk)
         raise NotFoundError(f"contest {number} has no games of chunk {chunk}")
 
     def chain(self, number: int, chunk: int) -> bytes:
@@ -150,7 +148,7 @@ class Archive:
             index = self._read(results, contest)
             if not index.complete or contest.head is None:
                 raise NotFoundError(f"the chain of contest {number} is published when the contest is over")
-            if chunk not in index.chain and 0 <= chunk * CHUNK < index.played + index.void:
+            if chunk not in index.chain and 0 <= chunk * CHUNK < index.last:
                 digests = results.digests(contest, chunk * CHUNK, CHUNK)
                 index.chain[chunk] = json.dumps([digest.hex() for digest in digests]).encode()
         if chunk not in index.chain:
@@ -199,15 +197,15 @@ class Archive:
         """The head of the chain of the records that may be shown now; on any thread. Raises NotFoundError."""
         with Results(self._database) as results:
             contest = self._find(results, number)
-            return results.head(contest, self._until(contest))
+            return results.head(contest, results.games_stored(contest, self._until(contest)))
 
-    def rated_games(self, number: int) -> list[tuple[RatedGame, RatedGame]]:
+    def observations(self, number: int) -> tuple[Counter[Observation], Counter[Observation]]:
         """The games that may be shown now, of bots and of their versions; on any thread."""
         with Results(self._database) as results:
             contest = self._find(results, number)
             until = self._until(contest)
-            bots, versions = (results.rated_games(contest, versions=by, until=until) for by in (False, True))
-            return list(zip(bots, versions, strict=True))
+            bots, versions = (results.observations(contest, versions=by, until=until) for by in (False, True))
+            return bots, versions
 
     def record(self, number: int, game_id: str) -> bytes:
         """The record of a game as `arena export` writes it. Raises NotFoundError."""
@@ -283,11 +281,13 @@ class Archive:
             index.bots.append(name)
             index.table.join(name)
         until = self._until(contest)
-        places = {name: place for place, name in enumerate(index.bots)}
-        while summaries := results.summaries(contest, index.last, until, CHUNK):
-            for summary in summaries:
-                _add(index, summary, places)
-            index.last = summaries[-1].number
+        last = results.games_stored(contest, until)
+        if last > index.last:
+            results.add_results(index.table, contest, index.last, last)
+            if index.history is not None:
+                for game in results.summaries(contest, index.last, last):
+                    index.history.add(_past_game(game))
+            index.last = last
         if index.history is not None:
             index.history.extend(results.facts(contest))
             index.contest["games"] = index.history.form.total
@@ -296,32 +296,31 @@ class Archive:
         return index
 
 
-def _add(index: _GameIndex, summary: GameSummary, places: dict[str, int]) -> None:
-    if index.history is not None:
-        number = number_of(summary.game_id)
-        game = PastGame(number, summary.names, 0, summary.totals, summary.end, summary.plies)
-        index.history.add(game)
-    if summary.end == VOID:
-        index.void += 1
-    else:
-        index.played += 1
-        faults = tuple((summary.names[seat - 1], kind) for seat, _, kind in summary.faults if seat)
-        index.table.add(GameResult(summary.names, summary.totals, faults, summary.used_ms))
-    index.rest.append(
-        [
-            summary.game_id,
-            [places[name] for name in summary.names],
-            list(summary.totals),
-            summary.end,
-            summary.plies,
-            int(summary.stored_at.replace(tzinfo=UTC).timestamp()),
-            [list(fault) for fault in summary.faults],
-            list(summary.used_ms),
-        ]
-    )
-    if len(index.rest) == CHUNK:
-        index.full.append(_encode_rows(index.rest))
-        index.rest = []
+def _chunk(results: Results, contest: ContestRow, index: _GameIndex, chunk: int) -> bytes:
+    """The rows of a chunk, as JSON."""
+    last = min(index.last, (chunk + 1) * CHUNK)
+    if index.chunks.get(chunk, (-1,))[0] != last:
+        places = {name: place for place, name in enumerate(index.bots)}
+        rows = [_plain_game(game, places) for game in results.summaries(contest, chunk * CHUNK, last)]
+        index.chunks[chunk] = last, _encode_rows(rows)
+    return index.chunks[chunk][1]
+
+
+def _plain_game(game: GameSummary, places: Mapping[str, int]) -> list[Any]:
+    return [
+        game.game_id,
+        [places[name] for name in game.names],
+        list(game.totals),
+        game.end,
+        game.plies,
+        int(game.stored_at.replace(tzinfo=UTC).timestamp()),
+        [list(fault) for fault in game.faults],
+        list(game.used_ms),
+    ]
+
+
+def _past_game(game: GameSummary) -> PastGame:
+    return PastGame(number_of(game.game_id), game.names, 0, game.totals, game.end, game.plies)
 
 
 def _encode_rows(rows: list[list[Any]]) -> bytes:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final
 
-from arena_server.ratings import RatedGame, fit, plain
+from arena_server.ratings import Observation, fit_observations, plain
 from arena_server.web.archive import Archive, NotFoundError
 
 #: A new fit waits for this many times what the last one took, and for LEAST_S.
@@ -52,24 +53,25 @@ class RatingDocuments:
         head = archive.shown_head(number)
         if kept is not None and (kept.head == head or now < kept.next_at):
             return kept.document
-        document = rating_document(archive.rated_games(number))
+        document = rating_document(*archive.observations(number))
         next_at = self._clock() + max(LEAST_S, PAUSE * (self._clock() - now))
         self._kept[archive, number] = _Fit(head, next_at, document)
         return document
 
 
-def rating_document(games: list[tuple[RatedGame, RatedGame]]) -> dict[str, Any]:
-    """The document; `games` are those of bots and those of versions.
+def rating_document(bots: Counter[Observation], versions: Counter[Observation]) -> dict[str, Any]:
+    """The document; its `versions` is None unless a bot has played with more than one.
 
-    `versions` is None unless a bot has played with more than one. Raises NotFoundError for games of different
-    numbers of seats.
+    Raises NotFoundError for games of different numbers of seats.
     """
     try:
-        document = plain(fit(bots for bots, _ in games))
-        has_versions = len({name for bots, _ in games for name in bots.names}) < len(
-            {name for _, versions in games for name in versions.names}
-        )
-        rated = plain(fit(versions for _, versions in games), versions=True) if has_versions else None
+        document = plain(fit_observations(bots))
+        has_versions = len(_players(bots)) < len(_players(versions))
+        rated = plain(fit_observations(versions), versions=True) if has_versions else None
     except ValueError as error:
         raise NotFoundError(str(error)) from None
     return document | {"versions": rated}
+
+
+def _players(observations: Iterable[Observation]) -> set[str]:
+    return {name for observation in observations for names, _ in observation for name in names}

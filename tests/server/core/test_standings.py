@@ -52,7 +52,7 @@ def test_the_games_against_each_opponent() -> None:
     table = Standings(NAMES)
     for result in paradox():
         table.add(result)
-    won, lost, drawn = Meetings(1, Fraction(1)), Meetings(1, Fraction(0)), Meetings(1, Fraction(1, 2))
+    won, lost, drawn = Meetings(1, 2), Meetings(1, 0), Meetings(1, 1)
     assert table.against("10") == dict.fromkeys(NAMES[:9], won)
     assert table.against("2") == {"1": won, **dict.fromkeys(NAMES[2:9], drawn), "10": lost}
 

@@ -23,8 +23,9 @@ from arena_server.store.chain import GENESIS, extend
 from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import ContestHeader, Database, Postgres
 from arena_server.store.journal import PostgresAppender, SqliteAppender
-from arena_server.store.reader import Results, UnfinishedContest
+from arena_server.store.reader import Results
 from arena_server.store.schema import open_engine
+from arena_server.store.unfinished import UnfinishedContest
 
 from ..postgres import Cluster, cluster
 from ..records import PATIENCE_S, Kept, game, keep, opening, shown

@@ -21,7 +21,8 @@ from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import connect_sqlite
 from arena_server.store.head import SLOT_BYTES, Announced, HeadFile, read_head, renew_head
 from arena_server.store.preflight import check_contest, check_readable, check_writable
-from arena_server.store.reader import Results, UnfinishedContest
+from arena_server.store.reader import Results
+from arena_server.store.unfinished import UnfinishedContest
 
 from ..records import PATIENCE_S, Kept, game, keep, opening
 

@@ -248,8 +248,8 @@ def seats_of(path: Path, contest: str) -> list[tuple[object, object]]:
 def test_games_of_layout_6_are_read_before_and_after(without_agents: Path) -> None:
     with Results(without_agents) as results:
         before = [results.standings(each) for each in results.contests()]
-        games = [list(results.rated_games(each)) for each in results.contests()]
-        assert [len(results.summaries(each, 0, NEVER, 9)) for each in results.contests()] == [2, 1]
+        games = [results.observations(each, versions=True) for each in results.contests()]
+        assert [len(results.summaries(each, 0, 9)) for each in results.contests()] == [2, 1]
         rows = [row for each in results.contests() for row in results.rows(each)]
         assert {(row["game_id"], row["used_ms"]) for row in rows} == {("g1", None), ("g2", None)}
     assert layout_of(without_agents) == 6
@@ -258,7 +258,7 @@ def test_games_of_layout_6_are_read_before_and_after(without_agents: Path) -> No
     assert seats_of(without_agents, "first") == [(None, None)] * 2
     with Results(without_agents) as results:
         assert [results.standings(each) for each in results.contests()[:2]] == before
-        assert [list(results.rated_games(each)) for each in results.contests()[:2]] == games
+        assert [results.observations(each, versions=True) for each in results.contests()[:2]] == games
 
 
 def test_a_contest_of_layout_6_goes_on_with_agents(without_agents: Path) -> None:

@@ -1,0 +1,93 @@
+"""What is durable of a contest that is not over, for the server that goes on with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from arena_server.core.deal import number_of
+from arena_server.core.journal import Entry, Past, PastGame
+from arena_server.store.checks import check_contest_row, checked_games
+from arena_server.store.database import LAYOUT
+from arena_server.store.deals import Deals
+from arena_server.store.journal import unpack
+from arena_server.store.preflight import StoredContest
+from arena_server.store.schema import FINISHED, ContestRow, FactRow, JournalRow
+
+
+@dataclass(frozen=True, slots=True)
+class UnfinishedContest:
+    """The number of its row, its seed, and everything durable of it.
+
+    `lost_rows` is the number of journal rows that were announced and did not survive a power cut.
+    """
+
+    contest: int
+    seed: int
+    past: Past
+    lost_rows: int = 0
+
+
+def find_unfinished(session: Session, name: str) -> ContestRow | None:
+    """The latest contest of this name, if it is unfinished. Raises ValueError for a changed row."""
+    query = select(ContestRow).where(ContestRow.name == name).order_by(ContestRow.id.desc()).limit(1)
+    latest = session.scalar(query)
+    if latest is not None:
+        check_contest_row(latest)  # its status decides whether it goes on
+    return latest if latest is not None and latest.status != FINISHED else None
+
+
+def stored_contest(contest: ContestRow) -> StoredContest:
+    return StoredContest(contest.id, contest.name, contest.seed, contest.config)
+
+
+def load_unfinished(session: Session, contest: ContestRow) -> UnfinishedContest:
+    """Raises ValueError for a changed or missing row."""
+    results = tuple(past_games(session, contest, Deals(session, contest).numbers()))
+    return UnfinishedContest(contest.id, int(contest.seed), Past(results, tuple(_entries(session, contest))))
+
+
+def kept_entries(session: Session, contest: int) -> Iterator[Entry]:
+    """The table of facts of a contest. Raises ValueError for a changed or missing row."""
+    columns = (FactRow.place, FactRow.payload)
+    rows = select(*columns).where(FactRow.contest_id == contest).order_by(FactRow.place)
+    for number, (place, payload) in enumerate(session.execute(rows), start=1):
+        if place != number:
+            raise ValueError(f"fact {number} of contest {contest} is missing")
+        yield from unpack(payload)
+
+
+def _entries(session: Session, contest: ContestRow) -> Iterator[Entry]:
+    columns = (JournalRow.place, JournalRow.payload)
+    rows = select(*columns).where(JournalRow.contest_id == contest.id).order_by(JournalRow.place)
+    last = None
+    for place, payload in session.execute(rows):
+        if last is not None and place != last + 1:
+            raise ValueError(f"row {last + 1} of the journal is missing")
+        last = place
+        yield from unpack(payload)
+
+
+def past_games(
+    session: Session, contest: ContestRow, deals: Mapping[str, int], layout: int = LAYOUT
+) -> Iterator[PastGame]:
+    """Every game with a record, in the order of storing; `deals` has the number of its deal, by its id.
+
+    Raises ValueError for a changed or missing row.
+    """
+    for row, found in checked_games(session, contest, layout):
+        by_name = ((row.names[seat - 1], kind) for seat, _, kind, _ in found if seat)
+        yield PastGame(
+            number_of(row.game_id),
+            tuple(row.names),
+            deals.get(row.game_id, 0),
+            tuple(row.totals),
+            row.end,
+            row.plies,
+            tuple(by_name),
+            tuple(row.used_ms or ()),
+            tuple(row.agents or ()),
+        )
