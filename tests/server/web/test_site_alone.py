@@ -15,6 +15,7 @@ from urllib.request import urlopen
 
 import pytest
 
+from ..postgres import Cluster
 from ..programs import ARENA, PATIENCE_S, Server, contest, inside
 
 pytestmark = pytest.mark.real
@@ -23,9 +24,10 @@ pytestmark = pytest.mark.real
 class Site:
     """A site of its own; use it in a `with` statement."""
 
-    def __init__(self, database: Path, *ports: int) -> None:
+    def __init__(self, database: Path | str, *ports: int) -> None:
         servers = [word for port in ports for word in ("--connect", f"127.0.0.1:{port}")]
-        command = [*ARENA, "web", "--database", f"sqlite:///{database}", "--port", "0", "--json", *servers]
+        url = database if isinstance(database, str) else f"sqlite:///{database}"
+        command = [*ARENA, "web", "--database", url, "--port", "0", "--json", *servers]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
@@ -176,6 +178,64 @@ def test_two_servers_of_one_database(tmp_path: Path) -> None:
         for name, plies in (("one", 0), ("two", 1)):
             assert len(site.get(f"live/games/g1.json?contest={numbers[name]}")["plies"]) == plies
         for player in players:
+            player.close()
+
+
+def plies(site: Site, contest: int) -> list[str]:
+    return [ply["move"] for ply in site.get(f"live/games/g1.json?contest={contest}")["plies"]]
+
+
+def test_two_servers_and_two_sites_over_postgresql(tmp_path: Path, postgres: Cluster) -> None:
+    """Each of the four is killed while a game of each server runs: the others do not notice."""
+    url = postgres.database().url
+    folders = {name: tmp_path / name for name in ("one", "two")}
+    for folder in folders.values():
+        folder.mkdir()
+
+    def server(name: str, *options: str) -> Server:
+        return Server(a_contest(name=name), folders[name], *options, url=url)
+
+    with ExitStack() as stack:
+        one = stack.enter_context(server("one"))
+        ann, bob = two_players(one.port)
+        two = stack.enter_context(server("two"))
+        carl, dora = two_players(two.port)
+        sites = [stack.enter_context(Site(url, one.port, two.port)) for _ in range(2)]
+        numbers = {each["name"]: each["id"] for each in sites[0].get("contests.json")["contests"]}
+        ann.say("MOVE 7")
+        bob.until("TURN")
+        sites[0].process.kill()
+        carl.say("MOVE 9")
+        dora.until("TURN")
+        other = sites[1]
+        assert (plies(other, numbers["one"]), plies(other, numbers["two"])) == (["7"], ["9"])
+        one.end(signal.SIGKILL)
+        gone = f"127.0.0.1:{one.port}: cannot be reached: Connection refused"
+        shown = next(
+            data
+            for _, data in other.events(f"contest?contest={numbers['one']}")
+            if (data.get("live") or "").startswith(gone)
+        )
+        assert shown["running"] == []
+        dora.say("MOVE 10")
+        carl.until("TURN")
+        assert plies(other, numbers["two"]) == ["9", "10"]
+        for player in (ann, bob):
+            player.close()
+        again = stack.enter_context(server("one", "--port", str(one.port)))
+        fresh = stack.enter_context(Site(url, one.port, two.port))
+        ann, bob = (
+            Player(again.port, name, f" resume={player.key}") for name, player in (("ann", ann), ("bob", bob))
+        )
+        bob.until("TURN")
+        two.end(signal.SIGKILL)
+        bob.say("MOVE 8")
+        ann.until("TURN")
+        other.process.kill()
+        assert fresh.until(f"contest?contest={numbers['one']}", live=None)["running"] != []
+        assert plies(fresh, numbers["one"]) == ["7", "8"]
+        assert fresh.get(f"contests/{numbers['two']}/state/g1.json") == {"state": "unknown"}
+        for player in (ann, bob, carl, dora):
             player.close()
 
 
