@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -100,56 +101,89 @@ def _plain_cross(table: Standings) -> dict[str, Any]:
     }
 
 
-def standings(
-    contest: ContestChoice = None,
-    database: Database = DEFAULT_DATABASE,
+@dataclass(frozen=True, slots=True)
+class StandingsOptions:
+    """Whose results are shown, and which side of them."""
+
+    contest: ContestChoice = None
+    database: Database = DEFAULT_DATABASE
     file: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Rank the games of a text file instead.", show_default=False),
-    ] = None,
+    ] = None
     scoring: Annotated[
         Scoring | None,
         typer.Option(
             help="Rank by points or by games won; by default as the contest does.", show_default=False
         ),
-    ] = None,
+    ] = None
     cross: Annotated[
         bool, typer.Option("--cross", help="Print what each bot has scored against each other instead.")
-    ] = False,
+    ] = False
+    rounds: Annotated[
+        bool, typer.Option("--rounds", help="Print the bracket or the rounds instead, with who meets whom.")
+    ] = False
     ratings: Annotated[
         bool, typer.Option("--ratings", help="Add the rating of each bot with its 95 % interval.")
-    ] = False,
-    form: FormatOption = None,
-    as_json: Json = False,
+    ] = False
+
+    def check(self) -> None:
+        """Raise ConfigError for options that contradict each other."""
+        from arena_server.errors import ConfigError
+
+        if self.file is not None and self.contest is not None:
+            raise ConfigError("--file: a file of results has no contests; leave out --contest")
+        if self.ratings and (self.cross or self.rounds or self.file is not None):
+            others = "--cross, --rounds and --file"
+            raise ConfigError(f"--ratings: it is for the table of a contest; leave out {others}")
+        if self.rounds and (self.cross or self.file is not None):
+            raise ConfigError("--rounds: it is for a contest alone; leave out --cross and --file")
+
+
+def standings(
+    options: StandingsOptions = StandingsOptions(), form: FormatOption = None, as_json: Json = False
 ) -> None:
     """Print the standings of a contest, or of a file of results.
 
     Its columns: rank, bot, points, games, mean points, the contest's tie-breaks, faults by kind. A file holds
     a line `NAME POINTS NAME POINTS ...` a game. The two scorings may disagree entirely: see
     examples/paradox.txt. --ratings adds what `arena ratings` says of each bot. In the table of --cross
-    3.5/4 are 3.5 of 4 games: a win is 1, a draw 1/2.
+    3.5/4 are 3.5 of 4 games: a win is 1, a draw 1/2. --rounds prints what a format has drawn: a bracket as
+    a tree if it fits, with the games won by each.
 
     Example: arena standings --file examples/paradox.txt --scoring wins
     """
-    from arena_server.errors import ConfigError
-
-    if file is not None and contest is not None:
-        raise ConfigError("--file: a file of results has no contests; leave out --contest")
-    if ratings and (cross or file is not None):
-        raise ConfigError("--ratings: it is for the table of a contest; leave out --cross and --file")
-    form = chosen(form, as_json)
-    if file is not None:
-        print_file(file, scoring or Scoring.POINTS, form, cross=cross)
+    options.check()
+    form, scoring = chosen(form, as_json), options.scoring
+    if options.file is not None:
+        print_file(options.file, scoring or Scoring.POINTS, form, cross=options.cross)
         return
-    with open_results(database) as results:
-        of = results.contest(contest)
-        if form is OutputFormat.JSON:
-            plain = plain_standings(results, of, scoring, rated=ratings)
-            print_json(plain | (_plain_cross(results.table(of, scoring)) if cross else {}))
-        elif cross:
+    with open_results(options.database) as results:
+        of = results.contest(options.contest)
+        if options.rounds:
+            _print_rounds(results, of, form)
+        elif form is OutputFormat.JSON:
+            plain = plain_standings(results, of, scoring, rated=options.ratings)
+            print_json(plain | (_plain_cross(results.table(of, scoring)) if options.cross else {}))
+        elif options.cross:
             _print_cross(results, of, scoring, form)
         else:
-            print_standings(results, of, scoring, form, rated=ratings)
+            print_standings(results, of, scoring, form, rated=options.ratings)
+
+
+def _print_rounds(results: Results, contest: ContestRow, form: OutputFormat) -> None:
+    """Print what was drawn. Raises ConfigError for a format that draws nothing."""
+    from arena_cli.rounds import print_rounds
+    from arena_server.errors import ConfigError
+
+    if (history := results.history(contest)) is None:
+        raise ConfigError(f"--rounds: {contest.name} is a {contest.format}, which draws no rounds")
+    document = history.document()
+    if form is OutputFormat.JSON:
+        print_json({"contest": contest.name} | document)
+    else:
+        title = _title(contest, results.games_played(contest), results.total(contest), None)
+        print_rounds(title, document["rounds"], form)
 
 
 def _print_cross(results: Results, contest: ContestRow, scoring: str | None, form: OutputFormat) -> None:
@@ -251,7 +285,8 @@ def print_standings(
         for fault in plain["first_faults"]
     ]
     if "ranked_by" in plain:
-        notes.insert(0, f"ranked by score: {plain['ranked_by']}")
+        see = "`arena standings --rounds` prints who met whom"
+        notes.insert(0, f"ranked by score: {plain['ranked_by']}; {see}")
     elif by_mean:
         scoring = plain["contest"]["scoring"]
         notes.insert(0, f"ranked by {scoring} a game, because the bots have different numbers of games")

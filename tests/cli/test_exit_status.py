@@ -53,6 +53,7 @@ def closed() -> Iterator[int]:
 WRONG_INPUT = """
 ratings --all --contest x
 standings --json --format csv
+standings --rounds --cross
 no-such-command
 check bot
 proxy nowhere 127.0.0.1:1
@@ -88,6 +89,11 @@ standings --database mysql://x
 replay g1 --database mysql://x
 why g1 --bot mine --database mysql://x
 site folder --database mysql://x
+report page.html --database mysql://x
+report page.html --megabytes 0
+backup copy --database mysql://x
+simulate nowhere.toml
+rehearse nowhere.toml
 web --database mysql://x
 web --connect nowhere
 bridge --connect 127.0.0.1:PORT
@@ -157,6 +163,8 @@ replay bad.record
 why g1 --bot mine
 why bad.record --bot mine
 site folder
+report page.html
+backup copy
 web
 verify
 verify g1

@@ -323,6 +323,8 @@ class PublicApi:
             return {"contest": None, "standings": [], **more}
         whole = await self._run(self._archive.contest, number)
         standings = whole.pop("standings")
+        # Every result of a long contest would send all of its rounds to each viewer: the page asks for them.
+        whole.pop("rounds", None)
         return {"contest": whole, "standings": standings[:EVENT_ROWS], **more}
 
     def _problem(self, name: str) -> str | None:

@@ -6,6 +6,7 @@ import { CrossTable } from "./crosstable.js";
 import { faultsPanel, loadFaults, rangesPanel } from "./details.js";
 import { GameList, loadGames, idsOf, loadSchedule, openGames, runningRows, withLeaving } from "./gamelist.js";
 import { loadRatings, ratingPanel } from "./ratings.js";
+import { roundsPanel } from "./rounds.js";
 import { Wall } from "./wall.js";
 
 applyTheme();
@@ -64,6 +65,13 @@ async function begin() {
   const list = new GameList(contest);
   const ratings = el("div");
   const ranges = el("div");
+  const rounds = el("div");
+  const openedRounds = new Set();
+  const showRounds = () => {
+    const scrolled = rounds.querySelector(".bracket")?.scrollLeft ?? 0;
+    rounds.replaceChildren(...[roundsPanel(contest, openedRounds)].filter(Boolean));
+    rounds.querySelector(".bracket")?.scrollTo(scrolled, 0);
+  };
   const faults = el("div");
   let rows = [];
   const showDetails = spaced(async () => {
@@ -94,6 +102,7 @@ async function begin() {
     table.replaceChildren(shown.standings.some((row) => row.games) || shown.standings.length ? standingsTable(shown, shown.standings) : el("p", { class: "empty" }, "No bot has entered."));
   };
   const showGames = async () => {
+    showRounds();
     rows = await loadGames(contest, rows, (some) => { if (!rows.length) list.setRows(some); });
     list.setRows(rows);
     showOpen();
@@ -106,7 +115,7 @@ async function begin() {
       site.written_at ? el("p", { class: "sub" }, `As of ${site.written_at.slice(0, 16).replace("T", " ")} UTC`) : null,
       contest.head ? el("p", { class: "sub head" }, "Head of the record chain: ", el("code", {}, contest.head)) : null),
     boards,
-    el("section", { class: "panel" }, el("h2", {}, "Standings"), table), ratings, cross.element, ranges, faults,
+    el("section", { class: "panel" }, el("h2", {}, "Standings"), table), rounds, ratings, cross.element, ranges, faults,
     el("section", { class: "panel", id: "games" }, el("h2", {}, "Games"), list.element)].filter(Boolean));
   await showGames();
   showDetails();

@@ -52,7 +52,9 @@ export function ratingTable(contest, rows, versions) {
 }
 
 function unratedText(unrated) {
-  return Object.entries(unrated).map(([name, reason]) => `${name} is not rated: ${REASONS[reason] ?? reason}.`).join(" ");
+  const byReason = new Map();
+  for (const [name, reason] of Object.entries(unrated)) byReason.set(reason, [...byReason.get(reason) ?? [], name]);
+  return [...byReason].map(([reason, names]) => `Not rated: ${names.join(", ")} (${REASONS[reason] ?? reason}).`).join(" ");
 }
 
 /** The panel of a contest, or null if no bot can be rated yet. */

@@ -1,0 +1,84 @@
+// What a format has drawn: a bracket as columns of matches, rounds and groups as tables. Each match links to its games.
+
+import { el, link, numberText } from "./dom.js";
+import { gameLink } from "./gameview.js";
+
+/** Rounds of more matches than this are closed until they are opened. */
+const MOST_OPEN = 16;
+
+/** The panel, or null for a contest without rounds. Opened rounds stay open: `opened` has their places. */
+export function roundsPanel(contest, opened = new Set()) {
+  if (!contest.rounds?.length) return null;
+  const parts = [];
+  let levels = [];
+  const flush = () => { if (levels.length) parts.push(bracket(contest, levels)); levels = []; };
+  contest.rounds.forEach((round, place) => {
+    if (round.kind === "level") return levels.push(round);
+    flush();
+    return parts.push(roundBox(contest, round, place, opened));
+  });
+  flush();
+  return el("section", { class: "panel" }, el("h2", {}, contest.rounds.every((round) => round.kind === "level") ? "Bracket" : "Rounds"), ...parts);
+}
+
+function bracket(contest, levels) {
+  const all = levels.map((level) => el("section", { class: "level" }, el("h3", {}, level.title),
+    el("ol", { class: "matches" }, ...level.matches.map((match) => el("li", {}, matchCard(contest, match))))));
+  return el("div", { class: "scroll bracket", tabindex: 0, role: "region", "aria-label": "Bracket" }, ...all);
+}
+
+/** A place is empty, or its player is not known yet. */
+function nameOf(contest, match, seat) {
+  const name = match.names[seat];
+  if (name !== null) return el("a", { href: link("bot.html", { contest: contest.id, bot: name }) }, name);
+  return el("span", { class: "sub" }, { bye: "bye", vacant: "–" }[match.state] ?? "?");
+}
+
+/** Games won; by walkover, or with no game yet, in words. */
+function scoreOf(match, seat) {
+  if (match.games.length && match.state !== "walkover") return match.scores[seat].toLocaleString("en");
+  return match.state === "walkover" && match.names[seat] === match.winner ? "w/o" : "";
+}
+
+function gamesOf(contest, match) {
+  return match.games.flatMap((game, i) => [i ? " " : "", el("a", { href: gameLink(contest.id, `g${game}`) }, `g${game}`)]);
+}
+
+function matchCard(contest, match) {
+  const player = (seat) => el("div", { class: match.winner !== null && match.names[seat] === match.winner ? "player won" : "player" },
+    el("span", { class: "seed" }, match.seeds[seat] === null ? "" : String(match.seeds[seat])),
+    el("span", { class: "who" }, nameOf(contest, match, seat)),
+    el("span", { class: "score" }, scoreOf(match, seat)));
+  return el("div", { class: `match ${match.state.replace(" ", "-")}` }, player(0), player(1),
+    match.games.length ? el("div", { class: "cell-games" }, gamesOf(contest, match)) : null);
+}
+
+function roundBox(contest, round, place, opened) {
+  const last = place === contest.rounds.length - 1;
+  const open = opened.has(place) || (!opened.has(-1 - place) && (last || contest.rounds.length === 1 || round.kind === "group") && round.matches.length <= MOST_OPEN);
+  const body = el("div", {});
+  const fill = () => { if (!body.childElementCount) body.append(matchTable(contest, round)); };
+  const box = el("details", { open, ontoggle: () => {
+    if (box.open) fill();
+    opened.delete(box.open ? -1 - place : place);
+    opened.add(box.open ? place : -1 - place);
+  } }, el("summary", {}, `${round.title}, ${numberText(round.matches.length)} ${round.matches.length === 1 ? "match" : "matches"}`),
+  round.ranking ? el("p", { class: "sub" }, `Order: ${round.ranking.join(", ")}`) : null, body);
+  if (open) fill();
+  return box;
+}
+
+function matchTable(contest, round) {
+  const row = (match, i) => el("tr", {},
+    el("td", { class: "num" }, String(i + 1)),
+    el("td", { class: "name-cell" }, nameOf(contest, match, 0)),
+    el("td", { class: "num" }, scoreOf(match, 0)),
+    el("td", { class: "num" }, scoreOf(match, 1)),
+    el("td", { class: "name-cell" }, nameOf(contest, match, 1)),
+    el("td", {}, match.state),
+    el("td", {}, gamesOf(contest, match)));
+  const heads = [["Match", "num"], ["First seat"], ["Score", "num"], ["Score", "num"], ["Second seat"], ["State"], ["Games"]];
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": round.title }, el("table", { class: "rounds" },
+    el("thead", {}, el("tr", {}, ...heads.map(([head, kind]) => el("th", { scope: "col", class: kind ?? null }, head)))),
+    el("tbody", {}, ...round.matches.map(row))));
+}
