@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
-from . import tether
+from . import forked, tether
 from .guard import Guard
 
 # A deadline per example and a limit on the time of drawing are timing assertions: a busy machine fails them.
@@ -24,6 +24,7 @@ settings.load_profile("fixed")
 def pytest_configure(config: pytest.Config) -> None:
     """Before anything is started."""
     config.add_cleanup(tether.begin())
+    config.add_cleanup(forked.end)
     guard, patch = Guard(), pytest.MonkeyPatch()
     guard.install(patch)
     config.add_cleanup(patch.undo)

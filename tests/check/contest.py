@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from ..forked import Arena
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "check.md"
 TOKEN = "s3cret"
@@ -26,9 +27,9 @@ def serving(folder: Path, server: str = "") -> Iterator[int]:
     file = folder / "check.toml"
     logs = folder / "logs"
     file.write_text(f'{config()}\n[server]\nbot_logs = "{logs}"\n{server}\n', encoding="utf-8")
-    command = [sys.executable, "-m", "arena_cli", "serve", str(file), "--port", "0", "--log-level", "error"]
+    command = ["serve", str(file), "--port", "0", "--log-level", "error"]
     command += ["--database", f"sqlite:///{folder / 'arena.db'}"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = Arena(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         assert process.stdout is not None
         line = process.stdout.readline()

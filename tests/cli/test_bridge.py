@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.server.programs import ARENA, PATIENCE_S, Outcome, Players, Server, Shell, contest, inside
+from tests.server.programs import ARENA, Outcome, Players, Server, Shell, arena, contest, inside
 
 BRAINS = Path(__file__).resolve().parents[1] / "client" / "bridges" / "brains.py"
 
@@ -42,16 +41,12 @@ def play(
     text = contest("mine", "rival", contest=f'game = "{game}"\nprobation = 0', game=own, seed=None)
     with Server(text, folder, "--until-finished") as server:
         players = Players(server.port, [("rival", "first-legal")])
-        command = [*ARENA, "bridge", "--connect", f"127.0.0.1:{server.port}", "--name", "mine", *options]
-        bridge = subprocess.run(
-            [*command, "--", *program], capture_output=True, text=True, timeout=PATIENCE_S, check=False
-        )
-        if bridge.returncode == 0:
-            assert players.join() == {"rival": "finished"}
-            assert server.end().code == 0
-    outcome = Outcome(bridge.returncode, bridge.stdout, bridge.stderr)
-    if bridge.returncode != 0:
-        return outcome, {}
+        where = ("--connect", f"127.0.0.1:{server.port}", "--name", "mine")
+        outcome = arena("bridge", *where, *options, "--", *program)
+        if outcome.code != 0:
+            return outcome, {}
+        assert players.join() == {"rival": "finished"}
+        assert server.end().code == 0
     table = json.loads(inside("standings", "--database", f"sqlite:///{server.database}", "--json").out)
     (row,) = [row for row in table["standings"] if row["bot"] == "mine"]
     return outcome, row

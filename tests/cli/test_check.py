@@ -12,10 +12,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from tests.forked import Arena
 
 from arena_check.runner import BOT_SUITE, SERVER_SUITE
 
-from ..server.programs import ARENA, inside
+from ..server.programs import inside
 
 STARTERS = Path(__file__).resolve().parents[2] / "client" / "starters" / "python"
 GOOD = (sys.executable, str(STARTERS / "starter.py"), "{host}", "{port}", "{name}")
@@ -85,7 +86,6 @@ def test_a_bot_that_is_started_by_hand() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = [
-        *ARENA,
         "check",
         "bot",
         "--listen",
@@ -96,7 +96,7 @@ def test_a_bot_that_is_started_by_hand() -> None:
         "--token",
         "t",
     ]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = Arena(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     again = True
 
     def play() -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.server.programs import ARENA, PATIENCE_S, Outcome, inside
+from tests.forked import Arena
+from tests.server.programs import PATIENCE_S, Outcome, inside
 
 from arena_cli.match_run import Tally
 from arena_protocol.record_codec import decode
@@ -182,12 +183,11 @@ class TestMatch:
 
     @pytest.mark.real
     def test_ctrl_c_prints_the_table_so_far(self, folder: Path) -> None:
-        running = subprocess.Popen(
-            [*ARENA, "match", "python mybot.py", "dummy", *SHORT, "--deals", "9999"],
+        running = Arena(
+            ["match", "python mybot.py", "dummy", *SHORT, "--deals", "9999"],
             cwd=folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
         )
         assert running.stderr is not None
         try:

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.server.programs import ARENA, PATIENCE_S, Outcome, inside
+from tests.server.programs import ARENA, PATIENCE_S, Outcome, arena, inside
 
 pytestmark = pytest.mark.real
 
@@ -23,16 +23,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def play(folder: Path, typed: str, *arguments: str) -> Outcome:
-    done = subprocess.run(
-        [*ARENA, "play", *arguments],
-        input=typed,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-    )
-    return Outcome(done.returncode, done.stdout, done.stderr)
+    return arena("play", *arguments, cwd=folder, typed=typed)
 
 
 def test_a_whole_game(folder: Path) -> None:

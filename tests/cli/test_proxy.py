@@ -9,9 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.forked import Arena
 
 from ..client.starters.contest import TOKEN, Contest, environment, run
-from ..server.programs import ARENA, inside
+from ..server.programs import inside
 
 STARTER = Path(__file__).resolve().parents[2] / "client" / "starters" / "python" / "starter.py"
 FAULTS = ("--delay", "1ms", "--jitter", "2ms", "--split", "--join", "--reset-after", "300ms", "--seed", "4")
@@ -25,11 +26,10 @@ def test_a_bot_plays_its_games_through_every_fault(tmp_path: Path) -> None:
             env=environment(ARENA_TOKEN=TOKEN),
             stdout=subprocess.DEVNULL,
         )
-        proxy = subprocess.Popen(
-            [*ARENA, "proxy", "127.0.0.1:0", f"127.0.0.1:{contest.port}", *FAULTS],
+        proxy = Arena(
+            ["proxy", "127.0.0.1:0", f"127.0.0.1:{contest.port}", *FAULTS],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
         )
         assert proxy.stdout is not None
         port = proxy.stdout.readline().rpartition(":")[2].strip()

@@ -15,8 +15,9 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from tests.forked import Arena
 from tests.server.peers import Peer
-from tests.server.programs import ARENA, PATIENCE_S, Players, Server, contest, inside
+from tests.server.programs import PATIENCE_S, Players, Server, contest, inside
 
 from arena_cli.options import DIGESTS_VARIABLE
 from arena_server.store.reader import Results
@@ -165,13 +166,12 @@ class TestLife:
 
     def test_a_supervised_server_ends_with_its_supervisor(self, tmp_path: Path) -> None:
         (tmp_path / "c.toml").write_text(contest("a", "b"))
-        server = subprocess.Popen(
-            [*ARENA, "serve", "c.toml", "--port", "0", "--no-web", "--supervised"],
+        server = Arena(
+            ["serve", "c.toml", "--port", "0", "--no-web", "--supervised"],
             cwd=tmp_path,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            text=True,
         )
         assert server.stdout is not None
         assert server.stdin is not None

@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
+from tests.forked import Arena
 from tests.server.programs import ARENA, PATIENCE_S, Outcome, Players, arena, contest, inside
 
 from arena_server.store.reader import Results
@@ -122,8 +123,8 @@ class TestPage:
         bots = engines("dummy", "random") + '[[bot]]\nname = "guest"\n'
         text = contest(bots=bots, contest='absent = "1s"', seed=None)
         (tmp_path / "c.toml").write_text(text)
-        command = [*ARENA, "tournament", "c.toml", "--web-port", "0", "--keep-page"]
-        with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as tournament:
+        command = ["tournament", "c.toml", "--web-port", "0", "--keep-page"]
+        with Arena(command, cwd=tmp_path, stderr=subprocess.PIPE) as tournament:
             assert tournament.stderr is not None
             lines = []
             for line in tournament.stderr:
@@ -222,10 +223,9 @@ class TestFinalTable:
             bots=engines("dummy") + '[[bot]]\nname = "guest"\n', contest='absent = "30s"', seed=None
         )
         (tmp_path / "c.toml").write_text(text)
-        guest = subprocess.Popen(
-            [*ARENA, "bot", "first-legal", "--connect", f"127.0.0.1:{port}", "--name", "guest"],
+        guest = Arena(
+            ["bot", "first-legal", "--connect", f"127.0.0.1:{port}", "--name", "guest"],
             stdout=subprocess.PIPE,
-            text=True,
         )
         outcome = arena("tournament", "c.toml", "--port", str(port), cwd=tmp_path)
         said, _ = guest.communicate(timeout=PATIENCE_S)
@@ -431,17 +431,11 @@ class TestInterrupted:
         for pid in children:
             _wait_for_end(pid)
 
-    def begin(self, folder: Path) -> subprocess.Popen[str]:
+    def begin(self, folder: Path) -> Arena:
         """A tournament of 50,000 games."""
         text = contest(contest="games_per_pair = 50000", bots=engines("dummy", "first-legal"))
         (folder / "c.toml").write_text(text)
-        return subprocess.Popen(
-            [*ARENA, "tournament", "c.toml"],
-            cwd=folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        return Arena(["tournament", "c.toml"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def _wait_for(process: subprocess.Popen[str], start: str, wanted: object) -> None:

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.client.test_spectator import GAME_LINES
+from tests.forked import Arena
 from tests.server.programs import ARENA, Players, Server, contest, inside
 
 from arena_cli.watch import HOME, Screen, Wall, frame, json_line, line_printer, text_line, watch
@@ -213,11 +214,10 @@ def test_a_wrong_address(address: str) -> None:
 @pytest.mark.parametrize("form", [[], ["--json"]])
 def test_a_contest_is_watched_to_its_end(tmp_path: Path, form: list[str]) -> None:
     with Server(contest("a", "b"), tmp_path) as server:
-        watching = subprocess.Popen(
-            [*ARENA, "watch", "--connect", f"127.0.0.1:{server.port}", *form],
+        watching = Arena(
+            ["watch", "--connect", f"127.0.0.1:{server.port}", *form],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
         )
         assert server.process.stderr is not None
         for line in server.process.stderr:  # until the spectator is logged in

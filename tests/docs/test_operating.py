@@ -13,7 +13,8 @@ from typing import get_args
 from urllib.request import urlopen
 
 import pytest
-from tests.server.programs import ARENA, PATIENCE_S, Players, inside
+from tests.forked import Arena
+from tests.server.programs import PATIENCE_S, Players, inside
 
 from arena_cli.admin import Order
 from arena_server import logs
@@ -195,9 +196,7 @@ def test_the_commands_of_the_page(tmp_path: Path) -> None:
     (tmp_path / "club.toml").write_text(toml[1], encoding="utf-8")
     (first, said), *rest = consoles()
     options = shlex.split(re.sub(r"\b20\d\d\b", "0", first))[1:]  # any port that is free
-    server = subprocess.Popen(
-        [*ARENA, *options], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
+    server = Arena(options, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert server.stdout is not None
     try:
         lines = [server.stdout.readline() for _ in said]

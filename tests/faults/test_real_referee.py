@@ -22,8 +22,7 @@ from arena_protocol.record_codec import decode
 from arena_protocol.verify import verify
 from arena_server.store.reader import Results
 
-from ..server import programs
-from ..server.programs import EAGER, PATIENCE_S, Server, contest
+from ..server.programs import ARENA, EAGER, PATIENCE_S, Server, contest
 from ..server.records import shown
 
 pytestmark = pytest.mark.real
@@ -91,7 +90,7 @@ def stop_for_a_while(server: Server) -> None:
 
 def test_a_server_stopped_for_less_than_the_limit_charges_no_clock(tmp_path: Path) -> None:
     """The move lay in the kernel, stamped, while the clock would have run out twice."""
-    with Server(config("30s"), tmp_path) as server:
+    with Server(config("30s"), tmp_path, program=ARENA) as server:  # `waitid` takes a child
         records = play(server, lambda: stop_for_a_while(server))
     assert [(record.game_id, record.end, record.faults) for record in records] == [
         ("g1", "complete", ()),
@@ -100,7 +99,7 @@ def test_a_server_stopped_for_less_than_the_limit_charges_no_clock(tmp_path: Pat
 
 
 def test_a_server_stopped_beyond_the_limit_voids_the_game_and_plays_it_again(tmp_path: Path) -> None:
-    with Server(config("300ms"), tmp_path) as server:
+    with Server(config("300ms"), tmp_path, program=ARENA) as server:  # `waitid` takes a child
         records = play(server, lambda: stop_for_a_while(server))
     assert [(record.game_id, record.end) for record in records] == [
         ("g1", "void"),
@@ -112,11 +111,9 @@ def test_a_server_stopped_beyond_the_limit_voids_the_game_and_plays_it_again(tmp
 
 
 @pytest.mark.parametrize("jump", [HOUR, -HOUR])
-def test_setting_the_wall_clock_gives_no_time_and_takes_none(
-    jump: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(programs, "ARENA", (sys.executable, "-c", JUMPY.format(jump=jump)))
-    with Server(config("30s"), tmp_path) as server:
+def test_setting_the_wall_clock_gives_no_time_and_takes_none(jump: int, tmp_path: Path) -> None:
+    program = (sys.executable, "-c", JUMPY.format(jump=jump))
+    with Server(config("30s"), tmp_path, program=program) as server:
 
         def set_the_clock() -> None:
             server.process.send_signal(signal.SIGUSR1)

@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Self
 
 import pytest
+from tests import forked
 
 from arena_cli import main
 from arena_client import scripted
@@ -64,19 +65,23 @@ def arena(
     *arguments: str | Path,
     cwd: Path | None = None,
     env: dict[str, str] | None = None,
+    typed: str = "",
     patience_s: float = PATIENCE_S,
 ) -> Outcome:
-    """Run the `arena` command to its end."""
-    done = subprocess.run(
-        [*ARENA, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=patience_s,
+    """Run the `arena` command as a process to its end."""
+    with forked.Arena(
+        [*map(str, arguments)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         cwd=cwd,
         env={**os.environ, **(env or {})},
-        check=False,
-    )
-    return Outcome(done.returncode, done.stdout, done.stderr)
+    ) as process:
+        try:
+            out, err = process.communicate(typed, timeout=patience_s)
+        finally:
+            process.kill()
+    return Outcome(process.returncode, out, err)
 
 
 def inside(*arguments: str | Path, cwd: Path | None = None, env: dict[str, str] | None = None) -> Outcome:
@@ -115,7 +120,10 @@ class Shell:
 
 
 class Server:
-    """`arena serve` on a free port; use it in a `with` statement. `url` is that of another database."""
+    """`arena serve` on a free port; use it in a `with` statement. `url` is that of another database.
+
+    `before` is called in the process before it starts; `program` runs instead of the `arena` command.
+    """
 
     def __init__(
         self,
@@ -123,6 +131,7 @@ class Server:
         folder: Path,
         *options: str,
         before: Callable[[], None] | None = None,
+        program: Sequence[str] | None = None,
         stderr: int = subprocess.PIPE,
         url: str | None = None,
     ) -> None:
@@ -130,7 +139,6 @@ class Server:
         self.config.write_text(config)
         self.database = folder / "arena.db"
         command = [
-            *ARENA,
             "serve",
             str(self.config),
             "--port",
@@ -138,9 +146,18 @@ class Server:
             "--database",
             url or f"sqlite:///{self.database}",
             *(() if {"--web", "--web-port"} & set(options) else ("--no-web",)),
+            *options,
         ]
-        self.process = subprocess.Popen(
-            [*command, *options], stdout=subprocess.PIPE, stderr=stderr, text=True, preexec_fn=before
+        self.process = (
+            forked.Arena(command, stdout=subprocess.PIPE, stderr=stderr)
+            if before is None and program is None
+            else subprocess.Popen(
+                [*(program or ARENA), *command],
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                text=True,
+                preexec_fn=before,
+            )
         )
         assert self.process.stdout is not None
         line = self.process.stdout.readline()

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 import trio
+from tests.forked import Arena
 
 from arena_client import asyncio_client, scripted, trio_client
 from arena_client.errors import ClientError
 from arena_client.scripted import Fixed
 
 from ..protocol.test_tls import Pair, make_pair
-from .programs import ARENA, EAGER, PATIENCE_S, Server, arena, contest, inside
+from .programs import EAGER, PATIENCE_S, Server, arena, contest, inside
 from .test_hostile import Rude
 
 UNTRUSTED = "cannot speak TLS with localhost: the certificate is not trusted: self-signed certificate"
@@ -75,10 +76,9 @@ class TestAContest:
                 outcome = inside("watch", *address, "--tls")
                 assert (outcome.code, outcome.line) == (1, f"arena: {UNTRUSTED}")
                 return
-            watching = subprocess.Popen(
-                [*ARENA, "watch", *address, "--tls-ca", pair[0]],
-                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            )  # fmt: skip
+            watching = Arena(
+                ["watch", *address, "--tls-ca", pair[0]], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            )
             assert server.process.stderr is not None
             for line in server.process.stderr:  # until the guest is in
                 if " info login " in line:

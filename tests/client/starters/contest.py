@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
-ARENA = (sys.executable, "-m", "arena_cli")
+from ...forked import Arena
+
 #: Nothing here takes long; a process that hangs ends the test with an error.
 LIMIT_S = 120.0
 TOKEN = "s3cret"
@@ -41,11 +41,10 @@ class Contest:
     def __init__(self, folder: Path, names: Sequence[str], *, plies: int = 20) -> None:
         config = folder / "contest.toml"
         config.write_text(CONFIG.format(plies=plies) + "".join(BOT.format(name=name) for name in names))
-        self._server = subprocess.Popen(
-            [*ARENA, "serve", str(config), "--port", "0", "--database", f"sqlite:///{folder / 'arena.db'}"],
+        self._server = Arena(
+            ["serve", str(config), "--port", "0", "--database", f"sqlite:///{folder / 'arena.db'}"],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
         )
         assert self._server.stdout is not None
         line = self._server.stdout.readline()

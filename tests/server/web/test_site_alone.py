@@ -15,8 +15,9 @@ from urllib.request import urlopen
 
 import pytest
 
+from ...forked import Arena
 from ..postgres import Cluster
-from ..programs import ARENA, PATIENCE_S, Server, contest, inside
+from ..programs import PATIENCE_S, Server, contest, inside
 
 pytestmark = pytest.mark.real
 
@@ -27,8 +28,8 @@ class Site:
     def __init__(self, database: Path | str, *ports: int) -> None:
         servers = [word for port in ports for word in ("--connect", f"127.0.0.1:{port}")]
         url = database if isinstance(database, str) else f"sqlite:///{database}"
-        command = [*ARENA, "web", "--database", url, "--port", "0", "--json", *servers]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        command = ["web", "--database", url, "--port", "0", "--json", *servers]
+        self.process = Arena(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         assert line, self.process.communicate()
