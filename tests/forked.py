@@ -61,7 +61,7 @@ def _forker() -> tuple[subprocess.Popen[bytes], socket.socket]:
 
 
 def end() -> None:
-    """End the process that forks, if there is one."""
+    """End the process that forks, if there is one. The next one imports from its current folder."""
     if _forker.cache_info().currsize:
         process, ours = _forker()
         ours.close()
@@ -150,7 +150,7 @@ def report(children: dict[int, int]) -> None:
     with suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
             pipe = children.pop(ended[0])
-            with suppress(BrokenPipeError):  # nobody waits for it
+            with suppress(BrokenPipeError):  # it is not waited for
                 os.write(pipe, ended[1].to_bytes(WORD, sys.byteorder))
             os.close(pipe)
 
@@ -169,11 +169,12 @@ def become(files: Sequence[int], arguments: Sequence[str], cwd: str, env: Mappin
 
 
 def main() -> None:
-    from arena_cli import main as arena
-
     requests = socket.socket(fileno=int(sys.argv[1]))
+    sys.path[0] = os.getcwd()
     for name in MODULES:
         importlib.import_module(name)
+    from arena_cli import main as arena
+
     # Typer and pydantic make what they need for options and fields when these are used first.
     sys.argv = ["arena", "serve", "no such file"]
     with redirect_stderr(io.StringIO()), suppress(SystemExit):

@@ -27,8 +27,8 @@ from arena_server.store import deals
 from arena_server.store.reader import Results
 
 PLIES, SIGHT = 30, 6
-#: Of these the even ones stop a contest of paired deals in the midst of a deal.
-SEEDS = range(3, 7)
+#: Of these the even ones stop a contest of paired deals in the midst of a deal. The soak run has 200 more.
+SEEDS = (3, 4)
 
 
 def play(seed: int) -> World:
@@ -125,13 +125,13 @@ A_SECRET = r"has the (seed|nonce|sequence) at [\d.]+ s of a deal played in g\d+"
 @pytest.mark.parametrize(
     ("seed", "broken", "found"),
     [
-        (3, _repeat_the_old_deal, rf"{A_SECRET}, g\d+ to "),
-        (4, _open_at_once, f"a connection {A_SECRET}"),
-        (4, _take_stopped_for_over, A_SECRET),
-        (4, _count_void_games, A_SECRET),
-        (4, _ask_nobody("record"), rf"(the page of g\d+|arena replay g\d+ --json) {A_SECRET}"),
-        (4, _ask_nobody("records"), rf"public/api/g\d+\.\w+ {A_SECRET}"),
-        (4, _ask_nobody("rows"), rf"(records|objects|tables)/\w+\.\w+ {A_SECRET}"),
+        (5, _repeat_the_old_deal, rf"{A_SECRET}, g\d+ to "),
+        (10, _open_at_once, f"a connection {A_SECRET}"),
+        (10, _take_stopped_for_over, A_SECRET),
+        (10, _count_void_games, A_SECRET),
+        (10, _ask_nobody("record"), rf"(the page of g\d+|arena replay g\d+ --json) {A_SECRET}"),
+        (10, _ask_nobody("records"), rf"public/api/g\d+\.\w+ {A_SECRET}"),
+        (10, _ask_nobody("rows"), rf"(records|objects|tables)/\w+\.\w+ {A_SECRET}"),
     ],
 )
 def test_a_server_that_is_broken_on_purpose_is_found(

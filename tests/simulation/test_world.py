@@ -49,8 +49,7 @@ def all_kinds(seed: int) -> World:
     return play(seed, ALL_KINDS)
 
 
-SEEDS = (1, 2)
-world_of_each_seed = pytest.mark.parametrize("seed", SEEDS)
+world_of_each_seed = pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.soak)])
 
 
 @world_of_each_seed
@@ -79,9 +78,7 @@ def test_no_bot_has_a_fault_that_it_did_not_make(seed: int) -> None:
 
 
 def test_every_kind_of_fault_comes_up() -> None:
-    kinds = {
-        fault.kind for seed in SEEDS for record in all_kinds(seed).records.values() for fault in record.faults
-    }
+    kinds = {fault.kind for record in all_kinds(1).records.values() for fault in record.faults}
     assert kinds == {
         "timeout", "illegal", "malformed", "flood", "out-of-turn", "disconnect", "never-ready", "quit"
     }  # fmt: skip
@@ -188,7 +185,7 @@ def test_clocks_never_rise_without_cause(seed: int) -> None:
 
 
 def test_the_same_seed_gives_the_same_bytes() -> None:
-    first, second, other = (play(seed, (Honest, *BAD, Spectator)) for seed in (1, 1, 2))
+    first, second, other = (play(seed, (Honest, *BAD[::2], Spectator)) for seed in (1, 1, 2))
     assert (
         first.checker.digest.hexdigest()
         == second.checker.digest.hexdigest()
@@ -200,7 +197,7 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
 
 
 def test_honest_bots_finish_all_their_games_with_each_other() -> None:
-    world = all_kinds(2)
+    world = all_kinds(1)
     honest = {name for name, kind in world.kinds.items() if kind in HONEST}
     played = [record for record in world.records.values() if honest.issuperset(record.names)]
     assert len(played) == len(honest) * (len(honest) - 1)

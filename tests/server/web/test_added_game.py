@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.protocol.add_a_game import copy, follow
 
+from ... import forked
 from ..programs import arena, contest
 from .browser import DESKTOP, PHONE, Watched
 from .persons import Person, Web, two_persons, wait_for_ply
@@ -33,7 +34,9 @@ def added(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         (folder / package).symlink_to(folder / room / package)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
+        forked.end()  # the next one imports the copy
         yield
+    forked.end()
 
 
 def signs(page: Page, board: str = ".stage .board") -> str:

@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import urlopen
@@ -19,7 +19,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from arena_server.store.reader import Results
 
-from ..programs import PATIENCE_S, Outcome, Players, Server, contest, inside
+from ..programs import ARENA, PATIENCE_S, Outcome, Players, Server, contest, inside
 
 pytestmark = pytest.mark.real
 TOKEN = "a-token-of-the-organiser"
@@ -34,9 +34,10 @@ class Organised(Server):
         *options: str,
         config: str | None = None,
         before: Callable[[], None] | None = None,
+        program: Sequence[str] | None = None,
     ) -> None:
         config = contest("a", "b", "c") if config is None else config
-        super().__init__(config, folder, "--admin-port", "0", *options, before=before)
+        super().__init__(config, folder, "--admin-port", "0", *options, before=before, program=program)
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         assert line.startswith("admin on http://127.0.0.1:"), self.end()
@@ -351,7 +352,7 @@ def test_the_metrics_of_a_contest_agree_with_its_results(tmp_path: Path) -> None
 
 def test_a_loop_that_stands_still_is_not_healthy(tmp_path: Path) -> None:
     """The process is stopped and does not answer; a probe counts that as not healthy."""
-    with Organised(tmp_path) as server:
+    with Organised(tmp_path, program=ARENA) as server:  # `waitid` takes a child
         server.ready()
         server.process.send_signal(signal.SIGSTOP)
         os.waitid(os.P_PID, server.process.pid, os.WSTOPPED | os.WNOWAIT)
