@@ -1,4 +1,4 @@
-"""Contests of a size that no other test has: `python -m benchmarks.scale million|roundrobin|ladder`."""
+"""Contests of a size that no other test has: `python -m benchmarks.scale million|roundrobin|ladder|swiss`."""
 
 from __future__ import annotations
 
@@ -39,6 +39,16 @@ def ladder(
 ) -> None:
     """Play a ladder for some minutes."""
     field.measure("ladder", "", bots, think, 60 * minutes)
+
+
+@app.command()
+def swiss(
+    bots: Annotated[int, typer.Option(help="How many bots.")] = 2000,
+    rounds: Annotated[int, typer.Option(help="How many rounds.")] = 11,
+    think: Annotated[float, typer.Option(help="Seconds a move.")] = 0.1,
+) -> None:
+    """Play a Swiss of two games a pairing to its end."""
+    field.measure("swiss", f"games_per_pair = 2\nrounds = {rounds}", bots, think, 3600.0)
 
 
 if __name__ == "__main__":

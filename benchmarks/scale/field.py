@@ -1,7 +1,8 @@
-"""Many bots on one server over real sockets: a round-robin of 200 bots, a ladder of 1,000 bots for minutes.
+"""Many bots on one server over real sockets: a round-robin of 200 bots, a ladder of 1,000, a Swiss of 2,000.
 
     python -m benchmarks.scale roundrobin [--bots 200]
     python -m benchmarks.scale ladder [--bots 1000 --minutes 10]
+    python -m benchmarks.scale swiss [--bots 2000 --rounds 11]
 
 The server is `arena serve` in a process of its own; the bots are one process with one epoll loop. They play
 last coin with 20 coins and know the right move of each position: bot number n of N plays it with a chance of
@@ -10,6 +11,7 @@ n / N, and any other time takes what chance says. So the order of the field is k
 
 from __future__ import annotations
 
+import json
 import re
 import select
 import socket
@@ -21,6 +23,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from heapq import heappop, heappush
 from pathlib import Path
 from random import Random
@@ -34,6 +37,7 @@ from arena_server.sockets import parse_address
 from arena_server.store.reader import Results
 
 COINS = 20
+LOG = "server.log"
 _LINE = re.compile(rb"([A-Z]+)(?: (\S+))?([^\n]*)\n")
 _MOVE = re.compile(rb" move=(\d)")
 _SEAT = re.compile(rb" seat=(\d)")
@@ -149,13 +153,14 @@ def server(folder: Path, form: str, options: str, bots: int) -> Iterator[tuple[i
     text += "".join(f'[[bot]]\nname = "b{number}"\n' for number in range(bots))
     (folder / "field.toml").write_text(text, encoding="utf-8")
     command = [str(Path(sys.executable).with_name("arena")), "serve", "field.toml", "--port", "0"]
-    command += ["--log-level", "error", "--until-finished"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder)
+    command += ["--log-format", "json", "--until-finished"]
+    with (folder / LOG).open("wb") as log:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, cwd=folder)
     try:
         assert process.stdout is not None
         line = process.stdout.readline()
         if not line:
-            raise ArenaError("the measured server did not start; see above")
+            raise ArenaError(f"the measured server did not start: {(folder / LOG).read_text()}")
         yield process.pid, parse_address(line.strip().removeprefix("listening on "), "the measured server")
         process.terminate()
         process.wait(60)
@@ -182,6 +187,20 @@ def measure(form: str, options: str, bots: int, think: float, seconds: float) ->
                     used = cpu_seconds(process) - cpu
             took = time.monotonic() - began
         report(folder / "arena.db", field, bots, took, used)
+        for draw, seconds, pairings in draws(folder / LOG):
+            print(f"round {draw}: drawn {seconds:.2f} s after the last game before it, {pairings} pairings")
+
+
+def draws(log: Path) -> Iterator[tuple[int, float, int]]:
+    """Of each round its number, the seconds since the end of the last game before it, and its pairings."""
+    last: datetime | None = None
+    for line in log.read_text(encoding="utf-8").splitlines():
+        event = json.loads(line) if line.startswith("{") else {}
+        if event.get("event") == "drawn":
+            at = datetime.fromisoformat(event["time"])
+            yield event["draw"], 0.0 if last is None else (at - last).total_seconds(), event["pairings"]
+        elif event.get("event") == "over":
+            last = datetime.fromisoformat(event["time"])
 
 
 def report(database: Path, field: Field, bots: int, took: float, used: float) -> None:
@@ -203,6 +222,8 @@ def report(database: Path, field: Field, bots: int, took: float, used: float) ->
         ratings = fit_observations(results.observations(contest))
         meetings = sum(len(table.against(row.name)) for row in table.rows()) // 2
         print(f"{meetings} different pairs of {bots * (bots - 1) // 2}")
+        best = [int(row.name[1:]) for row in table.rows()]
+    print(f"rank correlation of the table and known strengths: {rank_correlation(best):.3f}")
     order = [int(row.name[1:]) for row in ratings.rows]
     print(f"rank correlation of ratings and known strengths: {rank_correlation(order):.3f}")
 
