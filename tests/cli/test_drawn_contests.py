@@ -57,3 +57,11 @@ def test_a_swiss_and_its_report(tmp_path: Path) -> None:
     assert outcome.out.startswith("exported: ")
     report = (tmp_path / "out" / "cup.trf").read_text()
     assert report.count("0000 - U") == 2
+
+
+def test_groups_are_followed_by_a_knockout(tmp_path: Path) -> None:
+    document = play(tmp_path, "groups")
+    group, final = document["rounds"]
+    assert (group["title"], group["kind"], final["title"]) == ("group 1", "group", "final")
+    assert sorted(group["ranking"][:2]) == sorted(final["matches"][0]["names"])
+    assert document["standings"][0]["bot"] == final["matches"][0]["winner"]

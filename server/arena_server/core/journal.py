@@ -103,7 +103,7 @@ class Drawn(NamedTuple):
     """A format has drawn, for the `draw`-th time (1, 2, ...): each of `groups` plays `games` games.
 
     Their numbers begin with `first`. Who is alone in a group has a bye; a place of a bracket that stays
-    empty is an empty group.
+    empty is an empty group. In a group of more than two every two play as many.
     """
 
     draw: int

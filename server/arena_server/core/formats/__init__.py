@@ -6,6 +6,7 @@ from typing import Final
 
 from arena_server.core.formats.base import Format, FormatError, Terms
 from arena_server.core.formats.gauntlet import Gauntlet
+from arena_server.core.formats.groupstage import GroupStage
 from arena_server.core.formats.knockout import Knockout
 from arena_server.core.formats.ladder import Ladder
 from arena_server.core.formats.matches import Matches, Single
@@ -17,6 +18,7 @@ _CLASSES: Final[tuple[type[Format], ...]] = (
     Matches,
     Gauntlet,
     Knockout,
+    GroupStage,
     Swiss,
     Ladder,
 )

@@ -1,5 +1,7 @@
 """What has been drawn: rounds of pairings of two players, and the games of each pairing.
 
+In a round of groups every two players of a group are a pairing; else each player has one.
+
 Game k (0, 1, ...) of pairing i has the number first + k * pairings + i, so all pairings have their first game
 before their second. The seats change from game to game. A deal has the number of its first game, so no two
 deals of a pair have the same, also if it meets again.
@@ -15,9 +17,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations, zip_longest
 
 from arena_server.core.formats.base import Pairing, PairingError, Terms
 from arena_server.core.formats.document import OPEN, OVER, WALKOVER, DrawnMatch
+from arena_server.core.formats.groups import CirclePairs
 from arena_server.core.journal import Drawn, PastGame, Walkover
 
 
@@ -26,7 +30,8 @@ class Encounter:
 
     With `early` it is over once the rest cannot change who has won more games; with `by_points` points decide
     between as many games won. `waiting` have not begun, `open` have no result yet, `void` have none and are
-    not played again. `scores` are the games won (a draw is half of one). `lost_by`: who lost by walkover.
+    not played again. `scores` are the games won (a draw is half of one). `absent`: who loses by walkover what
+    is left.
     """
 
     def __init__(self, names: tuple[str, ...], *, early: bool, by_points: bool) -> None:
@@ -38,7 +43,7 @@ class Encounter:
         self.played: list[int] = []
         self.scores = dict.fromkeys(names, Fraction(0))
         self.points = dict.fromkeys(names, 0)
-        self.lost_by: tuple[str, ...] = ()
+        self.absent: tuple[str, ...] = ()
         #: Games that others replace.
         self._replaced: set[int] = set()
 
@@ -68,6 +73,11 @@ class Encounter:
         self.void.discard(void)
         self._replaced.add(void)
         self.waiting[pairing.number] = pairing
+
+    @property
+    def lost_by(self) -> tuple[str, ...]:
+        """Who lost by walkover: a reader may know of it before the results of games that were played."""
+        return self.absent if self.waiting else ()
 
     @property
     def is_decided(self) -> bool:
@@ -121,64 +131,103 @@ def shown(names: Iterable[str]) -> str:
     return ", ".join(names).encode("unicode_escape").decode("ascii")
 
 
+def match_points(names: Iterable[str], encounters: Iterable[Encounter]) -> dict[str, Fraction]:
+    """A point for each pairing that is won, by games or walkover, and half of one for a tied one."""
+    points = dict.fromkeys(names, Fraction(0))
+    for each in encounters:
+        if not each.is_over:
+            continue
+        if each.winner is not None:
+            points[each.winner] += 1
+        elif not each.lost_by:
+            for name in each.names:
+                points[name] += Fraction(1, 2)
+    return points
+
+
+def _pairs(groups: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """The pairings of all groups, so that neighbours can play at the same time."""
+    circles = [(group, CirclePairs(len(group))) for group in groups if len(group) > 1]
+    of_groups = (
+        [tuple(group[player] for player in circle[place]) for place in range(len(circle))]
+        for group, circle in circles
+    )
+    places = zip_longest(*of_groups)
+    return [pair for row in places for pair in row if pair is not None]
+
+
 #: A place of a round: a pairing, who has a bye, or empty.
 Entry = Encounter | str | None
 
 
 class Draws:
-    """The rounds of a contest from its facts; `first` is the number of the first game that is drawn.
+    """The rounds of a contest from its facts. A group has up to `largest` players.
 
-    Games that are drawn for pairings of the last round belong to that round.
+    Games that are drawn for pairings of the last round belong to that round, unless it was one of groups.
     """
 
-    def __init__(self, terms: Terms, *, early: bool, first: int = 1) -> None:
+    def __init__(self, terms: Terms, *, early: bool, largest: int = 2) -> None:
         self._terms = terms
         self.names = set(terms.names)
         self._early = early
-        self.next_number = first
+        self._largest = largest
+        self.next_number = 1
         #: The places of each round in the order of the draw.
         self.rounds: list[list[Entry]] = []
         #: How often has been drawn, and how often for the last round.
         self.count = self.of_last_round = 0
-        #: Every pairing, and the last one of each player.
+        #: Every pairing, and those of each player in the last round.
         self.encounters: list[Encounter] = []
-        self.current: dict[str, Encounter] = {}
+        self.current: dict[str, list[Encounter]] = {}
+        #: The groups of the last round, if it was one of groups.
+        self.groups: tuple[tuple[str, ...], ...] = ()
         self._by_number: dict[int, Encounter] = {}
         self._round_of_draw: list[int] = []
 
     def add(self, drawn: Drawn) -> None:
         """Take what was drawn. Raises PairingError for what cannot have been."""
         self._check(drawn)
-        pairs = drawn.pairs
-        if any(a in self.current and self.current[a] is self.current.get(b) for a, b in pairs):
+        pairs = _pairs(drawn.groups)
+        if not self.groups and pairs and self._current(pairs[0]) is not None:
             self.of_last_round += 1
         else:
-            self._begin_round(drawn.groups)
+            self._begin_round(drawn.groups, pairs)
         self.count += 1
         self._round_of_draw.append(len(self.rounds) - 1)
         for place, names in enumerate(pairs):
+            encounter = self._current(names)
+            assert encounter is not None
             for game in range(drawn.games):
                 # The deal of game 2k + 1 is that of game 2k if it is played from every seat.
                 first = game - game % 2 if self._terms.paired else game
                 number = drawn.first + game * len(pairs) + place
                 deal = drawn.first + first * len(pairs) + place
                 seats = names[::-1] if game % 2 else names
-                self.current[names[0]].waiting[number] = Pairing(number, seats, deal)
-                self._by_number[number] = self.current[names[0]]
+                encounter.waiting[number] = Pairing(number, seats, deal)
+                self._by_number[number] = encounter
         self.next_number = drawn.first + drawn.games * len(pairs)
 
-    def _begin_round(self, groups: Iterable[tuple[str, ...]]) -> None:
+    def _current(self, names: tuple[str, ...]) -> Encounter | None:
+        """The pairing of these two in the last round."""
+        return next((each for each in self.current.get(names[0], ()) if names[1] in each.names), None)
+
+    def _begin_round(self, groups: tuple[tuple[str, ...], ...], pairs: Iterable[tuple[str, ...]]) -> None:
         self.current, self.of_last_round = {}, 1
-        entries: list[Entry] = []
+        self.groups = groups if any(len(group) > 2 for group in groups) else ()
+        early = self._early and not self.groups
+        for names in pairs:
+            encounter = Encounter(names, early=early, by_points=self._terms.by_points)
+            self.encounters.append(encounter)
+            for name in names:
+                self.current.setdefault(name, []).append(encounter)
+        self.rounds.append(list(self._entries(groups)))
+
+    def _entries(self, groups: tuple[tuple[str, ...], ...]) -> Iterator[Entry]:
         for group in groups:
             if len(group) < 2:
-                entries.append(group[0] if group else None)
-                continue
-            encounter = Encounter(group, early=self._early, by_points=self._terms.by_points)
-            self.current.update(dict.fromkeys(group, encounter))
-            entries.append(encounter)
-            self.encounters.append(encounter)
-        self.rounds.append(entries)
+                yield group[0] if group else None
+            for names in combinations(group, 2):
+                yield self._current(names)
 
     def _check(self, drawn: Drawn) -> None:
         place = f"draw {drawn.draw}"
@@ -186,8 +235,8 @@ class Draws:
         if drawn.draw != self.count + 1 or drawn.first != self.next_number:
             expected = f"expected draw {self.count + 1}, from g{self.next_number} on"
             raise PairingError(f"{place}, from g{drawn.first} on: {expected}")
-        if drawn.games < 1 or any(len(group) > 2 for group in drawn.groups):
-            raise PairingError(f"{place}: expected pairings of two, with games")
+        if drawn.games < 1 or any(len(group) > self._largest for group in drawn.groups):
+            raise PairingError(f"{place}: expected groups of up to {self._largest}, with games")
         if len(set(names)) < len(names) or not set(names) <= self.names:
             raise PairingError(f"{place}: expected every bot once, and none that is not of this contest")
 
@@ -238,4 +287,4 @@ class Draws:
             raise PairingError(f"draw {walkover.draw} of a walkover has not been made")
         for encounter in self.pairings(self._round_of_draw[walkover.draw - 1]):
             lost = tuple(name for name in encounter.names if name in walkover.absent)
-            encounter.lost_by = encounter.lost_by or lost
+            encounter.absent = encounter.absent or lost

@@ -36,17 +36,40 @@ class Knockout(Rounds):
         ),
     }
 
+    # -- the bracket, which may have another stage before it
+
+    @property
+    def levels(self) -> Sequence[Sequence[Entry]]:
+        """The rounds of the bracket."""
+        return self.draws.rounds
+
+    @property
+    def places(self) -> int:
+        """How many players the bracket has."""
+        return len(self.terms.names)
+
+    def seeds(self) -> Sequence[str]:
+        """Its players, the best seed first; known when the first level is to be drawn."""
+        return self.terms.seeds
+
+    def labels(self) -> Sequence[str]:
+        """Of each of the seeds: those of one label, which is not empty, meet as late as possible."""
+        owners = self.terms.owners if self.choice(self.terms, "same_owner") == "late" else {}
+        return [owners.get(name, "") for name in self.seeds()]
+
     # -- rounds
 
     def is_last(self, absent: Collection[str]) -> bool:
-        rounds = self.draws.rounds
-        return bool(rounds) and len(rounds[-1]) == 1 and not self._tied()
+        return bool(self.levels) and len(self.levels[-1]) == 1 and not self._tied()
 
     def next_draw(self, absent: Collection[str]) -> Draw:
         draws = self.draws
         if tied := self._tied():
             return KnownDraw(Drawn(draws.count + 1, draws.next_number, 2, tuple(tied)))
-        places = [self._going_on(each) for each in draws.rounds[-1]] if draws.rounds else self._first_level()
+        if self.levels:
+            places = [self._going_on(each) for each in self.levels[-1]]
+        else:
+            places = bracket(self.seeds(), self.labels())
         # Who is absent is drawn, too: that is a walkover of the opponent.
         groups = tuple(
             tuple(name for name in pair if name is not None)
@@ -54,36 +77,29 @@ class Knockout(Rounds):
         )
         return KnownDraw(Drawn(draws.count + 1, draws.next_number, self.terms.games, groups))
 
-    def _first_level(self) -> list[str | None]:
-        owners = self.terms.owners if self.choice(self.terms, "same_owner") == "late" else {}
-        seeds = self.terms.seeds
-        return bracket(seeds, [owners.get(name, "") for name in seeds])
-
     def _going_on(self, entry: Entry) -> str | None:
         """Who comes to the next level from a place that is over."""
         if not isinstance(entry, Encounter):
             return entry
         if entry.winner is None and not entry.lost_by:
-            return min(entry.names, key=self.terms.seeds.index)
+            return min(entry.names, key=self.seeds().index)
         return entry.winner
 
     def _tied(self) -> list[tuple[str, ...]]:
         """The pairings of the last level that are to play two more games."""
-        if self.draws.of_last_round > self.option(self.terms, "extra_pairs"):
+        if not self.levels or self.draws.of_last_round > self.option(self.terms, "extra_pairs"):
             return []
         return [each.names for each in self.draws.last if each.winner is None and not each.lost_by]
 
     # -- what is to come
 
     def most_to_come(self) -> int:
-        if not self.draws.rounds:
-            return (len(self.terms.seeds) - 1) * self.terms.games
-        return (len(self.draws.rounds[-1]) - 1) * self.terms.games
+        return ((len(self.levels[-1]) if self.levels else self.places) - 1) * self.terms.games
 
     def has_games(self, name: str) -> bool:
-        if not self.draws.rounds or super().has_games(name):
+        if not self.levels or super().has_games(name):
             return True
-        level = self.draws.rounds[-1]
+        level = self.levels[-1]
         if len(level) == 1:
             return any(name in names for names in self._tied())
         return any(self._going_on(each) == name for each in level)
@@ -91,7 +107,7 @@ class Knockout(Rounds):
     # -- for readers
 
     def rounds(self) -> list[Round]:
-        levels = [[self._match(each) for each in level] for level in self.draws.rounds]
+        levels = [[self._match(each) for each in level] for level in self.levels]
         if not levels:
             return []  # who meets whom is a fact, or not known
         level = levels[-1]
@@ -111,7 +127,7 @@ class Knockout(Rounds):
         """The levels that each bot has survived."""
         survived = dict.fromkeys(self.terms.names, Fraction(0))
         tied = self._tied()
-        for level in self.draws.rounds:
+        for level in self.levels:
             for each in level:
                 if isinstance(each, Encounter) and (not each.is_over or each.names in tied):
                     continue

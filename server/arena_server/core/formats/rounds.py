@@ -41,10 +41,10 @@ class Rounds(DrawnFormat):
 
     EARLY_END: ClassVar[bool] = False
 
-    def __init__(self, terms: Terms, *, first: int = 1) -> None:
+    def __init__(self, terms: Terms, *, largest: int = 2) -> None:
         self.check(terms)
         self.terms = terms
-        self.draws = Draws(terms, early=self.EARLY_END, first=first)
+        self.draws = Draws(terms, early=self.EARLY_END, largest=largest)
         self._free: dict[str, int] = {}
         #: Numbers of games that might start; those that cannot are left out when they are looked at.
         self._ready: list[int] = []
@@ -106,8 +106,8 @@ class Rounds(DrawnFormat):
 
     def free(self, name: str, games: int) -> None:
         self._free[name] = games
-        if games and name in self.draws.current:
-            self._consider(self.draws.current[name])
+        for encounter in self.draws.current.get(name, ()) if games else ():
+            self._consider(encounter)
 
     def _consider(self, encounter: Encounter) -> None:
         """A game of it might start."""
@@ -158,8 +158,8 @@ class Rounds(DrawnFormat):
         left, absent_names = [each for each in self.draws.last if not each.is_over], frozenset(absent)
         if any(absent_names.isdisjoint(each.names) for each in left):
             return None
-        lost = tuple(name for each in left for name in each.names if name in absent)
-        return Walkover(self.draws.count, lost) if lost else None
+        lost = dict.fromkeys(name for each in left for name in each.names if name in absent)
+        return Walkover(self.draws.count, tuple(lost)) if lost else None
 
     def walk_over(self, walkover: Walkover) -> None:
         self.draws.walk_over(walkover)
@@ -172,9 +172,8 @@ class Rounds(DrawnFormat):
     # -- what is left
 
     def has_games(self, name: str) -> bool:
-        """Whether its pairing is not over; a subclass adds what may be drawn yet."""
-        encounter = self.draws.current.get(name)
-        return encounter is not None and not encounter.is_over
+        """Whether a pairing of it is not over; a subclass adds what may be drawn yet."""
+        return not all(each.is_over for each in self.draws.current.get(name, ()))
 
     def exhausted(self, absent: Collection[str]) -> bool:
         # A round in which nothing can be played is not the end: walkovers end it.

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from arena_server.core.formats.base import Draw, FormatError, Option, Terms, WordOption
 from arena_server.core.formats.document import BYE, DrawnMatch, Round
-from arena_server.core.formats.encounters import Encounter, Entry
+from arena_server.core.formats.encounters import Encounter, Entry, match_points
 from arena_server.core.formats.rounds import SEEDING, Rounds
 from arena_server.core.formats.swiss_pairing import FIRST, SECOND, SMALL, Candidate, pair
 from arena_server.core.journal import Drawn
@@ -144,16 +144,10 @@ class Swiss(Rounds):
 
     def scores(self) -> dict[str, Fraction]:
         """A point for a pairing that was won, by games or walkover, and for a bye; half of one for a draw."""
-        scores = dict.fromkeys(self.terms.names, Fraction(0))
+        scores = match_points(self.terms.names, self.draws.encounters)
         for made in self.draws.rounds:
             for each in made:
-                if isinstance(each, Encounter):
-                    if each.is_over:
-                        for name in each.names if each.winner is None and not each.lost_by else ():
-                            scores[name] += Fraction(1, 2)
-                        if each.winner is not None:
-                            scores[each.winner] += 1
-                elif each is not None:
+                if isinstance(each, str):
                     scores[each] += 1
         return scores
 

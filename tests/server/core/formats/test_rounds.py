@@ -128,8 +128,8 @@ def begun(*facts: Drawn) -> Rounds:
     [
         (FIRST._replace(draw=2), "draw 2, from g1 on: expected draw 1, from g1 on"),
         (FIRST._replace(first=3), "draw 1, from g3 on: expected draw 1, from g1 on"),
-        (FIRST._replace(games=0), "draw 1: expected pairings of two, with games"),
-        (FIRST._replace(groups=(("b0", "b1", "b2"),)), "draw 1: expected pairings of two, with games"),
+        (FIRST._replace(games=0), "draw 1: expected groups of up to 2, with games"),
+        (FIRST._replace(groups=(("b0", "b1", "b2"),)), "draw 1: expected groups of up to 2, with games"),
         (FIRST._replace(groups=(("b0", "b0"),)), "draw 1: expected every bot once, and none that is not of"),
         (FIRST._replace(groups=(("b0", "b9"),)), "draw 1: expected every bot once, and none that is not of"),
     ],
