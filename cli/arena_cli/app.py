@@ -64,6 +64,7 @@ COMMANDS: Mapping[str, Callable[[str], Command]] = {
     "backup": single("backup"),
     "site": single("site"),
     "report": single("report"),
+    "publish": single("publish"),
     "web": single("web"),
     "admin": single("admin"),
     "play": single("play"),

@@ -39,6 +39,13 @@ class VerifyOptions:
         str | None,
         typer.Option(metavar="HEX", help="The published head of the hash chain, which the games must match."),
     ] = None
+    published: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR|FILE",
+            help="The folder of arena publish or its head.json, which the database must go on from.",
+        ),
+    ] = None
     secret: Annotated[
         str | None,
         typer.Option(
@@ -80,13 +87,19 @@ def command(
 
     published = None if options.head is None else _parse_head(options.head)
     number = None if options.secret is None else _parse_secret(options.secret)
+    others = (target, published, number, options.contest)
     if options.renew_head:
-        if (target, published, number, options.contest) != (None,) * 4:
+        if (*others, options.published) != (None,) * 5:
             raise ConfigError("--renew-head: it is for a whole database; leave the other choices out")
         _renew_head(options.database)
         return
-    verification = _verified(target, number, options)
-    since = None if published is None else verification.compare_head(published)
+    if options.published is not None:
+        if others != (None,) * 4:
+            raise ConfigError("--published: it names the contest and the head; leave the other choices out")
+        verification, since = _verified_since(options.published, options.database)
+    else:
+        verification = _verified(target, number, options)
+        since = None if published is None else verification.compare_head(published)
     if as_json:
         print_json(verification.plain())
     verification.require_no_error()
@@ -112,6 +125,17 @@ def _verified(target: str | None, secret: int | None, options: VerifyOptions) ->
     else:
         verification.check(str(target), read_record(path))
     return verification
+
+
+def _verified_since(path: Path, database: str) -> tuple[Verification, int | None]:
+    """Check a contest, and how many games it has beyond those published. Raises StoreError."""
+    from arena_server.store.published import PublishedHead
+
+    published, verification = PublishedHead.read(path), Verification()
+    with open_results(database) as results:
+        contest, since = published.check(results)
+        _check_contest(results, contest, None, verification)
+    return verification, since
 
 
 def _since(count: int | None) -> str:

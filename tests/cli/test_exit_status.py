@@ -91,6 +91,8 @@ why g1 --bot mine --database mysql://x
 site folder --database mysql://x
 report page.html --database mysql://x
 report page.html --megabytes 0
+publish folder --database mysql://x
+verify --published folder --head abababababababababababababababababababababababababababababababab
 backup copy --database mysql://x
 simulate nowhere.toml
 rehearse nowhere.toml
@@ -164,6 +166,8 @@ why g1 --bot mine
 why bad.record --bot mine
 site folder
 report page.html
+publish folder
+verify --published nowhere
 backup copy
 web
 verify

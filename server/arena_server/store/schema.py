@@ -204,6 +204,11 @@ def now() -> datetime:
     return datetime.now(UTC).replace(tzinfo=None)
 
 
+def plain_time(moment: datetime | None) -> str | None:
+    """A moment of the tables as the documents have it."""
+    return None if moment is None else moment.isoformat(timespec="seconds") + "Z"
+
+
 def checksum(table: str, *values: object) -> bytes:
     """SHA-256 over values of a row, so that readers detect a changed column."""
     return sha256(repr((table, *values)).encode()).digest()

@@ -29,7 +29,7 @@ from arena_server.ratings import Observation
 from arena_server.store.database import Database
 from arena_server.store.deals import WithheldError
 from arena_server.store.reader import GameSummary, Results, history_of, table_of
-from arena_server.store.schema import RUNNING, ContestRow
+from arena_server.store.schema import RUNNING, ContestRow, plain_time
 from arena_server.web.scenes import record_scenes
 
 #: States of a game that has ended.
@@ -341,14 +341,10 @@ def plain_contest(contest: ContestRow) -> dict[str, Any]:
         "clock_ms": contest.clock_ms,
         "increment_ms": contest.increment_ms,
         "status": contest.status,
-        "started_at": _iso(contest.started_at),
-        "ended_at": _iso(contest.ended_at),
+        "started_at": plain_time(contest.started_at),
+        "ended_at": plain_time(contest.ended_at),
         "head": None if contest.head is None else contest.head.hex(),
     }
-
-
-def _iso(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat(timespec="seconds") + "Z"
 
 
 def plain_record(data: bytes) -> dict[str, Any]:

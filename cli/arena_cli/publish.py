@@ -1,0 +1,173 @@
+"""`arena publish`: standings and the head of the chain, for the organiser's web space.
+
+    DIR/index.html      the standings as a page that needs no other file
+    DIR/standings.json  the document `contests/N.json` of the API, which the page is made of
+    DIR/head.json       the head of the chain: `arena verify --published` compares a database with it
+
+Everything is what the page of the contest shows at this moment, after the spectator delay: it comes from
+the same archive. No record, no line of a bot and no secret is in it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
+
+if TYPE_CHECKING:
+    from arena_server.store.published import PublishedHead
+    from arena_server.store.reader import Results
+    from arena_server.store.schema import ContestRow
+
+#: A file is made under this name, so that one of the final name is always whole.
+PART = ".part"
+STYLE = """
+:root { color-scheme: light dark; font-family: system-ui, sans-serif; line-height: 1.4 }
+body { margin: 1rem auto; max-width: 60rem; padding: 0 1rem }
+.wide { overflow-x: auto }
+table { border-collapse: collapse; width: 100% }
+caption { font-weight: bold; padding-bottom: .5rem; text-align: left }
+th, td { border-bottom: 1px solid #8886; padding: .25rem .5rem }
+code { overflow-wrap: anywhere }
+"""
+
+
+def command(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The folder to write into.", show_default=False)
+    ],
+    contest: ContestChoice = None,
+    database: Database = DEFAULT_DATABASE,
+    as_json: Json = False,
+) -> None:
+    """Write the standings and the head of the chain for a web space.
+
+    DIR gets a page and two JSON files, which replace those of the last time one by one, each whole. They
+    show what the page of the contest shows, after the spectator delay. The head fixes all results so far:
+    if DIR holds an earlier head that the database does not go on from, as after a restored folder, nothing
+    is written and the exit status is 1. With a copy of head.json that is kept
+    elsewhere `arena verify --published` checks the same.
+
+    Example: arena publish /var/www/cup --contest cup     (every five minutes by cron)
+    """
+    from arena_cli.results import open_results
+    from arena_server.errors import StoreError
+    from arena_server.store.database import database_of
+    from arena_server.store.published import HEAD_JSON, PublishedHead
+    from arena_server.web.archive import Archive
+
+    with open_results(database) as results:
+        if (folder / HEAD_JSON).exists():
+            PublishedHead.read(folder).check(results)
+        chosen = results.contest(contest)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with _locked(folder):
+                document = Archive(database_of(database), delayed=True).contest(chosen.id)
+                head = _head(results, chosen, document)
+                for name, text in _files(document, head).items():
+                    _replace(folder / name, text)
+        except OSError as error:
+            raise StoreError(f"{error.filename or folder}: cannot be written: {error.strerror}") from None
+    if as_json:
+        print_json({"folder": str(folder), "published": asdict(head)})
+    else:
+        typer.echo(f"published: {_games(document)} of {document['name']} to {folder}")
+
+
+def _head(results: Results, contest: ContestRow, document: dict[str, Any]) -> PublishedHead:
+    """The head of what the document lists."""
+    from arena_server.store.published import PublishedHead
+
+    games = document["list"]["games"]
+    head, now = results.head(contest, games).hex(), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return PublishedHead(contest.id, contest.name, document["started_at"], games, head, now)
+
+
+def _games(document: dict[str, Any]) -> str:
+    from arena_cli.results import games_so_far
+
+    return games_so_far(document["games_played"], document["games"])
+
+
+def _files(document: dict[str, Any], head: PublishedHead) -> dict[str, str]:
+    """The files by their names. The head is the last: the others never show less than it says."""
+    from arena_server.store.published import HEAD_JSON
+
+    return {
+        "standings.json": json.dumps(document | {"published": asdict(head)}) + "\n",
+        "index.html": page(document, head),
+        HEAD_JSON: json.dumps(asdict(head)) + "\n",
+    }
+
+
+def page(document: dict[str, Any], head: PublishedHead) -> str:
+    """The standings of a document as a page without scripts, which loads nothing."""
+    from arena_cli.results import standings_table
+
+    rows, scoring = document["standings"], document["scoring"]
+    title = f"{document['name']}: {document['game']}, {_games(document)}, {document['status']}"
+    notes = [f"ranked by score: {document['ranked_by']}"] if "ranked_by" in document else []
+    if not notes and len({row["games"] for row in rows}) > 1:
+        notes = [f"ranked by {scoring} a game, because the bots have different numbers of games"]
+    table = standings_table(title, rows, wins=scoring == "wins", notes=notes).as_html()
+    name = escape(document["name"])
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width">
+<title>{name}: standings</title>
+<style>{STYLE}</style>
+</head>
+<body>
+<main>
+<h1>{name}</h1>
+<div class="wide">
+{table}</div>
+<p>Head of the chain of {head.games} records, at {head.written_at}: <code>{head.head}</code></p>
+<p>It fixes every result so far: keep <a href="head.json">head.json</a>. The organiser's database has to go
+on from it: <code>arena verify --published head.json</code> checks that. The table as data:
+<a href="standings.json">standings.json</a>.</p>
+</main>
+</body>
+</html>
+"""
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Keep a second `arena publish` out. Raises StoreError if one is writing."""
+    from arena_server.errors import StoreError
+
+    opened = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StoreError(f"{folder}: another arena publish is writing it; try again later") from None
+        yield
+    finally:
+        os.close(opened)
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file that a reader sees either as before or whole, also after a power cut."""
+    part = path.with_name(path.name + PART)
+    with part.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
