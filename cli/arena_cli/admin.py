@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -17,7 +18,20 @@ if TYPE_CHECKING:
     from arena_server.web.access import Access
 
 Order = Literal[
-    "status", "orders", "pause", "resume", "drain", "kick", "lift", "void", "replay", "add", "remove", "token"
+    "status",
+    "orders",
+    "pause",
+    "resume",
+    "drain",
+    "abort",
+    "extend",
+    "kick",
+    "lift",
+    "void",
+    "replay",
+    "add",
+    "remove",
+    "token",
 ]
 STATUS, ORDERS = "status", "orders"
 #: What the orders that need a target are about.
@@ -26,12 +40,15 @@ TARGETS = {
     "lift": "the name of a bot",
     "void": "a game",
     "replay": "a game",
+    "extend": "a number of games or rounds",
 } | dict.fromkeys(("add", "remove", "token"), "the name of a bot")
 #: What is said once an order is obeyed.
 DONE = {
     "pause": "paused: no game begins; those that run go on",
     "resume": "resumed: games begin again",
     "drain": "draining: no game begins any more, and the contest stops once none runs",
+    "abort": "aborted: the contest is over, its running games are void, and the table stays as it is",
+    "extend": "extended by {}: see the number of games in arena admin status",
     "kick": "kicked {}: its game is void, and it is paired no more",
     "lift": "lifted: {} is paired again",
     "void": "void: {}; it is not played again",
@@ -85,7 +102,8 @@ class Where:
 def command(
     order: Annotated[Order, typer.Argument(metavar="COMMAND", help="See above.", show_default=False)],
     target: Annotated[
-        str | None, typer.Argument(metavar="[BOT|GAME]", help="Whom or what it is about.", show_default=False)
+        str | None,
+        typer.Argument(metavar="[BOT|GAME|N]", help="Whom or what it is about.", show_default=False),
     ] = None,
     given: Given = Given(),
     bot: About = About(),
@@ -96,11 +114,11 @@ def command(
 
     The server has to be started with an admin port (arena serve --admin-port 0). The commands:
     status (what runs, where each bot is), orders (all that were given: who, when, why),
-    pause (no game begins), resume, drain (stop once no
-    game runs), kick BOT, lift BOT (forgive its faulty games: probation ends), void GAME (break
-    it off for good), replay GAME (play a running or void game again), add BOT (a late entrant, with a
-    token that is shown once), remove BOT (withdraw it), token BOT (a new one; the old is
-    dead). Each is in the journal, and done when the command returns.
+    pause (no game begins), resume, drain (stop once no game runs), abort (end it now, for good),
+    extend N (N more games a pair, or rounds), kick BOT, lift BOT (forgive its faulty games:
+    probation ends), void GAME (break it off for good), replay GAME (play a running or void game
+    again), add BOT (a late entrant, with a token that is shown once), remove BOT (withdraw it),
+    token BOT (a new one; the old is dead). Each is in the journal, and done when the command returns.
 
     Address and token come from the file beside the server's database, or from --connect and
     ARENA_ADMIN_TOKEN.
@@ -117,16 +135,9 @@ def command(
     if order == STATUS:
         _show(client.status(access, where.contest), as_json=as_json)
         return
-    by = _account() if given.by is None else given.by
-    answer = client.order(
-        access,
-        order,
-        about,
-        where.contest,
-        by=by,
-        reason=given.reason,
-        **(asdict(bot) if order == "add" else {}),
-    )
+    more = {"by": _account() if given.by is None else given.by, "reason": given.reason}
+    more |= asdict(bot) if order == "add" else {}
+    answer = client.order(access, order, about, where.contest, **more)
     token = {"token": answer["token"]} if "token" in answer else {}
     if as_json:
         print_json({"order": order, "target": about or None, "done": True} | token)
@@ -216,7 +227,8 @@ def _show(status: dict[str, Any], *, as_json: bool) -> None:
     console = _console()
     games = status["games"]
     console.print(
-        f"{status['contest']}: {status['state']}, {games_so_far(games['done'], games['total'])}, "
+        f"{status['contest']}: {status['state']}{_hours(status)}, "
+        f"{games_so_far(games['done'], games['total'])}, "
         f"{games['running']} running, {games['void']} void, {status['plies']:,} plies, "
         f"{status['connections']} connections",
         markup=False,
@@ -230,6 +242,13 @@ def _show(status: dict[str, Any], *, as_json: bool) -> None:
     keys = ("name", "where", "points", "games", "faulty_games")
     rows = [tuple(bot[key] for key in keys) for bot in status["bots"]]
     console.print(_table(("bot", "where", "points", "games", "faulty games"), rows))
+
+
+def _hours(status: dict[str, Any]) -> str:
+    """Until when a contest with hours is open or closed; empty for any other."""
+    if status["until"] is None or status["state"] not in ("open", "closed"):
+        return ""
+    return time.strftime(" until %Y-%m-%d %H:%M UTC", time.gmtime(status["until"] // 1000))
 
 
 def _table(headings: tuple[str, ...], rows: list[tuple[Any, ...]]) -> Table:

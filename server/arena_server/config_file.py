@@ -31,6 +31,7 @@ from arena_server.core.formats import FORMATS
 from arena_server.core.formats.base import Terms
 from arena_server.errors import ConfigError
 from arena_server.spec import fresh_seed
+from arena_server.timetable import Timetable, milliseconds, parse_hours
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -70,7 +71,15 @@ def config_of(file: ContestFile, absent_ms: int | None = None) -> ContestConfig:
         flood_limit=contest.flood_limit,
         spectator_delay_ms=contest.spectator_delay,
         guests=contest.guests,
+        freeze_at_ms=None if contest.freeze_at is None else milliseconds(contest.freeze_at),
     )
+
+
+def timetable_of(file: ContestFile) -> Timetable:
+    """The hours, the end and the freeze of the contest."""
+    contest = file.contest
+    hours = None if contest.open is None else parse_hours(contest.open)
+    return Timetable(hours, contest.ends_at, contest.freeze_at)
 
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

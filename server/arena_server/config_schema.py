@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
@@ -18,6 +19,7 @@ from arena_server.core.config import BOUNDS, LONGEST_MS, MOST_SLOTS, ContestConf
 from arena_server.core.formats import FORMATS
 from arena_server.core.tiebreaks import check as check_tie_breaks
 from arena_server.launch.sandbox import DEFAULT_LIMITS, LEAST_MEMORY, ContainerLimits, parse_size
+from arena_server.timetable import parse_hours
 
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 _DURATION = re.compile(r"(\d{1,9})(?:\.(\d{1,3}))?\s?(ms|s|m|h)", re.ASCII)
@@ -109,6 +111,18 @@ def _check_tie_breaks(value: list[str]) -> list[str]:
     return list(check_tie_breaks(value))
 
 
+def _check_hours(value: str | None) -> str | None:
+    if value is not None:
+        parse_hours(value)
+    return value
+
+
+def _check_moment(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.astimezone()  # one without an offset is in the zone of this machine
+    raise ValueError("expected a date with a time and without quotes, such as 2026-12-24T18:00:00")
+
+
 def _check_folder(value: object) -> object:
     # `true` is what an author writes who takes the key for a switch.
     if isinstance(value, str):
@@ -146,6 +160,10 @@ class ContestTable(_Table):
     spectator_delay: int = _CONFIG.spectator_delay_ms
     stall_limit: int = _CONFIG.stall_ms
     guests: bool = _CONFIG.guests
+    #: The hours of each day in which games start, in the zone of this machine; None: all.
+    open: str | None = None
+    ends_at: datetime | None = None
+    freeze_at: datetime | None = None
     out_of_turn_limit: int = _number("out_of_turn_limit")
     flood_limit: int = _number("flood_limit")
 
@@ -161,6 +179,8 @@ class ContestTable(_Table):
     _name = field_validator("name")(_check_name)
     _format = field_validator("format")(_check_format)
     _tie_breaks = field_validator("tie_breaks")(_check_tie_breaks)
+    _open = field_validator("open")(_check_hours)
+    _moments = field_validator("ends_at", "freeze_at", mode="before")(_check_moment)
     _durations = field_validator(
         "ready", "login", "handover", "absent", "rest", "spectator_delay", "stall_limit", mode="before"
     )(_read_duration)

@@ -33,6 +33,7 @@ from arena_server.logs import BotLogLinesDropped, ContestTakenUp, PowerCut, Serv
 from arena_server.spec import ContestSpec
 from arena_server.store.database import ContestHeader, Database, damaged
 from arena_server.store.writer import Writer
+from arena_server.timetable import Timekeeper
 from arena_server.waiting import WaitingList
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ class HostedContest:
         self._writer = self._make_writer(patient)
         self._closing: asyncio.Task[None] | None = None
         self._drawing: asyncio.Task[None] | None = None
+        self._timekeeper: Timekeeper | None = None
 
     @property
     def name(self) -> str:
@@ -162,6 +164,8 @@ class HostedContest:
         self._writer.enter(config)
         router.add(Member(contest, listed=self.spec.listed, logs=self._logs is not None))
         driver.add(self.run)
+        self._timekeeper = Timekeeper(self.spec.timetable, self.feed)
+        self._timekeeper.look()
         self.waiting = WaitingList(contest, config.spectator_delay_ms * NS_PER_MS, self.log)
         self.waiting.begin()
         for observer in self._observers:
@@ -195,6 +199,7 @@ class HostedContest:
     async def _close(self) -> None:
         if self._drawing is not None:
             self._drawing.cancel()
+        self._stop_clock()
         if self._driver is not None:
             self._driver.remove(self.run)
             self._router.remove(self.name)
@@ -221,7 +226,12 @@ class HostedContest:
             self._driver.remove(self.run)
         self._set_over()
 
+    def _stop_clock(self) -> None:
+        if self._timekeeper is not None:
+            self._timekeeper.close()
+
     def _set_over(self) -> None:
+        self._stop_clock()
         if not self.over.is_set():
             self.over.set()
             self._ended()

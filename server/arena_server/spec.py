@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
 from arena_server.core.config import ContestConfig, Entrant
+from arena_server.timetable import Timetable
 
 #: The size of a seed that cannot be found by trying.
 SECRET_BITS = 256
@@ -21,7 +22,8 @@ class ContestSpec:
     An unfinished contest of the same name in the database goes on, unless a `new` one is wanted; `seeded`
     tells that its seed has to be that of the config. `bot_logs` is the folder of private logs of
     bots, None without. A contest that is not `listed` has to be named in HELLO, no ERROR,
-    page or report names it, and its host neither waits for it nor ends with it.
+    page or report names it, and its host neither waits for it nor ends with it. The `timetable`
+    may be another when the contest goes on, but for `freeze_at`, which is that of the config.
     """
 
     config: ContestConfig
@@ -30,6 +32,7 @@ class ContestSpec:
     seeded: bool = True
     bot_logs: Path | None = None
     listed: bool = True
+    timetable: Timetable = field(default_factory=Timetable)
 
     @property
     def name(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena_protocol.games import GAMES
-from arena_server.config_file import check_remote_bots, config_of, entrants_of, load_contest, parse_contest
+from arena_server.config_file import (
+    check_remote_bots,
+    config_of,
+    entrants_of,
+    load_contest,
+    parse_contest,
+    timetable_of,
+)
 from arena_server.config_schema import ContestFile
 from arena_server.core.config import LONGEST_MS
 from arena_server.core.formats import FORMATS
 from arena_server.errors import ConfigError
+from arena_server.timetable import Timetable, parse_hours
 
 DIGEST = "0" * 64
 
@@ -45,6 +54,39 @@ def test_the_defaults_are_those_of_the_documents() -> None:
     assert (config.clock_ms, config.increment_ms, config.margin_ms, config.ready_ms) == (20_000, 0, 0, 30_000)
     assert (config.probation, config.absent_ms, config.announce_zombies) == (3, None, False)
     assert (config.out_of_turn_limit, config.flood_limit, config.spectator_delay_ms) == (10, 100, 5000)
+
+
+def test_a_timetable() -> None:
+    times = 'open = "22:00-06:00"\nends_at = 2026-12-24T18:00:00+01:00\nfreeze_at = 2026-12-24T17:00:00Z'
+    file = parse_contest(toml(contest=times), "c.toml")
+    table = timetable_of(file)
+    assert table.hours == parse_hours("22:00-06:00")
+    assert table.ends_at == table.freeze_at == datetime(2026, 12, 24, 17, tzinfo=UTC)
+    assert config_of(file).freeze_at_ms == 1_798_131_600_000
+    file = parse_contest(toml(contest="ends_at = 2026-12-24T18:00:00"), "c.toml")
+    assert timetable_of(file).ends_at == datetime(2026, 12, 24, 18).astimezone()
+    assert timetable_of(parse_contest(toml(), "c.toml")) == Timetable()
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ('open = "18-23"', "contest.open: expected hours such as '18:00-23:00', got '18-23'"),
+        ("open = true", "contest.open: expected a text in quotes, got true"),
+        (
+            'ends_at = "tomorrow"',
+            "contest.ends_at: expected a date with a time and without quotes, such as 2026-12-24T18:00:00, "
+            "got 'tomorrow'",
+        ),
+        (
+            "freeze_at = 2026-12-24",
+            "contest.freeze_at: expected a date with a time and without quotes, such as 2026-12-24T18:00:00, "
+            "got datetime.date(2026, 12, 24)",
+        ),
+    ],
+)
+def test_a_wrong_time(line: str, text: str) -> None:
+    assert refusal(toml(contest=line)) == text
 
 
 def test_every_key_reaches_the_config() -> None:
@@ -260,7 +302,7 @@ def test_every_mistake_is_one_clear_line(text: str, line: str) -> None:
 
 def test_a_long_value_is_cut() -> None:
     line = refusal(toml(contest=f'format = "{"x" * 500}"'))
-    assert len(line) < 150
+    assert len(line) < 170
     assert line.endswith("...")
 
 

@@ -3,6 +3,8 @@
 pause         no game starts any more; running games go on
 resume        games start again
 drain         no game starts any more, and the contest stops once no game runs
+abort         the contest ends at once, with the table as it is; running games are void
+extend N      N more games for each group of players, or rounds, as the format has it
 kick BOT      its connections are closed, its games are void, and it is paired no more
 lift BOT      its faulty games do not count any more: it is paired again
 void GAME     a running game is broken off, and not played again
@@ -14,19 +16,33 @@ token BOT     a new token: connections and keys by the old one end
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import StrEnum
 from typing import Final
 
 from arena_server.core.deal import number_of
 from arena_server.core.effects import Reply
 from arena_server.core.entrants import REASON, CommandError, Entrants
-from arena_server.core.events import Command
+from arena_server.core.events import Command, Freeze, Hours, TimeUp
+from arena_server.core.formats.base import FormatError
 from arena_server.core.games import GameManager
 from arena_server.core.journal import JournalError, Order, RunStateSet
 from arena_server.core.log_events import CommandDone
 from arena_server.core.peers import Bot, Outbox
 
-VERBS: Final = ("pause", "resume", "drain", "kick", "lift", "void", "replay", "add", "remove", "token")
+VERBS: Final = (
+    *("pause", "resume", "drain", "abort", "extend", "kick", "lift", "void", "replay"),
+    *("add", "remove", "token"),
+)
+#: The most games by which one order extends a contest.
+MOST_GAMES: Final = 1_000_000
+
+
+#: How a contest ends: every scheduled game has a result; some never will; the server ended, and another may
+#: go on; the organiser broke it off for good.
+FINISHED, INCOMPLETE, STOPPED, ABORTED = "finished", "incomplete", "stopped", "aborted"
+#: The state of a contest outside its hours.
+CLOSED = "closed"
 
 
 class RunState(StrEnum):
@@ -35,10 +51,11 @@ class RunState(StrEnum):
     OPEN = "open"
     PAUSED = "paused"
     DRAINING = "draining"
+    ABORTED = "aborted"
 
 
 class Commands:
-    """Carries out the organiser's commands."""
+    """Carries out the organiser's commands, and knows by them and by the hours whether games may start."""
 
     def __init__(
         self,
@@ -47,6 +64,8 @@ class Commands:
         out: Outbox,
     ) -> None:
         self.state = RunState.OPEN
+        self.hours = Hours(is_open=True)
+        self._time_up = False
         #: Every order that was carried out, in order.
         self.orders: list[Order] = []
         self._games = games
@@ -62,6 +81,39 @@ class Commands:
         if order.number != len(self.orders) + 1:
             raise JournalError(f"order {order.number} follows order {len(self.orders)}")
         self.orders.append(order)
+
+    @property
+    def may_start(self) -> bool:
+        """Whether games may start."""
+        return self.state is RunState.OPEN and self.hours.is_open and not self._time_up
+
+    @property
+    def shown_state(self) -> str:
+        """The state of the contest, for people."""
+        return CLOSED if self.state is RunState.OPEN and not self.hours.is_open else str(self.state)
+
+    def keep_time(self, event: Hours | TimeUp | Freeze, now: int) -> None:
+        """The clock on the wall has reached a moment of the timetable."""
+        match event:
+            case Hours():
+                self.hours = event
+            case TimeUp():
+                self._time_up = True
+            case Freeze(ago):
+                self._games.spectators.freeze(now - ago)
+        self._games.reconsider()
+
+    def end(self, absent: Collection[str]) -> str | None:
+        """How the contest ends now that no game runs, without the bots of `absent`; None: it goes on."""
+        fixtures = self._games.fixtures
+        if self.state is RunState.ABORTED:
+            return ABORTED
+        if self.state is RunState.DRAINING:
+            return STOPPED
+        if not self._time_up and not fixtures.exhausted(absent):
+            return None
+        # An open contest is complete whenever it is closed.
+        return FINISHED if fixtures.total is None or not fixtures.unplayed({}) else INCOMPLETE
 
     def handle(self, command: Command, now: int) -> None:
         """Carry `command` out, or send in the Reply why not."""
@@ -86,6 +138,11 @@ class Commands:
                 self._set(RunState.OPEN)
             case "drain":
                 self._set(RunState.DRAINING)
+            case "abort":
+                self._set(RunState.ABORTED)
+                self._games.void_all(REASON, now, again=False)
+            case "extend":
+                self._extend(target)
             case "kick":
                 self._kick(self._entrants.find(target), now)
             case "lift":
@@ -119,6 +176,15 @@ class Commands:
             self._entrants.add(entrant, now)
         else:
             self._entrants.set_token(self._entrants.find(entrant.name), entrant.token_sha256, now)
+
+    def _extend(self, text: str) -> None:
+        if not (text.isascii() and text.isdigit() and 0 < int(text[:8]) <= MOST_GAMES):
+            raise CommandError(f"extend: expected a number of games up to {MOST_GAMES:,}, got {text!r:.40}")
+        try:
+            self._games.fixtures.extend(int(text))
+        except FormatError as error:
+            raise CommandError(str(error)) from None
+        self._games.reconsider()
 
     def _set(self, state: RunState) -> None:
         self.state = state

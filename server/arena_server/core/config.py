@@ -59,7 +59,8 @@ class ContestConfig:
     faulty games it is paired no more (0: never).
     A seat may send `out_of_turn_limit` moves out of turn a game, and fewer than `flood_limit` lines
     that were not asked for. Spectators are admitted if `guests`, and see a line `spectator_delay_ms`
-    after the players. While `debug_bot` thinks no clock of its game runs, and READY has no limit there.
+    after the players; from `freeze_at_ms` (since 1970, UTC) until the end they see nothing new. While
+    `debug_bot` thinks no clock of its game runs, and READY has no limit there.
     """
 
     name: str
@@ -94,6 +95,7 @@ class ContestConfig:
     guests: bool = True
     debug_bot: str | None = None
     software: str = "insertion-arena/0.1"
+    freeze_at_ms: int | None = None
 
 
 DEALS = ("fresh", "paired")

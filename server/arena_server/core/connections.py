@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from arena_protocol import messages as wire
 from arena_protocol.errors import ByeReason, ErrorCode, ProtocolError
 from arena_server.core.clock import NS_PER_MS
@@ -26,6 +28,8 @@ class Connections:
         self._out = out
         self._deadlines = deadlines
         self.peers: dict[int, Peer] = {}
+        #: Whether absence counts.
+        self._waits = False
 
     def add(self, peer: Peer) -> None:
         """A connection has sent HELLO to this contest; it has to log in, or send WATCH, before a deadline."""
@@ -94,8 +98,20 @@ class Connections:
 
     def absent_from(self, bot: Bot, now: int) -> None:
         """No slot of `bot` has a connection from `now` on."""
-        if self._config.absent_ms is not None:
+        if self._waits and self._config.absent_ms is not None:
             self._deadlines.set((DeadlineKind.ABSENCE, bot.number), now + self._config.absent_ms * NS_PER_MS)
+
+    def set_waits(self, waits: bool, bots: Iterable[Bot], now: int) -> None:
+        """Note whether games may start: in the night no bot is missed, and in the morning none is late."""
+        if waits is self._waits:
+            return
+        self._waits = waits
+        for bot in bots:
+            if not waits:
+                self.stop_waiting(bot)
+            elif bot.plays and not bot.withdrawn and not bot.connected:
+                bot.set_awaited(True)
+                self.absent_from(bot, now)
 
     def arrived(self, bot: Bot) -> None:
         """A slot of `bot` has a connection."""
@@ -109,7 +125,7 @@ class Connections:
     def quit(self, bot: Bot) -> None:
         """`bot` sent QUIT: the contest does not wait, unless it waits for ever or another slot stays."""
         # Another slot plays on; a contest that waits for ever waits for this bot, too.
-        if self._config.absent_ms is not None and not bot.connected:
+        if self._waits and self._config.absent_ms is not None and not bot.connected:
             self.absence_expired(bot)
 
     def absence_expired(self, bot: Bot) -> None:

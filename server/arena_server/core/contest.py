@@ -19,7 +19,7 @@ from arena_protocol.errors import ByeReason
 from arena_protocol.messages import Hello
 from arena_protocol.session import State
 from arena_server.core.clock import NS_PER_MS
-from arena_server.core.commands import Commands, RunState
+from arena_server.core.commands import ABORTED, FINISHED, INCOMPLETE, STOPPED, Commands
 from arena_server.core.config import ContestConfig, ContestConfigError, Entrant, check_numbers, game_of
 from arena_server.core.connections import Connections
 from arena_server.core.deadlines import DeadlineKind, Deadlines
@@ -32,6 +32,8 @@ from arena_server.core.events import (
     DrawDone,
     Event,
     Flushed,
+    Freeze,
+    Hours,
     LineTooLong,
     Lost,
     Observe,
@@ -40,6 +42,7 @@ from arena_server.core.events import (
     Stop,
     Stored,
     Tick,
+    TimeUp,
 )
 from arena_server.core.games import GameManager
 from arena_server.core.handlers import Handlers
@@ -59,9 +62,6 @@ from arena_server.core.standings import (
     where_is,
     why_waiting,
 )
-
-#: How a contest ends: every scheduled game has a result; some never will; the organiser ended it.
-FINISHED, INCOMPLETE, STOPPED = "finished", "incomplete", "stopped"
 
 
 class Contest:
@@ -106,9 +106,7 @@ class Contest:
         self._missing_at_end: tuple[str, ...] = ()
         if past is not None:
             recover(past, self._games, self._commands, self._entrants, now)
-        for bot in self._bots:
-            if bot.plays and not bot.withdrawn:
-                self._connections.absent_from(bot, now)
+        self._connections.set_waits(self._commands.may_start, self._bots, now)
 
     @property
     def slots(self) -> int:
@@ -223,17 +221,16 @@ class Contest:
                 self._games.stored(game_id, now)
             case Tick():
                 self._tick(now)
+            case Hours() | TimeUp() | Freeze():
+                self._commands.keep_time(event, now)
             case Stop():
                 self._stopping = True
                 self._games.reconsider()
                 self._games.void_all("stopped", now)
             case Stalled(began, ended):
                 self._stalled(began, ended, now)
-            case Command():
-                self._command(event, now)
-            case Observe(number, on):
-                self._games.spectators.observe(now, on=on)
-                self.output.effects.append(Reply(number))
+            case Command() | Observe():
+                self._obey(event, now)
             case Abandoned(bot, slot, game_id):
                 self._seat_lines.abandon(self._games.find(game_id), bot, slot, now)
             case DrawDone(drawn):
@@ -267,12 +264,13 @@ class Contest:
     @property
     def idle(self) -> bool:
         """Whether games may start, and none runs."""
-        return self._ended is None and self._commands.state is RunState.OPEN and self._games.quiet
+        return self._ended is None and self._commands.may_start and self._games.quiet
 
     def overview(self) -> Overview:
         """The organiser's view; the work grows with the numbers of bots and of games."""
         return Overview(
-            state=self._ended or str(self._commands.state),
+            state=self._ended or self._commands.shown_state,
+            until=None if self._ended is not None else self._commands.hours.until,
             progress=self.progress(),
             running=self._games.running(),
             bots=tuple(BotState.of(bot, where_is(bot)) for bot in self._bots if bot.plays),
@@ -309,8 +307,11 @@ class Contest:
         if stall > self._config.stall_ms:
             self._games.void_all(f"stalled {stall} ms", now, running_at=ended)
 
-    def _command(self, command: Command, now: int) -> None:
-        if self._ended in (FINISHED, INCOMPLETE):
+    def _obey(self, command: Command | Observe, now: int) -> None:
+        if isinstance(command, Observe):
+            self._games.spectators.observe(now, on=command.on)
+            self.output.effects.append(Reply(command.number))
+        elif self._ended in (FINISHED, INCOMPLETE, ABORTED):
             self.output.effects.append(Reply(command.number, f"the contest is over: {self._ended}"))
         else:
             self._commands.handle(command, now)
@@ -319,21 +320,20 @@ class Contest:
 
     def _start_and_end(self, now: int) -> None:
         self._games.reconsidered()
-        goes_on = not self._stopping and self._ended is None and self._commands.state is RunState.OPEN
+        self._connections.set_waits(self._commands.may_start, self._bots, now)
+        goes_on = not self._stopping and self._ended is None and self._commands.may_start
         if goes_on:
             self._games.pair(now)
         # While a game runs it may become void and be played again.
         if self._ended is None and self._games.quiet:
-            stopped = self._stopping or self._commands.state is RunState.DRAINING
-            fixtures, causes = self._games.fixtures, causes_of_absence(self._bots)
+            causes = causes_of_absence(self._bots)
             if goes_on:
-                fixtures.next_round(causes)
-            if stopped or fixtures.exhausted(causes):
-                played_out = INCOMPLETE if fixtures.unplayed({}) else FINISHED
-                self._ended = STOPPED if stopped else played_out
-                if self._ended != FINISHED:
-                    # Kept: after the end every bot leaves, and all would seem to be missing.
-                    self._missing_at_end = absent_or_removed(self._bots)
+                self._games.fixtures.next_round(causes)
+            # In the night, or in a pause, no bot is missed.
+            self._ended = STOPPED if self._stopping else self._commands.end(causes if goes_on else {})
+            if self._ended not in (None, FINISHED):
+                # Kept: after the end every bot leaves, and all would seem to be missing.
+                self._missing_at_end = absent_or_removed(self._bots)
         if (bye_reason := self.bye_reason) is not None:
             self._close_all(bye_reason, now)
             spectators = self._games.spectators

@@ -27,6 +27,15 @@ EVERYTHING: Final = "*"
 _CHUNK_MARK = ChunkMark()
 
 
+def shown_until(now: int, delay: int, frozen_at: int | None) -> int:
+    """Until when what has happened may be shown to spectators now, on every channel; all in one unit.
+
+    `frozen_at`: from then on they see nothing new, until the contest is over.
+    """
+    until = now - delay
+    return until if frozen_at is None else min(until, frozen_at)
+
+
 class ChunkedSender:
     """Sends chunks; a connection may take `limit_ms` for each."""
 
@@ -74,6 +83,8 @@ class Spectators:
         self._everything: dict[int, Peer] = {}
         #: The cursor of each connection in each game in which it is behind the viewers.
         self._behind: dict[int, dict[int, int]] = {}
+        #: What has happened since then is not shown.
+        self._frozen_at: int | None = None
         #: Whether the page of this process reads the transcripts.
         self._observed = False
         #: How many connections watch, with one for this process.
@@ -87,6 +98,10 @@ class Spectators:
     def open(self, number: int, game_id: str, transcript: Transcript) -> None:
         """Game `number` can be watched from now on."""
         self._games[number] = _Watched(game_id, transcript, dict(self._everything))
+
+    def freeze(self, at: int) -> None:
+        """Nothing that has happened since is shown to who watches."""
+        self._frozen_at = at
 
     def watch(self, peer: Peer, target: str, now: int) -> None:
         """Subscribe `peer` to a game, or to every game (`*`). Raises ProtocolError: no-such-game."""
@@ -167,7 +182,8 @@ class Spectators:
     def _show(self, number: int, now: int) -> None:
         """Show the lines whose delay has passed: to all viewers at once, if they fit into a chunk."""
         game = self._games[number]
-        begin, lines, until = game.shown, game.transcript.lines, now - self._delay
+        begin, lines = game.shown, game.transcript.lines
+        until = shown_until(now, self._delay, self._frozen_at)
         while game.shown < len(lines) and lines[game.shown].at <= until:
             game.shown += 1
         if self._observed and game.shown > begin:
@@ -199,6 +215,8 @@ class Spectators:
             # before is shown what may be shown then.
             next_line = lines[game.shown] if game.viewers or self._observed else lines[-1]
             at = next_line.at + self._delay
+            if shown_until(at, self._delay, self._frozen_at) < next_line.at:
+                at = None
         self._deadlines.set((DeadlineKind.FEED, number), at)
         # Kept until the slowest has read OVER.
         if game.transcript.closed and at is None and not self._awaited(number):

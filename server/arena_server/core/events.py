@@ -72,6 +72,29 @@ class Tick:
 
 
 @dataclass(frozen=True, slots=True)
+class Hours:
+    """The hours in which games start begin, or are over (not `is_open`), until `until` (ms since 1970, UTC).
+
+    None: it is not known until when.
+    """
+
+    is_open: bool
+    until: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TimeUp:
+    """The time of the contest is over: it ends as soon as no game runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Freeze:
+    """Spectators see nothing any more of what has happened since `ago` (ns) before now."""
+
+    ago: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Stop:
     """The organiser ends the contest: running games are void."""
 
@@ -139,6 +162,9 @@ Event = (
     | Lost
     | Stored
     | Tick
+    | Hours
+    | TimeUp
+    | Freeze
     | Stop
     | Stalled
     | Command

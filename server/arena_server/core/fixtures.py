@@ -21,6 +21,7 @@ from arena_server.core.effects import StartDraw
 from arena_server.core.formats.base import DrawnFormat, FormatError, Pairing, PairingError
 from arena_server.core.journal import (
     Drawn,
+    Extended,
     Joined,
     JournalError,
     Left,
@@ -39,7 +40,7 @@ from arena_server.core.standings import Results
 LATE_NS: Final = 60_000 * NS_PER_MS
 
 #: The facts of a contest that its fixtures are brought back by.
-FixtureFact = Repeat | Drawn | Walkover | Joined | Left | TotalSet
+FixtureFact = Repeat | Drawn | Walkover | Joined | Left | Extended | TotalSet
 
 
 class Fixtures:
@@ -53,6 +54,8 @@ class Fixtures:
     ) -> None:
         names = [bot.name for bot in bots.values() if bot.plays]
         self._format = format_of(config, names, seats)
+        #: How often it was extended.
+        self._extensions = 0
         #: What readers know of the number of games.
         self._noted = self._format.total
         #: Since when each bot that is not present cannot be paired.
@@ -84,6 +87,14 @@ class Fixtures:
         if self.total not in (None, self._noted) and not isinstance(self._format, DrawnFormat):
             self._noted = self.total
             self._out.fact(TotalSet("", self.total))
+
+    def extend(self, games: int) -> None:
+        """There are more games: see `Format.extend`. Raises FormatError, with nothing changed."""
+        first = self._format.next_number
+        self._format.extend(games)
+        self._extensions += 1
+        self._out.fact(Extended(self._extensions, first, games))
+        self.note_total()
 
     # -- who takes part
 
@@ -258,6 +269,11 @@ class Fixtures:
                 if each.first != self._format.next_number:
                     raise JournalError(f"{each.name} joined at g{each.first}, which is not the next number")
                 self.join(each.name, each.owner, now)
+            elif isinstance(each, Extended):
+                if each.first != self._format.next_number:
+                    raise JournalError(f"extended at g{each.first}, which is not the next number")
+                self._format.extend(each.games)
+                self._extensions += 1
             elif isinstance(each, Repeat):
                 self._recall_repeat(each, games, played)
             elif isinstance(each, Pairing):
@@ -289,7 +305,7 @@ class Fixtures:
 def _decided_at(fact: FixtureFact | Pairing) -> tuple[int, bool]:
     """The numbers of games come from one counter, so this is the order in which they were decided."""
     match fact:
-        case Joined():
+        case Joined() | Extended():
             return fact.first, False  # the next game may have this number, too
         case Drawn():
             return fact.first, True

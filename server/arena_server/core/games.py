@@ -210,11 +210,11 @@ class GameManager:
         self._out.effects.append(GameVoided(live.game_id, reason, again))
         self.turns.advance(live, live.match.execute(Abort(reason), now), now)
 
-    def void_all(self, reason: str, now: int, running_at: int | None = None) -> None:
-        """Break off every game, or every game whose clock ran at a moment; all are played again."""
+    def void_all(self, reason: str, now: int, running_at: int | None = None, *, again: bool = True) -> None:
+        """Break off every game, or every game whose clock ran at a moment, to be played `again` or not."""
         for live in list(self._games.values()):
             if running_at is None or live.match.clock_ran(running_at):
-                self.void(live, reason, now)
+                self.void(live, reason, now, again=again)
 
     def play_again(self, number: int) -> bool:
         """Have a void game played again. Returns False if it is not void, or is so already."""

@@ -155,6 +155,17 @@ class Left(NamedTuple):
     left: bool
 
 
+class Extended(NamedTuple):
+    """The contest is extended for the `number`-th time (1, 2, ...): see `Format.extend`.
+
+    New numbers of games begin with `first`.
+    """
+
+    number: int
+    first: int
+    games: int
+
+
 class TotalSet(NamedTuple):
     """How many games the contest has from now on (`Format.total`); `about` is always empty."""
 
@@ -194,6 +205,7 @@ ContestFact = (
     | RunStateSet
     | Joined
     | Left
+    | Extended
     | TotalSet
     | TokenSet
     | Order
@@ -218,6 +230,7 @@ KIND_OF: Final[dict[type, str]] = {
     RunStateSet: "run-state",
     Joined: "joined",
     Left: "left",
+    Extended: "extended",
     TotalSet: "games",
     TokenSet: "token",
     Order: "order",
@@ -246,6 +259,7 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
     "run-state": (RunStateSet, (str, str)),
     "joined": (Joined, (str, int, int, str, str, str, str)),
     "left": (Left, (str, bool)),
+    "extended": (Extended, (int, int, int)),
     "games": (TotalSet, (str, int)),
     "token": (TokenSet, (str, str)),
     "order": (Order, (int, str, str, str, int, str)),
@@ -258,7 +272,9 @@ REPEAT: Final = KIND_OF[Repeat]
 JOINED: Final = KIND_OF[Joined]
 TOTAL: Final = KIND_OF[TotalSet]
 #: Facts of the contest that its readers need, and that stay when its journal is deleted.
-KEPT: Final = frozenset(KIND_OF[kind] for kind in (Drawn, Repeat, Walkover, Joined, Left, TotalSet, Order))
+KEPT: Final = frozenset(
+    KIND_OF[kind] for kind in (Drawn, Repeat, Walkover, Joined, Left, Extended, TotalSet, Order)
+)
 
 
 class JournalError(ValueError):

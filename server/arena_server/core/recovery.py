@@ -23,6 +23,7 @@ from arena_server.core.journal import (
     Conduct,
     Drawn,
     Ended,
+    Extended,
     FormerKeys,
     GameFact,
     Joined,
@@ -101,7 +102,7 @@ def _recover_contest(live: Live, commands: Commands, entrants: Entrants) -> list
                 facts.append(leaving)
             case TokenSet(name, digest):
                 entrants.restore_token(name, digest)
-            case Repeat() | Drawn() | Walkover() | TotalSet() as fact:
+            case Repeat() | Drawn() | Walkover() | Extended() | TotalSet() as fact:
                 facts.append(fact)
             case Order() as order:
                 commands.restore_order(order)
@@ -109,7 +110,7 @@ def _recover_contest(live: Live, commands: Commands, entrants: Entrants) -> list
                 if state not in set(RunState):
                     raise JournalError(f"expected one of {', '.join(RunState)}, found {state!r:.40}")
                 # A contest was drained to stop the server; now the server runs again.
-                commands.restore(RunState.PAUSED if state == RunState.PAUSED else RunState.OPEN)
+                commands.restore(RunState.OPEN if state == RunState.DRAINING else RunState(state))
     return facts
 
 

@@ -351,9 +351,10 @@ class BotState:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A moment of a contest; `state` is `open`, `paused`, `draining`, or how it ended.
+    """A moment of a contest; `state` is `open`, `closed`, `paused`, `draining`, or how it ended.
 
-    `orders` are all of the organiser's that were carried out.
+    `orders` are all of the organiser's that were carried out. `until` (ms since 1970, UTC) is when the
+    hours in which games start end or begin.
     """
 
     state: str
@@ -361,6 +362,7 @@ class Overview:
     running: tuple[RunningGame, ...]
     bots: tuple[BotState, ...]
     orders: tuple[Order, ...] = ()
+    until: int | None = None
 
 
 def where_is(bot: Bot) -> str:

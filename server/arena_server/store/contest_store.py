@@ -31,7 +31,7 @@ from arena_server.store.head import FileId, HeadFile, check_files, identify_file
 from arena_server.store.journal import JournalAppender, PostgresAppender, SqliteAppender, pack
 from arena_server.store.migration import migrate
 from arena_server.store.ownership import LOCK_CLASS, Claim, ContestLock, is_played
-from arena_server.store.preflight import COMMENT, COMMENT_QUERY, check_comment, check_same_config
+from arena_server.store.preflight import COMMENT, COMMENT_QUERY, FINAL, check_comment, check_same_config
 from arena_server.store.schema import contest_row, fault_row, game_row, now, open_engine, pairing_row
 from arena_server.store.unfinished import (
     UnfinishedContest,
@@ -267,14 +267,14 @@ class ContestStore:
         ]
 
     def end(self, status: str) -> None:
-        """Set the status of the contest. A finished one needs no journal."""
+        """Set the status of the contest. One that has ended for good needs no journal."""
         self._count_recent()
         self._keep()
         with self._session() as session:
             contest = session.get_one(schema.ContestRow, self._contest)
             schema.set_status(contest, status, now(), self._chain)
             session.flush()
-        if status == schema.FINISHED:
+        if status in FINAL:
             self._live, self._entries = Live(), 0
             self._set_newest_row(0)
             if self._head is not None:

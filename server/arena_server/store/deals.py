@@ -16,7 +16,8 @@ from arena_protocol.record import VOID
 from arena_server.core.deal import may_show_deal, number_of
 from arena_server.errors import StoreError
 from arena_server.store.migration import EarlierPairings
-from arena_server.store.schema import FINISHED, RUNNING, ContestRow, GameRow, PairingRow, players_of
+from arena_server.store.preflight import FINAL
+from arena_server.store.schema import RUNNING, ContestRow, GameRow, PairingRow, players_of
 
 
 class WithheldError(StoreError):
@@ -47,8 +48,8 @@ class Deals:
         has its name (`unfinished.find_unfinished`).
         """
         mine = self._contest
-        if mine.status in (FINISHED, RUNNING):
-            return mine.status == FINISHED
+        if mine.status == RUNNING or mine.status in FINAL:
+            return mine.status in FINAL
         latest = select(func.max(ContestRow.id)).where(ContestRow.name == mine.name)
         return self._session.scalar(latest) != mine.id
 

@@ -224,7 +224,8 @@ ADDED: Final[Mapping[str, int]] = {
 }
 #: How many of the newest journal rows are checked; a thousand take 2 ms.
 JOURNAL_ROWS: Final = 1000
-FINISHED: Final = "finished"
+#: No server goes on with a contest of such a status.
+FINAL: Final = ("finished", "aborted")
 
 
 def check_contest(
@@ -307,7 +308,7 @@ class _Queries:
         """The latest contest of this name, if it is unfinished."""
         mine = f"name = {self._parameter} ORDER BY id DESC LIMIT 1"
         row = self._rows(f"SELECT id, seed, status, config FROM contests WHERE {mine}", name).fetchone()  # noqa: S608
-        if row is None or row[2] == FINISHED:
+        if row is None or row[2] in FINAL:
             return None
         try:
             config = json.loads(row[3]) if self._is_file else row[3]

@@ -19,7 +19,7 @@ from arena_server.core.formats import find_format, make_format
 from arena_server.core.formats.base import DrawnFormat, Format, Pairing
 from arena_server.core.formats.history import History
 from arena_server.core.formats.scheduled import Scheduled
-from arena_server.core.journal import ContestFact, Joined, Left, Order, fact_of
+from arena_server.core.journal import ContestFact, Extended, Joined, Left, Order, fact_of
 from arena_server.core.standings import Row, Standings
 from arena_server.errors import StoreError
 from arena_server.ratings import Observation
@@ -133,15 +133,18 @@ class Results:
         return form.next_number - 1 if isinstance(form, Scheduled) else 0
 
     def _format(self, contest: ContestRow) -> Format:
-        """The games of a contest as planned, with those of its late entrants."""
-        late = [fact for fact in self.facts(contest) if isinstance(fact, Joined)]
+        """The games of a contest as planned, with those of its late entrants and extensions."""
+        late = [fact for fact in self.facts(contest) if isinstance(fact, Joined | Extended)]
         form = format_of_row(contest)
         if not late or not isinstance(form, Scheduled):
             return form
         grown = make_format(form.NAME, form.terms)  # the other one is shared
         assert isinstance(grown, Scheduled)
-        for joined in late:
-            grown.join(joined.name, first=joined.first)
+        for fact in late:
+            if isinstance(fact, Joined):
+                grown.join(fact.name, first=fact.first)
+            else:
+                grown.extend(fact.games, first=fact.first)
         return grown
 
     def games_played(self, contest: ContestRow) -> int:

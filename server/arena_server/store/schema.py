@@ -39,7 +39,8 @@ from arena_server.store.head import create_private
 from arena_server.store.preflight import is_read_only, plain_config
 
 RUNNING, FINISHED, INCOMPLETE, STOPPED = "running", "finished", "incomplete", "stopped"
-STATUSES = (RUNNING, FINISHED, INCOMPLETE, STOPPED)
+ABORTED = "aborted"
+STATUSES = (RUNNING, FINISHED, INCOMPLETE, STOPPED, ABORTED)
 
 
 class Base(MappedAsDataclass, DeclarativeBase, kw_only=True):

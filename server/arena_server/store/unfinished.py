@@ -14,8 +14,8 @@ from arena_server.store.checks import check_contest_row, checked_games
 from arena_server.store.database import LAYOUT
 from arena_server.store.deals import Deals
 from arena_server.store.journal import unpack
-from arena_server.store.preflight import StoredContest
-from arena_server.store.schema import FINISHED, ContestRow, FactRow, JournalRow
+from arena_server.store.preflight import FINAL, StoredContest
+from arena_server.store.schema import ContestRow, FactRow, JournalRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ def find_unfinished(session: Session, name: str) -> ContestRow | None:
     latest = session.scalar(query)
     if latest is not None:
         check_contest_row(latest)  # its status decides whether it goes on
-    return latest if latest is not None and latest.status != FINISHED else None
+    return latest if latest is not None and latest.status not in FINAL else None
 
 
 def stored_contest(contest: ContestRow) -> StoredContest:

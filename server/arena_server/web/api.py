@@ -149,6 +149,7 @@ def plain_overview(overview: Overview, connections: int) -> dict[str, Any]:
     games = {key: getattr(progress, key) for key in ("done", "total", "void", "running")}
     return {
         "state": overview.state,
+        "until": overview.until,
         "games": games,
         "plies": progress.plies,
         "connections": connections,

@@ -21,6 +21,7 @@ from arena_protocol.games import GAMES
 from arena_protocol.record import GameRecord, describe_fault
 from arena_protocol.record_codec import decode, to_json
 from arena_server.core.deal import number_of
+from arena_server.core.delivery import shown_until
 from arena_server.core.formats.history import History
 from arena_server.core.journal import PastGame
 from arena_server.core.standings import Standings, plain_row
@@ -184,7 +185,7 @@ class Archive:
         with Results(self._database) as results:
             contest = self._find(results, number)
             bots = results.bots(contest)
-            found = results.faults(contest, self._until(contest), MOST_FAULTS)
+            found = results.faults(contest, self._until(results, contest), MOST_FAULTS)
         zombie_move = GAMES[contest.game].zombie_move
         rows = []
         for game_id, names, (seat, ply, kind, line) in found:
@@ -197,13 +198,13 @@ class Archive:
         """The head of the chain of the records that may be shown now; on any thread. Raises NotFoundError."""
         with Results(self._database) as results:
             contest = self._find(results, number)
-            return results.head(contest, results.games_stored(contest, self._until(contest)))
+            return results.head(contest, results.games_stored(contest, self._until(results, contest)))
 
     def observations(self, number: int) -> tuple[Counter[Observation], Counter[Observation]]:
         """The games that may be shown now, of bots and of their versions; on any thread."""
         with Results(self._database) as results:
             contest = self._find(results, number)
-            until = self._until(contest)
+            until = self._until(results, contest)
             bots, versions = (results.observations(contest, versions=by, until=until) for by in (False, True))
             return bots, versions
 
@@ -231,12 +232,18 @@ class Archive:
 
     def _is_over(self, results: Results, contest: ContestRow, game_id: str) -> bool:
         stored = results.stored_at(contest, game_id)
-        return stored is not None and stored <= self._until(contest)
+        return stored is not None and stored <= self._until(results, contest)
 
-    def _until(self, contest: ContestRow) -> datetime:
+    def _until(self, results: Results, contest: ContestRow) -> datetime:
         """What was stored later is not shown yet."""
         delay = contest.config.get("spectator_delay_ms", 0) if self._delayed else 0
-        return self._clock() - timedelta(milliseconds=delay)
+        now = _milliseconds(self._clock())
+        return _EPOCH + timedelta(milliseconds=shown_until(now, delay, self._frozen_at(results, contest)))
+
+    def _frozen_at(self, results: Results, contest: ContestRow) -> int | None:
+        """Since when the public table stands still (ms since 1970); None: it does not, or not any more."""
+        frozen: int | None = contest.config.get("freeze_at_ms")
+        return None if results.deals(contest).is_final else frozen
 
     def running(self) -> dict[str, int]:
         """The numbers of the contests that are not over, by name, the latest of each."""
@@ -275,12 +282,15 @@ class Archive:
         if index.complete:
             return index
         before, index.contest = index.contest["games"], self._plain(contest)
+        frozen = self._frozen_at(results, contest)
+        if frozen is not None and frozen <= _milliseconds(self._clock()):
+            index.contest["frozen_at"] = _iso(_EPOCH + timedelta(milliseconds=frozen))
         if index.planned is None or contest.total != before:
             index.planned = results.last_planned(contest)
         for name in results.bots(contest)[len(index.bots) :]:
             index.bots.append(name)
             index.table.join(name)
-        until = self._until(contest)
+        until = self._until(results, contest)
         last = results.games_stored(contest, until)
         if last > index.last:
             results.add_results(index.table, contest, index.last, last)
@@ -323,6 +333,14 @@ def _past_game(game: GameSummary) -> PastGame:
     return PastGame(number_of(game.game_id), game.names, 0, game.totals, game.end, game.plies)
 
 
+_EPOCH: Final = datetime(1970, 1, 1)
+
+
+def _milliseconds(moment: datetime) -> int:
+    """Since 1970; `moment` is UTC without a zone."""
+    return (moment - _EPOCH) // timedelta(milliseconds=1)
+
+
 def _encode_rows(rows: list[list[Any]]) -> bytes:
     return json.dumps(rows, separators=(",", ":")).encode()
 
@@ -344,6 +362,7 @@ def plain_contest(contest: ContestRow) -> dict[str, Any]:
         "started_at": plain_time(contest.started_at),
         "ended_at": plain_time(contest.ended_at),
         "head": None if contest.head is None else contest.head.hex(),
+        "frozen_at": None,
     }
 
 

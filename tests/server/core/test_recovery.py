@@ -374,7 +374,7 @@ def a_result(number: int, end: str = "complete", names: tuple[str, ...] = ("ann"
         ((0, "keys", "eve", (None,)), "no bot of this contest is called 'eve'"),
         ((0, "conduct", "eve", 0, True), "no bot of this contest is called 'eve'"),
         ((0, "keys", "ann", ("s\xe9same",)), "the resume key of 'ann' is not a SHA-256 digest"),
-        ((0, "run-state", "", "ajar"), "expected one of open, paused, draining, found 'ajar'"),
+        ((0, "run-state", "", "ajar"), "expected one of open, paused, draining, aborted, found 'ajar'"),
         ((0, "repeat", 5, 99, 5), "g99 is not a game of this contest"),
         ((0, "repeat", 6, 1, 6), "g6 repeats g1, and is not the next number"),
     ],

@@ -94,6 +94,11 @@ def test_a_void_game_has_no_result_and_the_one_that_repeats_it_has(path: Path, s
     assert shown(path) == ["g1", "g2", "g5", "g6"]
 
 
+def test_all_is_shown_of_a_contest_that_was_broken_off_for_good(path: Path) -> None:
+    play(path, 1, status="aborted")
+    assert shown(path) == ["g1"]
+
+
 def test_all_is_shown_of_a_finished_contest(path: Path) -> None:
     play(path, 1, 2, 3, 4, 5, void=(3,), repeats=((0, "repeat", 5, 3, 2),), status="finished")
     assert shown(path) == ALL

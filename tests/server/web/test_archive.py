@@ -9,11 +9,14 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
+from sqlalchemy.orm import Session
 
 from arena_protocol.record import FaultRecord
 from arena_protocol.record_codec import encode
 from arena_server.core.config import ContestConfig, format_of
 from arena_server.store.chain import GENESIS, link
+from arena_server.store.schema import ContestRow, open_engine, set_status
 from arena_server.web import archive as module
 from arena_server.web.archive import Archive, NotFoundError, plain_record
 
@@ -128,6 +131,46 @@ class TestChain:
             delayed.chain(1, 0)
         clock.forward(61)
         assert len(json.loads(delayed.chain(1, 0))) == 3
+
+
+class TestFreeze:
+    def test_nothing_that_was_stored_since_is_shown_until_the_contest_is_over(self, path: Path) -> None:
+        clock = Clock()
+        header = opening()
+        frozen = int(clock.now.replace(tzinfo=UTC).timestamp() * 1000) + 3_600_000
+        header = replace(header, config=replace(header.config, freeze_at_ms=frozen))
+        kept = Kept(path, header)
+        kept.start()
+        for number in (1, 2):
+            kept.writer.store(f"g{number}", game(number))
+        kept.close("stopped")
+        archive = Archive(path, clock)
+        clock.forward(3)
+        assert archive.contest(1)["games_played"] == 2
+        assert archive.contest(1)["frozen_at"] is None
+        engine = open_engine(path)
+        with engine.begin() as connection:  # as if it had been played after the freeze
+            later = datetime.fromtimestamp(frozen / 1000 + 60, UTC).replace(tzinfo=None)
+            change = text("UPDATE games SET stored_at = :at WHERE game_id = 'g2'")
+            connection.execute(change, {"at": str(later)})
+        engine.dispose()
+        clock.forward(7200)
+        archive = Archive(path, clock, delayed=True)
+        assert archive.contest(1)["frozen_at"] is not None
+        assert archive.contest(1)["games_played"] == archive.contests()[0]["games_played"] == 1
+        assert [row["games"] for row in archive.contest(1)["standings"]] == [1, 1, 0]
+        assert len(json.loads(archive.games(1, 0))) == 1
+        assert archive.state(1, "g2") is None
+        assert archive.shown_head(1) != GENESIS
+        with pytest.raises(NotFoundError):
+            archive.record(1, "g2")
+        engine = open_engine(path)
+        with Session(engine) as session, session.begin():
+            set_status(session.get_one(ContestRow, 1), "aborted", clock.now, b"")
+        engine.dispose()
+        over = Archive(path, clock)
+        assert (over.contest(1)["games_played"], over.contest(1)["frozen_at"]) == (2, None)
+        assert over.state(1, "g2") == "over"
 
 
 class TestContests:

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.error import HTTPError
@@ -233,6 +234,41 @@ def test_a_bot_that_is_added_logs_in_by_the_token_that_was_shown_once(tmp_path: 
         shown = inside("standings", "--json", "--database", f"sqlite:///{server.database}")
         assert json.loads(shown.out)["contest"]["games"]["total"] == 2
     assert not any(secret.encode() in path.read_bytes() for path in tmp_path.iterdir() for secret in (token,))
+
+
+def test_a_contest_with_hours_is_extended_and_broken_off(tmp_path: Path) -> None:
+    """It is closed for all but a minute of the day, so no game starts."""
+    hour = (time.localtime().tm_hour + 12) % 24
+    hours = f'open = "{hour:02}:00-{hour:02}:01"\nabsent = "10ms"'
+    with Organised(tmp_path, config=contest("a", "b", contest=hours)) as server:
+        server.ready()
+        with Client(server, "a"), Client(server, "b"):
+            status = server.status()
+            assert (status["state"], status["running"]) == ("closed", [])
+            shown = server.admin("status").out
+            assert re.match(
+                r"trial: closed until \d{4}-\d\d-\d\d \d\d:\d\d UTC, 0 of 2 games, 0 running", shown
+            )
+        assert server.admin("extend", "2").out == (
+            "extended by 2: see the number of games in arena admin status\n"
+        )
+        assert server.admin("extend", "3").line == "arena: expected a multiple of 2 games, got 3"
+        assert server.status()["games"]["total"] == 4  # type: ignore[index]
+        said = server.admin("abort", "--reason", "no power", "--by", "jan")
+        assert said.out.startswith("aborted: the contest is over")
+        assert server.status()["state"] == "aborted"
+        assert server.admin("extend", "2").line == "arena: the contest is over: aborted"
+        assert server.end(signal.SIGTERM).code == 0
+    shown = inside("standings", "--database", f"sqlite:///{server.database}").out
+    assert "0 of 4 games, scored by points, aborted" in shown
+    orders = json.loads(server.admin("orders", "--json").out)
+    assert [(each["verb"], each["target"], each["reason"]) for each in orders] == [
+        ("extend", "2", ""),
+        ("abort", "", "no power"),
+    ]
+    with Organised(tmp_path) as server:  # a new contest, as the other is over
+        server.ready()
+        assert server.status()["games"]["total"] == 6  # type: ignore[index]
 
 
 def test_without_orders_the_list_says_so(tmp_path: Path) -> None:

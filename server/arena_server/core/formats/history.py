@@ -17,7 +17,9 @@ from typing import Any
 from arena_protocol.record import VOID
 from arena_server.core.formats.base import DrawnFormat, Pairing, PairingError
 from arena_server.core.formats.document import plain_rounds
-from arena_server.core.journal import ContestFact, Drawn, Joined, PastGame, Repeat, Walkover
+from arena_server.core.journal import ContestFact, Drawn, Extended, Joined, PastGame, Repeat, Walkover
+
+HistoryFact = Drawn | Joined | Extended | Repeat | Walkover
 
 
 class History:
@@ -26,7 +28,7 @@ class History:
     def __init__(self, form: DrawnFormat) -> None:
         self._form = form
         self._known = 0
-        self._facts: deque[Drawn | Joined | Repeat | Walkover] = deque()
+        self._facts: deque[HistoryFact] = deque()
         #: Results whose games are not known yet.
         self._results: list[PastGame] = []
         #: The void games that have not been played again.
@@ -34,7 +36,7 @@ class History:
 
     def extend(self, facts: Iterable[ContestFact]) -> None:
         """All facts of the contest so far, in their order; those of the last call are among them."""
-        mine = [fact for fact in facts if isinstance(fact, Drawn | Joined | Repeat | Walkover)]
+        mine = [fact for fact in facts if isinstance(fact, HistoryFact)]
         self._facts.extend(islice(mine, self._known, None))
         self._known = len(mine)
 
@@ -68,18 +70,18 @@ class History:
             self._take(self._facts.popleft())
             self._take_results()
 
-    def _may_take(self, fact: Drawn | Joined | Repeat | Walkover) -> bool:
+    def _may_take(self, fact: HistoryFact) -> bool:
         match fact:
             case Drawn():
                 return self._form.draw_due(()) is not None
             case Repeat(_, void, _):
                 return void in self._void
-            case Joined():
+            case Joined() | Extended():
                 return True
             case Walkover(_, absent):
                 return self._form.walkover_due(absent) is not None
 
-    def _take(self, fact: Drawn | Joined | Repeat | Walkover) -> None:
+    def _take(self, fact: HistoryFact) -> None:
         match fact:
             case Drawn():
                 self._form.drawn(fact)
@@ -87,6 +89,8 @@ class History:
                 self._form.walk_over(fact)
             case Joined():
                 self._form.join(fact.name, fact.owner)
+            case Extended():
+                self._form.extend(fact.games)
             case Repeat(number, void, deal):
                 if number != self._form.next_number:
                     raise PairingError(f"g{number} repeats g{void}, and is not the next number")

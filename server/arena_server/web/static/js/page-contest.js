@@ -46,8 +46,9 @@ function rankedBy(contest) {
 
 function summary(contest) {
   const games = `${gamesText(contest.games_played, contest.games)} played${contest.games_void ? `, ${contest.games_void} void` : ""}`;
+  const frozen = contest.frozen_at ? `; the table stands still since ${contest.frozen_at.slice(0, 16).replace("T", " ")} UTC, until the contest is over` : "";
   const clock = `${clockText(contest.clock_ms)} per seat${contest.increment_ms ? ` + ${contest.increment_ms / 1000} s per move` : ""}`;
-  return `${contest.game}, ${contest.format}, ${rankedBy(contest)}; ${clock}; ${games}`;
+  return `${contest.game}, ${contest.format}, ${rankedBy(contest)}; ${clock}; ${games}${frozen}`;
 }
 
 async function begin() {

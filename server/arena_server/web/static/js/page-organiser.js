@@ -6,7 +6,7 @@ import { applyTheme, el, gamesText, numberText, pageHeader, plural, waitingText 
 const REFRESH_MS = 2000;
 /** The latest orders that the page shows; `arena admin orders` has all. */
 const SHOWN_ORDERS = 100;
-const CONFIRM = { drain: "Stop the contest once no game runs?", kick: "Kick {}? Its game becomes void.", void: "Break off {} for good?", replay: "Play {} again?", remove: "Withdraw {}? Its running games become void, and no other is played.", token: "Make a new token for {}? The old one and its connections are dead at once." };
+const CONFIRM = { drain: "Stop the contest once no game runs?", abort: "End the contest for good, now? Running games become void, and the table stays as it is.", extend: "Extend the contest by {}?", kick: "Kick {}? Its game becomes void.", void: "Break off {} for good?", replay: "Play {} again?", remove: "Withdraw {}? Its running games become void, and no other is played.", token: "Make a new token for {}? The old one and its connections are dead at once." };
 /** What the form for a new bot asks for: the key, its title, and how long it may be. */
 const ABOUT = [["name", "Name", 32], ["owner", "Owner", 32], ["author", "Author", 60], ["language", "Language", 60], ["url", "URL", 200]];
 
@@ -102,11 +102,13 @@ function draw(status) {
   Object.assign(parts, { title: el("h1"), sub: el("p", { class: "sub" }), waiting: el("p", { class: "sub" }), games: scrolled("Running games"), bots: scrolled("Bots"), gate: el("p", { class: "tools" }), orders: scrolled("Orders"), token: el("output", { class: "token" }),
     by: el("input", { type: "text", id: "by", size: 16, maxlength: 60, autocomplete: "name", value: localStorage.getItem("arena-organiser") ?? "" }),
     reason: el("input", { type: "text", id: "reason", size: 32, maxlength: 300, autocomplete: "off" }) });
+  const games = el("input", { type: "text", id: "extend", size: 4, inputmode: "numeric", pattern: "[0-9]+", required: true });
   const replay = el("input", { type: "text", id: "replay", size: 8, pattern: "g[0-9]+", required: true });
   main.replaceChildren(el("div", { class: "title" }, parts.title, parts.sub, parts.waiting, parts.gate,
       el("p", { class: "filters" }, el("label", { for: "by" }, "Your name", parts.by), el("label", { for: "reason" }, "Reason of the next order", parts.reason)), done, message),
     el("section", { class: "panel" }, el("h2", {}, "Running games"), parts.games,
-      el("form", { class: "filters", onsubmit: (event) => { event.preventDefault(); order("replay", replay.value); } }, el("label", { for: "replay" }, "Play a void game again", replay), el("button", { type: "submit" }, "Replay"))),
+      el("form", { class: "filters", onsubmit: (event) => { event.preventDefault(); order("replay", replay.value); } }, el("label", { for: "replay" }, "Play a void game again", replay), el("button", { type: "submit" }, "Replay")),
+      el("form", { class: "filters", onsubmit: (event) => { event.preventDefault(); order("extend", games.value); } }, el("label", { for: "extend" }, "More games a pair, or rounds", games), el("button", { type: "submit" }, "Extend"))),
     el("section", { class: "panel" }, el("h2", {}, "Bots"), parts.bots), addForm(),
     el("section", { class: "panel" }, el("h2", {}, "Orders"), parts.orders),
     el("p", {}, el("button", { type: "button", onclick: () => { token = null; askForToken(); } }, "Log out")));
@@ -116,11 +118,11 @@ function draw(status) {
 function update(status) {
   parts.title.textContent = status.contest;
   const { games } = status;
-  parts.sub.textContent = `${status.state}; ${gamesText(games.done, games.total)}, ${games.running} running, ${games.void} void; ${numberText(status.plies)} plies; ${plural(status.connections, "connection")}`;
+  parts.sub.textContent = `${status.state}${hoursText(status)}; ${gamesText(games.done, games.total)}, ${games.running} running, ${games.void} void; ${numberText(status.plies)} plies; ${plural(status.connections, "connection")}`;
   parts.waiting.textContent = waitingText(status.waiting);
-  const over = ["finished", "stopped", "incomplete"].includes(status.state);
+  const over = ["finished", "stopped", "incomplete", "aborted"].includes(status.state);
   parts.gate.replaceChildren(...(over ? [] : [
-    status.state === "paused" ? action("Resume", "resume") : action("Pause", "pause"), action("Drain", "drain"),
+    status.state === "paused" ? action("Resume", "resume") : action("Pause", "pause"), action("Drain", "drain"), action("Abort", "abort"),
   ]));
   parts.games.replaceChildren(status.running.length ? table(["Game", "Bots", "Plies", "Orders"], status.running.map((game) => [
     game.game_id, game.names.join(" – "), numberText(game.plies), [action("Void", "void", game.game_id), action("Replay", "replay", game.game_id)],
@@ -128,6 +130,11 @@ function update(status) {
   parts.bots.replaceChildren(table(["Bot", "Author", "State", "Points", "Games", "Faulty games", "Orders"], status.bots.map((bot) => [
     bot.name, authorText(bot), bot.where, numberText(bot.points), numberText(bot.games), numberText(bot.faulty_games), over ? "" : botOrders(bot),
   ])));
+}
+
+/** Until when a contest with hours is open or closed. */
+function hoursText({ state, until }) {
+  return until === null || !["open", "closed"].includes(state) ? "" : ` until ${new Date(until).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }
 
 function botOrders({ name, where }) {

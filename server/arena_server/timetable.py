@@ -1,0 +1,128 @@
+"""When games of a contest may start, by the clock on the wall: its hours, its end, its freeze.
+
+    Timetable.at(now) -> Moment     pure
+    Timekeeper                      asks it at each change, and feeds Hours, TimeUp and Freeze to the contest
+
+Times of day are those of this machine's zone (the variable TZ changes it).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+from typing import Final
+
+from arena_server.core.clock import NS_PER_MS
+from arena_server.core.events import Event, Freeze, Hours, TimeUp
+
+_HOURS: Final = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)", re.ASCII)
+EXPECTED_HOURS: Final = "hours such as '18:00-23:00'"
+#: The clock of the machine may be set while the contest waits: look at it at least once in this time.
+LOOK_S: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class DailyHours:
+    """From `begin` to `end` of each day; an `end` that is not later is that of the next day."""
+
+    begin: time
+    end: time
+
+    def at(self, now: datetime) -> tuple[bool, datetime]:
+        """Whether `now` (aware) is within them, and when that changes; both in the local zone."""
+        local = now.astimezone()
+        today = local.date()
+        # Each moment is made of the local date and time, so that a change to summer time moves it.
+        changes = sorted(
+            (datetime.combine(today + timedelta(days=day), of_day).astimezone(), is_open)
+            for day in range(-1, 3)
+            for of_day, is_open in ((self.begin, True), (self.end, False))
+        )
+        is_open = next(is_open for moment, is_open in reversed(changes) if moment <= local)
+        return is_open, next(moment for moment, _ in changes if moment > local)
+
+
+def parse_hours(text: str) -> DailyHours:
+    """Raises ValueError with one line."""
+    found = _HOURS.fullmatch(text)
+    if found is None:
+        raise ValueError(f"expected {EXPECTED_HOURS}")
+    begin, end = time(int(found[1]), int(found[2])), time(int(found[3]), int(found[4]))
+    if begin == end:
+        raise ValueError(f"expected {EXPECTED_HOURS}; for the whole day leave the key out")
+    return DailyHours(begin, end)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What holds now, and when that changes (None: it does not)."""
+
+    hours: Hours
+    time_up: bool
+    frozen: bool
+    next_change: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Timetable:
+    """The hours in which games start, when the contest ends, and since when spectators see nothing new."""
+
+    hours: DailyHours | None = None
+    ends_at: datetime | None = None
+    freeze_at: datetime | None = None
+
+    def at(self, now: datetime) -> Moment:
+        """What holds at `now`, which is aware."""
+        is_open, until = (True, None) if self.hours is None else self.hours.at(now)
+        changes = [each for each in (until, self.ends_at, self.freeze_at) if each is not None and each > now]
+        return Moment(
+            Hours(is_open, None if until is None else milliseconds(until)),
+            self.ends_at is not None and now >= self.ends_at,
+            self.freeze_at is not None and now >= self.freeze_at,
+            min(changes, default=None),
+        )
+
+
+def milliseconds(moment: datetime) -> int:
+    """Since 1970, UTC."""
+    return round(moment.timestamp() * 1000)
+
+
+class Timekeeper:
+    """Tells a contest what its timetable says, at once and at each change, until `close`."""
+
+    def __init__(
+        self,
+        timetable: Timetable,
+        feed: Callable[[Event], None],
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._timetable = timetable
+        self._feed = feed
+        self._clock = clock
+        self._told: Moment | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def look(self) -> None:
+        """Feed what has changed since the last call, and come back at the next change."""
+        now = self._clock()
+        moment, told = self._timetable.at(now), self._told
+        self._told = moment
+        # Before the hours, which may let games start.
+        if moment.frozen and (told is None or not told.frozen) and self._timetable.freeze_at is not None:
+            frozen_for = milliseconds(now) - milliseconds(self._timetable.freeze_at)
+            self._feed(Freeze(frozen_for * NS_PER_MS))
+        if moment.time_up and (told is None or not told.time_up):
+            self._feed(TimeUp())
+        if self._timetable.hours is not None and (told is None or told.hours != moment.hours):
+            self._feed(moment.hours)
+        if moment.next_change is not None:
+            left = (moment.next_change - now).total_seconds()
+            self._timer = asyncio.get_running_loop().call_later(min(left, LOOK_S), self.look)
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()

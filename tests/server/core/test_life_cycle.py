@@ -1,0 +1,244 @@
+"""The life of a contest: hours, end, freeze, abort, extensions; each survives a restart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena_server.core.config import Entrant
+from arena_server.core.delivery import shown_until
+from arena_server.core.events import Freeze, Hours, Tick, TimeUp
+from arena_server.core.journal import JournalError, Past
+from arena_server.core.log_events import BotAbsent
+
+from .contest_harness import MS, ONE_PLY, ContestHarness, check_sums, play_on, restarted, rows, seated
+
+EYE = Entrant("eye", plays=False)
+CLOSED, OPEN = Hours(is_open=False, until=1_000), Hours(is_open=True, until=2_000)
+
+
+def state(harness: ContestHarness) -> str:
+    return harness.contest.overview().state
+
+
+def play_first(harness: ContestHarness) -> str:
+    """Play the first of the games that run; returns its id."""
+    game = harness.contest.overview().running[0]
+    for name in game.names:
+        harness.send(name, f"READY {game.game_id}")
+    harness.send(game.names[0], "MOVE 7")
+    return game.game_id
+
+
+class TestAbort:
+    def test_the_contest_ends_at_once_with_the_table_as_it_is(self) -> None:
+        harness = seated("ann", "bob", "cid", options=ONE_PLY)
+        first = play_first(harness)
+        assert harness.contest.progress().done == 1
+        assert harness.command("abort", who="jan", reason="no power") is None
+        assert harness.finished == "aborted"
+        assert harness.last_entries[0] == (0, "run-state", "", "aborted")
+        assert harness.last_orders == [(1, "abort", "", "jan", 0, "no power")]
+        assert sum(row.games for row in rows(harness).values()) == 2
+        assert all(record.end == "void" for name, record in harness.records.items() if name != first)
+        assert harness.last_line("ann") == "BYE reason=finished"
+        assert harness.command("resume") == "the contest is over: aborted"
+        check_sums(harness)
+
+    def test_a_server_that_was_killed_ends_it(self) -> None:
+        harness = seated("ann", "bob", options=ONE_PLY)
+        harness.stores = False
+        assert harness.command("abort") is None
+        again = restarted(harness)
+        assert again.finished == "aborted"
+        assert again.contest.progress().done == 0
+
+
+class TestExtend:
+    def test_each_pair_plays_more(self) -> None:
+        harness = seated("ann", "bob", options=ONE_PLY)
+        assert harness.command("extend", "2") is None
+        assert harness.last_entries == [(0, "extended", 1, 3, 2), (0, "games", "", 4)]
+        again = restarted(harness)
+        assert again.command("extend", "2") is None
+        assert again.last_entries == [(0, "extended", 2, 5, 2), (0, "games", "", 6)]
+        again = restarted(again)
+        for name in ("ann", "bob"):
+            again.log_in(name)
+        play_on(again)
+        assert again.finished == "finished"
+        assert {row.games for row in rows(again).values()} == {6}
+        assert sorted(again.records) == ["g1", "g2", "g3", "g4", "g5", "g6"]
+        deals = {entry[3] for entry in (*harness.entries, *again.entries) if entry[1] == "offer"}
+        assert deals == {1, 2, 3, 4, 5, 6}, "no deal is played twice"
+
+    def test_a_late_entrant_plays_as_many_as_all_others(self) -> None:
+        harness = seated("ann", "bob", options=ONE_PLY)
+        digest = "ab" * 32
+        for entrant, games in (("cid", "2"), ("dan", "4")):
+            assert harness.command("add", entrant, entrant=Entrant(entrant, digest)) is None
+            assert harness.command("extend", games) is None
+        assert harness.contest.progress().total == 6 * 8
+        assert harness.command("remove", "dan") is None
+        assert harness.contest.progress().total == 3 * 8
+        assert restarted(harness).contest.progress().total == 3 * 8
+
+    def test_a_ladder_has_more_games_and_an_open_one_has_no_number(self) -> None:
+        ladder: dict[str, Any] = {"format": "ladder", "options": ONE_PLY}
+        harness = seated("ann", "bob", format_options={"games": 1}, **ladder)
+        assert harness.command("extend", "1") is None
+        play_on(harness)
+        assert (harness.finished, harness.contest.progress().done) == ("finished", 2)
+        assert seated("ann", "bob", **ladder).command("extend", "1") == (
+            "contest.games: this ladder is open, and has no number of games to extend"
+        )
+
+    @pytest.mark.parametrize(
+        ("games", "config", "problem"),
+        [
+            ("3", {}, "expected a multiple of 2 games, got 3"),
+            ("0", {}, "extend: expected a number of games up to 1,000,000, got '0'"),
+            ("two", {}, "extend: expected a number of games up to 1,000,000, got 'two'"),
+            ("2", {"format": "knockout"}, 'contest.format: "knockout" cannot be extended'),
+        ],
+    )
+    def test_what_is_refused(self, games: str, config: dict[str, Any], problem: str) -> None:
+        harness = seated("ann", "bob", **config)
+        assert harness.command("extend", games) == problem
+        assert harness.last_entries == []
+
+    def test_a_damaged_journal(self) -> None:
+        past = Past(entries=((0, "extended", 1, 9, 2),))
+        with pytest.raises(JournalError, match=r"^extended at g9, which is not the next number$"):
+            ContestHarness("ann", "bob", past=past)
+
+
+class TestHours:
+    def test_outside_of_them_no_game_starts_and_those_that_run_go_on(self) -> None:
+        harness = seated("ann", "bob", options=ONE_PLY)
+        harness.event(CLOSED)
+        overview = harness.contest.overview()
+        assert (overview.state, overview.until) == ("closed", 1_000)
+        harness.send("ann", "MOVE 7")
+        assert harness.contest.progress().done == 1
+        assert harness.contest.overview().running == ()
+        assert not harness.contest.idle
+        harness.event(OPEN)
+        assert (state(harness), harness.contest.overview().until) == ("open", 2_000)
+        play_on(harness)
+        assert harness.finished == "finished"
+
+    def test_a_bot_may_sleep_as_long_as_the_contest(self) -> None:
+        harness = seated("ann", "bob", options=ONE_PLY, absent_ms=1000)
+        harness.send("ann", "MOVE 7")
+        harness.disconnect("ann")
+        harness.event(CLOSED)
+        harness.send("bob", "QUIT")
+        harness.wait(5_000)
+        assert harness.logged(BotAbsent) == []
+        assert harness.finished is None
+        harness.event(OPEN)
+        harness.wait(999)
+        assert harness.finished is None
+        harness.log_in("ann")
+        harness.log_in("bob")
+        play_on(harness)
+        assert harness.finished == "finished"
+
+    def test_who_stays_away_in_the_morning_is_absent(self) -> None:
+        harness = seated("ann", "bob", options=ONE_PLY, absent_ms=1000)
+        harness.event(CLOSED)
+        harness.send("ann", "MOVE 7")
+        harness.disconnect("ann")
+        harness.event(OPEN)
+        harness.wait(1000)
+        assert harness.logged(BotAbsent) == [BotAbsent("ann")]
+        assert harness.finished == "incomplete"
+
+    def test_a_pause_is_a_night_too(self) -> None:
+        harness = seated("ann", "bob", options=ONE_PLY, absent_ms=1000)
+        harness.send("ann", "MOVE 7")
+        assert harness.command("pause") is None
+        harness.disconnect("ann")
+        harness.wait(5_000)
+        again = restarted(harness, 5_000)
+        for each in (harness, again):
+            assert each.finished is None
+            assert each.logged(BotAbsent) == []
+        assert state(again) == "paused"
+        again.event(CLOSED)
+        assert state(again) == "paused", "the organiser's word goes first"
+
+
+class TestEnd:
+    def test_a_ladder_is_finished_when_its_time_is_up(self) -> None:
+        harness = seated("ann", "bob", format="ladder", options=ONE_PLY)
+        harness.event(TimeUp())
+        assert harness.finished is None
+        harness.send("ann", "MOVE 7")
+        assert harness.finished == "finished"
+        assert harness.contest.progress().done == 1
+
+    def test_other_contests_may_be_incomplete_and_go_on_when_they_have_more_time(self) -> None:
+        harness = seated("ann", "bob", options=ONE_PLY)
+        harness.send("ann", "MOVE 7")
+        for name in ("ann", "bob"):
+            harness.send(name, "READY g2")
+        harness.event(TimeUp())
+        harness.send("bob", "MOVE 7")
+        assert harness.finished == "finished", "all had been played"
+        harness = seated("ann", "bob", "cid", options=ONE_PLY)
+        harness.event(TimeUp())
+        play_first(harness)
+        assert harness.finished == "incomplete"
+        again = restarted(harness)
+        assert again.finished is None
+        again.event(TimeUp())
+        again.event(Tick())
+        assert again.finished == "incomplete"
+
+
+class TestFreeze:
+    def test_spectators_see_what_was_before_and_nothing_since(self) -> None:
+        harness = ContestHarness("ann", "bob", EYE, options=ONE_PLY, spectator_delay_ms=1000)
+        for name in ("ann", "bob", "eye"):
+            harness.log_in(name)
+        harness.send("eye", "WATCH *")
+        for name in ("ann", "bob"):
+            harness.send(name, "READY g1")
+        harness.wait(500)
+        harness.event(Freeze())
+        harness.wait(1)
+        harness.send("ann", "MOVE 7")
+        assert harness.received("eye")[-1].startswith("WELCOME")
+        harness.wait(10_000)
+        assert any(line.startswith("START g1") for line in harness.received("eye"))
+        harness.connect("late")
+        harness.send("late", "HELLO 1 late role=spectator", "WATCH *")
+        for name in ("ann", "bob"):
+            harness.send(name, "READY g2")
+        harness.send("bob", "MOVE 7")
+        harness.wait(10_000)
+        for name in ("eye", "late"):
+            assert not any(line.startswith(("PLAYED", "OVER")) for line in harness.received(name))
+            assert not any("g2" in line for line in harness.received(name))
+        assert harness.finished == "finished", "nothing is kept for spectators"
+        assert any(line.startswith("OVER g2") for line in harness.received("ann"))
+        assert harness.contest.progress().done == 2
+
+    def test_after_a_restart_nothing_is_shown(self) -> None:
+        harness = seated("ann", "bob", options=ONE_PLY)
+        again = restarted(harness)
+        again.event(Freeze(ago=1 * MS))
+        again.connect("eye")
+        again.send("eye", "HELLO 1 eye role=spectator", "WATCH *")
+        again.wait(10_000)
+        assert again.last_line("eye").startswith("WELCOME")
+
+    @given(st.integers(0, 99), st.integers(0, 9), st.none() | st.integers(0, 99))
+    def test_the_rule(self, now: int, delay: int, frozen_at: int | None) -> None:
+        shown = [at for at in range(now + 1) if at <= shown_until(now, delay, frozen_at)]
+        assert shown == [at for at in range(now - delay + 1) if frozen_at is None or at <= frozen_at]
