@@ -284,7 +284,7 @@ class Archive:
         before, index.contest = index.contest["games"], self._plain(contest)
         frozen = self._frozen_at(results, contest)
         if frozen is not None and frozen <= _milliseconds(self._clock()):
-            index.contest["frozen_at"] = _iso(_EPOCH + timedelta(milliseconds=frozen))
+            index.contest["frozen_at"] = plain_time(_EPOCH + timedelta(milliseconds=frozen))
         if index.planned is None or contest.total != before:
             index.planned = results.last_planned(contest)
         for name in results.bots(contest)[len(index.bots) :]:
