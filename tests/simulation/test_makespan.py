@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
 from tests.simulation.bots import Honest
 from tests.simulation.network import CALM, MS, SECOND
 from tests.simulation.world import World
@@ -75,3 +76,90 @@ def test_with_probation_it_holds_up_three_games() -> None:
     world = play(Dead, probation=3)
     assert sum(bool(record.faults) for record in world.records.values()) == 3
     assert last(world) <= 3 * (BANK + GAME) + 2 * last(play())
+
+
+#: A slow bot thinks fifty times longer; of the ten plies of a game it has five.
+SLOWER = 50
+SLOW_GAME = 5 * SLOWER * 10 * MS + GAME
+EIGHT = [f"bot{number}" for number in range(8)]
+
+
+class Slow(Steady):
+    def answer(self, line: str) -> None:
+        self.wire.say(line, SLOWER * 10 * MS)
+
+
+def field_of(name: str, kinds: dict[str, type[Honest]], options: dict[str, int | str]) -> World:
+    config = ContestConfig(
+        name="field",
+        seed=1,
+        options={"plies": 10},
+        games_per_pair=GAMES,
+        clock_ms=20_000,
+        format=name,
+        format_options=options,
+    )
+    world = World(1, config, kinds, CALM)
+    world.run(3600 * SECOND, dict.fromkeys(kinds, 0))
+    return world
+
+
+def with_one_slow(name: str, slow: str, options: dict[str, int | str]) -> tuple[int, World]:
+    """How long the contest takes if no bot is slow, and the contest in which `slow` is."""
+    steady: dict[str, type[Honest]] = dict.fromkeys(EIGHT, Steady)
+    return last(field_of(name, steady, options)), field_of(name, {**steady, slow: Slow}, options)
+
+
+FORMATS_OF_TWO: list[tuple[str, dict[str, int | str]]] = [
+    ("round-robin", {}),
+    ("gauntlet", {"challengers": 2}),
+    ("swiss", {}),
+    ("knockout", {}),
+    ("groups", {"groups": 2}),
+    ("ladder", {"games": 60}),
+]
+
+
+@pytest.mark.parametrize("slow", ["bot0", "bot7"])
+@pytest.mark.parametrize(("name", "options"), FORMATS_OF_TWO, ids=[name for name, _ in FORMATS_OF_TWO])
+def test_a_slow_bot_costs_its_own_games_and_no_more(
+    name: str, options: dict[str, int | str], slow: str
+) -> None:
+    """They follow each other: in no format is anything waited for beside them and the contest without it."""
+    alone, world = with_one_slow(name, slow, options)
+    own = sum(slow in record.names for record in world.records.values())
+    assert own
+    assert last(world) <= own * SLOW_GAME + alone
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "slow"),
+    [
+        ("gauntlet", {"challengers": 2}, "bot7"),
+        ("gauntlet", {"challengers": 2}, "bot0"),
+        ("ladder", {"games": 60}, "bot0"),
+    ],
+)
+def test_without_a_barrier_the_others_lose_only_their_own_games_with_it(
+    name: str, options: dict[str, int | str], slow: str
+) -> None:
+    alone, world = with_one_slow(name, slow, options)
+    ended = world.checker.ended
+    others = [ended[game] for game in ended if slow not in world.records[game].names]
+    most = max(
+        sum({slow, other} == set(record.names) for record in world.records.values()) for other in EIGHT
+    )
+    assert max(others) <= most * SLOW_GAME + alone
+
+
+def test_the_groups_do_not_wait_for_each_other() -> None:
+    """Games of other groups end as if no bot were slow; those of its own wait for the games against it."""
+    alone, world = with_one_slow("groups", "bot0", {"groups": 2})
+    ended = world.checker.ended
+    of_groups = [f"g{number}" for number in range(1, 2 * 6 * GAMES + 1)]
+    mates = {name for game in of_groups if "bot0" in (names := world.records[game].names) for name in names}
+    assert len(mates) == 4
+    elsewhere = [ended[game] for game in of_groups if mates.isdisjoint(world.records[game].names)]
+    assert max(elsewhere) <= alone
+    beside = [ended[game] for game in of_groups if "bot0" not in world.records[game].names]
+    assert max(beside) <= GAMES * SLOW_GAME + alone
