@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
-from typing import Protocol
+from typing import Any, Protocol
 
 from tests.server.core.harness import past_game
 from tests.simulation.network import (
@@ -538,7 +538,7 @@ class SimulatedServer:
 
     # -- orders, death and restart
 
-    def order(self, name: str, verb: str, target: str = "") -> None:
+    def order(self, name: str, verb: str, target: str = "", **more: Any) -> None:
         """The organiser gives contest `name` an order, or ends the server for a while (`stop`)."""
         if not self.alive or self.finished is not None:
             return
@@ -548,7 +548,7 @@ class SimulatedServer:
             for each in sorted(self.lives.keys() - self.reasons.keys()):
                 self._call(partial(self.feed, each, Stop()))
         else:
-            self._call(partial(self.feed, name, Command(self._orders, verb, target)))
+            self._call(partial(self.feed, name, Command(self._orders, verb, target, **more)))
 
     def _leave(self) -> None:
         """End in order once all contests have ended after a stop, and be started again a little later."""

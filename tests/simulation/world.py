@@ -26,7 +26,8 @@ from arena_server.core.journal import Past
 class Plan:
     """A contest to be simulated. `slots`: how many games each bot may play at once; 1 if it is not there.
 
-    `named`: its bots say `contest=` in HELLO. `contest`: the class that referees it.
+    Those of `late` are no entrants until they are added. `named`: its bots say `contest=` in HELLO.
+    `contest`: the class that referees it.
     """
 
     config: ContestConfig
@@ -34,6 +35,7 @@ class Plan:
     slots: Mapping[str, int] = field(default_factory=dict)
     named: bool = False
     contest: type[Contest] = Contest
+    late: frozenset[str] = frozenset()
 
 
 class Order(NamedTuple):
@@ -52,15 +54,15 @@ class Part:
         self._secrets = secrets
         self._world = world
         tokens = {name: secrets.randbytes(8).hex() for name in plan.kinds}
-        self._entrants = [
-            Entrant(
+        self.entrants = {
+            name: Entrant(
                 name,
                 sha256(tokens[name].encode("ascii")).hexdigest(),
                 kind is not Spectator,
                 plan.slots.get(name, 1),
             )
             for name, kind in plan.kinds.items()
-        ]
+        }
         may = {name: kind.may for name, kind in plan.kinds.items()}
         self.checker = InvariantChecker(
             plan.config,
@@ -76,7 +78,8 @@ class Part:
     def make(self, now: int, past: Past | None) -> Contest:
         """The contest of a server that is started, or started again."""
         plan, secrets = self.plan, self._secrets
-        return plan.contest(plan.config, self._entrants, lambda n: secrets.randbytes(n).hex(), now, past)
+        entrants = [each for name, each in self.entrants.items() if name not in plan.late]
+        return plan.contest(plan.config, entrants, lambda n: secrets.randbytes(n).hex(), now, past)
 
     @property
     def contest(self) -> Contest:
@@ -179,11 +182,13 @@ class World(Worlds):
         faults: FaultProfile = LOCAL,
         slots: Mapping[str, int] = MappingProxyType({}),
         orders: Sequence[Order] = (),
+        late: frozenset[str] = frozenset(),
     ) -> None:
         self.config = config
         self.kinds = kinds
-        super().__init__(seed, [Plan(config, kinds, slots)], faults, orders)
+        super().__init__(seed, [Plan(config, kinds, slots, late=late)], faults, orders)
         self._part = self.parts[0]
+        self.entrants = self._part.entrants
         self.checker = self._part.checker
         self.clients = self._part.clients
 
