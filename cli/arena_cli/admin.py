@@ -222,6 +222,7 @@ def _show(status: dict[str, Any], *, as_json: bool) -> None:
         print_json(status)
         return
     from arena_cli.results import games_so_far
+    from arena_server.pace import pace_text
     from arena_server.waiting import waiting_line
 
     console = _console()
@@ -234,6 +235,8 @@ def _show(status: dict[str, Any], *, as_json: bool) -> None:
         markup=False,
         soft_wrap=True,
     )
+    if status["pace"] is not None:
+        console.print(f"pace: {pace_text(status['pace'])}", markup=False)
     for bot in status["waiting"]:
         console.print(waiting_line([bot]), markup=False, soft_wrap=True)
     if status["running"]:

@@ -31,6 +31,7 @@ from arena_cli.results import (
     unplayed_message,
 )
 from arena_cli.tables import PLAIN_WIDTH
+from arena_server.pace import GamePace, pace_text
 from arena_server.tournament.supervisor import ProgressListener
 from arena_server.waiting import waiting_line
 
@@ -59,25 +60,6 @@ class Speed:
         return (plies - before) / (now - then) if now > then else 0.0
 
 
-class TimeLeft:
-    """The expected time to the last game, from the games played since the first report."""
-
-    def __init__(self) -> None:
-        self._began: tuple[float, int] | None = None
-
-    def at(self, now: float, done: int, total: int | None) -> float | None:
-        """Return the seconds left at `now` (seconds); None before the first game has been played.
-
-        Of an open contest (`total` is None) they are never known.
-        """
-        if self._began is None:
-            self._began = now, done
-        began, before = self._began
-        if total is None or done == before:
-            return None
-        return (now - began) / (done - before) * (total - done)
-
-
 class Display(ProgressListener):
     """Shows the progress of a tournament; use it in a `with` statement.
 
@@ -92,7 +74,7 @@ class Display(ProgressListener):
         #: The last report of the server; None before the contest has begun.
         self.last: dict[str, Any] | None = None
         self._speed = Speed()
-        self._left = TimeLeft()
+        self._pace = GamePace()
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -100,10 +82,10 @@ class Display(ProgressListener):
             TextColumn("games"),
             TextColumn("{task.fields[speed]:,.0f} plies/s"),
             TimeElapsedColumn(),
-            TextColumn("ETA {task.fields[left]}"),
+            TextColumn("{task.fields[pace]}"),
             console=self._console,
         )
-        self._task = self._bar.add_task(name, total=None, speed=0.0, left="-")
+        self._task = self._bar.add_task(name, total=None, speed=0.0, pace=pace_text(None))
         self._next_line = self._last_line = 0.0
         self._waiting: list[dict[str, Any]] = []
         self._intervals = chain(PLAIN_S, repeat(PLAIN_S[-1]))
@@ -154,13 +136,14 @@ class Display(ProgressListener):
         self.last = progress
         now = time.monotonic()
         speed = self._speed.at(now, progress["plies"])
-        left = _minutes(self._left.at(now, progress["done"], progress["total"]))
+        self._pace.see(now, progress["done"])
+        pace = pace_text(self._pace.plain(now, progress["total"]))
         if self._console.is_terminal:
             total = progress["total"]
-            self._bar.update(self._task, completed=progress["done"], total=total, speed=speed, left=left)
+            self._bar.update(self._task, completed=progress["done"], total=total, speed=speed, pace=pace)
             self._show(progress)
         elif self._line_due(now, progress):
-            self.say(_line(progress, speed, left))
+            self.say(_line(progress, speed, pace))
 
     def _line_due(self, now: float, progress: dict[str, Any]) -> bool:
         """Whether to print a plain line: at intervals, at the end, and when other bots are missing."""
@@ -232,7 +215,7 @@ class TournamentDisplay(Display):
         return f"to keep it as files: arena site FOLDER --contest {self._name}{database}"
 
 
-def _line(progress: dict[str, Any], speed: float, left: str) -> str:
+def _line(progress: dict[str, Any], speed: float, pace: str) -> str:
     leader = progress["standings"][0]
     # What the table ranks by: a format may have a score of its own.
     ahead = (
@@ -243,7 +226,7 @@ def _line(progress: dict[str, Any], speed: float, left: str) -> str:
     games = f"games {progress['done']}" + ("" if total is None else f"/{total}")
     if progress["ended"]:
         return f"{games}, {progress['ended']}{lead}"
-    return f"{games}, {speed:,.0f} plies/s, ETA {left}, {_connected(progress)}{lead}"
+    return f"{games}, {speed:,.0f} plies/s, {pace}, {_connected(progress)}{lead}"
 
 
 def _connected(progress: dict[str, Any]) -> str:
@@ -251,12 +234,3 @@ def _connected(progress: dict[str, Any]) -> str:
     text = f"{progress['connected']} of {len(progress['standings'])} bots connected"
     waiting = waiting_line(progress["waiting"])
     return f"{text}, {waiting}" if waiting else text
-
-
-def _minutes(seconds: float | None) -> str:
-    """Format a duration as M:SS or H:MM:SS."""
-    if seconds is None:
-        return "-"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
@@ -12,7 +11,7 @@ import typer
 
 from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
 from arena_cli.results import withheld_text
-from arena_cli.site import documents, encoded, plain_game, site_document
+from arena_cli.site import documents, encoded, listed_games, plain_game, site_document
 
 if TYPE_CHECKING:
     from arena_server.store.reader import Results
@@ -103,7 +102,7 @@ def _collect(
             f"the tables of {contest.name} alone are more than {megabytes:g} MB: raise --megabytes, or let "
             "`arena site` write a folder, which has no bound"
         )
-    games = [row[0] for path, rows in given.items() if "/games-" in path for row in json.loads(rows)]
+    games = [game for path, data in given.items() for game in listed_games(path, data)]
     withheld: list[str] = []
     left = games[:]
     while left:

@@ -133,10 +133,14 @@ def _write_data(
     """Write the documents of the API; return the number of records, and the games without one."""
     home = folder / "contests" / str(contest.id) / "records"
     home.mkdir(parents=True)
+    shown: set[str] = set()
     for path, data in documents(archive, contest.id):
         (folder / path).write_bytes(data)
+        shown.update(listed_games(path, data))
     games, withheld = 0, []
     for name, record in results.records(contest):
+        if name not in shown:  # stored after the table was frozen, or meanwhile
+            continue
         if record is None:
             withheld.append(name)
             continue
@@ -148,6 +152,11 @@ def _write_data(
     # Last: the folder counts as written by `arena site` once this file is there.
     (folder / "site.json").write_bytes(encoded(site_document(contest)))
     return games, withheld
+
+
+def listed_games(path: str, data: bytes) -> list[str]:
+    """The ids of the games in a document of `documents`, in their order; none in most."""
+    return [row[0] for row in json.loads(data)] if "/games-" in path else []
 
 
 def site_document(contest: ContestRow) -> dict[str, Any]:

@@ -12,10 +12,10 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from arena_protocol.games import make_game
-from arena_protocol.record import GameRecord
+from arena_protocol.record import VOID, GameRecord
 from arena_server.bot_logs import BotLogs, LoggedDriver
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.config import format_of
@@ -29,7 +29,8 @@ from arena_server.drawing import run_draw
 from arena_server.driver import Driver, Run
 from arena_server.errors import ArenaError
 from arena_server.interfaces import TranscriptReader
-from arena_server.logs import BotLogLinesDropped, ContestTakenUp, PowerCut, ServerFault
+from arena_server.logs import BotLogLinesDropped, ContestPace, ContestTakenUp, PowerCut, ServerFault
+from arena_server.pace import GamePace
 from arena_server.spec import ContestSpec
 from arena_server.store.database import ContestHeader, Database, damaged
 from arena_server.store.writer import Writer
@@ -38,6 +39,10 @@ from arena_server.waiting import WaitingList
 
 if TYPE_CHECKING:
     from arena_server.store.unfinished import UnfinishedContest
+
+
+#: The log says at most once in this time how far a contest is.
+LOG_PACE_S: Final = 600
 
 
 class ContestObserver:
@@ -86,6 +91,10 @@ class HostedContest:
         self.contest: Contest | None = None
         #: Whom it waits for, once it has started.
         self.waiting: WaitingList | None = None
+        #: How fast its games end.
+        self.pace = GamePace()
+        self._results = 0
+        self._pace_logged = 0.0
         self._database = database
         self._log = log
         self._ended = ended
@@ -161,6 +170,9 @@ class HostedContest:
             self._logs = BotLogs(self.spec.bot_logs / self.name)
             self._logs.begin(self._loop, fresh=found is None)
             driver.keep_logs(self.run, self._logs)
+        self._pace_logged = time.monotonic()
+        self._results = contest.progress().done
+        self.pace.see(self._pace_logged, self._results)
         self._writer.enter(config)
         router.add(Member(contest, listed=self.spec.listed, logs=self._logs is not None))
         driver.add(self.run)
@@ -254,8 +266,22 @@ class HostedContest:
     # -- what the driver needs (interfaces.DriverEvents)
 
     def recorded(self, record: GameRecord) -> None:
+        if record.end != VOID:
+            self._count()
         for observer in self._observers:
             observer.recorded(record)
+
+    def _count(self) -> None:
+        """A game has a result."""
+        assert self.contest is not None
+        now = time.monotonic()
+        self._results += 1
+        self.pace.see(now, self._results)
+        if now >= self._pace_logged + LOG_PACE_S:
+            total = self.contest.progress().total
+            if (pace := self.pace.plain(now, total)) is not None:
+                self._pace_logged = now
+                self.log(ContestPace(self._results, total, round(pace["games_per_hour"]), pace["left_s"]))
 
     def reply(self, number: int, problem: str | None) -> None:
         for observer in self._observers:

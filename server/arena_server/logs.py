@@ -158,6 +158,17 @@ class ContestWaiting(LogEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class ContestPace(LogEvent):
+    """How many games have a result, of how many (None: the contest is open); the rest is `plain_pace`'s."""
+
+    event = "progress"
+    done: int
+    total: int | None
+    games_per_hour: int
+    left_s: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class PowerCut(LogEvent):
     """The last rows of the journal did not reach the disk before the last server ended."""
 

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from arena_cli import progress
-from arena_cli.progress import Display, Speed, TimeLeft, TournamentDisplay
+from arena_cli.progress import Display, Speed, TournamentDisplay
 
 
 def report(
@@ -127,11 +127,16 @@ def test_the_address_is_printed_like_that_of_serve(capsys: pytest.CaptureFixture
     assert (out if json else err) == ""
 
 
-def test_the_time_left_follows_the_games_since_the_first_report() -> None:
-    left = TimeLeft()
-    assert left.at(100.0, 5, 25) is None  # a contest that is resumed after 5 games
-    assert left.at(110.0, 10, 25) == 30.0
-    assert left.at(140.0, 25, 25) == 0.0
+def test_of_an_open_contest_the_pace_is_said(clock: Clock) -> None:
+    console = screen(terminal=False)
+    with Display("ladder", console) as shown:
+        shown.report(report(5, 50) | {"total": None})
+        clock.now += 60
+        shown.report(report(25, 650) | {"total": None})
+    assert text(console).splitlines() == [
+        "games 5, 0 plies/s, ETA -, 2 of 2 bots connected, ahead leads with 50 points",
+        "games 25, 10 plies/s, 1,200 games an hour, 2 of 2 bots connected, ahead leads with 250 points",
+    ]
 
 
 def test_in_a_terminal_the_table_is_live(clock: Clock) -> None:

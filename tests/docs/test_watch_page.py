@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from tests.client.test_spectator import GAME_LINES
 from tests.protocol.records import a_record
 from tests.server.programs import inside
 from tests.server.records import Kept, game, opening
+from tests.server.store import test_drawn as drawn
 from tests.server.web.browser import Watched, chromium, watched
 from tests.server.web.persons import game_of_two, play
 from tests.server.web.running import running
@@ -153,6 +155,25 @@ async def test_every_event_of_a_contest_is_of_the_schema(tmp_path: Path, status:
     assert list(breaches(event[1], SCHEMA["$defs"]["contest"])) == []
     nothing = await PublicApi(Archive(tmp_path / "arena.db"), {"names": ["other"]}).contest_document("other")
     assert list(breaches(nothing | {"running": []}, SCHEMA["$defs"]["contest"])) == []
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("games", [3, 0])
+async def test_the_document_of_a_bracket_or_an_open_contest_is_of_the_schema(
+    tmp_path: Path, games: int
+) -> None:
+    if games:
+        drawn.play(tmp_path / "arena.db", end=None)
+    else:
+        header = opening("trial")
+        config = replace(header.config, format="ladder", tie_breaks=("lot",))
+        kept = Kept(tmp_path / "arena.db", replace(header, config=config, games=0))
+        kept.start()
+        kept.close(None)
+    api = PublicApi(Archive(tmp_path / "arena.db"), {"names": ["trial"]})
+    event = await api.contest_document("trial")
+    assert (event["contest"]["games"], "ranked_by" in event["contest"]) == (games or None, bool(games))
+    assert list(breaches(event | {"running": []}, SCHEMA["$defs"]["contest"])) == []
 
 
 def test_the_table_has_every_document_and_stream() -> None:

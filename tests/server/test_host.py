@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -126,6 +128,18 @@ async def test_two_contests_are_played_at_the_same_time(tmp_path: Path) -> None:
     assert here.results("saturday") == ("finished", 4)
     assert " info over contest=friday game=g4 " in here.log
     assert " info over contest=saturday game=g4 " in here.log
+
+
+async def test_the_log_says_how_far_a_contest_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arena_server.hosted.LOG_PACE_S", 0)
+    async with running(tmp_path, [spec("friday")]) as here:
+        await here.play_all("friday")
+        pace = here.host.contests["friday"].pace.plain(time.monotonic(), 4)
+    assert re.findall(r" info progress done=(\d) total=(\d) ", here.log) == [
+        *(("1", "4"), ("2", "4"), ("3", "4"), ("4", "4"))
+    ]
+    assert pace is not None
+    assert pace["left_s"] == 0
 
 
 async def test_a_contest_comes_and_goes_while_another_is_played(tmp_path: Path) -> None:

@@ -323,6 +323,11 @@ class Results:
         query = select(GameRow.stored_at).where(GameRow.contest_id == contest.id, GameRow.game_id == game_id)
         return self._session.scalar(query)
 
+    def stored_last(self, contest: ContestRow, place: int) -> datetime:
+        """When the record at this place (1, 2, ...) of the chain was stored (UTC)."""
+        query = select(GameRow.stored_at).where(GameRow.contest_id == contest.id, GameRow.place == place)
+        return self._session.scalars(query).one()
+
     def first_faults(self, contest: ContestRow) -> dict[str, tuple[str, FaultRecord]]:
         """The first fault of each bot that has one, with the id of its game."""
         joined = select(func.min(FaultRow.id)).join(GameRow, FaultRow.game_pk == GameRow.id)

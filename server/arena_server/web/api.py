@@ -95,8 +95,8 @@ class OrganiserApi:
 
     async def status(self, request: Request) -> Response:
         wanted = request.query_params.get("contest")
-        name, overview, connections = await self._bridge.call(lambda: self._view.overview(wanted))
-        return JSONResponse({"contest": name, **plain_overview(overview, connections)})
+        name, overview, connections, pace = await self._bridge.call(lambda: self._view.overview(wanted))
+        return JSONResponse({"contest": name, **plain_overview(overview, connections), "pace": pace})
 
     async def order(self, request: Request) -> Response:
         order = parse_order(await read_body(request, ORDER_BYTES))
@@ -125,7 +125,7 @@ class OrganiserApi:
 
     async def orders(self, request: Request) -> Response:
         wanted = request.query_params.get("contest")
-        _, overview, _ = await self._bridge.call(lambda: self._view.overview(wanted))
+        _, overview, *_ = await self._bridge.call(lambda: self._view.overview(wanted))
         return JSONResponse({"orders": [plain_order(order) for order in overview.orders]})
 
 

@@ -26,6 +26,7 @@ from arena_server.core.formats.history import History
 from arena_server.core.journal import PastGame
 from arena_server.core.standings import Standings, plain_row
 from arena_server.errors import ArenaError
+from arena_server.pace import LAST_GAMES, plain_pace
 from arena_server.ratings import Observation
 from arena_server.store.database import Database
 from arena_server.store.deals import WithheldError
@@ -111,13 +112,16 @@ class Archive:
     def contest(self, number: int) -> dict[str, Any]:
         """A contest with its standings. Raises NotFoundError and StoreError."""
         with Results(self._database) as results:
-            index = self._index(results, number)
+            contest = self._find(results, number)
+            index = self._read(results, contest)
             rows = [plain_row(row) for row in index.table.rows()]
+            pace = self._pace(results, contest, index)
         return (
             index.contest
             | {
                 "games_played": index.table.games,
                 "games_void": index.last - index.table.games,
+                "pace": pace,
                 "standings": rows,
                 "bots": index.bots,
                 "list": {"games": index.last, "chunk": CHUNK},
@@ -255,6 +259,16 @@ class Archive:
         with Results(self._database) as results:
             numbers = [contest.id for contest in results.contests() if contest.name == name]
         return numbers[-1] if numbers else None
+
+    def _pace(self, results: Results, contest: ContestRow, index: _GameIndex) -> dict[str, Any] | None:
+        """How fast the games of a running contest ended, as far as it is shown; see `plain_pace`."""
+        if contest.status != RUNNING:
+            return None
+        before = max(0, index.last - LAST_GAMES)
+        since = results.stored_last(contest, before) if before else contest.started_at
+        total = index.contest["games"]
+        left = None if total is None else total - index.table.games
+        return plain_pace(index.last - before, (self._until(results, contest) - since).total_seconds(), left)
 
     # -- reading
 

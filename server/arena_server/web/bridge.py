@@ -319,11 +319,16 @@ class HostView(HostObserver):
             return []
         return waiting_now(hosted.waiting.shown(time.monotonic_ns()))
 
-    def overview(self, name: str | None) -> tuple[str, Overview, int]:
-        """The name of the contest, the contest, and the number of connections. Raises as `hosted` does."""
+    def overview(self, name: str | None) -> tuple[str, Overview, int, dict[str, Any] | None]:
+        """The name of the contest, the contest, the number of connections, and the pace.
+
+        Raises as `hosted` does.
+        """
         hosted = self.hosted(name)
         assert hosted.contest is not None
-        return hosted.name, hosted.contest.overview(), self._host.connections[0]
+        overview = hosted.contest.overview()
+        pace = hosted.pace.plain(time.monotonic(), overview.progress.total)
+        return hosted.name, overview, self._host.connections[0], pace
 
 
 def _not_started() -> UnavailableError:

@@ -16,6 +16,7 @@ from arena_protocol.record import FaultRecord
 from arena_protocol.record_codec import encode
 from arena_server.core.config import ContestConfig, format_of
 from arena_server.store.chain import GENESIS, link
+from arena_server.store.reader import Results
 from arena_server.store.schema import ContestRow, open_engine, set_status
 from arena_server.web import archive as module
 from arena_server.web.archive import Archive, NotFoundError, plain_record
@@ -49,6 +50,30 @@ def fill(path: Path, status: str | None = "finished", name: str = "trial", delay
     kept.writer.store("g2", game(2, ("c", "a"), (20, 20)))
     kept.writer.store("g3", game(3, ("b", "c"), (900, 0), end="void"))
     kept.close(status)
+
+
+class TestPace:
+    def test_it_is_that_of_the_results_that_are_shown(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        fill(path, status=None, delay_ms=60_000)
+        with Results(path) as results:
+            contest = results.contest()
+            began, second = contest.started_at, results.stored_last(contest, 2)
+        clock = Clock()
+        archive = Archive(path, clock, delayed=True)
+        assert archive.contest(1)["pace"] is None
+        clock.now = began + timedelta(hours=1, seconds=60)
+        # g3 is void: three records in an hour, two results of six games.
+        assert archive.contest(1)["pace"] == {"games_per_hour": 3.0, "left_s": 4 * 1200}
+        monkeypatch.setattr(module, "LAST_GAMES", 1)
+        clock.now = second + timedelta(hours=2, seconds=60)
+        assert archive.contest(1)["pace"] == {"games_per_hour": 0.5, "left_s": 4 * 7200}
+
+    def test_a_contest_that_does_not_run_has_none(self, path: Path) -> None:
+        fill(path)
+        archive, _ = later(path)
+        assert archive.contest(1)["pace"] is None
 
 
 class TestFaults:

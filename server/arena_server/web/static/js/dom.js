@@ -47,6 +47,19 @@ export function pliesText(count) {
   return `${numberText(count)} ${count === 1 ? "ply" : "plies"}`;
 }
 
+/** A duration in words, about. */
+function durationText(seconds) {
+  for (const [size, unit] of [[86_400, "days"], [3600, "hours"], [60, "minutes"]]) if (seconds >= 2 * size) return `${Math.round(seconds / size)} ${unit}`;
+  return `${seconds} s`;
+}
+
+/** How fast the games of a running contest end, and when the last one will; empty before the first result. */
+export function paceText(pace) {
+  if (!pace) return "";
+  const left = pace.left_s === null ? "" : `, about ${durationText(pace.left_s)} left`;
+  return `; ${plural(Math.round(pace.games_per_hour), "game")} an hour${left}`;
+}
+
 /** Whom a contest waits for: the list `waiting` of the server, five of them by name. */
 export function waitingText(bots) {
   const more = bots.length > 5 ? ` and ${numberText(bots.length - 5)} more` : "";

@@ -1,7 +1,7 @@
 // One contest: standings, running games, cross-table, list of games. A running contest is kept up to date.
 
 import { get, livePath, LiveStream, spaced } from "./api.js";
-import { applyTheme, clockText, el, gamesText, link, numberText, pageHeader, parameter, waitingText } from "./dom.js";
+import { applyTheme, clockText, el, gamesText, link, numberText, pageHeader, paceText, parameter, waitingText } from "./dom.js";
 import { CrossTable } from "./crosstable.js";
 import { faultsPanel, loadFaults, rangesPanel } from "./details.js";
 import { GameList, loadGames, idsOf, loadSchedule, openGames, runningRows, withLeaving } from "./gamelist.js";
@@ -48,7 +48,7 @@ function summary(contest) {
   const games = `${gamesText(contest.games_played, contest.games)} played${contest.games_void ? `, ${contest.games_void} void` : ""}`;
   const frozen = contest.frozen_at ? `; the table stands still since ${contest.frozen_at.slice(0, 16).replace("T", " ")} UTC, until the contest is over` : "";
   const clock = `${clockText(contest.clock_ms)} per seat${contest.increment_ms ? ` + ${contest.increment_ms / 1000} s per move` : ""}`;
-  return `${contest.game}, ${contest.format}, ${rankedBy(contest)}; ${clock}; ${games}${frozen}`;
+  return `${contest.game}, ${contest.format}, ${rankedBy(contest)}; ${clock}; ${games}${paceText(contest.pace)}${frozen}`;
 }
 
 async function begin() {
