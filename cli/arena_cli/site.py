@@ -105,7 +105,6 @@ def _write_pages(folder: Path) -> None:
 
 def documents(archive: Archive, number: int) -> Iterator[tuple[str, bytes]]:
     """The documents of a contest by their paths under API, without its records and `contests.json`."""
-    from arena_server.store.schema import RUNNING
     from arena_server.web.archive import NotFoundError
     from arena_server.web.ratings import RatingDocuments
 
@@ -122,7 +121,7 @@ def documents(archive: Archive, number: int) -> Iterator[tuple[str, bytes]]:
     if document["games_played"] < schedule["games"]:
         for chunk in range(min(SCHEDULE_CHUNKS, -(-schedule["games"] // schedule["chunk"]))):
             yield f"{home}/schedule-{chunk}.json", archive.schedule(number, chunk)
-    if document["status"] != RUNNING and document["head"] is not None:
+    if document["head"] is not None:
         for chunk in chunks:
             yield f"{home}/chain-{chunk}.json", archive.chain(number, chunk)
 

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.server.programs import Shell
+from tests.server.records import Kept, game, opening
 from tests.server.web.browser import DESKTOP, PHONE, Watched, chromium, watched
 
 from arena_protocol.record_codec import decode
+from arena_server.store.reader import Results
 from arena_server.web.archive import Archive
 from arena_server.web.bundle import packed, report_page
 from arena_server.web.scenes import record_scenes
@@ -64,6 +66,27 @@ def test_scenes_of_a_game_whose_rules_the_page_does_not_have(
     for name in ("g1", "g2"):
         record = decode(held[f"contests/1/records/{name}.record"])
         assert json.loads(held[f"contests/1/records/{name}.json"]) == {"scenes": record_scenes(record)}
+
+
+@pytest.mark.parametrize("command", ["report", "site"])
+def test_nothing_that_was_stored_after_the_table_was_frozen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell, command: str
+) -> None:
+    kept = Kept(tmp_path / "arena.db", opening())
+    kept.start()
+    kept.writer.store("g1", game(1, ("a", "b"), (30, 10)))
+    kept.writer.store("g2", game(2, ("c", "a"), (20, 20)))
+    kept.close("stopped")
+    monkeypatch.chdir(tmp_path)
+    with Results(tmp_path / "arena.db") as results:
+        first = results.stored_last(results.contest(), 1)
+    monkeypatch.setattr(Archive, "_until", lambda *_: first)
+    out = shell(command, "out").out
+    assert out.startswith("written: 1 games of trial to out")
+    assert "withheld" not in out
+    path = Path("out")
+    names = [str(each) for each in path.rglob("*")] if path.is_dir() else list(unpacked(path))
+    assert not [name for name in names if "g2" in name or "chain" in name]
 
 
 class TestBound:

@@ -317,6 +317,8 @@ class Archive:
             index.contest["games"] = index.history.form.total
         over = contest.ended_at is not None and contest.ended_at <= until
         index.complete = contest.status != RUNNING and over
+        if not index.complete:
+            index.contest["head"] = None  # it is that of results which are not shown yet
         return index
 
 
