@@ -163,7 +163,7 @@ def server(folder: Path, form: str, options: str, bots: int) -> Iterator[tuple[i
             raise ArenaError(f"the measured server did not start: {(folder / LOG).read_text()}")
         yield process.pid, parse_address(line.strip().removeprefix("listening on "), "the measured server")
         process.terminate()
-        process.wait(60)
+        process.communicate(timeout=60)  # its table is longer than what a pipe holds
     finally:
         process.kill()
         process.wait()
