@@ -210,7 +210,7 @@ def _expand(paths: Sequence[Path]) -> list[Path]:
 
 def _spec(file: ContestFile, options: ServeOptions) -> tuple[ContestSpec, list[Invitation]]:
     """The contest of a file, and the invitations of the persons who play in it."""
-    from arena_server.config_file import config_of, entrants_of, timetable_of
+    from arena_server.config_file import config_of, entrants_of, timetable_of, webhooks_of
     from arena_server.spec import ContestSpec
     from arena_server.web.access import invite
 
@@ -228,6 +228,7 @@ def _spec(file: ContestFile, options: ServeOptions) -> tuple[ContestSpec, list[I
         seeded=file.contest.seed is not None,
         bot_logs=logs,
         timetable=timetable_of(file),
+        webhooks=webhooks_of(file),
     )
     return spec, persons
 

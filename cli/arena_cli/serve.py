@@ -163,8 +163,10 @@ async def _serve(prepared: Prepared, setup: Any, log: Log, supervised: bool) -> 
     from arena_server.host import Host, ProcessTuning
     from arena_server.sockets import address_of
     from arena_server.tournament.reporter import HostReporter, report_of
+    from arena_server.webhooks.observer import Webhooks
 
-    host = Host(setup, prepared.sock, log, [ProcessTuning()])
+    webhooks = Webhooks(prepared.database)
+    host = Host(setup, prepared.sock, log, [ProcessTuning(), webhooks])
     reporter = HostReporter(host, supervised=supervised)
     try:
         with _web(prepared, host, log, supervised=supervised):
@@ -179,6 +181,7 @@ async def _serve(prepared: Prepared, setup: Any, log: Log, supervised: bool) -> 
             else:
                 await host.run(prepared.specs)
     finally:
+        webhooks.close()
         reporter.close()
     return {hosted.name: report_of(hosted) for hosted in host.listed}
 

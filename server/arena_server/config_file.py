@@ -25,12 +25,14 @@ from arena_server.config_schema import (
     ContestTable,
     GameTable,
     ServerTable,
+    WebhookTable,
+    check_secret,
 )
 from arena_server.core.config import LONGEST_MS, ContestConfig, Entrant
 from arena_server.core.formats import FORMATS
 from arena_server.core.formats.base import Terms
 from arena_server.errors import ConfigError
-from arena_server.spec import fresh_seed
+from arena_server.spec import Webhook, fresh_seed
 from arena_server.timetable import Timetable, milliseconds, parse_hours
 
 if TYPE_CHECKING:
@@ -144,7 +146,11 @@ _KEYS: Mapping[str, frozenset[str]] = {
     "server": frozenset(ServerTable.model_fields),
     "container": frozenset(ContainerTable.model_fields),
     "bot": frozenset(BotTable.model_fields),
+    "webhook": frozenset(WebhookTable.model_fields),
 }
+
+#: Tables of which a file may have several.
+_REPEATED = ("bot", "webhook")
 
 _EXPECTED = {
     "string_type": "a text in quotes",
@@ -167,7 +173,7 @@ def load_contest(path: Path, library: Path | None = None) -> ContestFile:
 
     Raises ConfigError.
     """
-    contest = parse_contest(_read(path), str(path))
+    contest = _with_secrets(parse_contest(_read(path), str(path)), path)
     if library is not None:
         return _from_library(contest, library, "--library")
     if contest.game.library is not None:
@@ -192,6 +198,25 @@ def parse_contest(text: str, source: str) -> ContestFile:
     except ValueError as error:
         raise ConfigError(f"{source}: {error}") from None
     return contest
+
+
+def _with_secrets(contest: ContestFile, path: Path) -> ContestFile:
+    """Return the contest with the secrets of its webhooks that stand in files of their own."""
+    hooks = []
+    for number, hook in enumerate(contest.webhook, start=1):
+        if hook.secret_file is not None:
+            try:
+                secret = check_secret(_read(path.parent / hook.secret_file).strip())
+            except ValueError as error:
+                raise ConfigError(f"{path}: webhook {number}: secret_file: {error}") from None
+            hook = hook.model_copy(update={"secret": secret})
+        hooks.append(hook)
+    return contest.model_copy(update={"webhook": hooks})
+
+
+def webhooks_of(file: ContestFile) -> list[Webhook]:
+    """Where events of the contest are sent."""
+    return [Webhook(hook.url, hook.secret or "", frozenset(hook.events)) for hook in file.webhook]
 
 
 def _from_library(contest: ContestFile, path: Path, place: str) -> ContestFile:
@@ -270,8 +295,8 @@ def _sentence(detail: ErrorDetails) -> str:
 def _place(location: tuple[int | str, ...]) -> str:
     """`contest.seed`, or `bot 2: engine` for the second [[bot]]."""
     parts = [str(part) for part in location]
-    if len(location) > 1 and location[0] == "bot" and isinstance(location[1], int):
-        return ": ".join([f"bot {location[1] + 1}", ".".join(parts[2:])]).removesuffix(": ")
+    if len(location) > 1 and isinstance(location[1], int) and location[0] in _REPEATED:
+        return ": ".join([f"{location[0]} {location[1] + 1}", ".".join(parts[2:])]).removesuffix(": ")
     return ".".join(parts)
 
 
@@ -281,7 +306,9 @@ def _unknown(place: str, key: str, known: Iterable[str]) -> str:
     close = get_close_matches(key, sorted(known), n=1, cutoff=0.58)
     # A word of another table is not misspelt.
     homes = [
-        f"[[{table}]]" if table == "bot" else f"[{table}]" for table in _KEYS if table and key in _KEYS[table]
+        f"[[{table}]]" if table in _REPEATED else f"[{table}]"
+        for table in _KEYS
+        if table and key in _KEYS[table]
     ]
     if homes:
         hint = f"it belongs in {' or '.join(homes)}"

@@ -6,6 +6,7 @@ Defaults and bounds of the contest are those of `core/config.py`. Durations are 
 
 from __future__ import annotations
 
+import base64
 import re
 from dataclasses import replace
 from datetime import datetime
@@ -19,6 +20,7 @@ from arena_server.core.config import BOUNDS, LONGEST_MS, MOST_SLOTS, ContestConf
 from arena_server.core.formats import FORMATS
 from arena_server.core.tiebreaks import check as check_tie_breaks
 from arena_server.launch.sandbox import DEFAULT_LIMITS, LEAST_MEMORY, ContainerLimits, parse_size
+from arena_server.spec import WEBHOOK_EVENTS
 from arena_server.timetable import parse_hours
 
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
@@ -343,6 +345,71 @@ class BotTable(ContainerTable):
         return self.image is not None or self.build is not None
 
 
+class WebhookTable(_Table):
+    """`[[webhook]]`: an address that takes messages about the contest. Errors show no value of it."""
+
+    url: str
+    #: The key of the signatures: a text, or `whsec_` and base64.
+    secret: str | None = None
+    #: A file with the secret, relative to the configuration.
+    secret_file: str | None = None
+    events: list[str] = Field(default_factory=lambda: list(WEBHOOK_EVENTS))
+
+    @field_validator("url", mode="before")
+    @classmethod
+    def _check_url(cls, url: object) -> object:
+        expected = "expected https://HOST/PATH or http://HOST/PATH without a user name"
+        if not isinstance(url, str) or not _URL.fullmatch(url):
+            raise ValueError(f"{expected}, got something else")
+        return url
+
+    @field_validator("secret", mode="before")
+    @classmethod
+    def _check_secret(cls, secret: object) -> object:
+        return check_secret(secret)
+
+    @field_validator("secret_file", mode="before")
+    @classmethod
+    def _check_file(cls, file: object) -> object:
+        if not isinstance(file, str) or not file:
+            raise ValueError("expected the name of a file in quotes, got something else")
+        return file
+
+    @field_validator("events")
+    @classmethod
+    def _check_events(cls, events: list[str]) -> list[str]:
+        if not events or len(set(events)) < len(events) or not set(events) <= set(WEBHOOK_EVENTS):
+            raise ValueError(f"expected some of {', '.join(WEBHOOK_EVENTS)}, each once")
+        return events
+
+    @model_validator(mode="after")
+    def _check_one_secret(self) -> Self:
+        if (self.secret is None) == (self.secret_file is None):
+            given = "neither" if self.secret is None else "both"
+            raise ValueError(f"expected secret or secret_file, got {given}")
+        return self
+
+
+#: A URL without user name and fragment; what it may hold as a path is up to its receiver.
+_URL: Final = re.compile(
+    r"https?://(?:[a-zA-Z0-9.-]{1,253}|\[[0-9a-fA-F:]+\])(?::[0-9]{1,5})?(?:/[!-\"$-~]{0,1900})?"
+)
+#: The least length of a secret's text.
+LEAST_SECRET: Final = 16
+
+
+def check_secret(secret: object) -> str:
+    """The secret of a webhook. Raises ValueError without showing it."""
+    if not isinstance(secret, str) or len(secret) < LEAST_SECRET or not secret.isprintable():
+        raise ValueError(f"expected a text of {LEAST_SECRET} or more characters, got another one")
+    if secret.startswith("whsec_"):
+        try:
+            base64.b64decode(secret.removeprefix("whsec_"), validate=True)
+        except ValueError:
+            raise ValueError("expected base64 behind whsec_, got something else") from None
+    return secret
+
+
 class ContestFile(_Table):
     """A whole file."""
 
@@ -351,6 +418,14 @@ class ContestFile(_Table):
     server: ServerTable = Field(default_factory=ServerTable)
     container: ContainerTable = Field(default_factory=ContainerTable)
     bot: list[BotTable] = Field(max_length=MAX_BOTS)
+    webhook: list[WebhookTable] = Field(default_factory=list, max_length=8)
+
+    @field_validator("webhook")
+    @classmethod
+    def _check_urls_differ(cls, hooks: list[WebhookTable]) -> list[WebhookTable]:
+        if len({hook.url for hook in hooks}) < len(hooks):
+            raise ValueError("expected every webhook to have a url of its own, got one twice")
+        return hooks
 
     @field_validator("bot")
     @classmethod

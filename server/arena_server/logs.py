@@ -178,6 +178,37 @@ class PowerCut(LogEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class WebhookDelivered(LogEvent):
+    """Webhook number `hook` of the contest has taken message `id`."""
+
+    event = "webhook"
+    level = "debug"
+    hook: int
+    kind: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookFailed(LogEvent):
+    """A message could not be delivered; the next attempt is in `retry_s` seconds."""
+
+    event = "webhook-failed"
+    level = "warning"
+    hook: int
+    error: str
+    retry_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookDropped(LogEvent):
+    """A message that is no result was dropped, because too many wait."""
+
+    event = "webhook-dropped"
+    level = "warning"
+    hook: int
+
+
+@dataclass(frozen=True, slots=True)
 class ConnectionsLimited(LogEvent):
     """The process may open `open_files` files: it holds `cap` connections instead of the `wanted`."""
 

@@ -15,6 +15,19 @@ from arena_server.timetable import Timetable
 SECRET_BITS = 256
 
 
+#: The events that a webhook may have.
+WEBHOOK_EVENTS = ("game", "probation", "absence")
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """Where events of a contest are sent (`webhooks.py`). Neither address nor secret is ever printed."""
+
+    url: str = field(repr=False)
+    secret: str = field(repr=False)
+    events: frozenset[str] = frozenset(WEBHOOK_EVENTS)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContestSpec:
     """What is played, and who may log in.
@@ -33,6 +46,7 @@ class ContestSpec:
     bot_logs: Path | None = None
     listed: bool = True
     timetable: Timetable = field(default_factory=Timetable)
+    webhooks: Sequence[Webhook] = ()
 
     @property
     def name(self) -> str:

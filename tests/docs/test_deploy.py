@@ -37,7 +37,7 @@ def alerts() -> dict[str, str]:
 
 def series() -> set[str]:
     """The names of all time series of a server."""
-    counts = Counts({"complete": 1}, {"illegal": 1}, {"token": 1}, {"pause": 1}, 1, 1)
+    counts = Counts({"complete": 1}, {"illegal": 1}, {"token": 1}, {"pause": 1}, 1, 1, {"failed": 1})
     progress = Progress(
         done=1, total=6, void=1, running=1, plies=9, connected=2, ended=None, standings=(), waiting=()
     )

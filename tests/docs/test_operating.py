@@ -59,7 +59,7 @@ def durations() -> Durations:
 class TestMetrics:
     contest = ContestSnapshot(
         {"name": "club", "game": "insertion", "software": "test"},
-        Counts({"complete": 3}, {"flood": 1}, {"token": 2}, {"kick": 1}, 2, 1500),
+        Counts({"complete": 3}, {"flood": 1}, {"token": 2}, {"kick": 1}, 2, 1500, {"delivered": 1}),
         durations(),
         Progress(
             done=3,

@@ -17,19 +17,22 @@ from arena_server.config_file import (
     load_contest,
     parse_contest,
     timetable_of,
+    webhooks_of,
 )
 from arena_server.config_schema import ContestFile
 from arena_server.core.config import LONGEST_MS
 from arena_server.core.formats import FORMATS
 from arena_server.errors import ConfigError
+from arena_server.spec import Webhook
 from arena_server.timetable import Timetable, parse_hours
 
 DIGEST = "0" * 64
+BOTS = '[[bot]]\nname = "a"\n[[bot]]\nname = "b"\n'
 
 
 def toml(contest: str = "", game: str = "", more: str = "", bots: str = "") -> str:
     """A small right file, with these lines added to its tables."""
-    tail = bots or '[[bot]]\nname = "a"\n[[bot]]\nname = "b"\n'
+    tail = bots or BOTS
     return f'[contest]\nname = "trial"\n{contest}\n[game]\n{game}\n{more}\n{tail}'
 
 
@@ -132,6 +135,89 @@ def test_tokens_come_from_the_file_or_from_the_starter_of_the_bots() -> None:
         ("open", None),
     ]
     assert [bot.is_local for bot in file.bot] == [False, True, False]
+
+
+HOOK = '[[webhook]]\nurl = "https://example.org/t0ken"\n'
+HIDDEN = "k3y of the receiver"
+
+
+def test_webhooks() -> None:
+    file = parse_contest(toml(bots=BOTS + f'{HOOK}secret = "{HIDDEN}"\nevents = ["game"]'), "c.toml")
+    assert webhooks_of(file) == [Webhook("https://example.org/t0ken", HIDDEN, frozenset({"game"}))]
+    assert webhooks_of(parse_contest(toml(), "c.toml")) == []
+
+
+def test_the_secret_of_a_webhook_in_a_file(tmp_path: Path) -> None:
+    config = tmp_path / "c.toml"
+    config.write_text(toml(bots=f'{BOTS}{HOOK}secret_file = "hook.secret"'))
+    with pytest.raises(ConfigError, match=r"hook\.secret: no such file$"):
+        load_contest(config)
+    (tmp_path / "hook.secret").write_text("short")
+    with pytest.raises(ConfigError, match="webhook 1: secret_file: expected a text of 16 or more") as refused:
+        load_contest(config)
+    assert "short" not in str(refused.value)
+    (tmp_path / "hook.secret").write_text(f"{HIDDEN}\n")
+    assert [hook.secret for hook in webhooks_of(load_contest(config))] == [HIDDEN]
+
+
+@pytest.mark.parametrize(
+    ("keys", "line"),
+    [
+        ("", "webhook 1: expected secret or secret_file, got neither"),
+        (
+            f'secret = "{HIDDEN}"\nsecret_file = "x"',
+            "webhook 1: expected secret or secret_file, got both",
+        ),
+        ('secret = "k3y"', "webhook 1: secret: expected a text of 16 or more characters, got another one"),
+        ("secret = 13131313", "webhook 1: secret: expected a text of 16 or more characters, got another one"),
+        (
+            'secret = "whsec_k3y of the receiver"',
+            "webhook 1: secret: expected base64 behind whsec_, got something else",
+        ),
+        (
+            "secret_file = 7",
+            "webhook 1: secret_file: expected the name of a file in quotes, got something else",
+        ),
+        (
+            f'secret = "{HIDDEN}"\nevents = ["games"]',
+            "webhook 1: events: expected some of game, probation, absence, each once, got ['games']",
+        ),
+        (
+            f'secret = "{HIDDEN}"\nevents = []',
+            "webhook 1: events: expected some of game, probation, absence, each once, got []",
+        ),
+        (f'secret = "{HIDDEN}"\nurls = 1', "webhook 1: urls: unknown key; did you mean 'url'?"),
+        (
+            f'secret = "{HIDDEN}"\n{HOOK}secret = "{HIDDEN}"',
+            "webhook: expected every webhook to have a url of its own, got one twice",
+        ),
+    ],
+)
+def test_a_wrong_webhook_shows_no_value(keys: str, line: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        parse_contest(toml(bots=BOTS + HOOK + keys), "c.toml")
+    assert str(refused.value) == f"c.toml: {line}"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://example.org/t0ken",
+        "https://ann:k3y@example.org/",
+        "https://example.org/t0ken k3y",
+        "https://ex\u00e4mple.org/",
+        "https:///t0ken",
+        "t0ken",
+    ],
+)
+def test_a_wrong_address_of_a_webhook(url: str) -> None:
+    text = toml(bots=f'{BOTS}[[webhook]]\nurl = "{url}"\nsecret = "{HIDDEN}"')
+    with pytest.raises(ConfigError) as refused:
+        parse_contest(text, "c.toml")
+    assert str(refused.value) == (
+        "c.toml: webhook 1: url: expected https://HOST/PATH or http://HOST/PATH without a user name, "
+        "got something else"
+    )
 
 
 def test_a_bot_in_a_container() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from arena_server.config_schema import (
     ContestTable,
     GameTable,
     ServerTable,
+    WebhookTable,
     parse_duration,
 )
 from arena_server.core.formats import FORMATS
@@ -28,6 +30,7 @@ TABLES: dict[str, type[Any]] = {
     "[server]": ServerTable,
     "[container]": ContainerTable,
     "[[bot]]": BotTable,
+    "[[webhook]]": WebhookTable,
 }
 #: What the page says of a key without a value of its own.
 WORDS = {"random", "never", "none"}
@@ -82,6 +85,8 @@ def test_the_defaults_are_those_of_the_code(table: str, key: str) -> None:
         assert said in WORDS
     elif isinstance(default, bool):
         assert said == str(default).lower()
+    elif isinstance(default, list):
+        assert json.loads(said) == default
     elif said.startswith('"') and isinstance(default, int):
         assert parse_duration(said.strip('"')) == default
     else:

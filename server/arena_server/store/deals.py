@@ -7,13 +7,16 @@ durable: the pairings, the results, and whether the contest can go on.
 from __future__ import annotations
 
 from collections import Counter
+from datetime import datetime, timedelta
 from functools import cached_property
+from typing import Final
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, aliased
 
 from arena_protocol.record import VOID
 from arena_server.core.deal import may_show_deal, number_of
+from arena_server.core.delivery import shown_until
 from arena_server.errors import StoreError
 from arena_server.store.migration import EarlierPairings
 from arena_server.store.preflight import FINAL
@@ -27,6 +30,14 @@ class WithheldError(StoreError):
         super().__init__(
             f'{name} is shown when all games on its deal have a result: it is played again (deals = "paired")'
         )
+
+
+EPOCH: Final = datetime(1970, 1, 1)
+
+
+def _milliseconds(moment: datetime) -> int:
+    """Since 1970, UTC."""
+    return (moment - EPOCH) // timedelta(milliseconds=1)
 
 
 class Deals:
@@ -52,6 +63,18 @@ class Deals:
             return mine.status in FINAL
         latest = select(func.max(ContestRow.id)).where(ContestRow.name == mine.name)
         return self._session.scalar(latest) != mine.id
+
+    @property
+    def frozen_at(self) -> datetime | None:
+        """Since when (UTC) the public table stands still; None: it does not, or not any more."""
+        frozen: int | None = self._contest.config.get("freeze_at_ms")
+        return None if frozen is None or self.is_final else EPOCH + timedelta(milliseconds=frozen)
+
+    def results_until(self, now: datetime, *, delayed: bool = True) -> datetime:
+        """Until when (UTC) results were stored that may be shown now; `delayed`: by the spectator delay."""
+        delay = self._contest.config.get("spectator_delay_ms", 0) if delayed else 0
+        frozen = None if self.frozen_at is None else _milliseconds(self.frozen_at)
+        return EPOCH + timedelta(milliseconds=shown_until(_milliseconds(now), delay, frozen))
 
     def may_show(self, name: str) -> bool:
         """Whether the record of this game, which is over, may be shown."""

@@ -13,7 +13,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,7 +21,6 @@ from arena_protocol.games import GAMES
 from arena_protocol.record import GameRecord, describe_fault
 from arena_protocol.record_codec import decode, to_json
 from arena_server.core.deal import number_of
-from arena_server.core.delivery import shown_until
 from arena_server.core.formats.history import History
 from arena_server.core.journal import PastGame
 from arena_server.core.standings import Standings, plain_row
@@ -240,14 +239,7 @@ class Archive:
 
     def _until(self, results: Results, contest: ContestRow) -> datetime:
         """What was stored later is not shown yet."""
-        delay = contest.config.get("spectator_delay_ms", 0) if self._delayed else 0
-        now = _milliseconds(self._clock())
-        return _EPOCH + timedelta(milliseconds=shown_until(now, delay, self._frozen_at(results, contest)))
-
-    def _frozen_at(self, results: Results, contest: ContestRow) -> int | None:
-        """Since when the public table stands still (ms since 1970); None: it does not, or not any more."""
-        frozen: int | None = contest.config.get("freeze_at_ms")
-        return None if results.deals(contest).is_final else frozen
+        return results.deals(contest).results_until(self._clock(), delayed=self._delayed)
 
     def running(self) -> dict[str, int]:
         """The numbers of the contests that are not over, by name, the latest of each."""
@@ -296,9 +288,9 @@ class Archive:
         if index.complete:
             return index
         before, index.contest = index.contest["games"], self._plain(contest)
-        frozen = self._frozen_at(results, contest)
-        if frozen is not None and frozen <= _milliseconds(self._clock()):
-            index.contest["frozen_at"] = plain_time(_EPOCH + timedelta(milliseconds=frozen))
+        frozen = results.deals(contest).frozen_at
+        if frozen is not None and frozen <= self._clock():
+            index.contest["frozen_at"] = plain_time(frozen)
         if index.planned is None or contest.total != before:
             index.planned = results.last_planned(contest)
         for name in results.bots(contest)[len(index.bots) :]:
@@ -347,14 +339,6 @@ def _plain_game(game: GameSummary, places: Mapping[str, int]) -> list[Any]:
 
 def _past_game(game: GameSummary) -> PastGame:
     return PastGame(number_of(game.game_id), game.names, 0, game.totals, game.end, game.plies)
-
-
-_EPOCH: Final = datetime(1970, 1, 1)
-
-
-def _milliseconds(moment: datetime) -> int:
-    """Since 1970; `moment` is UTC without a zone."""
-    return (moment - _EPOCH) // timedelta(milliseconds=1)
 
 
 def _encode_rows(rows: list[list[Any]]) -> bytes:

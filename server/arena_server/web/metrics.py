@@ -16,6 +16,7 @@ from arena_server.core.log_events import CommandDone, ConnectionRefused, GameOve
 from arena_server.core.standings import Progress
 from arena_server.durations import BOUNDS, Durations, Histogram
 from arena_server.hosted import ContestObserver
+from arena_server.logs import WebhookDelivered, WebhookDropped, WebhookFailed
 from arena_server.waiting import REASONS
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class Counts:
     orders: dict[str, int]
     stalls: int
     stalled_ms: int
+    webhooks: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ class MetricsRecorder(ContestObserver):
         self._faults: Counter[str] = Counter()
         self._refused: Counter[str] = Counter()
         self._orders: Counter[str] = Counter()
+        self._webhooks: Counter[str] = Counter()
         self._stalls = self._stalled_ms = 0
 
     def counts(self) -> Counts:
@@ -73,6 +76,7 @@ class MetricsRecorder(ContestObserver):
             dict(self._orders),
             self._stalls,
             self._stalled_ms,
+            dict(self._webhooks),
         )
 
     def happened(self, event: LogEvent) -> None:
@@ -88,6 +92,12 @@ class MetricsRecorder(ContestObserver):
                 self._refused[code] += 1
             case CommandDone(verb=verb):
                 self._orders[verb] += 1
+            case WebhookDelivered():
+                self._webhooks["delivered"] += 1
+            case WebhookFailed():
+                self._webhooks["failed"] += 1
+            case WebhookDropped():
+                self._webhooks["dropped"] += 1
 
 
 def exposition(snapshot: Snapshot) -> tuple[bytes, str]:
@@ -169,6 +179,7 @@ def _count_families(counts: Counts) -> Iterator[Metric]:
     yield _counter("arena_faults", "Faults since the server started.", "kind", counts.faults)
     yield _counter("arena_refusals", "Connections refused by an ERROR.", "code", counts.refused)
     yield _counter("arena_orders", "Orders of the organiser that were carried out.", "verb", counts.orders)
+    yield _counter("arena_webhooks", "Attempts to deliver a message to a webhook.", "result", counts.webhooks)
     yield CounterMetricFamily("arena_loop_stalls", "Stalls of the event loop.", value=counts.stalls)
     seconds = counts.stalled_ms / 1000
     yield CounterMetricFamily("arena_loop_stalled_seconds", "Duration of all stalls.", value=seconds)

@@ -1,0 +1,252 @@
+"""What a webhook has taken of a contest, and what it gets next."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from arena_server.core.log_events import LogEvent
+from arena_server.errors import ArenaError
+from arena_server.logs import WebhookDelivered, WebhookDropped, WebhookFailed
+from arena_server.spec import Webhook
+from arena_server.store.database import Database
+from arena_server.webhooks.message import Cursor, Message, post, result_of, started_at
+
+if TYPE_CHECKING:
+    from arena_server.store.reader import Results
+    from arena_server.store.schema import ContestRow
+
+#: The pause after the first failure, which doubles with each further one, and the longest.
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 300.0
+#: Messages that are not results and wait; the oldest are dropped.
+MOST_NOTICES: Final = 1000
+#: Results that are read at once.
+READ_GAMES: Final = 100
+#: How long results wait for others: to open the database takes 10 ms, in which the referee may have to wait.
+READ_PAUSE_S: Final = 1.0
+
+
+@dataclass(slots=True)
+class HookProgress:
+    """How far a hook is: it gets the results of contests that began at `since` (s since 1970) or later.
+
+    Of those before the first one in `taken` it has all.
+    """
+
+    since: int
+    taken: list[Cursor]
+
+    def place(self, contest: int, started: int) -> int | None:
+        """The place of the last result of a contest that the hook has taken; None: it gets none of it."""
+        for each in self.taken:
+            # By its beginning too: the file may be older than the database.
+            if each.contest == contest and each.started in (0, started):
+                return each.place
+        first = min(((each.started, each.contest) for each in self.taken), default=(0, 0))
+        return 0 if (started, contest) > first and started >= self.since else None
+
+
+class Cursors:
+    """The file with the progress of each hook of a contest, and of earlier contests of its name.
+
+    A hook is known by the digest of its address. The methods may be called on any thread, and raise
+    ArenaError if the file cannot be read or written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._hooks = _read_progress(path)
+
+    def begin(self, hook: Webhook, since: int, taken_up: Cursor | None) -> None:
+        """A hook that is new gets what is stored from now on, also of a contest that is `taken_up`."""
+        with self._lock:
+            if _key(hook) not in self._hooks:
+                self._hooks[_key(hook)] = HookProgress(since, [] if taken_up is None else [taken_up])
+                self._write()
+
+    def place(self, hook: Webhook, contest: int, started: int) -> int | None:
+        """See HookProgress."""
+        with self._lock:
+            return self._hooks[_key(hook)].place(contest, started)
+
+    def take(self, hook: Webhook, cursor: Cursor) -> None:
+        """The hook has taken this result, and has all of earlier contests."""
+        with self._lock:
+            progress = self._hooks[_key(hook)]
+            mine = cursor.started, cursor.contest
+            progress.taken = [
+                cursor,
+                *(each for each in progress.taken if (each.started, each.contest) > mine),
+            ]
+            self._write()
+
+    def _write(self) -> None:
+        plain = {
+            key: [hook.since, [[each.contest, each.started, each.place] for each in hook.taken]]
+            for key, hook in self._hooks.items()
+        }
+        part = self._path.with_name(f"{self._path.name}.part")
+        try:
+            opened = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+            with open(opened, "w", encoding="ascii") as file:
+                json.dump(plain, file)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(self._path)
+        except OSError as error:
+            raise ArenaError(f"{self._path}: cannot be written: {error.strerror}") from None
+
+
+def _key(hook: Webhook) -> str:
+    return sha256(hook.url.encode()).hexdigest()[:32]
+
+
+def _read_progress(path: Path) -> dict[str, HookProgress]:
+    try:
+        plain = json.loads(path.read_bytes())
+        return {
+            key: HookProgress(int(since), [Cursor(*map(int, numbers)) for numbers in taken])
+            for key, (since, taken) in plain.items()
+        }
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise ArenaError(f"{path}: cannot be read: {error.strerror}") from None
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        raise ArenaError(
+            f"{path}: expected what webhooks have taken, the file is damaged; remove it, and each webhook "
+            "begins with the next result"
+        ) from None
+
+
+def cursors_path(database: Database, contest: str) -> Path:
+    """The file of a contest's hooks: beside an SQLite file, else in the current folder."""
+    home = database if isinstance(database, Path) else Path("arena.db")
+    return home.with_name(f"{home.name}-webhooks-{contest}")
+
+
+class Delivery:
+    """The messages of one contest to one hook, in their order; all methods but `notice` are for one thread.
+
+    `clock` is in seconds since 1970. `report` takes the events of the log, on that thread.
+    """
+
+    def __init__(
+        self,
+        hook: Webhook,
+        number: int,
+        database: Database,
+        contest: str,
+        cursors: Cursors,
+        report: Callable[[LogEvent], None],
+        *,
+        send: Callable[[Webhook, Message, int], str | None] = post,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """`number` is the hook's place in the file, from 1: the log calls it by that."""
+        self._hook, self._number = hook, number
+        self._database, self._contest = database, contest
+        self._cursors, self._report = cursors, report
+        self._send, self._clock = send, clock
+        self._notices: deque[Message] = deque()
+        self._read: deque[Message] = deque()
+        self._failures = 0
+        self._retry_at = self._read_again = 0.0
+
+    def notice(self, message: Message) -> None:
+        """Queue a message that is no result; on any thread. The oldest goes if too many wait."""
+        if message.kind not in self._hook.events:
+            return
+        self._notices.append(message)
+        if len(self._notices) > MOST_NOTICES:
+            with suppress(IndexError):  # it was delivered meanwhile
+                self._notices.popleft()
+                self._report(WebhookDropped(self._number))
+
+    def step(self) -> float | None:
+        """Send the next message if it is due.
+
+        Returns in how many seconds to call again; None: after an event.
+        """
+        now = self._clock()
+        if now < self._retry_at:
+            return self._retry_at - now
+        try:
+            message = self._next(now)
+            if not isinstance(message, Message):
+                return message
+            error = self._send(self._hook, message, int(now))
+            if error is None:
+                self._taken(message)
+                return 0.0
+        except ArenaError as problem:  # of database or cursors: the receiver has nothing to do with it
+            error = str(problem)
+        self._failures += 1
+        pause = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * (1 << min(self._failures - 1, 30)))
+        self._retry_at = now + pause
+        self._report(WebhookFailed(self._number, error, int(pause)))
+        return pause
+
+    def _taken(self, message: Message) -> None:
+        if message.at is None:
+            with suppress(IndexError):
+                if self._notices[0] is message:  # else it was dropped meanwhile
+                    self._notices.popleft()
+        else:
+            self._cursors.take(self._hook, message.at)
+            self._read.popleft()
+        self._failures = 0
+        self._report(WebhookDelivered(self._number, message.kind, message.identity))
+
+    def _next(self, now: float) -> Message | float | None:
+        """The next message, or in how many seconds there is one, or None. Raises StoreError."""
+        if self._notices:
+            return self._notices[0]
+        if not self._read and "game" in self._hook.events:
+            due = self._read_results(now)
+            if not self._read:
+                return due
+        return self._read[0] if self._read else None
+
+    def _read_results(self, now: float) -> float | None:
+        """Read results that may be shown; returns in how many seconds the next one may be."""
+        from arena_server.store.reader import Results
+
+        if now < self._read_again:
+            return self._read_again - now
+        self._read_again = now + READ_PAUSE_S
+        with Results(self._database) as results:
+            for row in results.contests():
+                place = None
+                if row.name == self._contest:
+                    place = self._cursors.place(self._hook, row.id, started_at(row))
+                if place is None:
+                    continue
+                due = self._read_contest(results, results.contest(str(row.id)), place, now)
+                if self._read or due is not None:
+                    return due
+        return None
+
+    def _read_contest(self, results: Results, contest: ContestRow, place: int, now: float) -> float | None:
+        deals = results.deals(contest)
+        until = deals.results_until(datetime.fromtimestamp(now, UTC).replace(tzinfo=None))
+        shown = min(results.games_stored(contest, until), place + READ_GAMES)
+        found = results.summaries(contest, place, shown)
+        self._read.extend(result_of(contest, at, game) for at, game in enumerate(found, start=place + 1))
+        if found or results.games_stored(contest) <= place:
+            return None
+        if deals.frozen_at is not None and until >= deals.frozen_at:
+            return None  # the end of the contest is an event
+        (game,) = results.summaries(contest, place, place + 1)
+        return max(READ_PAUSE_S, (game.stored_at - until).total_seconds())

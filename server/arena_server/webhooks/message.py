@@ -1,0 +1,131 @@
+"""A message to a webhook: its body, its signature, and one attempt to send it.
+
+Form and signature are those of the Standard Webhooks specification 1.0 (standardwebhooks.com): the header
+`webhook-signature` is `v1,` and the base64 of HMAC-SHA256 over `ID.TIMESTAMP.BODY`.
+"""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from arena_server.core.log_events import BotAbsent, BotOnProbation, LogEvent
+from arena_server.spec import Webhook
+
+if TYPE_CHECKING:
+    from arena_server.store.reader import GameSummary
+    from arena_server.store.schema import ContestRow
+
+#: How long a receiver may take for a step of its answer.
+TIMEOUT_S: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """The place of a result in its contest, which is known by its number and its beginning (s since 1970).
+
+    `started` is 0 where it is not known.
+    """
+
+    contest: int
+    started: int
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What is sent: `identity` is the same at every attempt; `at` is where a result stands."""
+
+    identity: str
+    kind: str
+    body: bytes
+    at: Cursor | None = None
+
+
+def sign(secret: str, identity: str, seconds: int, body: bytes) -> str:
+    """The header `webhook-signature`; the key is the secret's text, or its base64 behind `whsec_`."""
+    prefix = "whsec_"
+    key = base64.b64decode(secret[len(prefix) :]) if secret.startswith(prefix) else secret.encode()
+    digest = hmac.digest(key, b"%s.%d.%s" % (identity.encode(), seconds, body), "sha256")
+    return f"v1,{base64.b64encode(digest).decode()}"
+
+
+def post(hook: Webhook, message: Message, seconds: int) -> str | None:
+    """Send a message once, and wait for the answer: None if that was 2xx, else what went wrong.
+
+    The text has nothing of the address or the secret. Redirections are not followed.
+    """
+    from http.client import HTTPConnection, HTTPException, HTTPSConnection
+
+    parts = urlsplit(hook.url)
+    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+    connection = kind(str(parts.hostname), parts.port, timeout=TIMEOUT_S)
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    headers = {
+        "content-type": "application/json",
+        "user-agent": "insertion-arena",
+        "webhook-id": message.identity,
+        "webhook-timestamp": str(seconds),
+        "webhook-signature": sign(hook.secret, message.identity, seconds, message.body),
+    }
+    try:
+        connection.request("POST", target, message.body, headers)
+        status = connection.getresponse().status  # the body is not read: it may have no end
+    except TimeoutError:
+        return f"no answer within {TIMEOUT_S:g} s"
+    except (OSError, HTTPException) as error:
+        return getattr(error, "strerror", None) or type(error).__name__
+    finally:
+        connection.close()
+    return None if 200 <= status < 300 else f"answered with status {status}"
+
+
+def started_at(contest: ContestRow) -> int:
+    return int(contest.started_at.replace(tzinfo=UTC).timestamp())
+
+
+def result_of(contest: ContestRow, place: int, game: GameSummary) -> Message:
+    """The message about the result at this place."""
+    from arena_server.store.schema import plain_time
+
+    body = {
+        "type": "game",
+        "timestamp": plain_time(game.stored_at),
+        "contest": {"id": contest.id, "name": contest.name},
+        "game": {
+            "id": game.game_id,
+            "place": place,
+            "names": game.names,
+            "totals": game.totals,
+            "end": game.end,
+            "plies": game.plies,
+            "used_ms": game.used_ms,
+            "faults": [{"seat": seat, "ply": ply, "kind": kind} for seat, ply, kind in game.faults],
+        },
+    }
+    at = Cursor(contest.id, started_at(contest), place)
+    return Message(f"game-{at.started}-{contest.id}-{place}", "game", _encoded(body), at)
+
+
+def notice_of(contest: str, event: LogEvent, now: float, number: int) -> Message | None:
+    """The message about an event that is no result; None for an event that has none."""
+    match event:
+        case BotOnProbation(bot=bot, games=games):
+            kind, more = "probation", {"bot": bot, "faulty_games": games}
+        case BotAbsent(bot=bot):
+            kind, more = "absence", {"bot": bot}
+        case _:
+            return None
+    at = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    body: Mapping[str, Any] = {"type": kind, "timestamp": at, "contest": {"name": contest}, **more}
+    return Message(f"{kind}-{int(now)}-{number}", kind, _encoded(body))
+
+
+def _encoded(body: Mapping[str, Any]) -> bytes:
+    return json.dumps(body, separators=(",", ":")).encode()

@@ -1,0 +1,319 @@
+"""What a webhook gets next: order, repeats, restarts, delay, bounds; clock and receiver have a script."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena_protocol.record import FaultRecord
+from arena_server.core.log_events import LogEvent
+from arena_server.errors import ArenaError
+from arena_server.logs import WebhookDelivered, WebhookDropped, WebhookFailed
+from arena_server.spec import Webhook
+from arena_server.webhooks import delivery as module
+from arena_server.webhooks.delivery import (
+    LONGEST_PAUSE_S,
+    READ_PAUSE_S,
+    Cursors,
+    Delivery,
+    cursors_path,
+)
+from arena_server.webhooks.message import Cursor, Message
+
+from ..records import Kept, game, opening
+
+HOOK = Webhook("https://example.org/t0ken", "a secret of the receiver")
+
+
+class World:
+    """A database with results, a receiver that answers as `problem` says, and a clock."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "arena.db"
+        self.now = datetime.now(UTC).timestamp() + 1
+        self.sent: list[dict[str, Any]] = []
+        self.ids: list[str] = []
+        self.events: list[LogEvent] = []
+        self.problem: str | None = None
+        self.attempts = 0
+
+    def store(
+        self,
+        *numbers: int,
+        delay_ms: int = 0,
+        freeze_at_ms: int | None = None,
+        status: str = "stopped",
+    ) -> None:
+        header = opening("cup", new=False)
+        config = replace(header.config, spectator_delay_ms=delay_ms, freeze_at_ms=freeze_at_ms)
+        kept = Kept(self.path, replace(header, config=config))
+        kept.start()
+        for number in numbers:
+            faults = (FaultRecord(2, 1, "illegal", b"MOVE 16"),) if number == 2 else ()
+            kept.writer.store(f"g{number}", game(number, faults=faults))
+        kept.close(status)
+
+    def cursors(self) -> Cursors:
+        return Cursors(cursors_path(self.path, "cup"))
+
+    def delivery(self, taken_up: Cursor | None = None, hook: Webhook = HOOK, *, since: float = 0) -> Delivery:
+        """As a server makes it at its start."""
+        cursors = self.cursors()
+        cursors.begin(hook, int(since), taken_up)
+        return Delivery(
+            hook,
+            1,
+            self.path,
+            "cup",
+            cursors,
+            self.events.append,
+            send=self.send,
+            clock=lambda: self.now,
+        )
+
+    def send(self, hook: Webhook, message: Message, seconds: int) -> str | None:
+        self.attempts += 1
+        assert seconds == int(self.now)
+        if self.problem is None:
+            self.sent.append(json.loads(message.body))
+            self.ids.append(message.identity)
+        return self.problem
+
+    def run(self, delivery: Delivery) -> float | None:
+        """Step until nothing is due; the pause then."""
+        self.now += READ_PAUSE_S
+        while (pause := delivery.step()) == 0:
+            pass
+        return pause
+
+    @property
+    def games(self) -> list[str]:
+        return [each["game"]["id"] for each in self.sent]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+class TestResults:
+    def test_what_a_result_says(self, world: World) -> None:
+        world.store(1, 2)
+        delivery = world.delivery()
+        assert world.run(delivery) == pytest.approx(READ_PAUSE_S)
+        assert world.run(delivery) is None
+        first, second = world.sent
+        assert world.games == ["g1", "g2"]
+        assert {key: first[key] for key in ("type", "contest")} == {
+            "type": "game",
+            "contest": {"id": 1, "name": "cup"},
+        }
+        assert second["game"] == {
+            "id": "g2",
+            "place": 2,
+            "names": ["a", "b"],
+            "totals": [30, 10],
+            "end": "complete",
+            "plies": 1,
+            "used_ms": [3, 0],
+            "faults": [{"seat": 2, "ply": 1, "kind": "illegal"}],
+        }
+        delivered = [event for event in world.events if isinstance(event, WebhookDelivered)]
+        assert [(each.hook, each.kind, each.id) for each in delivered] == [
+            (1, "game", each) for each in world.ids
+        ]
+
+    def test_each_once_and_in_order_over_many_reads(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(module, "READ_GAMES", 3)
+        world.store(*range(1, 9))
+        delivery = world.delivery()
+        while world.run(delivery) is not None:
+            pass
+        world.store(9)
+        assert delivery.step() == pytest.approx(READ_PAUSE_S), "the database is not opened again at once"
+        world.run(delivery)
+        assert world.games == [f"g{number}" for number in range(1, 10)]
+
+    def test_the_next_server_goes_on(self, world: World) -> None:
+        world.store(1, 2, 3)
+        delivery = world.delivery()
+        world.now += READ_PAUSE_S
+        assert [delivery.step() for _ in range(2)] == [0, 0]
+        world.store(4)
+        world.run(world.delivery(Cursor(1, 0, 4)))
+        assert world.games == ["g1", "g2", "g3", "g4"]
+        assert len(set(world.ids)) == 4
+
+    def test_an_attempt_whose_answer_was_lost_is_repeated_under_the_same_id(self, world: World) -> None:
+        world.store(1)
+        first = world.delivery()
+        world.now += READ_PAUSE_S
+        message = first._next(world.now)  # sent by a server that is killed before it keeps that
+        assert isinstance(message, Message)
+        world.send(HOOK, message, int(world.now))
+        world.run(world.delivery())
+        assert world.games == ["g1", "g1"]
+        assert len(set(world.ids)) == 1
+
+    def test_a_disk_that_fails_repeats_a_result(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        world.store(1)
+        delivery = world.delivery()
+        with monkeypatch.context() as patch:
+            patch.setattr("os.fsync", fail)
+            assert world.run(delivery) == 1
+        (failed,) = [event for event in world.events if isinstance(event, WebhookFailed)]
+        assert failed.error.endswith("webhooks-cup: cannot be written: No space left on device")
+        world.run(delivery)
+        assert world.games == ["g1", "g1"]
+
+    def test_pauses_double_up_to_a_bound_and_begin_again(self, world: World) -> None:
+        world.store(1, 2)
+        delivery = world.delivery()
+        world.problem = "answered with status 500"
+        pauses = []
+        for _ in range(40):
+            pause = world.run(delivery)
+            assert pause is not None
+            pauses.append(pause)
+            assert delivery.step() == pytest.approx(pause), "not sooner"
+            world.now += pause
+        assert pauses[:4] == [1, 2, 4, 8]
+        assert pauses == sorted(pauses)
+        assert pauses[-1] == LONGEST_PAUSE_S
+        assert world.attempts == 40
+        failed = [event for event in world.events if isinstance(event, WebhookFailed)]
+        assert failed[2] == WebhookFailed(1, "answered with status 500", 4)
+        world.problem = None
+        delivery.step()
+        world.problem = "answered with status 500"
+        assert delivery.step() == 1
+
+    def test_nothing_before_the_spectator_delay(self, world: World) -> None:
+        world.store(1, 2, delay_ms=60_000)
+        delivery = world.delivery()
+        pause = world.run(delivery)
+        assert pause is not None
+        assert 50 < pause <= 60
+        assert world.sent == []
+        world.now += pause
+        world.run(delivery)
+        world.run(delivery)
+        assert world.games == ["g1", "g2"]
+
+    def test_nothing_behind_a_freeze_before_the_end(self, world: World) -> None:
+        frozen = int((world.now - 60) * 1000)
+        world.store(1, freeze_at_ms=frozen)
+        delivery = world.delivery()
+        assert world.run(delivery) is None
+        assert world.sent == []
+        world.store(2, freeze_at_ms=frozen, status="finished")
+        world.run(delivery)
+        assert world.games == ["g1", "g2"]
+
+    def test_the_last_contest_is_delivered_before_the_next(self, world: World) -> None:
+        world.store(1, 2, status="finished")
+        delivery = world.delivery()
+        world.now += READ_PAUSE_S
+        assert delivery.step() == 0
+        world.store(1)
+        other = world.delivery()
+        world.run(other)
+        world.run(other)
+        assert [(each["contest"]["id"], each["game"]["id"]) for each in world.sent] == [
+            (1, "g1"),
+            (1, "g2"),
+            (2, "g1"),
+        ]
+
+    def test_a_hook_that_is_new_begins_with_the_next_result(self, world: World) -> None:
+        world.store(1, 2, status="finished")
+        later = world.now + 60
+        assert world.run(world.delivery(since=later)) is None, "an earlier contest of this name"
+        world.store(1, 2)
+        other = replace(HOOK, url="https://example.org/other")
+        delivery = world.delivery(Cursor(2, 0, 1), other, since=later)
+        world.run(delivery)
+        assert world.games == ["g2"]
+        assert world.run(world.delivery(Cursor(2, 0, 2), other)) is None, "it is known by now"
+
+    def test_a_database_that_is_new(self, world: World) -> None:
+        world.store(1, 2)
+        world.run(world.delivery())
+        file = cursors_path(world.path, "cup")
+        plain = json.loads(file.read_text())
+        ((since, ((_, started, _),)),) = plain.values()
+        for older in ([[1, started - 9, 50]], [[7, started - 9, 50]]):
+            file.write_text(json.dumps({key: [since, older] for key in plain}))
+            world.run(world.delivery())
+            assert world.games == ["g1", "g2"] * 2
+            world.sent = world.sent[:2]
+            assert json.loads(file.read_text()) == plain
+
+    def test_a_database_that_cannot_be_read_is_no_end(self, world: World) -> None:
+        world.store(1)
+        delivery = world.delivery()
+        world.path.rename(world.path.with_name("away"))
+        assert world.run(delivery) == 1
+        world.path.with_name("away").rename(world.path)
+        world.run(delivery)
+        assert world.games == ["g1"]
+
+    def test_only_the_events_that_are_wanted(self, world: World) -> None:
+        world.store(1)
+        delivery = world.delivery(hook=replace(HOOK, events=frozenset({"absence"})))
+        delivery.notice(Message("probation-1-1", "probation", b"{}"))
+        delivery.notice(Message("absence-1-2", "absence", b"{}"))
+        assert world.run(delivery) is None
+        assert world.ids == ["absence-1-2"]
+
+
+class TestNotices:
+    def test_they_go_before_results_and_are_bounded(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(module, "MOST_NOTICES", 2)
+        world.store(1)
+        delivery = world.delivery()
+        for number in (1, 2, 3):
+            delivery.notice(Message(f"absence-1-{number}", "absence", b'{"game": {"id": "none"}}'))
+        assert world.events == [WebhookDropped(1)]
+        world.run(delivery)
+        assert world.ids[:2] == ["absence-1-2", "absence-1-3"]
+        assert world.ids[2].startswith("game-")
+
+
+class TestCursors:
+    def test_the_file_names_no_address_and_is_private(self, world: World) -> None:
+        world.store(1)
+        world.run(world.delivery())
+        file = cursors_path(world.path, "cup")
+        assert file.name == "arena.db-webhooks-cup"
+        assert file.stat().st_mode & 0o777 == 0o600
+        assert "example" not in file.read_text()
+        assert "t0ken" not in file.read_text()
+
+    @pytest.mark.parametrize(
+        "text",
+        ["{", "[]", '{"a": 1}', '{"a": [0]}', '{"a": [0, [[1]]]}', '{"a": [0, [[1, 2, "x"]]]}', "\u00ff"],
+    )
+    def test_a_damaged_file(self, world: World, text: str) -> None:
+        file = cursors_path(world.path, "cup")
+        file.write_bytes(text.encode("latin-1"))
+        with pytest.raises(ArenaError, match=r"webhooks-cup: expected what webhooks have taken, the file is"):
+            world.cursors()
+
+    def test_a_file_that_cannot_be_read(self, world: World) -> None:
+        cursors_path(world.path, "cup").mkdir()
+        with pytest.raises(ArenaError, match=r"webhooks-cup: cannot be read: Is a directory"):
+            world.cursors()
+
+
+def fail(_: object) -> None:
+    raise OSError(28, "No space left on device")

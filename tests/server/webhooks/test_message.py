@@ -1,0 +1,80 @@
+"""Messages: the signature of the specification, and each way in which an attempt ends."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from arena_server.core.log_events import BotAbsent, BotOnProbation, GameOver, LogEvent
+from arena_server.spec import Webhook
+from arena_server.webhooks import message as module
+from arena_server.webhooks.message import Message, notice_of, post, sign
+
+from ..test_kill import free_port
+from .receiver import SECRET, receiver
+
+MESSAGE = Message("game-7-1-1", "game", b'{"type":"game"}')
+
+
+def test_the_example_of_the_specification() -> None:
+    found = sign(
+        "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+        "msg_p5jXN8AQM9LWM0D4loKWxJek",
+        1614265330,
+        b'{"test": 2432232314}',
+    )
+    assert found == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (200, None),
+        (204, None),
+        (302, "answered with status 302"),
+        (404, "answered with status 404"),
+        (500, "answered with status 500"),
+        ("close", "RemoteDisconnected"),
+        ("slow", "no answer within 0.2 s"),
+        (b"no HTTP\r\n\r\n", "BadStatusLine"),
+        (b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 200, "HTTPException"),
+    ],
+)
+def test_an_attempt(answer: int | str | bytes, problem: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    if answer == "slow":
+        monkeypatch.setattr(module, "TIMEOUT_S", 0.2)
+    with receiver([answer]) as found:
+        assert post(Webhook(found.url, SECRET), MESSAGE, 1_700_000_000) == problem
+        assert found.asked == 1, "a redirection is not followed"
+        assert found.messages == ([{"type": "game"}] if problem is None else [])
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "[::1]", "no-such-host.invalid"])
+def test_nobody_listens(host: str) -> None:
+    problem = post(Webhook(f"http://{host}:{free_port()}/t0ken", SECRET), MESSAGE, 1)
+    assert problem
+    assert "t0ken" not in problem
+
+
+def test_neither_address_nor_secret_is_printed() -> None:
+    assert repr(Webhook("https://example.org/t0ken", SECRET)).count("'") == 6  # the names of the events
+
+
+@pytest.mark.parametrize(
+    ("event", "more"),
+    [
+        (BotOnProbation("ann", 3), {"type": "probation", "bot": "ann", "faulty_games": 3}),
+        (BotAbsent("bob"), {"type": "absence", "bot": "bob"}),
+        (GameOver("g1", "complete", (1, 2)), None),
+    ],
+)
+def test_events_that_are_no_results(event: LogEvent, more: dict[str, object] | None) -> None:
+    found = notice_of("cup", event, 1_700_000_000.5, 9)
+    if more is None:
+        assert found is None
+        return
+    assert found is not None
+    assert found.identity == f"{more['type']}-1700000000-9"
+    plain = {"timestamp": "2023-11-14T22:13:20Z", "contest": {"name": "cup"}, **more}
+    assert json.loads(found.body) == plain
