@@ -118,7 +118,7 @@ def fill(database: Path) -> None:
 
 def measure(folder: Path) -> None:
     """Print how long each answer takes: commands as processes, the page's documents in this one."""
-    commands = (["standings"], ["ratings"], ["verify", f"g{GAMES_PER_PAIR * BOTS}"])
+    commands = (["standings"], ["ratings"], ["publish", "public"], ["verify", f"g{GAMES_PER_PAIR * BOTS}"])
     for words in commands:
         command = [str(Path(sys.executable).with_name("arena")), *words]
         timed(
@@ -129,6 +129,7 @@ def measure(folder: Path) -> None:
     timed("the record of one game, for its page", lambda: archive.record(1, "g500000"))
     timed("the document of the contest, after the server has started", lambda: archive.contest(1))
     timed("the document of the contest, from then on", lambda: archive.contest(1))
+    timed("2,000 rows of its list of games", lambda: archive.games(1, 250))
 
 
 def timed(what: str, answer: Callable[[], object]) -> None:

@@ -8,15 +8,17 @@ Times of day are those of this machine's zone (the variable TZ changes it).
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.events import Event, Freeze, Hours, TimeUp
+
+if TYPE_CHECKING:
+    import asyncio
 
 _HOURS: Final = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)", re.ASCII)
 EXPECTED_HOURS: Final = "hours such as '18:00-23:00'"
@@ -121,6 +123,8 @@ class Timekeeper:
             self._feed(moment.hours)
         if moment.next_change is not None:
             left = (moment.next_change - now).total_seconds()
+            import asyncio  # a server has no time for it before it listens
+
             self._timer = asyncio.get_running_loop().call_later(min(left, LOOK_S), self.look)
 
     def close(self) -> None:
