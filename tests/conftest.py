@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 from hypothesis.internal.conjecture import providers
 
 from . import forked, tether
@@ -16,9 +17,11 @@ from .guard import Guard
 settings.register_profile(
     "fixed", deadline=None, derandomize=True, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
-#: `make soak`: ten times as many examples, from a seed that it prints.
-settings.register_profile("soak", parent=settings.get_profile("fixed"), derandomize=False, max_examples=1000)
+#: `make soak`: from a seed that it prints.
+settings.register_profile("soak", parent=settings.get_profile("fixed"), derandomize=False)
 settings.load_profile("fixed")
+#: How many of the examples that a property asks for are drawn, by profile.
+EXAMPLES = {"fixed": 0.5, "soak": 10}
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -41,18 +44,35 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    group(items)
+    share = EXAMPLES.get(settings.get_current_profile_name(), 1)
+    functions = {item.function for item in items if isinstance(item, pytest.Function)}
+    for function in filter(is_hypothesis_test, functions):
+        asked = function._hypothesis_internal_use_settings
+        count = max(1, int(asked.max_examples * share))
+        function._hypothesis_internal_use_settings = settings(asked, max_examples=count)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """8,000 tests live until the end: the garbage collector looks at them once."""
+    gc.collect()
+    gc.freeze()
+
+
+def group(items: list[pytest.Item]) -> None:
     """With xdist the tests of a group run one after the other, on one worker.
 
-    The files with a test that needs a real clock or a process are two groups, those of the server and the
-    others: at most two of them run at once, whatever the number of workers. Every other file is a group, so
-    that what a fixture or a cache has for it is made once.
+    The tests that need a real clock or a process are two groups, which take about as long as each other: at
+    most two of them run at once, whatever the number of workers. The others of a file are a group, so that
+    what a fixture or a cache has for them is made once.
     """
-    real = {item.path for item in items if item.get_closest_marker("real")}
     for item in items:
         file = item.path.relative_to(item.config.rootpath)
-        server = file.is_relative_to("tests/server")
-        group = str(file) if item.path not in real else "real-server" if server else "real"
-        item.add_marker(pytest.mark.xdist_group(group))
+        server = any(map(file.is_relative_to, ("tests/server", "tests/check")))
+        real = item.get_closest_marker("real")
+        name = ("real-server" if server else "real") if real else str(file)
+        item.add_marker(pytest.mark.xdist_group(name))
 
 
 @pytest.hookimpl(optionalhook=True)

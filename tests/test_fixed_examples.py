@@ -1,4 +1,4 @@
-"""`make test` draws the same examples every time, whatever ran before."""
+"""`make test` draws few examples, the same every time, whatever ran before."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 
@@ -19,6 +19,21 @@ def drawn() -> list[int]:
 
     check()
     return values
+
+
+DRAWN: list[int] = []
+
+
+@settings(max_examples=40)
+@given(st.integers())
+def test_a_property_that_asks_for_forty(number: int) -> None:
+    DRAWN.append(number)
+
+
+def test_half_of_the_examples_that_a_property_asks_for_are_drawn() -> None:
+    DRAWN.clear()
+    test_a_property_that_asks_for_forty()
+    assert len(DRAWN) == 20
 
 
 def test_the_examples_of_a_property_are_always_the_same() -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.server.programs import inside
 from typer.testing import CliRunner
 
 from arena_cli.app import app
@@ -48,7 +47,6 @@ def test_a_drawing_goes_to_a_file(tmp_path: Path) -> None:
     assert file.read_text(encoding="utf-8").startswith('<svg xmlns="http://www.w3.org/2000/svg"')
 
 
-@pytest.mark.real
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
@@ -67,12 +65,10 @@ def test_a_drawing_goes_to_a_file(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_input_is_one_line(arguments: list[str], line: str) -> None:
-    command = [sys.executable, "-m", "arena_cli", "explain", *arguments]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert result.returncode != 0
-    assert result.stdout == ""
-    assert result.stderr.startswith(line)
-    assert result.stderr.count("\n") == 1
+    outcome = inside("explain", *arguments)
+    assert outcome.code != 0
+    assert outcome.out == ""
+    assert outcome.line.startswith(line)
 
 
 def test_every_command_has_help_with_an_example() -> None:

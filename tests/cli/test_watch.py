@@ -213,7 +213,7 @@ def test_a_wrong_address(address: str) -> None:
 @pytest.mark.real
 @pytest.mark.parametrize("form", [[], ["--json"]])
 def test_a_contest_is_watched_to_its_end(tmp_path: Path, form: list[str]) -> None:
-    with Server(contest("a", "b"), tmp_path) as server:
+    with Server(contest("a", "b", contest='spectator_delay = "0s"'), tmp_path) as server:
         watching = Arena(
             ["watch", "--connect", f"127.0.0.1:{server.port}", *form],
             stdout=subprocess.PIPE,
@@ -239,7 +239,7 @@ def test_a_contest_is_watched_to_its_end(tmp_path: Path, form: list[str]) -> Non
 @pytest.mark.real
 def test_in_a_terminal_the_board_is_drawn(tmp_path: Path) -> None:
     ours, theirs = os.openpty()
-    with Server(contest("a", "b"), tmp_path) as server:
+    with Server(contest("a", "b", contest='spectator_delay = "0s"'), tmp_path) as server:
         watching = subprocess.Popen(
             [*ARENA, "watch", "--connect", f"127.0.0.1:{server.port}"], stdout=theirs, stderr=subprocess.PIPE
         )
@@ -265,7 +265,7 @@ def test_in_a_terminal_the_board_is_drawn(tmp_path: Path) -> None:
 
 @pytest.mark.real
 def test_a_game_that_is_not_played(tmp_path: Path) -> None:
-    with Server(contest("a", "b"), tmp_path) as server:
+    with Server(contest("a", "b", contest='spectator_delay = "0s"'), tmp_path) as server:
         outcome = inside("watch", "g9", "--connect", f"127.0.0.1:{server.port}")
         assert outcome.code == 1
         assert outcome.line == (

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.server.programs import inside
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -22,20 +23,15 @@ def block(language: str) -> str:
     return found[1]
 
 
-def arena(*arguments: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([ARENA, *arguments], cwd=folder, capture_output=True, text=True, check=False)
-
-
 def commands() -> list[str]:
     return sorted(set(re.findall(r"`arena ((?:bench )?[a-z]+)", README)))
 
 
-@pytest.mark.real
 @pytest.mark.parametrize("command", commands())
 def test_every_command_that_the_readme_names_has_help_with_an_example(command: str) -> None:
-    done = arena(*command.split(), "--help")
-    assert done.returncode == 0, done.stderr
-    assert "Example: arena" in done.stdout
+    done = inside(*command.split(), "--help")
+    assert done.code == 0, done.err
+    assert "Example: arena" in done.out
 
 
 def test_every_target_of_make_that_the_readme_names_exists() -> None:
@@ -93,8 +89,8 @@ def test_the_contest_of_the_readme_is_played_without_an_activated_environment(tm
     assert running.returncode == 0, err
     standings = json.loads(out)["standings"]
     assert [(row["games"], row["faults"]) for row in standings] == [(4, {})] * 3
-    assert arena("verify", folder=tmp_path).stdout == "verified: 6 games\n"
+    assert inside("verify", cwd=tmp_path).out == "verified: 6 games\n"
     for command in re.findall(r"`arena ((?:why|replay|standings)\b[^`]*)`", README):
         if "FILE" not in command:
-            done = arena(*command.split(), folder=tmp_path)
-            assert done.returncode == 0, f"arena {command}: {done.stderr}"
+            done = inside(*command.split(), cwd=tmp_path)
+            assert done.code == 0, f"arena {command}: {done.err}"

@@ -83,7 +83,7 @@ def test_the_program_of_the_page_reads_a_record_and_refuses_a_changed_one(tmp_pa
 @pytest.mark.real
 def test_the_commands_of_the_page_write_the_files_that_it_names(tmp_path: Path) -> None:
     match = ("match", "greedy", "dummy", "--keep", "arena.db", "--deals", "1", "--option", "plies=6")
-    subprocess.run([sys.executable, "-m", "arena_cli", *match], cwd=tmp_path, capture_output=True, check=True)
+    assert inside(*match, cwd=tmp_path).code == 0
     found = re.search(r"```sh\n(.*?)```", PAGE, re.DOTALL)
     assert found is not None
     for line in found[1].splitlines():

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.server.programs import arena
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "test-a-bot.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
@@ -26,18 +25,10 @@ def test_the_commands_run(tmp_path: Path, block: int) -> None:
     for name in ("mybot", "oldbot"):
         (tmp_path / f"{name}.py").write_text(BOT)
     for line in BLOCKS[block].splitlines():
-        arena, command, *arguments = shlex.split(line)
-        assert arena == "arena"
-        done = subprocess.run(
-            [sys.executable, "-m", "arena_cli", command, *arguments, *SHORTER[command]],
-            cwd=tmp_path,
-            input="quit\n",
-            capture_output=True,
-            text=True,
-            timeout=90,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
+        program, command, *arguments = shlex.split(line)
+        assert program == "arena"
+        done = arena(command, *arguments, *SHORTER[command], cwd=tmp_path, typed="quit\n", patience_s=90)
+        assert done.code == 0, done.err
 
 
 def test_the_page_has_the_defaults_of_the_test() -> None:

@@ -30,7 +30,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
 
 def over_tls(pair: Pair) -> str:
     keys = f'tls_certificate = "{pair[0]}"\ntls_key = "{pair[1]}"'
-    return contest("a", "b", contest='login = "500ms"', server=keys)
+    return contest("a", "b", contest='login = "500ms"\nspectator_delay = "0s"', server=keys)
 
 
 @pytest.mark.real

@@ -207,10 +207,10 @@ def test_another_form_of_an_integrand_has_the_same_values(
 
 
 def test_every_rule_finds_something_among_the_examples() -> None:
+    texts = [*SOLVED, *fifty.SOLVED, *QUADRATIC, "1/(1+x^2)", "sin(x)^2/cos(x)^3", "1/sqrt(x^2-1)"]
+    examples = [Integral(*parse(text)) for text in texts]
     for rule in RULES:
-        texts = [*SOLVED, *fifty.SOLVED, *QUADRATIC, "1/(1+x^2)", "sin(x)^2/cos(x)^3", "1/sqrt(x^2-1)"]
-        offered = [step for text in texts for step in rule(Integral(*parse(text)))]
-        assert offered, rule.__name__
+        assert any(True for example in examples for _ in rule(example)), rule.__name__
 
 
 @pytest.mark.parametrize(
