@@ -382,3 +382,14 @@ def test_scores_of_a_format_rank_before_points() -> None:
     assert [plain_row(row)["score"] for row in rows] == [2, 1, 1, 0]
     assert [plain_row(row)["rank"] for row in rows] == [1, 2, 2, 4]
     assert "score" not in plain_row(Standings(("ann",)).rows()[0])
+
+
+def test_buchholz_adds_up_the_scores_of_the_format() -> None:
+    """ann's opponents have 1 and 2 points of the rounds (cid had a bye), and by their games 0 and 1."""
+    scores = {"ann": Fraction(1), "bob": Fraction(1), "cid": Fraction(2)}
+    for ranked_by, expected in ((lambda: scores, 3), (lambda: None, 1)):
+        table = Standings(scores, "wins", ("buchholz",), ranked_by=ranked_by)
+        table.add(GameResult(("ann", "bob"), (1, 0)))
+        table.add(GameResult(("cid", "ann"), (1, 0)))
+        (row,) = (row for row in table.rows() if row.name == "ann")
+        assert row.tie_breaks == {"buchholz": expected}

@@ -7,6 +7,7 @@
     draw_due, drawn       a round is drawn outside of the core; its fact `Drawn` keeps who meets whom
     walkover_due, walk_over   a round that cannot go on: the absent lose what they have left of it
     planned, total        what is known of the games in advance, for pages and terminals
+    scores, rounds        of a format that draws: what its table ranks by, and who has met whom (`history.py`)
 
 Games that are not known from the beginning, and those that are played again, get their numbers from
 `next_number` in the order of the facts `Drawn`, `Repeat` and `Offered`. A contest that goes on gives a new

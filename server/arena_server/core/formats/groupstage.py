@@ -155,11 +155,14 @@ class GroupStage(Knockout):
     def scores(self) -> dict[str, Fraction]:
         scores = dict.fromkeys(self.terms.names, Fraction(0)) | self._shares()
         passed = super().scores()
-        for each in self.levels[0] if self.levels else ():
-            for name in each.names if isinstance(each, Encounter) else (each,):
-                if name is not None:
-                    scores[name] = 1 + passed[name]
+        entries = self.levels[0] if self.levels else ()
+        for name in (name for each in entries if each for name in _names(each)):
+            scores[name] = 1 + passed[name]
         return scores
+
+
+def _names(entry: Encounter | str) -> tuple[str, ...]:
+    return entry.names if isinstance(entry, Encounter) else (entry,)
 
 
 def _groups(terms: Terms) -> int:

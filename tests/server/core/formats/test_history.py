@@ -11,11 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena_protocol.record import VOID
-from arena_server.core.formats.base import DrawnFormat, PairingError, Terms
+from arena_server.core.formats.base import DrawnFormat, FormatError, PairingError, Terms
 from arena_server.core.formats.document import Round, plain_rounds
 from arena_server.core.formats.history import History
 from arena_server.core.formats.knockout import Knockout
-from arena_server.core.journal import ContestFact, Drawn, Joined, PastGame, Repeat, RunStateSet, Walkover
+from arena_server.core.journal import (
+    ContestFact,
+    Drawn,
+    Extended,
+    Joined,
+    PastGame,
+    Repeat,
+    RunStateSet,
+    Walkover,
+)
 
 from .drawn import Field, disturb
 from .test_rounds import DRAWING, STEPS, bots, draw_terms
@@ -176,3 +185,13 @@ def test_what_cannot_have_been_is_refused(events: list[Drawn | Repeat | PastGame
 
 def test_a_contest_that_goes_on_may_have_a_draw_to_come() -> None:
     history(FIRST, *SEMI[:2], FINAL).check(over=False)
+
+
+def test_rounds_that_are_added_are_drawn() -> None:
+    seen = History(DRAWING["swiss"](FOUR))
+    assert seen.form.total == 8
+    seen.extend([Extended(1, 1, 1)])
+    assert seen.form.total == 12
+    seen.extend([Extended(1, 1, 1), Extended(2, 1, 9)])
+    with pytest.raises(FormatError, match=r"^expected 1 to 0 rounds more"):
+        seen.check(over=True)

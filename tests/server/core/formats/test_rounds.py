@@ -12,7 +12,7 @@ from arena_server.core.formats import FORMATS
 from arena_server.core.formats.base import DrawnFormat, FormatError, PairingError, Terms, WordOption
 from arena_server.core.formats.roundrobin import RoundRobin
 from arena_server.core.formats.rounds import Rounds
-from arena_server.core.journal import Drawn, Walkover
+from arena_server.core.journal import Drawn, PastGame, Walkover
 
 from .drawn import Field, disturb
 
@@ -156,6 +156,21 @@ def test_a_game_that_was_not_drawn_is_refused() -> None:
         form.started(game)
     with pytest.raises(PairingError, match=r"^g9 is not a game of this contest$"):
         form.void(9)
+
+
+def test_a_game_of_an_earlier_round_is_not_played_again() -> None:
+    form = begun(FIRST)
+    assert form.may_repeat(1)
+    for game in list(form.planned(1, 5)):
+        form.started(game)
+        form.result(PastGame(game.number, game.names, game.deal, (1, 0), "win", 1))
+    draw = form.draw_due(())
+    assert draw is not None
+    assert not draw.slow
+    form.drawn(Drawn(2, 5, 2, (("b0", "b1"),)))
+    assert [form.may_repeat(number) for number in (1, 5)] == [False, True]
+    form.walk_over(Walkover(2, ("b0",)))
+    assert not form.may_repeat(5)
 
 
 def test_a_walkover_of_a_round_that_was_not_drawn_is_refused() -> None:

@@ -156,6 +156,7 @@ def test_seats_without_a_stronger_wish() -> None:
 def test_the_first_round_of_eight() -> None:
     draw = Swiss(Terms(bots(8), 2, 2)).draw_due(())
     assert draw is not None
+    assert not draw.slow
     assert draw.run() == Drawn(1, 1, 2, (("b0", "b4"), ("b5", "b1"), ("b2", "b6"), ("b7", "b3")))
 
 
