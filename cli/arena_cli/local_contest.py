@@ -75,6 +75,7 @@ class LocalContest:
             games_per_pair=self.deals * len(self.group),
             deals="paired",
             tie_breaks=(),
+            stop="",
             absent_ms=ABSENT_MS,
             probation=0,
             guests=False,

@@ -240,6 +240,7 @@ def plain_standings(
             "games": {"played": table.games, "total": results.total(contest)},
         },
         "standings": rows,
+        **({} if (separated := results.separated(contest)) is None else {"separated": separated._asdict()}),
         **({} if (history := results.history(contest)) is None else history.document()),
         "first_faults": [
             _plain_fault(contest, bot, game, fault)
@@ -290,12 +291,23 @@ def print_standings(
     elif by_mean:
         scoring = plain["contest"]["scoring"]
         notes.insert(0, f"ranked by {scoring} a game, because the bots have different numbers of games")
+    if "separated" in plain:
+        notes.insert(0, separated_text(plain["separated"]["names"], plain["separated"]["games"]))
     if plain["contest"]["secret"] is not None:
         notes.append(f"secret of the deals: {plain['contest']['secret']}")
     games = plain["contest"]["games"]
     title = _title(contest, games["played"], games["total"], scoring)
     wins = plain["contest"]["scoring"] == "wins"
     standings_table(title, plain["standings"], wins=wins, notes=notes).print(form)
+
+
+def separated_text(names: Sequence[str], games: int) -> str:
+    """Say why a contest ended early."""
+    who = f"{names[0]} is" if len(names) == 1 else f"{', '.join(names)} are"
+    return (
+        f"ended early (stop): after {games} games {who} separated from all others at 95 %;"
+        " games that ran were played to their end"
+    )
 
 
 def withheld_text(games: Sequence[str]) -> str:

@@ -148,6 +148,8 @@ def _notes(contest: ContestConfig, found: Forecast, pace: Pace, options: Simulat
     games = "1 game" if found.at_once == 1 else f"{found.at_once} games"
     yield f"{found.runs} simulated contests, seed {options.seed}; at most {games} at once"
     yield _assumed(pace)
+    if contest.stop:
+        yield f"stop = {contest.stop!r} hardly ever ends a contest of equals: with others it may end sooner"
     if found.is_open:
         yield f"the contest has no end of its own: it is closed after {options.time} (--time)"
 
@@ -188,9 +190,10 @@ def _compare(
     plain: list[dict[str, Any]] = []
     rows: list[list[Cell]] = []
     notes = []
-    for name in FORMATS:
+    for name, form in FORMATS.items():
         given = contest.format_options if name == contest.format else {}
-        other = replace(contest, format=name, format_options=given)
+        stop = contest.stop if form.MAY_STOP else ""
+        other = replace(contest, format=name, format_options=given, stop=stop)
         try:
             found = _forecast(other, entrants, pace, options)
         except ContestConfigError as error:

@@ -31,6 +31,7 @@ from arena_server.config_schema import (
 from arena_server.core.config import LONGEST_MS, ContestConfig, Entrant
 from arena_server.core.formats import FORMATS
 from arena_server.core.formats.base import Terms
+from arena_server.core.separation import check as check_stop
 from arena_server.errors import ConfigError
 from arena_server.spec import Webhook, fresh_seed
 from arena_server.timetable import Timetable, milliseconds, parse_hours
@@ -54,6 +55,7 @@ def config_of(file: ContestFile, absent_ms: int | None = None) -> ContestConfig:
         deals=contest.deals,
         scoring=contest.scoring,
         tie_breaks=tuple(contest.tie_breaks),
+        stop=contest.stop,
         clock_ms=game.clock,
         increment_ms=game.increment,
         margin_ms=game.margin,
@@ -264,6 +266,7 @@ def _check_together(contest: ContestFile) -> None:
     paired = given.deals == "paired"
     terms = Terms(names, seats, given.games_per_pair, paired=paired, options=given.format_options)
     FORMATS[given.format].check(terms)
+    check_stop(given.stop, FORMATS[given.format], len(names))
 
 
 def _first_line(error: ValidationError) -> str:

@@ -151,6 +151,7 @@ class ContestTable(_Table):
     deals: Literal["fresh", "paired"] = "fresh"
     scoring: Literal["points", "wins"] = "points"
     tie_breaks: list[str] = Field(default_factory=list)
+    stop: str = _CONFIG.stop
     seed: int | None = Field(default=None, ge=0)
     probation: int = _number("probation")
     ready: int = _CONFIG.ready_ms

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from arena_protocol.games.base import Game
 from arena_server.core.clock import TimeControl
-from arena_server.core.config import ContestConfig, Entrant, format_of, game_of
+from arena_server.core.config import ContestConfig, Entrant, format_of, game_of, separation_of
 from arena_server.core.formats.base import Format, Pairing
 from arena_server.core.journal import PastGame
 
@@ -59,7 +59,10 @@ class SimulatedGame:
 
 @dataclass(slots=True)
 class PlayedContest:
-    """A contest that was simulated. `rounds` has games and end of each, none where a format has no rounds."""
+    """A contest that was simulated. `rounds` has games and end of each, none where a format has no rounds.
+
+    `separated`: the first bots, if it ended early because they are certain (`contest.stop`).
+    """
 
     games: Counter[str]
     rounds: dict[int, tuple[int, int]] = field(default_factory=dict)
@@ -67,6 +70,7 @@ class PlayedContest:
     at_once: int = 0
     ms: int = 0
     complete: bool = False
+    separated: tuple[str, ...] = ()
 
     def add(self, round_: int | None, names: Sequence[str], end: int) -> None:
         self.played += 1
@@ -98,21 +102,21 @@ class Clockwork:
         # The order of the games decides between two that end in the same moment.
         heappush(self._heap, (at, next(self._order), names, pairing))
 
-    def advance(self, form: Format) -> Pairing | None:
+    def advance(self, form: Format) -> PastGame | None:
         """The next thing that ends: a game, whose result the format gets, or the rest of its players."""
         self.now, _, names, pairing = heappop(self._heap)
+        game = None
         if pairing is not None:
             outcome = self.running.pop(pairing.number)
-            form.result(
-                PastGame(pairing.number, names, pairing.deal, outcome.totals, "complete", outcome.plies)
-            )
+            game = PastGame(pairing.number, names, pairing.deal, outcome.totals, "complete", outcome.plies)
+            form.result(game)
         if pairing is not None and self._rest_ms:
             self._push(self.now + self._rest_ms, names, None)
         else:
             for name in names:
                 self._free[name] += 1
                 form.free(name, self._free[name])
-        return pairing
+        return game
 
 
 def play_out(
@@ -123,14 +127,16 @@ def play_out(
     until: int | None = None,
 ) -> PlayedContest:
     """Play a contest; from the moment `until` no game begins any more. Raises ContestConfigError."""
-    form = format_of(config, [entrant.name for entrant in entrants], seats)
+    names = [entrant.name for entrant in entrants]
+    form = format_of(config, names, seats)
+    separation = separation_of(config, names, form.total, seats)
     for entrant in entrants:
         form.enter(entrant.name)
         form.free(entrant.name, entrant.concurrency)
     clockwork = Clockwork(entrants, config.rest_ms)
-    contest = PlayedContest(Counter(dict.fromkeys((entrant.name for entrant in entrants), 0)))
+    contest = PlayedContest(Counter(dict.fromkeys(names, 0)))
     rounds = _Rounds(form)
-    while until is None or clockwork.now < until:
+    while (until is None or clockwork.now < until) and not contest.separated:
         for pairing in iter(form.next, None):
             rounds.begin(pairing)
             clockwork.begin(pairing, outcome(pairing))
@@ -145,6 +151,8 @@ def play_out(
                 break
         if (ended := clockwork.advance(form)) is not None:
             contest.add(rounds.end(ended), ended.names, clockwork.now)
+            if separation is not None:
+                contest.separated = separation.add(ended)
     while clockwork.running:
         if (ended := clockwork.advance(form)) is not None:
             contest.add(rounds.end(ended), ended.names, clockwork.now)
@@ -169,8 +177,8 @@ class _Rounds:
             self._met[players] += 1
             self._of[pairing.number] = self._met[players]
 
-    def end(self, pairing: Pairing) -> int | None:
-        return self._of.pop(pairing.number, None)
+    def end(self, game: PastGame) -> int | None:
+        return self._of.pop(game.number, None)
 
 
 # -- games by chance

@@ -168,7 +168,7 @@ class InvariantChecker:
             self.require(self.finished is None, "the contest finished twice")
             self.finished = effect.reason
             progress = self._progress()
-            whole = progress.done == progress.total
+            whole = progress.done == progress.total or bool(progress.separated)
             self.require(
                 effect.reason == "stopped" or whole == (effect.reason == "finished"),
                 f"the contest ended as {effect.reason} with {progress.done} of {progress.total} results",

@@ -12,6 +12,8 @@ from arena_protocol.games import FLAGSHIP, make_game
 from arena_protocol.games.base import Game, GameError
 from arena_server.core.formats import find_format, make_format
 from arena_server.core.formats.base import Format, FormatError, Terms
+from arena_server.core.separation import Separation, first_of
+from arena_server.core.separation import check as check_stop
 from arena_server.core.tiebreaks import check as check_tie_breaks
 
 
@@ -48,6 +50,7 @@ class ContestConfig:
     `seed` derives every deal and nonce (`deal.py`): a secret of 256 bits that the server draws, or a
     number that the organiser gives where all bots are local. With `deals` = "fresh" each game has a
     deal of its own; with "paired" the same deal is played from every seat.
+    With a rule `stop` it may end before all games are played (`separation.py`); "" is none.
     `move_limit_ms` is the most that a ply may take (0: what is left); `first_move_limit_ms` replaces it
     for the first ply of a seat (0: it does not). `byoyomi_ms` is what each ply may take once the clock
     is down. `lag_quota_ms` is the credit for lag of a seat in a game (0: lag is not measured).
@@ -74,6 +77,7 @@ class ContestConfig:
     deals: str = "fresh"
     scoring: str = "points"
     tie_breaks: tuple[str, ...] = ()
+    stop: str = ""
     clock_ms: int = 20_000
     increment_ms: int = 0
     margin_ms: int = 0
@@ -172,6 +176,19 @@ def format_of(config: ContestConfig, names: Sequence[str], seats: int) -> Format
     if extra is not None and find_spec(extra[1]) is None:
         raise ContestConfigError(needs_extra(f'contest.format = "{config.format}"', extra[0]))
     try:
+        check_stop(config.stop, find_format(config.format), len(names))
         return make_format(config.format, terms)
     except FormatError as error:
         raise ContestConfigError(str(error)) from error
+
+
+def separation_of(
+    config: ContestConfig, names: Sequence[str], total: int | None, seats: int
+) -> Separation | None:
+    """What watches for the early end of a contest that begins with as many games; None without a rule."""
+    first = first_of(config.stop)
+    if not first:
+        return None
+    assert total is not None, "the games of its format are planned"
+    deal_games = seats if config.deals == "paired" else 1
+    return Separation(names, first, total, by_wins=config.scoring == "wins", deal_games=deal_games)

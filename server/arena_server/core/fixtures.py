@@ -15,7 +15,7 @@ from typing import Final
 
 from arena_protocol.record import VOID
 from arena_server.core.clock import NS_PER_MS
-from arena_server.core.config import ContestConfig, format_of
+from arena_server.core.config import ContestConfig, format_of, separation_of
 from arena_server.core.deal import may_show_deal
 from arena_server.core.effects import StartDraw
 from arena_server.core.formats.base import DrawnFormat, FormatError, Pairing, PairingError
@@ -27,10 +27,11 @@ from arena_server.core.journal import (
     Left,
     PastGame,
     Repeat,
+    Separated,
     TotalSet,
     Walkover,
 )
-from arena_server.core.log_events import RoundDrawn, WalkedOver
+from arena_server.core.log_events import FieldSeparated, RoundDrawn, WalkedOver
 from arena_server.core.peers import Bot, Outbox
 from arena_server.core.standings import Results
 
@@ -40,7 +41,7 @@ from arena_server.core.standings import Results
 LATE_NS: Final = 60_000 * NS_PER_MS
 
 #: The facts of a contest that its fixtures are brought back by.
-FixtureFact = Repeat | Drawn | Walkover | Joined | Left | Extended | TotalSet
+FixtureFact = Repeat | Drawn | Walkover | Joined | Left | Extended | TotalSet | Separated
 
 
 class Fixtures:
@@ -64,6 +65,9 @@ class Fixtures:
         self._paired = config.deals == "paired"
         self._out = out
         self.results = Results(config, bots, out, self._format.scores)
+        #: That the contest ends early, once it is certain who is first.
+        self.separated: Separated | None = None
+        self._separation = separation_of(config, names, self._format.total, seats)
         #: The games that have been started, and have no result and are not void.
         self._open: dict[int, Pairing] = {}
         #: The void games that are played again, and those that are not.
@@ -90,6 +94,8 @@ class Fixtures:
 
     def extend(self, games: int) -> None:
         """There are more games: see `Format.extend`. Raises FormatError, with nothing changed."""
+        if self.separated is not None:
+            raise FormatError("the contest ends early: it is certain who is first (contest.stop)")
         first = self._format.next_number
         self._format.extend(games)
         self._extensions += 1
@@ -132,14 +138,14 @@ class Fixtures:
 
     def take(self) -> Pairing | None:
         """The next game that can start, or None; it has been started from now on."""
-        pairing = self._format.next()
+        pairing = self._format.next() if self.separated is None else None
         if pairing is not None:
             self._open[pairing.number] = pairing
         return pairing
 
     def exhausted(self, missing: Collection[str]) -> bool:
         """Whether no game is left that could be played without the players of `missing`."""
-        return self._format.exhausted(missing)
+        return self.separated is not None or self._format.exhausted(missing)
 
     # -- rounds
 
@@ -166,6 +172,8 @@ class Fixtures:
     def unplayed(self, causes: Mapping[str, str]) -> Counter[str]:
         """The games without a result, by cause; `causes` has a word for each bot that is missing."""
         counts: Counter[str] = Counter()
+        if self.separated is not None:
+            return counts
         for names, games in self._format.unplayed():
             counts[_cause(names, causes)] += games
         if self._void_only:
@@ -174,7 +182,8 @@ class Fixtures:
 
     def has_games_left(self, name: str) -> bool:
         """Whether a game of `name` has no result, and may still have one."""
-        return self._format.has_games(name) or any(name in pairing.names for pairing in self._open.values())
+        waits = self.separated is None and self._format.has_games(name)
+        return waits or any(name in pairing.names for pairing in self._open.values())
 
     # -- games that end
 
@@ -191,6 +200,15 @@ class Fixtures:
                 self._deal_results[frozenset(game.names), game.deal] += 1
             self._format.result(game)
         self.results.add(game)
+        if self._separation is not None and self.separated is None and game.end != VOID:
+            self._look(self._separation.add(game))
+
+    def _look(self, first: tuple[str, ...]) -> None:
+        """If the `first` are certain no game starts any more; those that run are played to their end."""
+        if first:
+            self.separated = Separated(self.results.done, first)
+            self._out.fact(self.separated)
+            self._out.effects.append(FieldSeparated(self.results.done, first))
 
     def may_show_deal(self, game: PastGame) -> bool:
         """Whether OVER may open the commit."""
@@ -207,7 +225,9 @@ class Fixtures:
 
         So it does if it cannot be played any more: a later round has been drawn.
         """
-        if number not in self._void_only or self._drawing or not self._format.may_repeat(number):
+        if self.separated is not None or number not in self._void_only or self._drawing:
+            return False
+        if not self._format.may_repeat(number):
             return False
         new = self._format.next_number
         repeat = Repeat(new, number, self._void_only[number].deal if self._paired else new)
@@ -285,6 +305,8 @@ class Fixtures:
                 self._format.leave(fact.name)
             elif isinstance(fact, TotalSet):
                 self._noted = fact.games
+            elif isinstance(fact, Separated):
+                self.separated = fact
         self._format.recalled()
 
     def _recall_repeat(self, repeat: Repeat, games: Mapping[int, Pairing], played: Collection[int]) -> None:

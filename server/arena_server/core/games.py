@@ -90,6 +90,7 @@ class GameManager:
             ended=ended,
             standings=self.fixtures.results.standings.rows(),
             unplayed=dict(self.fixtures.unplayed(causes)) if incomplete else {},
+            separated=() if self.fixtures.separated is None else self.fixtures.separated.names,
         )
 
     def find(self, game_id: str) -> LiveGame | None:
@@ -205,9 +206,8 @@ class GameManager:
         if live.match.over:
             return
         self.fixtures.set_void(live.number)
-        if again:
-            self.play_again(live.number)
-        self._out.effects.append(GameVoided(live.game_id, reason, again))
+        repeated = again and self.play_again(live.number)
+        self._out.effects.append(GameVoided(live.game_id, reason, repeated))
         self.turns.advance(live, live.match.execute(Abort(reason), now), now)
 
     def void_all(self, reason: str, now: int, running_at: int | None = None, *, again: bool = True) -> None:

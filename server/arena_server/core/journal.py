@@ -173,6 +173,13 @@ class TotalSet(NamedTuple):
     games: int
 
 
+class Separated(NamedTuple):
+    """The contest ends early: after `games` results it is certain that `names` are the first."""
+
+    games: int
+    names: tuple[str, ...]
+
+
 class TokenSet(NamedTuple):
     """The SHA-256 digest of the token of a bot, which replaces that of the configuration."""
 
@@ -207,6 +214,7 @@ ContestFact = (
     | Left
     | Extended
     | TotalSet
+    | Separated
     | TokenSet
     | Order
 )
@@ -232,6 +240,7 @@ KIND_OF: Final[dict[type, str]] = {
     Left: "left",
     Extended: "extended",
     TotalSet: "games",
+    Separated: "separated",
     TokenSet: "token",
     Order: "order",
 }
@@ -261,6 +270,7 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
     "left": (Left, (str, bool)),
     "extended": (Extended, (int, int, int)),
     "games": (TotalSet, (str, int)),
+    "separated": (Separated, (int, _NAMES)),
     "token": (TokenSet, (str, str)),
     "order": (Order, (int, str, str, str, int, str)),
 }
@@ -273,7 +283,7 @@ JOINED: Final = KIND_OF[Joined]
 TOTAL: Final = KIND_OF[TotalSet]
 #: Facts of the contest that its readers need, and that stay when its journal is deleted.
 KEPT: Final = frozenset(
-    KIND_OF[kind] for kind in (Drawn, Repeat, Walkover, Joined, Left, Extended, TotalSet, Order)
+    KIND_OF[kind] for kind in (Drawn, Repeat, Walkover, Joined, Left, Extended, TotalSet, Separated, Order)
 )
 
 

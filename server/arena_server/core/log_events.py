@@ -75,6 +75,15 @@ class RoundDrawn(LogEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class FieldSeparated(LogEvent):
+    """No game starts any more: after `games` results `names` are the first for certain (`contest.stop`)."""
+
+    event = "separated"
+    games: int
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class WalkedOver(LogEvent):
     """What the `absent` bots had left to play of a draw is lost for them."""
 

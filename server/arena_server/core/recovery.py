@@ -37,6 +37,7 @@ from arena_server.core.journal import (
     Repeat,
     ResumeKeys,
     RunStateSet,
+    Separated,
     Started,
     TokenSet,
     TotalSet,
@@ -102,7 +103,7 @@ def _recover_contest(live: Live, commands: Commands, entrants: Entrants) -> list
                 facts.append(leaving)
             case TokenSet(name, digest):
                 entrants.restore_token(name, digest)
-            case Repeat() | Drawn() | Walkover() | Extended() | TotalSet() as fact:
+            case Repeat() | Drawn() | Walkover() | Extended() | TotalSet() | Separated() as fact:
                 facts.append(fact)
             case Order() as order:
                 commands.restore_order(order)

@@ -306,6 +306,7 @@ class Progress:
     may still be played; then `finished` (every scheduled game has a result), `incomplete` or `stopped`. Of
     a contest that ended otherwise than `finished`, `missing` names the bots that are absent or removed, and
     `unplayed` counts the games without a result by cause, such as `absent: guest`. `waiting`: see `Awaited`.
+    `separated`: the first bots, if the contest ends early because they are certain (`contest.stop`).
     """
 
     done: int
@@ -319,6 +320,7 @@ class Progress:
     missing: tuple[str, ...] = ()
     unplayed: Mapping[str, int] = field(default_factory=dict)
     waiting: tuple[Awaited, ...] = ()
+    separated: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

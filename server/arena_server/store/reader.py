@@ -19,7 +19,7 @@ from arena_server.core.formats import find_format, make_format
 from arena_server.core.formats.base import DrawnFormat, Format, Pairing
 from arena_server.core.formats.history import History
 from arena_server.core.formats.scheduled import Scheduled
-from arena_server.core.journal import ContestFact, Extended, Joined, Left, Order, fact_of
+from arena_server.core.journal import ContestFact, Extended, Joined, Left, Order, Separated, fact_of
 from arena_server.core.standings import Row, Standings
 from arena_server.errors import StoreError
 from arena_server.ratings import Observation
@@ -114,6 +114,10 @@ class Results:
     def orders(self, contest: ContestRow) -> list[Order]:
         """What the organiser has ordered."""
         return [fact for fact in self.facts(contest) if isinstance(fact, Order)]
+
+    def separated(self, contest: ContestRow) -> Separated | None:
+        """That the contest ended early because it is certain who is first."""
+        return next((fact for fact in self.facts(contest) if isinstance(fact, Separated)), None)
 
     def planned(self, contest: ContestRow, first: int, end: int) -> list[Pairing]:
         """The games with the numbers `first` to `end - 1` of those that are planned, begun or not.

@@ -308,6 +308,8 @@ class Archive:
             index.history.extend(results.facts(contest))
             index.contest["games"] = index.history.form.total
         over = contest.ended_at is not None and contest.ended_at <= until
+        if over and (separated := results.separated(contest)) is not None:
+            index.contest["separated"] = separated._asdict()
         index.complete = contest.status != RUNNING and over
         if not index.complete:
             index.contest["head"] = None  # it is that of results which are not shown yet

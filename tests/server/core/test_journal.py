@@ -27,6 +27,7 @@ from arena_server.core.journal import (
     Repeat,
     ResumeKeys,
     RunStateSet,
+    Separated,
     Started,
     TokenSet,
     TotalSet,
@@ -67,6 +68,7 @@ CONTEST_FACTS = st.one_of(
     st.builds(Left, TEXTS, st.booleans()),
     st.builds(Extended, INTEGERS, INTEGERS, INTEGERS),
     st.builds(TotalSet, TEXTS, INTEGERS),
+    st.builds(Separated, INTEGERS, NAMES),
     st.builds(TokenSet, TEXTS, TEXTS),
     st.builds(Order, INTEGERS, TEXTS, TEXTS, TEXTS, INTEGERS, TEXTS),
 )

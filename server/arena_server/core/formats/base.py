@@ -166,6 +166,8 @@ class Format(LateEntry):
     OPTIONS: ClassVar[Mapping[str, Option | WordOption]] = {}
     #: Whether it draws: what readers need of it they get by giving its facts to a new one.
     DRAWS: ClassVar[bool] = False
+    #: Whether a contest may end before all of its games are played (`separation.py`).
+    MAY_STOP: ClassVar[bool] = False
     #: The extra of the project that a contest of it needs, and the module that this installs.
     EXTRA: ClassVar[tuple[str, str] | None] = None
 

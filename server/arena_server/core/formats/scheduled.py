@@ -75,6 +75,8 @@ class Scheduled(Format):
     With `reverse` the players sit in the reverse order on every other deal.
     """
 
+    MAY_STOP = True
+
     def __init__(
         self, terms: Terms, groups: Groups, bounds: Bounds = Bounds.BOTH, *, reverse: bool = False
     ) -> None:

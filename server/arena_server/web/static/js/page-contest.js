@@ -59,6 +59,7 @@ async function begin() {
   const live = site.live && (site.running ?? []).map(String).includes(number) && contest.status === "running";
   const banner = el("p", { class: "banner", role: "status" });
   const status = el("span", { class: "tag" });
+  const early = el("p", { class: "sub" });
   const sub = el("span", {});
   const waiting = el("p", { class: "sub" });
   const table = el("div", { class: "scroll" });
@@ -100,6 +101,7 @@ async function begin() {
     status.textContent = shown.status;
     status.classList.toggle("live", shown.status === "running");
     sub.textContent = ` ${summary(shown)}`;
+    early.textContent = shown.separated ? `Ended early: after ${shown.separated.games} games ${shown.separated.names.join(", ")} ${shown.separated.names.length === 1 ? "is" : "are"} separated from all others at 95 %.` : "";
     table.replaceChildren(shown.standings.some((row) => row.games) || shown.standings.length ? standingsTable(shown, shown.standings) : el("p", { class: "empty" }, "No bot has entered."));
   };
   const showGames = async () => {
@@ -114,6 +116,7 @@ async function begin() {
   main.replaceChildren(...[banner,
     el("div", { class: "title" }, el("h1", {}, contest.name), el("p", { class: "sub" }, status, sub), waiting,
       site.written_at ? el("p", { class: "sub" }, `As of ${site.written_at.slice(0, 16).replace("T", " ")} UTC`) : null,
+      early,
       contest.head ? el("p", { class: "sub head" }, "Head of the record chain: ", el("code", {}, contest.head)) : null),
     boards,
     el("section", { class: "panel" }, el("h2", {}, "Standings"), table), rounds, ratings, cross.element, ranges, faults,

@@ -1,0 +1,123 @@
+"""A contest that ends early, with a server that is killed in every stage: the decision is a fact."""
+
+from __future__ import annotations
+
+import pytest
+from tests.simulation.bots import Honest
+from tests.simulation.network import MS, SECOND
+from tests.simulation.test_crashes import Steady
+from tests.simulation.test_rounds import SLOW
+from tests.simulation.world import World
+
+from arena_server.core.config import ContestConfig
+from arena_server.core.journal import Separated, fact_of
+from arena_server.store.journal import unpack
+
+HOUR = 3600 * SECOND
+GAMES = 8
+TOTAL = 15 * GAMES
+CONFIG = ContestConfig(
+    name="early", seed=5, options={"plies": 2}, games_per_pair=GAMES, scoring="wins", stop="top:1"
+)
+
+
+class Best(Steady):
+    """Plays the move that gains most."""
+
+    sign = 1
+
+    def move(self) -> str:
+        assert self.wire.view is not None
+        position, moves = self.wire.view.position, self.wire.view.legal_moves
+        return f"MOVE {max(moves, key=lambda move: self.sign * position.gain(int(move)))}"
+
+
+class Worst(Best):
+    """Plays the move that gains least, and takes its time: when one game ends another one runs."""
+
+    sign = -1
+
+    def answer(self, line: str) -> None:
+        self.wire.say(line, self.rng.randrange(5 * MS, 60 * MS))
+
+
+FIELD: dict[str, type[Honest]] = {"ann": Best, **dict.fromkeys(("bob", "cid", "dan", "eve", "fay"), Worst)}
+
+
+def play(crash: int = 0, *, power: bool = False, after: bool = False) -> tuple[World, int, int]:
+    """A contest; the server is killed at boundary `crash` of its disk, from the decision on if `after` it.
+
+    Returns how many boundaries there were, and at which the decision was durable first.
+    """
+    world = World(1, CONFIG, FIELD, SLOW)
+    boundaries = decided = 0
+
+    def boundary() -> None:
+        nonlocal boundaries, decided
+        boundaries += 1
+        if not decided and decisions(world):
+            decided = boundaries
+        if crash and (boundaries == crash or (after and decided and boundaries == decided + crash)):
+            world.server.crash(power)
+
+    world.server.disk.boundary = boundary
+    world.run(HOUR)
+    return world, boundaries, decided
+
+
+def decisions(world: World) -> list[Separated]:
+    entries = (
+        fact_of(entry)
+        for kind, data in world.server.disk.durable("early")
+        if kind == "entries"
+        for entry in unpack(data)
+    )
+    return list({fact for fact in entries if isinstance(fact, Separated)})
+
+
+def check(world: World) -> Separated:
+    """It has ended early once and for all, and no game began after that."""
+    assert world.server.finished == "finished"
+    (decision,) = decisions(world)
+    progress = world.contest.progress()
+    assert decision.names == progress.separated == ("ann",)
+    assert progress.standings[0].name == "ann"
+    assert progress.total == TOTAL
+    # Of the three games that six bots play at once two may still have run.
+    assert decision.games <= progress.done <= decision.games + 2 < TOTAL
+    return decision
+
+
+def test_it_ends_early_as_finished() -> None:
+    world, boundaries, decided = play()
+    decision = check(world)
+    assert decision.games % (TOTAL // 10) == 0, "it is decided after tenths of all games"
+    assert 0 < decided < boundaries
+    assert world.contest.progress().unplayed == {}
+    assert world.contest.waiting() == ()
+
+
+def test_killed_at_boundaries_it_decides_once() -> None:
+    _, boundaries, _ = play()
+    for at in range(1, boundaries, 41):
+        world, _, _ = play(at, power=at % 2 == 0)
+        assert world.server.crashes == 1
+        check(world)
+
+
+def test_killed_round_the_decision_it_is_the_same() -> None:
+    """Before the result that decides is stored, between that and the fact, and after the fact."""
+    whole, boundaries, decided = play()
+    for at in range(decided - 6, min(boundaries, decided + 6)):
+        world, _, _ = play(at)
+        assert check(world) == check(whole), f"killed at boundary {at}"
+
+
+@pytest.mark.slow
+def test_killed_at_every_boundary_and_again_after_the_decision() -> None:
+    _, boundaries, _ = play()
+    for at in range(1, boundaries):
+        check(play(at)[0])
+    for at in range(1, 8):
+        world, _, _ = play(at, after=True)
+        check(world)
