@@ -93,4 +93,7 @@ def test_without_its_library_it_names_the_extra(
 def test_ratings_are_columns_of_the_table_of_a_contest_alone(league: Path, shell: Shell) -> None:
     outcome = shell("standings", "--ratings", "--file", "league.txt")
     assert outcome.code == 2
-    assert outcome.line == "arena: --ratings: it is for the table of a contest; leave out --cross and --file"
+    assert (
+        outcome.line
+        == "arena: --ratings: it is for the table of a contest; leave out --cross, --rounds and --file"
+    )
