@@ -32,6 +32,7 @@ Order = Literal[
     "add",
     "remove",
     "token",
+    "invite",
 ]
 STATUS, ORDERS = "status", "orders"
 #: What the orders that need a target are about.
@@ -41,6 +42,7 @@ TARGETS = {
     "void": "a game",
     "replay": "a game",
     "extend": "a number of games or rounds",
+    "invite": "the name of an author",
 } | dict.fromkeys(("add", "remove", "token"), "the name of a bot")
 #: What is said once an order is obeyed.
 DONE = {
@@ -54,6 +56,7 @@ DONE = {
     "void": "void: {}; it is not played again",
     "replay": "{} is played again under a new number",
     "add": "added: {} plays from now on; its token, which is shown only now: {token}",
+    "invite": "{} can register one bot until {until}, at: {link}",
     "remove": "removed {}: its running games are void, and no other is played; its results stand",
     "token": "{} has a new token, which is shown only now: {token}; the old one and its connections are dead",
 }
@@ -103,7 +106,7 @@ def command(
     order: Annotated[Order, typer.Argument(metavar="COMMAND", help="See above.", show_default=False)],
     target: Annotated[
         str | None,
-        typer.Argument(metavar="[BOT|GAME|N]", help="Whom or what it is about.", show_default=False),
+        typer.Argument(metavar="[BOT|GAME|N|OWNER]", help="Whom or what it is about.", show_default=False),
     ] = None,
     given: Given = Given(),
     bot: About = About(),
@@ -118,7 +121,8 @@ def command(
     extend N (N more games a pair, or rounds), kick BOT, lift BOT (forgive its faulty games:
     probation ends), void GAME (break it off for good), replay GAME (play a running or void game
     again), add BOT (a late entrant, with a token that is shown once), remove BOT (withdraw it),
-    token BOT (a new one; the old is dead). Each is in the journal, and done when the command returns.
+    token BOT (a new one; the old is dead), invite OWNER (a link by which an author registers one bot).
+    Each is in the journal, and done when the command returns.
 
     Address and token come from the file beside the server's database, or from --connect and
     ARENA_ADMIN_TOKEN.
@@ -138,11 +142,11 @@ def command(
     more = {"by": _account() if given.by is None else given.by, "reason": given.reason}
     more |= asdict(bot) if order == "add" else {}
     answer = client.order(access, order, about, where.contest, **more)
-    token = {"token": answer["token"]} if "token" in answer else {}
+    made = {key: answer[key] for key in ("token", "link", "until") if key in answer}
     if as_json:
-        print_json({"order": order, "target": about or None, "done": True} | token)
+        print_json({"order": order, "target": about or None, "done": True} | made)
     else:
-        typer.echo(DONE[order].format(about, **token))
+        typer.echo(DONE[order].format(about, **made))
 
 
 def _access(where: Where) -> Access:

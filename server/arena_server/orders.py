@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from arena_server.core.journal import Order
@@ -27,14 +28,20 @@ ORDER_FORM = '{"verb": "...", "target": "...", "by": "...", "reason": "..."}, te
 
 def parse_order(body: bytes) -> dict[str, str] | None:
     """The texts of an order by their keys, `verb` among them; None if it is no order."""
+    order = parse_texts(body, ORDER_KEYS)
+    return None if order is None or "verb" not in order else order
+
+
+def parse_texts(body: bytes, keys: Mapping[str, int]) -> dict[str, str] | None:
+    """The texts of a JSON object by their keys; None if it has others, or longer ones than `keys` has."""
     try:
-        order = json.loads(body)
+        found = json.loads(body)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(order, dict) or "verb" not in order:
+    if not isinstance(found, dict):
         return None
-    given = {key: value for key, value in order.items() if value is not None}
-    known = all(key in ORDER_KEYS and _is_text(value, ORDER_KEYS[key]) for key, value in given.items())
+    given = {key: value for key, value in found.items() if value is not None}
+    known = all(key in keys and _is_text(value, keys[key]) for key, value in given.items())
     return given if known else None
 
 

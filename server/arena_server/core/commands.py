@@ -11,28 +11,33 @@ void GAME     a running game is broken off, and not played again
 replay GAME   a running or void game is (broken off and) played again
 add BOT       a late entrant, or one that was removed: it plays from now on
 remove BOT    it is withdrawn: its games are void, and no other is played
+invite OWNER  who has a code may register one bot of this owner
+register BOT  the author of a bot adds it with such a code
 token BOT     a new token: connections and keys by the old one end
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
+from arena_server.core.config import Entrant
 from arena_server.core.deal import number_of
 from arena_server.core.effects import Reply
 from arena_server.core.entrants import REASON, CommandError, Entrants
 from arena_server.core.events import Command, Freeze, Hours, TimeUp
 from arena_server.core.formats.base import FormatError
 from arena_server.core.games import GameManager
-from arena_server.core.journal import JournalError, Order, RunStateSet
+from arena_server.core.invites import Invites
+from arena_server.core.journal import Invited, JournalError, Order, Redeemed, RunStateSet
 from arena_server.core.log_events import CommandDone
 from arena_server.core.peers import Bot, Outbox
 
 VERBS: Final = (
     *("pause", "resume", "drain", "abort", "extend", "kick", "lift", "void", "replay"),
-    *("add", "remove", "token"),
+    *("add", "remove", "token", "invite", "register"),
 )
 #: The most games by which one order extends a contest.
 MOST_GAMES: Final = 1_000_000
@@ -70,14 +75,18 @@ class Commands:
         self.orders: list[Order] = []
         self._games = games
         self._entrants = entrants
+        self.invites = Invites(out)
         self._out = out
 
     def restore(self, state: RunState) -> None:
         """Take the state that the journal has."""
         self.state = state
 
-    def restore_order(self, order: Order) -> None:
+    def restore_order(self, order: Order | Invited | Redeemed) -> None:
         """Take an order that the journal has. Raises JournalError if it is not the next one."""
+        if not isinstance(order, Order):
+            self.invites.restore(order)
+            return
         if order.number != len(self.orders) + 1:
             raise JournalError(f"order {order.number} follows order {len(self.orders)}")
         self.orders.append(order)
@@ -160,8 +169,10 @@ class Commands:
                     raise CommandError(
                         f"no game {target!r:.40} is running or void; the result of any other stands"
                     )
-            case "add" | "remove" | "token":
+            case "add" | "remove" | "token" | "register":
                 self._change_entrant(command, now)
+            case "invite":
+                self.invites.invite(target, command.code, command.until, command.at)
             case _:
                 raise CommandError(f"the commands are {', '.join(VERBS)}, not {command.verb!r:.40}")
 
@@ -174,8 +185,16 @@ class Commands:
             raise CommandError(f"{command.verb} needs the token of {command.target!r:.40}")
         if command.verb == "add":
             self._entrants.add(entrant, now)
+        elif command.verb == "register":
+            self._register(entrant, command, now)
         else:
             self._entrants.set_token(self._entrants.find(entrant.name), entrant.token_sha256, now)
+
+    def _register(self, entrant: Entrant, command: Command, now: int) -> None:
+        invited = self.invites.find(command.code, command.at)
+        self._entrants.check_new(entrant.name)
+        self._entrants.add(replace(entrant, owner=invited.owner), now)
+        self.invites.redeem(invited, entrant)
 
     def _extend(self, text: str) -> None:
         if not (text.isascii() and text.isdigit() and 0 < int(text[:8]) <= MOST_GAMES):

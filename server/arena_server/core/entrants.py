@@ -52,6 +52,11 @@ class Entrants:
             raise CommandError(f"{name} has left the contest; arena admin add {name} brings it back")
         return bot
 
+    def check_new(self, name: str) -> None:
+        """A bot that has left is the organiser's to bring back: its name is not free."""
+        if name in self._authenticator.bots:
+            raise CommandError(f"{name} is a bot of this contest already")
+
     # -- orders
 
     def add(self, entrant: Entrant, now: int) -> None:

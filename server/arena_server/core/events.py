@@ -115,7 +115,8 @@ class Command:
     """An order of the organiser: `verb` is one of `commands.VERBS`, `target` a bot or a game.
 
     `who` gives it at `at` (ms since 1970, UTC), for a `reason` that may be empty. `entrant` has the bot that
-    is added, or the digest of its new token. The effect Reply of the same number says whether it was done.
+    is added, or the digest of its new token; `code` the digest of an invitation, which holds up to `until`
+    (ms since 1970). The effect Reply of the same number says whether it was done.
     """
 
     number: int
@@ -125,6 +126,8 @@ class Command:
     at: int = 0
     reason: str = ""
     entrant: Entrant | None = None
+    code: str | None = None
+    until: int = 0
 
 
 @dataclass(frozen=True, slots=True)

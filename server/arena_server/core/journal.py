@@ -187,6 +187,22 @@ class TokenSet(NamedTuple):
     digest: str
 
 
+class Invited(NamedTuple):
+    """Who has the code of this SHA-256 may register one bot of `owner`, up to `until` (ms since 1970)."""
+
+    number: int
+    owner: str
+    digest: str
+    until: int
+
+
+class Redeemed(NamedTuple):
+    """Bot `name` was registered by invitation `number`."""
+
+    number: int
+    name: str
+
+
 class Order(NamedTuple):
     """The organiser's order `number` (1, 2, ...) was carried out.
 
@@ -216,6 +232,8 @@ ContestFact = (
     | TotalSet
     | Separated
     | TokenSet
+    | Invited
+    | Redeemed
     | Order
 )
 
@@ -242,6 +260,8 @@ KIND_OF: Final[dict[type, str]] = {
     TotalSet: "games",
     Separated: "separated",
     TokenSet: "token",
+    Invited: "invited",
+    Redeemed: "redeemed",
     Order: "order",
 }
 _NUMBERS, _TEXTS, _NAMES, _GROUPS = "numbers", "texts or None", "texts", "groups of texts"
@@ -272,6 +292,8 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
     "games": (TotalSet, (str, int)),
     "separated": (Separated, (int, _NAMES)),
     "token": (TokenSet, (str, str)),
+    "invited": (Invited, (int, str, str, int)),
+    "redeemed": (Redeemed, (int, str)),
     "order": (Order, (int, str, str, str, int, str)),
 }
 _OF_CONTEST: Final = frozenset(get_args(ContestFact))

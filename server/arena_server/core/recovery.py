@@ -26,6 +26,7 @@ from arena_server.core.journal import (
     Extended,
     FormerKeys,
     GameFact,
+    Invited,
     Joined,
     JournalError,
     Left,
@@ -34,6 +35,7 @@ from arena_server.core.journal import (
     Order,
     Past,
     Ready,
+    Redeemed,
     Repeat,
     ResumeKeys,
     RunStateSet,
@@ -105,7 +107,7 @@ def _recover_contest(live: Live, commands: Commands, entrants: Entrants) -> list
                 entrants.restore_token(name, digest)
             case Repeat() | Drawn() | Walkover() | Extended() | TotalSet() | Separated() as fact:
                 facts.append(fact)
-            case Order() as order:
+            case Order() | Invited() | Redeemed() as order:
                 commands.restore_order(order)
             case RunStateSet(_, state):
                 if state not in set(RunState):

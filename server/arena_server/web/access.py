@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from arena_server.errors import ArenaError, ConfigError
+from arena_server.sockets import urls_of
 from arena_server.store.database import Database
 
 #: The environment's token takes precedence over the file's, on both sides.
@@ -83,6 +84,14 @@ class WebPorts:
     persons: Sequence[Invitation] = ()
     casual: CasualSetup | None = None
     visited: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def address(self) -> str | None:
+        """Where others find the site, if there is one; behind a proxy only the organiser knows."""
+        if self.site is None:
+            return None
+        url, outside = urls_of(self.site)
+        return outside or url
 
 
 @dataclass(frozen=True, slots=True)

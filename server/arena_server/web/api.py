@@ -31,6 +31,7 @@ from arena_server.waiting import waiting_now
 from arena_server.web.access import TOKEN_BYTES
 from arena_server.web.bridge import HostView, LoopBridge, NoPlaceError, UnavailableError, UnknownContestError
 from arena_server.web.metrics import exposition
+from arena_server.web.register import PAGE, make_invitation
 from arena_server.web.security import AddressLimit, address_of, read_body
 
 #: The orders that make a token for a bot.
@@ -44,13 +45,23 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 class OrganiserApi:
     """Endpoints over a bridge to the referee's loop; `token` guards /status and /orders.
 
-    With `spectators` the port is theirs too.
+    `site` is the address of the page for spectators, if there is one. With `spectators` the port is
+    theirs too.
     """
 
-    def __init__(self, bridge: LoopBridge, view: HostView, token: str, *, spectators: bool = False) -> None:
+    def __init__(
+        self,
+        bridge: LoopBridge,
+        view: HostView,
+        token: str,
+        site: str | None = None,
+        *,
+        spectators: bool = False,
+    ) -> None:
         self._bridge = bridge
         self._view = view
         self._token = token
+        self._site = site
         self._spectators = spectators
         self._failures = AddressLimit(WRONG_TOKENS, WRONG_TOKENS / 60)
 
@@ -106,6 +117,8 @@ class OrganiserApi:
         who = f"{order.get('by', 'organiser')} ({address_of(request) or 'unknown'})"
         at = time.time_ns() // NS_PER_MS
         target = order.get("target", "")
+        if order["verb"] == "invite":
+            return await self._invite(contest, *make_invitation(target, who, at, order.get("reason", "")))
         # It is shown in this answer and nowhere else: the contest has its digest.
         token = secrets.token_hex(TOKEN_BYTES) if order["verb"] in TOKEN_ORDERS else None
         entrant = None
@@ -122,6 +135,18 @@ class OrganiserApi:
             return JSONResponse({"error": problem}, 409)
         headers = {"Cache-Control": "no-store"}
         return JSONResponse({"done": True} | ({} if token is None else {"token": token}), headers=headers)
+
+    async def _invite(self, contest: str | None, code: str, command: Command) -> Response:
+        """The link is shown in this answer and nowhere else."""
+        if self._site is None:
+            return JSONResponse({"error": "no page to register on is served: see server.web"}, 409)
+        name = (await self._bridge.call(lambda: self._view.hosted(contest))).name
+        problem = await self._bridge.order(lambda: self._view.hosted(name), command)
+        if problem is not None:
+            return JSONResponse({"error": problem}, 409)
+        until = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(command.until // 1000))
+        answer = {"done": True, "link": f"{self._site}/{PAGE}#{name}/{code}", "until": until}
+        return JSONResponse(answer, headers={"Cache-Control": "no-store"})
 
     async def orders(self, request: Request) -> Response:
         wanted = request.query_params.get("contest")

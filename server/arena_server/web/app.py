@@ -25,6 +25,7 @@ from arena_server.web.casual_host import CasualContests
 from arena_server.web.feeds import GameServer, SocketFeed, TranscriptFeed
 from arena_server.web.live import LiveHub
 from arena_server.web.play import PlayApi
+from arena_server.web.register import RegisterApi
 from arena_server.web.security import HostCheck, PageHeaders, RateLimit, VisitWatch
 from arena_server.web.site import Pages, PublicApi
 
@@ -37,9 +38,17 @@ if TYPE_CHECKING:
 KEPT_FOR_PAGES = 0.1
 
 
-def organiser_app(bridge: LoopBridge, view: HostView, token: str, names: Sequence[str] = ()) -> Starlette:
-    """The application behind `--admin-port`; `names` are the host names by which it is reached."""
-    routes = [*OrganiserApi(bridge, view, token).routes(), *Pages(["organiser"], ["organiser"]).routes()]
+def organiser_app(
+    bridge: LoopBridge, view: HostView, token: str, names: Sequence[str] = (), site: str | None = None
+) -> Starlette:
+    """The application behind `--admin-port`; `names` are the host names by which it is reached.
+
+    `site` is the address of the page for spectators, if there is one.
+    """
+    routes = [
+        *OrganiserApi(bridge, view, token, site).routes(),
+        *Pages(["organiser"], ["organiser"]).routes(),
+    ]
     return application(routes, [Middleware(HostCheck, names=names), Middleware(PageHeaders)])
 
 
@@ -72,7 +81,8 @@ def site_app(
         public.connect(name, LiveHub(feed, partial(public.contest_document, name), secrets.token_hex(4)))
     routes: list[BaseRoute] = [*public.routes(), *_pages(features, live=bool(live)).routes()]
     if token is not None:
-        routes += OrganiserApi(bridge, view, token, spectators=True).routes()
+        routes += OrganiserApi(bridge, view, token, ports.address, spectators=True).routes()
+    routes += RegisterApi(bridge, view).routes()
     if ports.persons or ports.casual is not None:
         casual = None if ports.casual is None else _casual_games(ports.casual, referee, bridge)
         routes += PlayApi(ports.persons, referee.connect, casual).routes()
@@ -109,7 +119,12 @@ def _casual_games(setup: CasualSetup, referee: Referee, bridge: LoopBridge) -> C
 
 def _pages(features: Mapping[str, object], *, live: bool) -> Pages:
     """The pages that have something to show here, and of these in the menu what a visitor can use."""
-    optional = {"tv": live, "play": features["play"] or features["start"], "organiser": features["organiser"]}
+    optional = {
+        "register": features["names"],
+        "tv": live,
+        "play": features["play"] or features["start"],
+        "organiser": features["organiser"],
+    }
     pages = [
         "index",
         "contest",

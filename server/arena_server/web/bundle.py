@@ -36,6 +36,7 @@ PAGES: Final = {
     "tv": "TV",
     "play": "Play",
     "organiser": "Organiser",
+    "register": "Register a bot",
 }
 WORKER: Final = "worker.js"
 #: The files that never change under their name.

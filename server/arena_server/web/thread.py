@@ -36,7 +36,7 @@ def serve_web(ports: WebPorts, referee: Referee, log: Log) -> Iterator[None]:
         from arena_server.web.app import organiser_app
 
         assert ports.token is not None
-        return organiser_app(bridge, view, ports.token, ports.names)
+        return organiser_app(bridge, view, ports.token, ports.names, ports.address)
 
     def make_site() -> ASGIApp:
         from arena_server.web.app import site_app

@@ -305,7 +305,7 @@ def test_a_game_that_waits_for_its_result_cannot_be_broken_off() -> None:
 
 def test_the_words_of_the_run_state_and_of_the_commands() -> None:
     assert [str(state) for state in RunState] == ["open", "paused", "draining", "aborted"]
-    verbs = "pause resume drain abort extend kick lift void replay add remove token"
+    verbs = "pause resume drain abort extend kick lift void replay add remove token invite register"
     assert list(VERBS) == verbs.split()
 
 

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.error import HTTPError
@@ -18,6 +19,7 @@ from urllib.request import urlopen
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from arena_server.core.invites import NO_CODE
 from arena_server.store.reader import Results
 
 from ..programs import ARENA, PATIENCE_S, Outcome, Players, Server, contest, inside
@@ -104,7 +106,7 @@ class Client:
         raise EOFError(verb)
 
 
-def answer(server: Server, hello: str) -> str:
+def answer_of(server: Server, hello: str) -> str:
     """What the server says to this HELLO."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_S) as sock:
         sock.sendall(f"{hello}\n".encode())
@@ -226,7 +228,7 @@ def test_a_bot_that_is_added_logs_in_by_the_token_that_was_shown_once(tmp_path: 
             pass
         fresh = json.loads(server.admin("token", "zoe", "--json").out)
         assert fresh["token"] != token
-        assert answer(server, f"HELLO 1 zoe token={token}").startswith("ERROR token ")
+        assert answer_of(server, f"HELLO 1 zoe token={token}").startswith("ERROR token ")
         assert server.admin("remove", "zoe").code == 0
         end = server.end(signal.SIGTERM)
         assert token not in end.err
@@ -269,6 +271,53 @@ def test_a_contest_with_hours_is_extended_and_broken_off(tmp_path: Path) -> None
     with Organised(tmp_path) as server:  # a new contest, as the other is over
         server.ready()
         assert server.status()["games"]["total"] == 6  # type: ignore[index]
+
+
+def test_an_author_registers_a_bot_by_a_link(tmp_path: Path) -> None:
+    with Organised(tmp_path, "--web-port", "0") as server:
+        server.ready()
+        said = server.admin("invite", "jan", "--json")
+        answer = json.loads(said.out)
+        site, _, code = answer["link"].partition("/register.html#trial/")
+        assert re.fullmatch("[0-9a-f]{32}", code)
+        with urlopen(f"{site}/register.html", timeout=PATIENCE_S) as page:
+            assert b"Register a bot" in page.read()
+
+        def post(**given: str) -> tuple[int, dict[str, str]]:
+            body = json.dumps({"contest": "trial", "code": code, "name": "zoe"} | given).encode()
+            try:
+                request = urllib.request.Request(f"{site}/api/v1/register", body)
+                with urlopen(request, timeout=PATIENCE_S) as response:
+                    return response.status, json.load(response)
+            except HTTPError as error:
+                with error:
+                    return error.code, json.load(error)
+
+        assert post(code="0" * 32) == (409, {"error": NO_CODE})
+        assert post(contest="other") == (409, {"error": NO_CODE})
+        assert post(name="x" * 33)[0] == post(code="\u00e4")[0] == post(verb="add")[0] == 400
+        assert post(name="a") == (409, {"error": "a is a bot of this contest already"})
+        status, registered = post(author="Jan J.", language="C")
+        assert (status, registered["name"]) == (200, "zoe")
+        assert post(name="yan") == (409, {"error": NO_CODE})
+        assert answer_of(server, f"HELLO 1 zoe token={registered['token']}").startswith("WELCOME zoe")
+        orders = json.loads(server.admin("orders", "--json").out)
+        assert [(each["verb"], each["target"], each["who"]) for each in orders][1:] == [
+            ("register", "zoe", "by invitation (127.0.0.1)")
+        ]
+        end = server.end(signal.SIGTERM)
+        secrets = (code, registered["token"])
+        assert not any(secret in text for secret in secrets for text in (end.err, json.dumps(orders)))
+    stored = [path.read_bytes() for path in tmp_path.iterdir() if path.is_file()]
+    assert not any(secret.encode() in data for secret in secrets for data in stored)
+
+
+def test_without_a_page_there_are_no_invitations(tmp_path: Path) -> None:
+    with Organised(tmp_path, "--no-web") as server:
+        server.ready()
+        assert server.admin("invite", "jan").line == (
+            "arena: no page to register on is served: see server.web"
+        )
 
 
 def test_without_orders_the_list_says_so(tmp_path: Path) -> None:

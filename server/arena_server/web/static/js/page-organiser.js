@@ -83,6 +83,7 @@ async function order(verb, target = "", more = {}) {
     localStorage.setItem("arena-organiser", by);
     const { name: _, ...about } = more;
     const answer = await request("orders", { verb, target, reason: parts.reason.value.trim(), ...(by ? { by } : {}), ...about });
+    if (answer.link) parts.token.replaceChildren(`The link for ${target}, good once until ${answer.until}: `, el("code", {}, answer.link));
     if (answer.token) parts.token.replaceChildren(`The token of ${target}, shown only now: `, el("code", {}, answer.token));
     parts.reason.value = "";
     done.textContent = `Done: ${verb} ${target}`;
@@ -169,6 +170,7 @@ function table(heads, rows) {
 /** A form that adds a bot, and where the token is shown that the server has made for it: the only time. */
 function addForm() {
   const fields = ABOUT.map(([key, title, most]) => [key, el("input", { type: "text", id: `add-${key}`, size: key === "url" ? 28 : 14, maxlength: most, autocomplete: "off", required: key === "name" }), title]);
+  const author = el("input", { type: "text", id: "invite", size: 14, maxlength: 32, autocomplete: "off", required: true });
   return el("section", { class: "panel" }, el("h2", {}, "Add a bot"),
     el("p", { class: "sub" }, "It plays from now on. The server makes its token, shows it once, and keeps its digest."),
     el("form", { class: "filters", onsubmit: async (event) => {
@@ -176,6 +178,8 @@ function addForm() {
       const given = Object.fromEntries(fields.map(([key, input]) => [key, input.value.trim()]));
       if (await order("add", given.name, given)) for (const [, input] of fields) input.value = "";
     } }, ...fields.map(([key, input, title]) => el("label", { for: `add-${key}` }, title, input)), el("button", { type: "submit" }, "Add")),
+    el("form", { class: "filters", onsubmit: (event) => { event.preventDefault(); order("invite", author.value.trim()); } },
+      el("label", { for: "invite" }, "Or a link for an author to register a bot", author), el("button", { type: "submit" }, "Invite")),
     parts.token);
 }
 

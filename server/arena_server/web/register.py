@@ -1,0 +1,90 @@
+"""The page on which an author registers a bot by a link of the organiser's, which works once.
+
+    /register.html#CODE            the code is in the fragment, which a browser sends to no server
+    POST /api/v1/register          {"code", "contest", "name", "author", "language", "url"} -> {"token"}
+
+The token is shown in this one answer; the contest keeps its digest (`core/invites.py`).
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from arena_server.core.clock import NS_PER_MS
+from arena_server.core.config import Entrant
+from arena_server.core.deal import token_digest
+from arena_server.core.events import Command
+from arena_server.core.invites import NO_CODE
+from arena_server.orders import parse_texts
+from arena_server.web.access import TOKEN_BYTES
+from arena_server.web.bridge import HostView, LoopBridge, NoPlaceError, UnavailableError, UnknownContestError
+from arena_server.web.security import AddressLimit, address_of, is_foreign, read_body
+
+PATH: Final = "/api/v1/register"
+PAGE: Final = "register.html"
+BODY_BYTES: Final = 2048
+#: How long the texts may be.
+KEYS: Final = {"code": 64, "contest": 100, "name": 32, "author": 60, "language": 60, "url": 200}
+#: Registrations from an address, at once and a minute: a class is behind one address.
+TRIES: Final = 60.0
+#: How long an invitation can be used.
+VALID_MS: Final = 14 * 24 * 3600 * 1000
+
+
+def make_invitation(target: str, who: str, at: int, reason: str) -> tuple[str, Command]:
+    """The code of a new invitation, and the command that has it accepted."""
+    code = secrets.token_hex(TOKEN_BYTES)
+    command = Command(0, "invite", target, who, at, reason, code=token_digest(code), until=at + VALID_MS)
+    return code, command
+
+
+class RegisterApi:
+    """Takes registrations, on the site that spectators see."""
+
+    def __init__(self, bridge: LoopBridge, view: HostView) -> None:
+        self._bridge = bridge
+        self._view = view
+        self._tries = AddressLimit(TRIES, TRIES / 60)
+
+    def routes(self) -> list[Route]:
+        return [Route(PATH, self._register, methods=["POST"])]
+
+    async def _register(self, request: Request) -> Response:
+        if is_foreign(request):
+            return _refusal("a page of another server asked for this", 403)
+        if not self._tries.allows(address_of(request)):
+            return _refusal("too many registrations from this address; try again in a minute", 429)
+        given = parse_texts(await read_body(request, BODY_BYTES), KEYS)
+        code = None if given is None else given.get("code")
+        if given is None or not code or not code.isascii() or "name" not in given:
+            return _refusal(f"expected {json.dumps(dict.fromkeys(KEYS, '...'))}, texts of one line", 400)
+        token = secrets.token_hex(TOKEN_BYTES)
+        details = {key: given.get(key, "") for key in ("author", "language", "url")}
+        entrant = Entrant(given["name"], token_digest(token), **details)  # type: ignore[arg-type] # texts
+        who = f"by invitation ({address_of(request) or 'unknown'})"
+        at = time.time_ns() // NS_PER_MS
+        command = Command(0, "register", entrant.name, who, at, "", entrant, token_digest(code))
+        contest = given.get("contest") or None
+        try:
+            problem = await self._bridge.order(lambda: self._view.with_place(contest), command)
+        except NoPlaceError as error:
+            problem = str(error)
+        except UnknownContestError:  # it lists the contests, of which some may be hidden
+            problem = NO_CODE
+        except UnavailableError as error:
+            return _refusal(str(error), 503)
+        if problem is not None:
+            return _refusal(problem, 409)
+        answer: dict[str, Any] = {"token": token, "name": entrant.name}
+        return JSONResponse(answer, headers={"Cache-Control": "no-store"})
+
+
+def _refusal(text: str, status: int) -> Response:
+    return JSONResponse({"error": text}, status)

@@ -1,0 +1,111 @@
+"""Invitations: each registers one bot of one owner, once, up to its end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from arena_server.core import invites as module
+from arena_server.core.config import Entrant
+from arena_server.core.deal import token_digest
+from arena_server.core.invites import NO_CODE
+from arena_server.core.journal import JournalError, Past
+
+from .contest_harness import ONE_PLY, ContestHarness, restarted, seated
+
+CODE = token_digest("a-code")
+
+
+def invite(harness: ContestHarness, owner: str = "jan", code: str | None = CODE, **more: Any) -> str | None:
+    given = {"until": 2_000, "at": 1_000} | more
+    return harness.command("invite", owner, code=code, **given)
+
+
+def register(
+    harness: ContestHarness, name: str = "cid", code: str | None = CODE, at: int = 1_500
+) -> str | None:
+    entrant = Entrant(name, token_digest("secret"), owner="eve", author="Jan J.", language="C")
+    return harness.command("register", name, entrant=entrant, code=code, at=at, who="by invitation")
+
+
+def owners(harness: ContestHarness) -> dict[str, str]:
+    return {bot.name: bot.owner for bot in harness.contest.overview().bots}
+
+
+def test_an_author_registers_one_bot_and_it_plays() -> None:
+    harness = seated("ann", "bob", options=ONE_PLY)
+    assert invite(harness) is None
+    assert harness.last_entries == [(0, "invited", 1, "jan", CODE, 2_000)]
+    assert register(harness) is None
+    assert harness.last_entries[0] == (0, "joined", "cid", 3, 1, "jan", "Jan J.", "C", "")
+    assert harness.last_entries[-1] == (0, "redeemed", 1, "cid")
+    assert harness.last_orders == [(2, "register", "cid", "by invitation", 1_500, "")]
+    assert owners(harness)["cid"] == "jan", "whose bot it is says the invitation"
+    harness.log_in("cid", " token=secret")
+    assert any(line.startswith("WELCOME cid") for line in harness.received("cid"))
+
+
+def test_a_code_works_once_also_after_a_restart() -> None:
+    harness = seated("ann", "bob")
+    assert invite(harness) is None
+    again = restarted(harness)
+    assert register(again) is None
+    for each in (again, restarted(again)):
+        assert register(each, "dan") == NO_CODE
+    assert invite(restarted(again), code=token_digest("another")) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"code": None}, NO_CODE),
+        ({"code": token_digest("guessed")}, NO_CODE),
+        ({"at": 2_001}, NO_CODE),
+        ({"name": "ann"}, "ann is a bot of this contest already"),
+        ({"name": "no name"}, "a bot cannot be called 'no name': see the names in PROTOCOL.md"),
+    ],
+)
+def test_who_cannot_register_leaves_the_invitation_as_it_was(given: dict[str, Any], problem: str) -> None:
+    harness = seated("ann", "bob")
+    assert invite(harness) is None
+    assert register(harness, **given) == problem
+    assert harness.last_entries == []
+    assert register(harness) is None
+
+
+def test_an_author_cannot_bring_back_what_the_organiser_has_removed() -> None:
+    harness = seated("ann", "bob", "eve")
+    assert invite(harness) is None
+    assert harness.command("remove", "ann") is None
+    assert register(harness, "ann") == "ann is a bot of this contest already"
+
+
+def test_a_format_without_late_entrants_says_so() -> None:
+    harness = seated("ann", "bob", format="matches")
+    assert invite(harness) is None
+    assert str(register(harness)).startswith('contest.format: "matches" takes no late entrants')
+
+
+def test_what_is_no_invitation(monkeypatch: pytest.MonkeyPatch) -> None:
+    harness = seated("ann", "bob")
+    assert invite(harness, "two words") == "invite: expected the name of an author, got 'two words'"
+    assert invite(harness, code=None) == "invite needs a code"
+    assert harness.command("register", "cid") == "register needs the token of 'cid'"
+    monkeypatch.setattr(module, "MOST_OPEN", 1)
+    assert invite(harness) is None
+    assert invite(harness, code="ab" * 32) == "there are 1 open invitations already"
+    assert invite(harness, code="ab" * 32, at=2_001, until=3_000) is None, "the first one has expired"
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        ((0, "redeemed", 1, "cid"), "'cid' was registered without an invitation"),
+        ((0, "invited", 1, "jan", "code", 5), "the code of invitation 1 is not a SHA-256 digest"),
+    ],
+)
+def test_a_damaged_journal(entry: tuple[object, ...], problem: str) -> None:
+    with pytest.raises(JournalError) as error:
+        ContestHarness("ann", "bob", past=Past(entries=(entry,)))
+    assert str(error.value) == problem
