@@ -209,7 +209,7 @@ def _with_secrets(contest: ContestFile, path: Path) -> ContestFile:
         if hook.secret_file is not None:
             try:
                 secret = check_secret(_read(path.parent / hook.secret_file).strip())
-            except ValueError as error:
+            except (ValueError, ConfigError) as error:
                 raise ConfigError(f"{path}: webhook {number}: secret_file: {error}") from None
             hook = hook.model_copy(update={"secret": secret})
         hooks.append(hook)

@@ -150,7 +150,7 @@ def test_webhooks() -> None:
 def test_the_secret_of_a_webhook_in_a_file(tmp_path: Path) -> None:
     config = tmp_path / "c.toml"
     config.write_text(toml(bots=f'{BOTS}{HOOK}secret_file = "hook.secret"'))
-    with pytest.raises(ConfigError, match=r"hook\.secret: no such file$"):
+    with pytest.raises(ConfigError, match=r"c\.toml: webhook 1: secret_file: .*hook\.secret: no such file$"):
         load_contest(config)
     (tmp_path / "hook.secret").write_text("short")
     with pytest.raises(ConfigError, match="webhook 1: secret_file: expected a text of 16 or more") as refused:

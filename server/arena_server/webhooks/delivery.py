@@ -239,12 +239,17 @@ class Delivery:
         return None
 
     def _read_contest(self, results: Results, contest: ContestRow, place: int, now: float) -> float | None:
+        stored = results.games_stored(contest)
+        if stored < place:  # a copy was restored, and the results behind it are played again
+            place = stored
+            self._cursors.take(self._hook, Cursor(contest.id, started_at(contest), place))
         deals = results.deals(contest)
         until = deals.results_until(datetime.fromtimestamp(now, UTC).replace(tzinfo=None))
         shown = min(results.games_stored(contest, until), place + READ_GAMES)
         found = results.summaries(contest, place, shown)
-        self._read.extend(result_of(contest, at, game) for at, game in enumerate(found, start=place + 1))
-        if found or results.games_stored(contest) <= place:
+        for at, game in enumerate(found, start=place + 1):
+            self._read.append(result_of(contest, at, results.head(contest, at), game))
+        if found or stored == place:
             return None
         if deals.frozen_at is not None and until >= deals.frozen_at:
             return None  # the end of the contest is an event

@@ -90,8 +90,8 @@ def started_at(contest: ContestRow) -> int:
     return int(contest.started_at.replace(tzinfo=UTC).timestamp())
 
 
-def result_of(contest: ContestRow, place: int, game: GameSummary) -> Message:
-    """The message about the result at this place."""
+def result_of(contest: ContestRow, place: int, head: bytes, game: GameSummary) -> Message:
+    """The message about the result at this place, at which the chain of records has the value `head`."""
     from arena_server.store.schema import plain_time
 
     body = {
@@ -110,7 +110,8 @@ def result_of(contest: ContestRow, place: int, game: GameSummary) -> Message:
         },
     }
     at = Cursor(contest.id, started_at(contest), place)
-    return Message(f"game-{at.started}-{contest.id}-{place}", "game", _encoded(body), at)
+    # With the chain: another result may come to this place after a copy of the database was restored.
+    return Message(f"game-{contest.id}-{place}-{head.hex()[:16]}", "game", _encoded(body), at)
 
 
 def notice_of(contest: str, event: LogEvent, now: float, number: int) -> Message | None:

@@ -256,6 +256,21 @@ class TestResults:
             world.sent = world.sent[:2]
             assert json.loads(file.read_text()) == plain
 
+    def test_a_copy_that_was_restored(self, world: World) -> None:
+        world.store(1, 2)
+        kept = world.path.read_bytes(), world.path.with_name("arena.db-head").read_bytes()
+        world.store(3, 4)
+        world.run(world.delivery())
+        for name, data in zip(("arena.db", "arena.db-head"), kept, strict=True):
+            world.path.with_name(name).write_bytes(data)
+        delivery = world.delivery()
+        world.run(delivery)
+        world.store(5, 6)
+        world.run(delivery)
+        assert world.games == ["g1", "g2", "g3", "g4", "g5", "g6"]
+        assert [each["game"]["place"] for each in world.sent] == [1, 2, 3, 4, 3, 4]
+        assert len(set(world.ids)) == 6
+
     def test_a_database_that_cannot_be_read_is_no_end(self, world: World) -> None:
         world.store(1)
         delivery = world.delivery()
