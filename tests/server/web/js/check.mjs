@@ -11,7 +11,9 @@ const { parseRecord, readRecord, RecordError } = await load("record.js");
 const { verify, verifyChain, verifyListed } = await load("verify.js");
 const { hint } = await load("hint.js");
 const { choose, interest } = await load("interest.js");
-const { resultText } = await load("dom.js");
+const { paceText, resultText } = await load("dom.js");
+const { quantile, valuesByBot } = await load("details.js");
+const { readRow } = await load("gamelist.js");
 const { RULES } = await load("rules.js");
 const { hex, sha256 } = await load("sha256.js");
 
@@ -46,6 +48,9 @@ const commands = {
   },
   result: ({ names, totals, end }) => resultText(names, totals, end),
   interest: ({ game, gains, now, plies }) => interest(game, gains, now, plies),
+  quantiles: ({ values, shares }) => shares.map((share) => quantile(values, share)),
+  values: ({ contest, rows }) => valuesByBot(contest, rows.map(readRow), (row, seat) => row.used[seat]),
+  pace: ({ pace }) => paceText(pace),
   choose: ({ shown, scores, now }) => choose(shown, new Map(scores), now),
   verify: ({ record }) => { verify(parseRecord(record)); return null; },
   listed: ({ record, listed }) => { verifyListed(parseRecord(record), listed); return null; },

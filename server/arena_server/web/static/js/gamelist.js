@@ -197,7 +197,7 @@ export class GameList {
     return el("tr", {},
       el("td", {}, el("a", { href: gameLink(contest.id, row.id, 0) }, row.id)),
       bots,
-      el("td", {}, end(...row.totals.flatMap((total, seat) => [seat ? " : " : "", el(total === best && row.end !== "void" ? "b" : "span", {}, numberText(total))]))),
+      el("td", { class: "nowrap" }, end(...row.totals.flatMap((total, seat) => [seat ? " : " : "", el(total === best && row.end !== "void" ? "b" : "span", {}, numberText(total))]))),
       el("td", {}, end(row.end)),
       el("td", { class: "num" }, end(numberText(row.plies))),
       el("td", {}, row.faults.flatMap(([seat, ply, kind], i) => [i ? ", " : "", el("a", { class: "faults", href: gameLink(contest.id, row.id, ply) }, `${seat ? name(seat - 1) : "server"}: ${kind}`)])));
@@ -214,6 +214,6 @@ export class GameList {
     show(game);
     this.live.set(game.id, show);
     const [points, state, plies] = links;
-    return el("tr", {}, el("td", {}, el("a", { href: gameLink(this.contest.id, game.id) }, game.id)), bots, el("td", {}, points), el("td", {}, state), el("td", { class: "num" }, plies), el("td", {}));
+    return el("tr", {}, el("td", {}, el("a", { href: gameLink(this.contest.id, game.id) }, game.id)), bots, el("td", { class: "nowrap" }, points), el("td", {}, state), el("td", { class: "num" }, plies), el("td", {}));
   }
 }

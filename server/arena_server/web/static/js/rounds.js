@@ -49,13 +49,14 @@ function matchCard(contest, match) {
     el("span", { class: "seed" }, match.seeds[seat] === null ? "" : String(match.seeds[seat])),
     el("span", { class: "who" }, nameOf(contest, match, seat)),
     el("span", { class: "score" }, scoreOf(match, seat)));
-  return el("div", { class: `match ${match.state.replace(" ", "-")}` }, player(0), player(1),
+  return el("div", { class: `match ${match.state.replace(" ", "-")}`, title: match.state }, player(0), player(1),
     match.games.length ? el("div", { class: "cell-games" }, gamesOf(contest, match)) : null);
 }
 
 function roundBox(contest, round, place, opened) {
-  const last = place === contest.rounds.length - 1;
-  const open = opened.has(place) || (!opened.has(-1 - place) && (last || contest.rounds.length === 1 || round.kind === "group") && round.matches.length <= MOST_OPEN);
+  // The last round, and groups until they are over: then the bracket counts.
+  const now = place === contest.rounds.length - 1 || (round.kind === "group" && !contest.rounds.some((each) => each.kind === "level"));
+  const open = opened.has(place) || (!opened.has(-1 - place) && now && round.matches.length <= MOST_OPEN);
   const body = el("div", {});
   const fill = () => { if (!body.childElementCount) body.append(matchTable(contest, round)); };
   const box = el("details", { open, ontoggle: () => {

@@ -1,0 +1,49 @@
+"""What the page of a contest computes of its games: ranges of points and time, and the pace in words."""
+
+from __future__ import annotations
+
+from statistics import quantiles
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from .node import Node
+
+COUNTS = st.integers(-1_000_000, 1_000_000)
+
+
+@given(st.lists(COUNTS, min_size=2, max_size=50))
+def test_the_quartiles_are_those_of_python(node: Node, values: list[int]) -> None:
+    values.sort()
+    found = node("quantiles", values=values, shares=[0, 0.25, 0.5, 0.75, 1])
+    assert found == [values[0], *quantiles(values, n=4, method="inclusive"), values[-1]]
+
+
+def test_one_game_is_its_own_quartiles(node: Node) -> None:
+    assert node("quantiles", values=[7], shares=[0, 0.25, 1]) == [7, 7, 7]
+
+
+def test_times_by_bot_without_void_games_and_those_that_are_not_known(node: Node) -> None:
+    rows = [
+        ["g1", [0, 1], [1, 2], "complete", 9, 0, [], [30, 500]],
+        ["g2", [1, 0], [0, 0], "void", 9, 0, [], [9, 9]],
+        ["g3", [2, 0], [3, 3], "complete", 9, 0, [], []],
+        ["g4", [1, 0], [3, 3], "complete", 9, 0, [], [7, 4]],
+    ]
+    assert node("values", contest={"bots": ["a", "b", "c"]}, rows=rows) == [[4, 30], [7, 500], []]
+
+
+@pytest.mark.parametrize(
+    ("pace", "text"),
+    [
+        (None, ""),
+        ({"games_per_hour": 1.2, "left_s": None}, "; 1 game an hour"),
+        ({"games_per_hour": 1240.4, "left_s": 119}, "; 1,240 games an hour, about 119 s left"),
+        ({"games_per_hour": 1240.4, "left_s": 120}, "; 1,240 games an hour, about 2 minutes left"),
+        ({"games_per_hour": 2.0, "left_s": 9000}, "; 2 games an hour, about 3 hours left"),
+        ({"games_per_hour": 2.0, "left_s": 864_000}, "; 2 games an hour, about 10 days left"),
+    ],
+)
+def test_the_pace_in_words(node: Node, pace: object, text: str) -> None:
+    assert node("pace", pace=pace) == text
