@@ -123,7 +123,11 @@ def _result(match: dict[str, Any], seat: int) -> str:
         return "-" if name is None else STATES["bye"]
     if state == "walkover" and (not match["games"] or name == match["winner"]):
         return STATES["walkover"] if name == match["winner"] else ""
-    return _number(match["scores"][seat]) if match["games"] else ""
+    if not match["games"]:
+        return ""
+    (one, other), score = match["scores"], _number(match["scores"][seat])
+    by_points = one == other and match["winner"] is not None
+    return f"{score} ({match['points'][seat]:,})" if by_points else score
 
 
 def _number(score: float) -> str:

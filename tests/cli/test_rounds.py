@@ -24,6 +24,7 @@ def match(
     *,
     winner: str | None = None,
     games: tuple[int, ...] = (1,),
+    points: tuple[int, int] = (0, 0),
 ) -> dict[str, Any]:
     """A match of the document; the seed of a bot is its place in the alphabet."""
     names = [one, other]
@@ -32,7 +33,7 @@ def match(
         "names": names,
         "seeds": seeds,
         "scores": list(scores),
-        "points": [0, 0],
+        "points": list(points),
         "games": list(games if state in ("over", "open") else ()),
         "winner": winner,
         "state": state,
@@ -88,6 +89,18 @@ def drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_bracket_is_a_tree() -> None:
     assert "\n".join(bracket_lines(BRACKET)) + "\n" == TREE
+
+
+def test_points_are_shown_where_they_decide() -> None:
+    level = {"title": "final", "kind": "level"}
+    final = match("ann", "bob", scores=(1, 1), winner="bob", games=(1, 2), points=(940, 1310))
+    assert bracket_lines([{**level, "matches": [final]}]) == [
+        "final                winner",
+        "",
+        "1 ann    1 (940)  ┐",
+        "                  ├  bob",
+        "2 bob  1 (1,310)  ┘",
+    ]
 
 
 def test_what_does_not_fit_is_tables(

@@ -34,9 +34,12 @@ function nameOf(contest, match, seat) {
   return el("span", { class: "sub" }, { bye: "bye", vacant: "–" }[match.state] ?? "?");
 }
 
-/** Games won; by walkover, or with no game yet, in words. */
+/** Games won, with the points where these decide; by walkover, or with no game yet, in words. */
 function scoreOf(match, seat) {
-  if (match.games.length && match.state !== "walkover") return match.scores[seat].toLocaleString("en");
+  if (match.games.length && match.state !== "walkover") {
+    const byPoints = match.winner !== null && match.scores[0] === match.scores[1];
+    return `${match.scores[seat].toLocaleString("en")}${byPoints ? ` (${numberText(match.points[seat])})` : ""}`;
+  }
   return match.state === "walkover" && match.names[seat] === match.winner ? "w/o" : "";
 }
 
