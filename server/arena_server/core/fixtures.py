@@ -18,7 +18,8 @@ from arena_server.core.clock import NS_PER_MS
 from arena_server.core.config import ContestConfig, format_of, separation_of
 from arena_server.core.deal import may_show_deal
 from arena_server.core.effects import StartDraw
-from arena_server.core.formats.base import DrawnFormat, FormatError, Pairing, PairingError
+from arena_server.core.formats.base import FormatError, Pairing, PairingError
+from arena_server.core.formats.rounds import Rounds
 from arena_server.core.journal import (
     Drawn,
     Extended,
@@ -88,7 +89,7 @@ class Fixtures:
 
         From a format that draws they have it themselves (`formats/history.py`).
         """
-        if self.total not in (None, self._noted) and not isinstance(self._format, DrawnFormat):
+        if self.total not in (None, self._noted) and not isinstance(self._format, Rounds):
             self._noted = self.total
             self._out.fact(TotalSet("", self.total))
 

@@ -16,8 +16,9 @@ from sqlalchemy.orm import Session
 
 from arena_protocol.record import VOID, FaultRecord, RecordError
 from arena_server.core.formats import find_format, make_format
-from arena_server.core.formats.base import DrawnFormat, Format, Pairing
+from arena_server.core.formats.base import Format, Pairing
 from arena_server.core.formats.history import History
+from arena_server.core.formats.rounds import Rounds
 from arena_server.core.formats.scheduled import Scheduled
 from arena_server.core.journal import ContestFact, Extended, Joined, Left, Order, Separated, fact_of
 from arena_server.core.standings import Row, Standings
@@ -376,10 +377,10 @@ class Results:
 
 def history_of(contest: ContestRow) -> History | None:
     """The history of a contest, to be given its facts and results; None: its format draws nothing."""
-    if not issubclass(find_format(contest.format), DrawnFormat):
+    if not issubclass(find_format(contest.format), Rounds):
         return None
     form = format_of_row(contest)
-    assert isinstance(form, DrawnFormat)
+    assert isinstance(form, Rounds)
     return History(form)
 
 

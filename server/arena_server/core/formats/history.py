@@ -15,8 +15,9 @@ from itertools import islice
 from typing import Any
 
 from arena_protocol.record import VOID
-from arena_server.core.formats.base import DrawnFormat, Pairing, PairingError
+from arena_server.core.formats.base import Pairing, PairingError
 from arena_server.core.formats.document import plain_rounds
+from arena_server.core.formats.rounds import Rounds
 from arena_server.core.journal import ContestFact, Drawn, Extended, Joined, PastGame, Repeat, Walkover
 
 HistoryFact = Drawn | Joined | Extended | Repeat | Walkover
@@ -25,7 +26,7 @@ HistoryFact = Drawn | Joined | Extended | Repeat | Walkover
 class History:
     """A format that is new, and gets its past. Raises PairingError for what cannot be of this contest."""
 
-    def __init__(self, form: DrawnFormat) -> None:
+    def __init__(self, form: Rounds) -> None:
         self._form = form
         self._known = 0
         self._facts: deque[HistoryFact] = deque()
@@ -45,7 +46,7 @@ class History:
         self._results.append(game)
 
     @property
-    def form(self) -> DrawnFormat:
+    def form(self) -> Rounds:
         """The format with all that can be taken now."""
         self._advance()
         return self._form
@@ -73,7 +74,7 @@ class History:
     def _may_take(self, fact: HistoryFact) -> bool:
         match fact:
             case Drawn():
-                return self._form.draw_due(()) is not None
+                return not self._form.draws.is_open
             case Repeat(_, void, _):
                 return void in self._void
             case Joined() | Extended():

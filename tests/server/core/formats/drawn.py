@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from random import Random
 
-from arena_server.core.formats.base import DrawnFormat, FormatError, Pairing, Terms
+from arena_server.core.formats.base import FormatError, Pairing, Terms
+from arena_server.core.formats.rounds import Rounds
 from arena_server.core.journal import Drawn, Joined, PastGame, Repeat, Walkover
 
 #: Totals of a game, for its names in the order of the seats.
@@ -20,7 +21,7 @@ def by_chance(names: tuple[str, ...], rng: Random) -> tuple[int, ...]:
 class Field:
     """A contest of one format without a server. `facts` are what its journal would have."""
 
-    def __init__(self, kind: type[DrawnFormat], terms: Terms, rng: Random, play: Play = by_chance) -> None:
+    def __init__(self, kind: type[Rounds], terms: Terms, rng: Random, play: Play = by_chance) -> None:
         self.kind, self.terms, self.rng, self.play = kind, terms, rng, play
         self.form = kind(terms)
         self.here: set[str] = set()

@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena_protocol.record import VOID
-from arena_server.core.formats.base import DrawnFormat, FormatError, PairingError, Terms
+from arena_server.core.formats.base import FormatError, PairingError, Terms
 from arena_server.core.formats.document import Round, plain_rounds
 from arena_server.core.formats.history import History
 from arena_server.core.formats.knockout import Knockout
+from arena_server.core.formats.rounds import Rounds
 from arena_server.core.journal import (
     ContestFact,
     Drawn,
@@ -43,7 +44,7 @@ def events(field: Field) -> list[Drawn | Joined | Repeat | Walkover | PastGame]:
     return field.log(lost)
 
 
-def shown(form: DrawnFormat) -> tuple[object, ...]:
+def shown(form: Rounds) -> tuple[object, ...]:
     return form.scores(), form.total, plain_rounds(form.rounds(), form.terms.seeds, form.RANKED_BY)
 
 

@@ -9,14 +9,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from arena_server.core.formats import FORMATS
-from arena_server.core.formats.base import DrawnFormat, FormatError, PairingError, Terms, WordOption
+from arena_server.core.formats.base import FormatError, PairingError, Terms, WordOption
 from arena_server.core.formats.roundrobin import RoundRobin
 from arena_server.core.formats.rounds import Rounds
 from arena_server.core.journal import Drawn, PastGame, Walkover
 
 from .drawn import Field, disturb
 
-DRAWING = {name: form for name, form in FORMATS.items() if issubclass(form, DrawnFormat)}
+DRAWING = {name: form for name, form in FORMATS.items() if issubclass(form, Rounds)}
 drawing = pytest.mark.parametrize("name", DRAWING)
 STEPS = st.text("ccceeeeeeeeewvxrgj", max_size=80)
 
@@ -25,7 +25,7 @@ def bots(count: int) -> tuple[str, ...]:
     return tuple(f"b{number}" for number in range(count))
 
 
-def draw_terms(kind: type[DrawnFormat], data: st.DataObject) -> Terms:
+def draw_terms(kind: type[Rounds], data: st.DataObject) -> Terms:
     """Terms that the format accepts."""
     names = bots(data.draw(st.integers(2, 9)))
     options: dict[str, int | str] = {}
