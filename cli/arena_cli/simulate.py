@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from arena_server.config_schema import ContestFile
     from arena_server.core.config import ContestConfig, Entrant
     from arena_server.forecast import Forecast, Pace, Spread
+    from arena_server.timetable import Timetable
 
 #: The most rounds that are printed; JSON has all.
 SHOWN_ROUNDS = 12
@@ -45,6 +47,15 @@ class SimulateOptions:
     compare: Annotated[
         bool, typer.Option("--compare", help="All formats with the same bots instead of that of CONFIG.")
     ] = False
+    start: Annotated[
+        datetime | None,
+        typer.Option(
+            formats=["%Y-%m-%dT%H:%M"],
+            metavar="MOMENT",
+            help="When the contest begins, such as 2026-12-24T18:00; else now.",
+            show_default=False,
+        ),
+    ] = None
     library: Library = None
 
 
@@ -55,12 +66,13 @@ def command(config: Config, options: SimulateOptions = SimulateOptions(), as_jso
     those of random moves. All bots are present, equally strong and without faults. In the mean a bot uses
     --share of the time that its clock gives it, or --move-time a move; each bot has a pace of its own,
     from a fifth of that to nine fifths, and a game differs from it by up to a quarter. The machine
-    takes no time. "1 of 10 below" is what one contest of ten stays below.
+    takes no time. "1 of 10 below" is what one contest of ten stays below. With contest.open or
+    contest.ends_at it also prints on which day the contest is over.
 
     Example: arena simulate examples/local.toml --move-time 20ms
     """
     from arena_cli.tournament import bots_to_start
-    from arena_server.config_file import config_of, entrants_of, load_contest
+    from arena_server.config_file import config_of, entrants_of, load_contest, timetable_of
     from arena_server.forecast import Pace
 
     file = load_contest(config, options.library)
@@ -73,10 +85,36 @@ def command(config: Config, options: SimulateOptions = SimulateOptions(), as_jso
         _compare(contest, entrants, pace, options, as_json=as_json)
         return
     found = _forecast(contest, entrants, pace, options)
+    ends = _ends(timetable_of(file), found, options)
     if as_json:
-        print_json(_plain(contest, found, options))
-    else:
-        _print(contest, entrants, found, pace, options)
+        shown = {} if ends is None else {"ends": {"p50": ends[0].isoformat(), "p90": ends[1].isoformat()}}
+        print_json(_plain(contest, found, options) | shown)
+        return
+    _print(contest, entrants, found, pace, options)
+    if ends is not None:
+        for line in _calendar(*ends, file.contest.ends_at):
+            typer.echo(line)
+
+
+def _ends(
+    timetable: Timetable, found: Forecast, options: SimulateOptions
+) -> tuple[datetime, datetime] | None:
+    """When half of the contests are over, and nine of ten, if hours or an end are set."""
+    if timetable.hours is None and timetable.ends_at is None:
+        return None
+    start = (options.start or datetime.now()).astimezone().replace(second=0, microsecond=0)
+    spread = found.duration
+    half, most = (timetable.after(start, timedelta(milliseconds=ms)) for ms in (spread.p50, spread.p90))
+    return half, most
+
+
+def _calendar(half: datetime, most: datetime, ends_at: datetime | None) -> Iterator[str]:
+    yield f"over by {half:%Y-%m-%d %H:%M} (median), 9 of 10 by {most:%Y-%m-%d %H:%M}"
+    if ends_at is not None and most > ends_at:
+        yield (
+            f"too long: contest.ends_at = {ends_at:%Y-%m-%dT%H:%M:%S} ends it before; plan fewer games, "
+            "shorter clocks or longer hours"
+        )
 
 
 def _check_clock(file: ContestFile, pace: Pace) -> None:

@@ -87,6 +87,19 @@ class Timetable:
             min(changes, default=None),
         )
 
+    def after(self, begin: datetime, played: timedelta) -> datetime:
+        """When games could be played for so long since `begin`, which is aware."""
+        if self.hours is None:
+            return begin + played
+        now = begin
+        while True:
+            is_open, until = self.hours.at(now)
+            if is_open and now + played <= until:
+                return now + played
+            if is_open:
+                played -= until - now
+            now = until
+
 
 def milliseconds(moment: datetime) -> int:
     """Since 1970, UTC."""

@@ -63,6 +63,23 @@ def test_an_open_contest_is_closed_after_a_time(plan: Path, shell: Shell) -> Non
     assert "in the mean a bot uses 100 ms a move" in outcome.out
 
 
+def test_the_day_of_the_end(plan: Path, shell: Shell) -> None:
+    """Half an hour a day: the contest of some minutes begins in the second day's hours."""
+    change(plan, "games_per_pair = 4", 'games_per_pair = 4\nopen = "18:00-18:30"')
+    outcome = shell("simulate", "plan.toml", "--move-time", "10s", "--start", "2026-12-24T18:29")
+    assert outcome.out.splitlines()[-1].startswith("over by 2026-12-25 18:")
+    change(plan, 'open = "18:00-18:30"', "ends_at = 2026-12-24T18:30:00")
+    outcome = shell("simulate", "plan.toml", "--move-time", "10s", "--start", "2026-12-24T18:29")
+    assert outcome.out.splitlines()[-1] == (
+        "too long: contest.ends_at = 2026-12-24T18:30:00 ends it before; plan fewer games, "
+        "shorter clocks or longer hours"
+    )
+    answer = json.loads(shell("simulate", "plan.toml", "--json", "--start", "2026-12-24T18:29").out)
+    assert answer["ends"]["p50"] <= answer["ends"]["p90"]
+    outcome = shell("simulate", "plan.toml", "--start", "2026-12-23T18:29")
+    assert not outcome.out.splitlines()[-1].startswith("too long")
+
+
 def test_all_formats_beside_each_other(plan: Path, shell: Shell) -> None:
     change(plan, 'name = "dan"', 'name = "dan"\n\n[[bot]]\nname = "eve"')
     outcome = shell("simulate", "plan.toml", "--compare", "--move-time", "10ms", "--time", "1m")

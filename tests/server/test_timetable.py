@@ -49,6 +49,35 @@ def test_hours(hours: str, now: str, is_open: bool, until: str) -> None:
     assert parse_hours(hours).at(local(now)) == (is_open, local(until))
 
 
+@pytest.mark.parametrize(
+    ("hours", "begin", "minutes", "end"),
+    [
+        (None, "2026-11-23T17:00", 90, "2026-11-23T18:30"),
+        ("18:00-23:00", "2026-11-23T17:00", 300, "2026-11-23T23:00"),
+        ("18:00-23:00", "2026-11-23T17:00", 301, "2026-11-24T18:01"),
+        ("18:00-23:00", "2026-11-23T22:00", 661, "2026-11-26T18:01"),
+        ("22:00-06:00", "2026-10-24T23:00", 480, "2026-10-25T06:00"),  # of a night of nine hours
+    ],
+)
+def test_when_a_contest_of_a_length_is_over(hours: str | None, begin: str, minutes: int, end: str) -> None:
+    timetable = Timetable(None if hours is None else parse_hours(hours))
+    assert timetable.after(local(begin), timedelta(minutes=minutes)) == local(end)
+
+
+@given(st.integers(0, 3 * 24 * 60), st.integers(0, 1439), st.integers(0, 1439), st.integers(0, 3 * 24 * 60))
+def test_the_end_is_that_of_counting_minutes(start: int, begin: int, end: int, length: int) -> None:
+    if begin == end:
+        return
+    hours = parse_hours("-".join(f"{each // 60:02}:{each % 60:02}" for each in (begin, end)))
+    now = datetime(2026, 3, 27, tzinfo=UTC) + timedelta(minutes=start)
+    found = Timetable(hours).after(now, timedelta(minutes=length))
+    left = length
+    while left:
+        left -= hours.at(now)[0]
+        now += timedelta(minutes=1)
+    assert found == now or (not length and found >= now)
+
+
 @given(st.integers(0, 366 * 24 * 60), st.integers(0, 1439), st.integers(0, 1439))
 def test_hours_change_at_the_moment_that_they_name(minute: int, begin: int, end: int) -> None:
     if begin == end:
