@@ -190,6 +190,15 @@ class HostedContest:
         if self._driver is not None:
             self._driver.feed(self.run.core, event)
 
+    def read_log(self, bot: str, done: Callable[[bytes], None]) -> None:
+        """Call `done` on the loop's thread with the private log of a bot. Raises LookupError without one."""
+        assert self.contest is not None
+        if self._logs is None or self.over.is_set():
+            raise LookupError("this server keeps no logs of bots: see server.bot_logs")
+        if bot not in [each.name for each in self.contest.overview().bots]:
+            raise LookupError(f"no bot of this contest is called {bot!r:.40}")
+        self._logs.read(bot, done)
+
     def check_place(self, slots: int) -> None:
         """Raise ValueError unless the server has places for this many connections of bots more."""
         if self._driver is not None:

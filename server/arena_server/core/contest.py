@@ -268,12 +268,15 @@ class Contest:
 
     def overview(self) -> Overview:
         """The organiser's view; the work grows with the numbers of bots and of games."""
+        mean_move_ms = self._games.fixtures.results.mean_move_ms
         return Overview(
             state=self._ended or self._commands.shown_state,
             until=None if self._ended is not None else self._commands.hours.until,
             progress=self.progress(),
             running=self._games.running(),
-            bots=tuple(BotState.of(bot, where_is(bot)) for bot in self._bots if bot.plays),
+            bots=tuple(
+                BotState.of(bot, where_is(bot), mean_move_ms(bot.name)) for bot in self._bots if bot.plays
+            ),
             orders=tuple(self._commands.orders),
         )
 

@@ -12,6 +12,7 @@ decides. A void game does not count, and neither does a result that is not durab
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -221,6 +222,14 @@ class Results:
         self._probation = config.probation
         self._bots = bots
         self._out = out
+        #: The time charged to each bot, and the plies of its seats in those games.
+        self._used_ms: Counter[str] = Counter()
+        self._own_plies: Counter[str] = Counter()
+
+    def mean_move_ms(self, name: str) -> int | None:
+        """The mean time of a ply of this bot, with those that the server played for it; None before any."""
+        plies = self._own_plies[name]
+        return round(self._used_ms[name] / plies) if plies else None
 
     def add(self, game: PastGame) -> None:
         """Count one game."""
@@ -230,6 +239,10 @@ class Results:
             return
         self.done += 1
         self.standings.add(GameResult(game.names, game.totals, game.faults, game.used_ms))
+        for seat, (name, used) in enumerate(zip(game.names, game.used_ms, strict=False)):
+            self._used_ms[name] += used
+            # The seats take turns.
+            self._own_plies[name] += (game.plies + len(game.names) - 1 - seat) // len(game.names)
         for name, _ in game.faults:
             self._blame(self._bots[name])
 
@@ -334,7 +347,10 @@ class RunningGame:
 
 @dataclass(frozen=True, slots=True)
 class BotState:
-    """One entrant: `where` is one of the words above, `faulty_games` those not forgiven."""
+    """One entrant: `where` is one of the words above, `faulty_games` those not forgiven.
+
+    `address` and `agent` are those of its first connection; `move_ms` is the mean time of its plies.
+    """
 
     name: str
     where: str
@@ -344,11 +360,17 @@ class BotState:
     author: str = ""
     language: str = ""
     url: str = ""
+    address: str | None = None
+    agent: str | None = None
+    move_ms: int | None = None
 
     @classmethod
-    def of(cls, bot: Bot, where: str) -> BotState:
+    def of(cls, bot: Bot, where: str, move_ms: int | None = None) -> BotState:
         about = bot.owner, bot.author, bot.language, bot.url
-        return cls(bot.name, where, bot.connected, bot.faulty_games - bot.forgiven, *about)
+        peer, agent = next(((slot.peer, slot.agent) for slot in bot.slots if slot.peer), (None, None))
+        address = None if peer is None else peer.address
+        faulty_games = bot.faulty_games - bot.forgiven
+        return cls(bot.name, where, bot.connected, faulty_games, *about, address, agent, move_ms)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 GET  /metrics   for Prometheus        GET  /status   for `arena admin status`      (token)
 GET  /healthz   is the loop alive     POST /orders   {"verb": ..., "target": ...}  (token)
 GET  /readyz    can bots play             GET  /orders   all that were carried out     (token)
+                                      GET  /logs/BOT  its private log             (token)
 
 On the spectators' port /metrics needs the token too: it shows running games without their delay.
 """
@@ -73,6 +74,7 @@ class OrganiserApi:
             Route("/healthz", unavailable_as_503(self.health)),
             Route("/readyz", unavailable_as_503(self.readiness)),
             Route("/status", self.guarded(unavailable_as_503(self.status))),
+            Route("/logs/{bot}", self.guarded(unavailable_as_503(self.log))),
             Route("/orders", self.guarded(unavailable_as_503(self.orders))),
             Route("/orders", self.guarded(unavailable_as_503(self.order)), methods=["POST"]),
         ]
@@ -147,6 +149,19 @@ class OrganiserApi:
         until = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(command.until // 1000))
         answer = {"done": True, "link": f"{self._site}/{PAGE}#{name}/{code}", "until": until}
         return JSONResponse(answer, headers={"Cache-Control": "no-store"})
+
+    async def log(self, request: Request) -> Response:
+        wanted, bot = request.query_params.get("contest"), request.path_params["bot"]
+
+        def begin(done: Callable[[bytes], None]) -> None:
+            self._view.hosted(wanted).read_log(bot, done)
+
+        try:
+            data = await self._bridge.call_back(begin)
+        except LookupError as error:
+            return JSONResponse({"error": str(error)}, 404)
+        headers = {"Cache-Control": "no-store", "Content-Disposition": f'attachment; filename="{bot}.log"'}
+        return PlainTextResponse(data, headers=headers)
 
     async def orders(self, request: Request) -> Response:
         wanted = request.query_params.get("contest")

@@ -80,6 +80,12 @@ class LoopBridge(ContestObserver):
         self._schedule(_run, function, future)
         return await _wait(future, self._call_s, "the loop")
 
+    async def call_back(self, begin: Callable[[Callable[[Answer], None]], None]) -> Answer:
+        """Run `begin` on the loop's thread with what it is to call with the answer; raises as `call`."""
+        future: Future[Answer] = Future()
+        self._schedule(_begin, begin, future)
+        return await _wait(future, self._order_s, "the loop")
+
     async def order(self, contest: Callable[[], EventTaker], command: Command) -> str | None:
         """Give an order to a contest, under a number of its own, and wait until its answer is durable.
 
@@ -139,6 +145,13 @@ def _run(function: Callable[[], Answer], future: Future[Answer]) -> None:
     try:
         future.set_result(function())
     except Exception as error:  # raised in `call`; the loop goes on
+        future.set_exception(error)
+
+
+def _begin(begin: Callable[[Callable[[Answer], None]], None], future: Future[Answer]) -> None:
+    try:
+        begin(future.set_result)
+    except Exception as error:  # raised in `call_back`; the loop goes on
         future.set_exception(error)
 
 

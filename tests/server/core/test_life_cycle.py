@@ -33,6 +33,16 @@ def play_first(harness: ContestHarness) -> str:
     return game.game_id
 
 
+def test_the_mean_time_of_a_move_is_that_of_all_its_plies_also_after_a_restart() -> None:
+    harness = seated("ann", "bob", options={"plies": 3, "start": "empty", "lookahead": 1})
+    for name, ms, column in (("ann", 10, "7"), ("bob", 50, "8"), ("ann", 20, "9")):
+        harness.wait(ms)
+        harness.send(name, f"MOVE {column}")
+    for each in (harness, restarted(harness)):
+        times = {bot.name: bot.move_ms for bot in each.contest.overview().bots}
+        assert times == {"ann": 15, "bob": 50}
+
+
 class TestAbort:
     def test_the_contest_ends_at_once_with_the_table_as_it_is(self) -> None:
         harness = seated("ann", "bob", "cid", options=ONE_PLY)

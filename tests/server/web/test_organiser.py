@@ -312,6 +312,34 @@ def test_an_author_registers_a_bot_by_a_link(tmp_path: Path) -> None:
     assert not any(secret.encode() in data for secret in secrets for data in stored)
 
 
+def test_each_bot_has_address_agent_mean_time_and_log(tmp_path: Path) -> None:
+    config = contest("a", "b", contest="games_per_pair = 2", server='bot_logs = "logs"')
+    with Organised(tmp_path, config=config) as server:
+        server.ready()
+        with Client(server, "a agent=mine/2"), Client(server, "b"):
+            bots = server.status()["bots"]
+            assert bots[0]["agent"] == "mine/2"  # type: ignore[index]
+            assert bots[0]["address"].startswith("127.0.0.1:")  # type: ignore[index]
+            assert bots[0]["move_ms"] is None  # type: ignore[index]
+            access = json.loads(next(tmp_path.glob("*.admin")).read_text())
+            head = {"Authorization": f"Bearer {access['token']}"}
+
+            def log(bot: str) -> tuple[int, str]:
+                request = urllib.request.Request(f"{server.url}/logs/{bot}", headers=head)
+                try:
+                    with urlopen(request, timeout=PATIENCE_S) as response:
+                        return response.status, response.read().decode()
+                except HTTPError as error:
+                    with error:
+                        return error.code, error.read().decode()
+
+            status, text = log("a")
+            assert status == 200
+            assert re.search(r"\* login .*agent=mine/2", text)
+            assert log("zoe") == (404, '{"error":"no bot of this contest is called \'zoe\'"}')
+            assert server.get("/logs/a")[0] == 401
+
+
 def test_without_a_page_there_are_no_invitations(tmp_path: Path) -> None:
     with Organised(tmp_path, "--no-web") as server:
         server.ready()

@@ -128,9 +128,27 @@ function update(status) {
   parts.games.replaceChildren(status.running.length ? table(["Game", "Bots", "Plies", "Orders"], status.running.map((game) => [
     game.game_id, game.names.join(" – "), numberText(game.plies), [action("Void", "void", game.game_id), action("Replay", "replay", game.game_id)],
   ])) : el("p", { class: "empty" }, "No game is running."));
-  parts.bots.replaceChildren(table(["Bot", "Author", "State", "Points", "Games", "Faulty games", "Orders"], status.bots.map((bot) => [
-    bot.name, authorText(bot), bot.where, numberText(bot.points), numberText(bot.games), numberText(bot.faulty_games), over ? "" : botOrders(bot),
+  parts.bots.replaceChildren(table(["Bot", "Author", "State", "From", "Points", "Games", "Mean move", "Faulty games", "Log", "Orders"], status.bots.map((bot) => [
+    bot.name, authorText(bot), bot.where, [bot.address, bot.agent].filter(Boolean).join(" "), numberText(bot.points), numberText(bot.games), moveText(bot.move_ms), numberText(bot.faulty_games), [logButton(bot.name)], over ? "" : botOrders(bot),
   ])));
+}
+
+const moveText = (ms) => ms === null ? "" : ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`;
+
+/** The log comes with the organiser's token in a header, so it is no link. */
+function logButton(name) {
+  return el("button", { type: "button", "aria-label": `Log of ${name}`, onclick: async () => {
+    message.textContent = "";
+    const response = await fetch(`logs/${encodeURIComponent(name)}`, { headers: { Authorization: `Bearer ${token}` } });
+    if (!response.ok) {
+      message.dataset.from = "order";
+      message.textContent = (await response.json().catch(() => ({}))).error ?? response.statusText;
+      return;
+    }
+    const link = el("a", { href: URL.createObjectURL(await response.blob()), download: `${name}.log` });
+    link.click();
+    URL.revokeObjectURL(link.href);
+  } }, "Log");
 }
 
 /** Until when a contest with hours is open or closed. */
