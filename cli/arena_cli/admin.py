@@ -239,8 +239,9 @@ def _show(status: dict[str, Any], *, as_json: bool) -> None:
         markup=False,
         soft_wrap=True,
     )
-    if status["pace"] is not None:
-        console.print(f"pace: {pace_text(status['pace'])}", markup=False)
+    if (pace := status["pace"]) is not None:
+        eta = "" if pace["left_s"] is None else f", {pace_text(pace)}"
+        console.print(f"pace: {pace['games_per_hour']:,.0f} games an hour{eta}", markup=False)
     for bot in status["waiting"]:
         console.print(waiting_line([bot]), markup=False, soft_wrap=True)
     if status["running"]:

@@ -12,7 +12,8 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
 
 from arena_protocol.games import make_game
 from arena_protocol.record import VOID, GameRecord
@@ -91,8 +92,7 @@ class HostedContest:
         self.contest: Contest | None = None
         #: Whom it waits for, once it has started.
         self.waiting: WaitingList | None = None
-        #: How fast its games end.
-        self.pace = GamePace()
+        self._pace = GamePace()
         self._results = 0
         self._pace_logged = 0.0
         self._database = database
@@ -172,7 +172,7 @@ class HostedContest:
             driver.keep_logs(self.run, self._logs)
         self._pace_logged = time.monotonic()
         self._results = contest.progress().done
-        self.pace.see(self._pace_logged, self._results)
+        self._pace.see(self._pace_logged, self._results)
         self._writer.enter(config)
         router.add(Member(contest, listed=self.spec.listed, logs=self._logs is not None))
         driver.add(self.run)
@@ -285,12 +285,18 @@ class HostedContest:
         assert self.contest is not None
         now = time.monotonic()
         self._results += 1
-        self.pace.see(now, self._results)
+        self._pace.see(now, self._results)
         if now >= self._pace_logged + LOG_PACE_S:
             total = self.contest.progress().total
-            if (pace := self.pace.plain(now, total)) is not None:
+            if (pace := self.pace(total)) is not None:
                 self._pace_logged = now
                 self.log(ContestPace(self._results, total, round(pace["games_per_hour"]), pace["left_s"]))
+
+    def pace(self, total: int | None) -> dict[str, Any] | None:
+        """How fast its games end now, and when the last one will (`pace.py`); `total` is their number."""
+        ends = self.spec.timetable.ends_at
+        ends_s = None if ends is None else (ends - datetime.now(UTC)).total_seconds()
+        return self._pace.plain(time.monotonic(), total, ends_s)
 
     def reply(self, number: int, problem: str | None) -> None:
         for observer in self._observers:

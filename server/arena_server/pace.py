@@ -26,12 +26,16 @@ class GamePace:
             while len(self._seen) > 2 and self._seen[1][1] <= done - LAST_GAMES:
                 self._seen.popleft()
 
-    def plain(self, now: float, total: int | None) -> dict[str, Any] | None:
-        """The pace at `now` as JSON types, see `plain_pace`."""
+    def plain(self, now: float, total: int | None, ends_s: float | None = None) -> dict[str, Any] | None:
+        """The pace at `now` as JSON types, see `plain_pace`; the contest ends in `ends_s` at the latest."""
         if not self._seen:
             return None
         (then, before), (_, done) = self._seen[0], self._seen[-1]
-        return plain_pace(done - before, now - then, None if total is None else total - done)
+        plain = plain_pace(done - before, now - then, None if total is None else total - done)
+        if plain is not None and ends_s is not None:
+            known = [round(max(0.0, ends_s)), *(() if plain["left_s"] is None else (plain["left_s"],))]
+            plain["left_s"] = min(known)
+        return plain
 
 
 def plain_pace(games: int, seconds: float, left: int | None) -> dict[str, Any] | None:

@@ -40,6 +40,17 @@ def test_games_an_hour_and_what_is_left() -> None:
 
 
 @pytest.mark.parametrize(
+    ("total", "ends_s", "left"), [(None, 45.4, 45), (100, 45.4, 45), (12, 45.4, 20), (None, -3.0, 0)]
+)
+def test_it_ends_with_the_timetable_at_the_latest(total: int | None, ends_s: float, left: int) -> None:
+    pace = GamePace()
+    assert pace.plain(0.0, total, ends_s) is None
+    pace.see(0.0, 0)
+    pace.see(100.0, 10)
+    assert pace.plain(100.0, total, ends_s) == {"games_per_hour": 360.0, "left_s": left}
+
+
+@pytest.mark.parametrize(
     ("pace", "text"),
     [
         (None, "ETA -"),

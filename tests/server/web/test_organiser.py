@@ -115,6 +115,19 @@ def answer_of(server: Server, hello: str) -> str:
             return lines.readline()
 
 
+def test_the_status_says_how_fast_games_end(tmp_path: Path) -> None:
+    config = contest("a", "b", contest="games_per_pair = 4")
+    with Organised(tmp_path, config=config) as server:
+        server.ready()
+        assert server.status()["pace"] is None
+        assert "pace" not in server.admin("status").out
+        Players(server.port, [("a", "first-legal"), ("b", "first-legal")]).join()
+        pace = server.status()["pace"]
+        assert pace["left_s"] == 0  # type: ignore[index]
+        shown = server.admin("status").out
+        assert re.search(r"^pace: [\d,]+ games an hour, ETA 0:00$", shown, re.MULTILINE), shown
+
+
 def test_orders_and_their_effect_on_a_contest(tmp_path: Path) -> None:
     with Organised(tmp_path, config=contest("a", "b", "c", "d", contest="games_per_pair = 2")) as server:
         server.ready()
