@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from tests.server.programs import Shell
+from tests.server.records import keep_early_end
 
-from arena_cli.results import unplayed_message
+from arena_cli.results import separated_text, unplayed_message
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -26,6 +27,16 @@ class TestStandings:
             outcome.out.splitlines()[-2],
         )
         assert outcome.out.splitlines()[-1] == "secret of the deals: 7"
+
+    def test_why_it_ended_early(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell) -> None:
+        monkeypatch.chdir(tmp_path)
+        keep_early_end(tmp_path / "arena.db")
+        lines = shell("standings").out.splitlines()
+        assert lines[0] == "trial: insertion, 2 of 6 games, scored by points, finished"
+        why = "ended early (stop): after 2 games a is separated from all others at 95 %;"
+        assert f"{why} games that ran were played to their end" in lines
+        answer = json.loads(shell("standings", "--json").out)
+        assert answer["separated"] == {"games": 2, "names": ["a"]}
 
     def test_json(self, here: Path, shell: Shell) -> None:
         answer = json.loads(shell("standings", "--contest", "trial", "--json").out)
@@ -149,3 +160,9 @@ class TestStandingsOfAFile:
         assert shell("standings", "--file", str(tmp_path / "binary")).line.endswith("binary: it is not text")
         outcome = shell("standings", "--file", self.FILE, "--contest", "trial")
         assert outcome.line == "arena: --file: a file of results has no contests; leave out --contest"
+
+
+def test_several_that_are_separated() -> None:
+    assert separated_text(["ann", "bob"], 40).startswith(
+        "ended early (stop): after 40 games ann, bob are separated"
+    )

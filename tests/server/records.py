@@ -8,7 +8,7 @@ from queue import SimpleQueue
 
 from arena_protocol.record import FaultRecord, GameRecord, PlyRecord
 from arena_server.core.config import ContestConfig
-from arena_server.core.journal import Entry
+from arena_server.core.journal import CONTEST, Entry, Separated, entry_of
 from arena_server.errors import StoreError
 from arena_server.store.database import ContestHeader, Database
 from arena_server.store.unfinished import UnfinishedContest
@@ -137,3 +137,14 @@ def shown(record: bytes | None) -> bytes:
     """A record that may be shown."""
     assert record is not None
     return record
+
+
+def keep_early_end(database: Database) -> None:
+    """Play a contest into a database of which two of six games were enough."""
+    kept = Kept(database)
+    kept.start()
+    kept.append(entry_of(CONTEST, Separated(2, ("a",))))
+    for number in (1, 2):
+        kept.writer.store(f"g{number}", game(number))
+    kept.wait_for(1)
+    kept.close("finished")

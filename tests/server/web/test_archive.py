@@ -21,7 +21,7 @@ from arena_server.store.schema import ContestRow, open_engine, set_status
 from arena_server.web import archive as module
 from arena_server.web.archive import Archive, NotFoundError, plain_record
 
-from ..records import Kept, game, opening
+from ..records import Kept, game, keep_early_end, opening
 
 ILLEGAL = (FaultRecord(2, 1, "illegal", b"MOVE 16"),)
 
@@ -213,6 +213,11 @@ class TestContests:
         assert found["bots"] == ["a", "b", "c"]
         assert found["list"] == {"games": 3, "chunk": module.CHUNK}
         assert len(found["head"]) == 64
+
+    def test_why_it_ended_early(self, path: Path) -> None:
+        keep_early_end(path)
+        archive, _ = later(path)
+        assert archive.contest(1)["separated"] == {"games": 2, "names": ("a",)}
 
     def test_the_seed_is_nowhere(self, path: Path) -> None:
         fill(path)
