@@ -21,6 +21,7 @@ from arena_server.core.formats.base import Pairing
 from arena_server.core.journal import OFFER, REPEAT, Entry
 from arena_server.store import schema
 from arena_server.store.journal import pack, unpack
+from arena_server.store.plans import format_of_row
 from arena_server.store.preflight import ADDED
 
 #: The lengths of the entries of earlier versions: (7, "offer", slots) and (0, "repeat", number, void).
@@ -39,7 +40,7 @@ class EarlierPairings:
 
     def find(self, number: int) -> Pairing | None:
         """Game `number`; None if the contest has no such game."""
-        planned = next(schema.format_of_row(self._contest).planned(number, number + 1), None)
+        planned = next(format_of_row(self._contest).planned(number, number + 1), None)
         if planned is not None or number not in self._repeats:
             return planned
         _, _, _, void, *deals = self._repeats[number]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -15,12 +15,10 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from arena_protocol.record import VOID, FaultRecord, RecordError
-from arena_server.core.formats import find_format, make_format
-from arena_server.core.formats.base import Format, Pairing
+from arena_server.core.formats.base import Pairing
 from arena_server.core.formats.history import History
-from arena_server.core.formats.rounds import Rounds
 from arena_server.core.formats.scheduled import Scheduled
-from arena_server.core.journal import ContestFact, Extended, Joined, Left, Order, Separated, fact_of
+from arena_server.core.journal import ContestFact, Order, Separated, fact_of
 from arena_server.core.standings import Row, Standings
 from arena_server.errors import StoreError
 from arena_server.ratings import Observation
@@ -36,8 +34,9 @@ from arena_server.store.checks import (
 )
 from arena_server.store.database import Database, describe
 from arena_server.store.deals import Deals, WithheldError
+from arena_server.store.plans import grown_format, history_of, planned, table_of
 from arena_server.store.preflight import ADDED, check_readable
-from arena_server.store.schema import ContestRow, FaultRow, GameRow, format_of_row, open_engine
+from arena_server.store.schema import ContestRow, FaultRow, GameRow, open_engine
 from arena_server.store.sums import Sums
 from arena_server.store.unfinished import kept_entries, past_games
 
@@ -125,32 +124,12 @@ class Results:
 
         Without those of bots that have left, all of which are played or void.
         """
-        left: dict[str, bool] = {}
-        for fact in self.facts(contest):
-            if isinstance(fact, Left):
-                left[fact.name] = fact.left
-        planned = self._format(contest).planned(first, end)
-        return [pairing for pairing in planned if not any(left.get(name) for name in pairing.names)]
+        return planned(contest, self.facts(contest), first, end)
 
     def last_planned(self, contest: ContestRow) -> int:
         """The highest number of a planned game; 0 if none is planned. Those between may be repeats."""
-        form = self._format(contest)
+        form = grown_format(contest, self.facts(contest))
         return form.next_number - 1 if isinstance(form, Scheduled) else 0
-
-    def _format(self, contest: ContestRow) -> Format:
-        """The games of a contest as planned, with those of its late entrants and extensions."""
-        late = [fact for fact in self.facts(contest) if isinstance(fact, Joined | Extended)]
-        form = format_of_row(contest)
-        if not late or not isinstance(form, Scheduled):
-            return form
-        grown = make_format(form.NAME, form.terms)  # the other one is shared
-        assert isinstance(grown, Scheduled)
-        for fact in late:
-            if isinstance(fact, Joined):
-                grown.join(fact.name, first=fact.first)
-            else:
-                grown.extend(fact.games, first=fact.first)
-        return grown
 
     def games_played(self, contest: ContestRow) -> int:
         """The number of games with a result; void games do not count."""
@@ -373,32 +352,6 @@ class Results:
         if not self.deals(contest).may_show(game_id):
             raise WithheldError(game_id)
         return found
-
-
-def history_of(contest: ContestRow) -> History | None:
-    """The history of a contest, to be given its facts and results; None: its format draws nothing."""
-    if not issubclass(find_format(contest.format), Rounds):
-        return None
-    form = format_of_row(contest)
-    assert isinstance(form, Rounds)
-    return History(form)
-
-
-def table_of(
-    contest: ContestRow, names: Sequence[str], scoring: str | None = None, history: History | None = None
-) -> Standings:
-    """The empty table of a contest and these bots, by `scoring` or else as the contest scores.
-
-    Where the format has scores of its own the table ranks by those of `history`.
-    """
-    config = contest.config
-    return Standings(
-        names,
-        scoring or contest.scoring,
-        config.get("tie_breaks", ()),
-        int(contest.seed),
-        (lambda: None) if history is None else lambda: history.form.scores(),
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
-from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from types import SimpleNamespace
@@ -29,11 +26,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, MappedAsDataclass, mapped_column
 
-from arena_protocol.games import make_game
 from arena_protocol.record import FaultRecord, GameRecord, time_used
 from arena_server.core.config import ContestConfig
-from arena_server.core.formats import find_format, make_format
-from arena_server.core.formats.base import Format, Terms
 from arena_server.store.database import BUSY_STEP_S, BUSY_TIMEOUT_S, ContestHeader, Database
 from arena_server.store.head import create_private
 from arena_server.store.preflight import is_read_only, plain_config
@@ -278,30 +272,6 @@ def contest_row(header: ContestHeader, config: ContestConfig) -> ContestRow:
     )
     contest.checksum = contest_checksum(contest)
     return contest
-
-
-def format_of_row(contest: ContestRow) -> Format:
-    """The games of a stored contest as planned. Raises ValueError or LookupError for a damaged row."""
-    config = contest.config
-    terms = Terms(
-        tuple(config["bots"]),
-        make_game(contest.game, config["options"]).seats,
-        contest.games_per_pair,
-        paired=config.get("deals") == "paired",
-        options=config.get("format_options", {}),
-        owners=config.get("owners", {}),
-        by_points=contest.scoring == "points",
-        secret=int(contest.seed),
-    )
-    if find_format(contest.format).DRAWS:
-        return make_format(contest.format, terms)  # it is to be given its facts
-    return _planned_format(contest.format, json.dumps(asdict(terms)))
-
-
-@lru_cache(maxsize=8)  # one of many groups takes a second
-def _planned_format(name: str, terms: str) -> Format:
-    plain = json.loads(terms)
-    return make_format(name, Terms(**{**plain, "names": tuple(plain["names"])}))
 
 
 def game_row(

@@ -29,7 +29,8 @@ from arena_server.pace import LAST_GAMES, plain_pace
 from arena_server.ratings import Observation
 from arena_server.store.database import Database
 from arena_server.store.deals import WithheldError
-from arena_server.store.reader import GameSummary, Results, history_of, table_of
+from arena_server.store.plans import history_of, table_of
+from arena_server.store.reader import GameSummary, Results
 from arena_server.store.schema import RUNNING, ContestRow, plain_time
 from arena_server.web.scenes import record_scenes
 

@@ -23,7 +23,8 @@ from arena_server.ratings import Observation, RatedGame, observe, version_of
 from arena_server.store import reader
 from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import ContestHeader, Database
-from arena_server.store.reader import Results, table_of
+from arena_server.store.plans import table_of
+from arena_server.store.reader import Results
 
 from ..records import game, opening
 from .test_layout import change

@@ -1,0 +1,94 @@
+"""What a stored contest is to play: its format with late entrants, its history, its empty table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import lru_cache
+
+from arena_protocol.games import make_game
+from arena_server.core.formats import find_format, make_format
+from arena_server.core.formats.base import Format, Pairing, Terms
+from arena_server.core.formats.history import History
+from arena_server.core.formats.rounds import Rounds
+from arena_server.core.formats.scheduled import Scheduled
+from arena_server.core.journal import ContestFact, Extended, Joined, Left
+from arena_server.core.standings import Standings
+from arena_server.store.schema import ContestRow
+
+
+def format_of_row(contest: ContestRow) -> Format:
+    """The games of a stored contest as planned. Raises ValueError or LookupError for a damaged row."""
+    config = contest.config
+    terms = Terms(
+        tuple(config["bots"]),
+        make_game(contest.game, config["options"]).seats,
+        contest.games_per_pair,
+        paired=config.get("deals") == "paired",
+        options=config.get("format_options", {}),
+        owners=config.get("owners", {}),
+        by_points=contest.scoring == "points",
+        secret=int(contest.seed),
+    )
+    if find_format(contest.format).DRAWS:
+        return make_format(contest.format, terms)  # it is to be given its facts
+    return _planned_format(contest.format, json.dumps(asdict(terms)))
+
+
+@lru_cache(maxsize=8)  # one of many groups takes a second
+def _planned_format(name: str, terms: str) -> Format:
+    plain = json.loads(terms)
+    return make_format(name, Terms(**{**plain, "names": tuple(plain["names"])}))
+
+
+def grown_format(contest: ContestRow, facts: Sequence[ContestFact]) -> Format:
+    """The games of a contest as planned, with those of its late entrants and extensions."""
+    late = [fact for fact in facts if isinstance(fact, Joined | Extended)]
+    form = format_of_row(contest)
+    if not late or not isinstance(form, Scheduled):
+        return form
+    grown = make_format(form.NAME, form.terms)  # the other one is shared
+    assert isinstance(grown, Scheduled)
+    for fact in late:
+        if isinstance(fact, Joined):
+            grown.join(fact.name, first=fact.first)
+        else:
+            grown.extend(fact.games, first=fact.first)
+    return grown
+
+
+def planned(contest: ContestRow, facts: Sequence[ContestFact], first: int, end: int) -> list[Pairing]:
+    """The games with the numbers `first` to `end - 1` of those that are planned, begun or not.
+
+    Without those of bots that have left, all of which are played or void.
+    """
+    left = {fact.name: fact.left for fact in facts if isinstance(fact, Left)}
+    found = grown_format(contest, facts).planned(first, end)
+    return [pairing for pairing in found if not any(left.get(name) for name in pairing.names)]
+
+
+def history_of(contest: ContestRow) -> History | None:
+    """The history of a contest, to be given its facts and results; None: its format draws nothing."""
+    if not issubclass(find_format(contest.format), Rounds):
+        return None
+    form = format_of_row(contest)
+    assert isinstance(form, Rounds)
+    return History(form)
+
+
+def table_of(
+    contest: ContestRow, names: Sequence[str], scoring: str | None = None, history: History | None = None
+) -> Standings:
+    """The empty table of a contest and these bots, by `scoring` or else as the contest scores.
+
+    Where the format has scores of its own the table ranks by those of `history`.
+    """
+    config = contest.config
+    return Standings(
+        names,
+        scoring or contest.scoring,
+        config.get("tie_breaks", ()),
+        int(contest.seed),
+        (lambda: None) if history is None else lambda: history.form.scores(),
+    )
