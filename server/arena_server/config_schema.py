@@ -71,7 +71,7 @@ _CONFIG: Final = ContestConfig(name="defaults", seed=0)
 #: Keys whose field in the config is not the key with `_ms` behind it.
 _FIELDS: Final = {"stall_limit": "stall_ms"}
 #: Keys that are left out for "no limit"; a limit of zero would be a mistake.
-_LEFT_OUT: Final = ("absent", "move_limit", "first_move_limit")
+_LEFT_OUT: Final = ("absent", "probation_for", "move_limit", "first_move_limit")
 
 
 def _number(field: str) -> Any:
@@ -154,6 +154,7 @@ class ContestTable(_Table):
     stop: str = _CONFIG.stop
     seed: int | None = Field(default=None, ge=0)
     probation: int = _number("probation")
+    probation_for: int | None = _CONFIG.probation_for_ms
     ready: int = _CONFIG.ready_ms
     login: int = _CONFIG.login_ms
     handover: int = _CONFIG.handover_ms
@@ -185,7 +186,15 @@ class ContestTable(_Table):
     _open = field_validator("open")(_check_hours)
     _moments = field_validator("ends_at", "freeze_at", mode="before")(_check_moment)
     _durations = field_validator(
-        "ready", "login", "handover", "absent", "rest", "spectator_delay", "stall_limit", mode="before"
+        "ready",
+        "login",
+        "handover",
+        "absent",
+        "probation_for",
+        "rest",
+        "spectator_delay",
+        "stall_limit",
+        mode="before",
     )(_read_duration)
 
 

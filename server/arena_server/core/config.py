@@ -59,7 +59,8 @@ class ContestConfig:
     `ready_ms` is the limit for READY, `login_ms` for the first line, `handover_ms` for a connection
     that does not read its TURN. The contest does not wait for a bot that is absent for longer than
     `absent_ms`; None waits for ever. After a game a bot is not paired for `rest_ms`; after `probation`
-    faulty games it is paired no more (0: never).
+    faulty games it is paired no more (0: never), until `probation_for_ms` has passed and it has then played a
+    game without a fault (None: until the organiser lifts it).
     A seat may send `out_of_turn_limit` moves out of turn a game, and fewer than `flood_limit` lines
     that were not asked for. Spectators are admitted if `guests`, and see a line `spectator_delay_ms`
     after the players; from `freeze_at_ms` (since 1970, UTC) until the end they see nothing new. While
@@ -92,6 +93,7 @@ class ContestConfig:
     absent_ms: int | None = None
     rest_ms: int = 0
     probation: int = 3
+    probation_for_ms: int | None = None
     announce_zombies: bool = False
     out_of_turn_limit: int = 10
     flood_limit: int = 100
@@ -129,6 +131,7 @@ BOUNDS: Final[Mapping[str, tuple[int, int]]] = {
     "spectator_delay_ms": (0, LONGEST_MS),
     "rest_ms": (0, LONGEST_MS),
     "probation": (0, MOST),
+    "probation_for_ms": (1, LONGEST_MS),
     "out_of_turn_limit": (0, MOST),
     "flood_limit": (1, MOST),
 }

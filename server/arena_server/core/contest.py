@@ -106,6 +106,7 @@ class Contest:
         self._missing_at_end: tuple[str, ...] = ()
         if past is not None:
             recover(past, self._games, self._commands, self._entrants, now)
+        self._games.probation.begin(self._bots, now)
         self._connections.set_waits(self._commands.may_start, self._bots, now)
 
     @property
@@ -298,6 +299,8 @@ class Contest:
                 case DeadlineKind.FEED:
                     self._games.spectators.update(number, now)
                     self._games.reconsider()
+                case DeadlineKind.PROBATION:
+                    self._games.try_again(self._bots[number], now)
                 case DeadlineKind.REST:
                     self._games.rested(self._authenticator.slots[number], now)
                 case DeadlineKind.CHUNK:
@@ -329,7 +332,8 @@ class Contest:
             self._games.pair(now)
         # While a game runs it may become void and be played again.
         if self._ended is None and self._games.quiet:
-            causes = causes_of_absence(self._bots)
+            patient = self._config.probation_for_ms is not None
+            causes = causes_of_absence(self._bots, patient=patient)
             if goes_on:
                 self._games.fixtures.next_round(causes)
             # In the night, or in a pause, no bot is missed.

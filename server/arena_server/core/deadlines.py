@@ -15,6 +15,7 @@ class DeadlineKind(IntEnum):
     FEED = 4
     CHUNK = 5
     REST = 6
+    PROBATION = 7
 
 
 #: What has the deadline: the number of a connection, a game, a player, or a game's feed.

@@ -24,6 +24,7 @@ from arena_server.core.journal import Drawn, GameFact, JournalError, Offered, Pa
 from arena_server.core.log_events import GameOver, GameResumed, GameStarted, GameVoided
 from arena_server.core.match import Abort, Match
 from arena_server.core.peers import Bot, LiveGame, Outbox, Peer, Slot
+from arena_server.core.probation import Probation
 from arena_server.core.standings import Progress, RunningGame
 from arena_server.core.turns import Turns
 
@@ -49,6 +50,7 @@ class GameManager:
         self.spectators = Spectators(config.spectator_delay_ms * NS_PER_MS, self._chunks, out, deadlines)
         self.turns = Turns(self._chunks, self.spectators, out, deadlines)
         self.fixtures = Fixtures(config, bots, game.seats, out, now)
+        self.probation = Probation(config, out, deadlines)
         self._games: dict[int, LiveGame] = {}
         #: Whether a game may start, or the contest may end, for something that `pair` has not seen.
         self.changed = True
@@ -185,6 +187,11 @@ class GameManager:
         self.changed = True
         self.fixtures.update(bot, now)
 
+    def try_again(self, bot: Bot, now: int) -> None:
+        """The time of `bot` on probation is over."""
+        self.probation.expire(bot)
+        self.update_free_slots(bot, now)
+
     def rested(self, slot: Slot, now: int) -> None:
         """The rest of `slot` after a game is over."""
         slot.rested()
@@ -242,9 +249,12 @@ class GameManager:
             tuple((names[fault.seat - 1], str(fault.kind)) for fault in match.faults if fault.seat),
             time_used(match.plies, len(names)),
         )
+        players = [self._bots[name] for name in names]
+        trials = [bot.trial for bot in players]
         self.fixtures.add(past)
-        for name, _ in past.faults:  # it may be on probation now, and have other slots
-            self.fixtures.update(self._bots[name], now)
+        for bot, was_trial in zip(players, trials, strict=True) if past.end != VOID else ():
+            self.probation.judge(bot, now, was_trial=was_trial)
+            self.fixtures.update(bot, now)  # it may be on probation now, and have other slots
         live.transcript.close(match.totals, match.end, now, opened=self.fixtures.may_show_deal(past))
         self._out.effects.append(GameOver(game_id, match.end, match.totals, past.faults))
         self._advance(live, [], now)

@@ -91,6 +91,13 @@ class Conduct(NamedTuple):
     kicked: bool
 
 
+class TrialSet(NamedTuple):
+    """Whether a bot has a test game to play before its probation is over."""
+
+    name: str
+    trial: bool
+
+
 class Repeat(NamedTuple):
     """Game `number` repeats the void game `void`, on deal `deal` of its players."""
 
@@ -222,6 +229,7 @@ ContestFact = (
     ResumeKeys
     | FormerKeys
     | Conduct
+    | TrialSet
     | Repeat
     | Drawn
     | Walkover
@@ -250,6 +258,7 @@ KIND_OF: Final[dict[type, str]] = {
     ResumeKeys: "keys",
     FormerKeys: "former-keys",
     Conduct: "conduct",
+    TrialSet: "trial",
     Repeat: "repeat",
     Drawn: "drawn",
     Walkover: "walkover",
@@ -282,6 +291,7 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
     "keys": (ResumeKeys, (str, _TEXTS)),
     "former-keys": (FormerKeys, (str, _TEXTS)),
     "conduct": (Conduct, (str, int, bool)),
+    "trial": (TrialSet, (str, bool)),
     "repeat": (Repeat, (int, int, int)),
     "drawn": (Drawn, (int, int, int, _GROUPS)),
     "walkover": (Walkover, (int, _NAMES)),

@@ -153,6 +153,22 @@ class BotOnProbation(LogEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class BotTried(LogEvent):
+    """A bot on probation is paired again: its next game decides whether that is over."""
+
+    event = "trial"
+    bot: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProbationOver(LogEvent):
+    """A bot has played its test game without a fault."""
+
+    event = "probation-over"
+    bot: str
+
+
+@dataclass(frozen=True, slots=True)
 class BotAbsent(LogEvent):
     """The contest does not wait for a bot any longer."""
 

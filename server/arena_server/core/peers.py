@@ -11,7 +11,16 @@ from arena_protocol.session import ServerSession
 from arena_server.core.clock import LagEstimate
 from arena_server.core.deadlines import DeadlineKind
 from arena_server.core.effects import CloseConnection, Effect, Mute, Send, TurnMark, Unmute
-from arena_server.core.journal import CONTEST, Conduct, ContestFact, Entry, FormerKeys, ResumeKeys, entry_of
+from arena_server.core.journal import (
+    CONTEST,
+    Conduct,
+    ContestFact,
+    Entry,
+    FormerKeys,
+    ResumeKeys,
+    TrialSet,
+    entry_of,
+)
 from arena_server.core.match import Match
 from arena_server.core.ratelimit import InfoBudget, LeakyBucket
 from arena_server.core.transcript import Transcript
@@ -57,9 +66,10 @@ class Bot:
     """One entrant, with a slot for each game at once. One that does not play may only watch.
 
     `barred`: paired no more, because of `faulty_games` beyond those `forgiven`, or because it was `kicked`
-    or `withdrawn`; who is withdrawn cannot log in. `gone`: without any connection for longer than the
-    contest waits. `known`: it has logged in to this contest before. `last_seen` (ns) is when it lost its
-    last connection to this server. The last four are for people, as in `config.Entrant`.
+    or `withdrawn`. With a `trial` it plays one game at a time, and the next one decides. Who is withdrawn
+    cannot log in. `gone`: without any connection for longer than the contest waits. `known`: it has
+    logged in to this contest before. `last_seen` (ns) is when it lost its last connection to this
+    server. The last four are for people, as in `config.Entrant`.
     """
 
     number: int
@@ -72,6 +82,7 @@ class Bot:
     kicked: bool = False
     withdrawn: bool = False
     barred: bool = False
+    trial: bool = False
     gone: bool = False
     known: bool = False
     last_seen: int | None = None
@@ -93,7 +104,15 @@ class Bot:
     @property
     def free_slots(self) -> int:
         """In how many games more it can be seated now, if it is present."""
-        return sum(slot.free for slot in self.slots)
+        free = sum(slot.free for slot in self.slots)
+        if self.trial:
+            return 0 if any(slot.game is not None for slot in self.slots) else min(1, free)
+        return free
+
+    @property
+    def on_probation(self) -> bool:
+        """Whether it is paired no more because of its faults alone."""
+        return self.barred and not (self.kicked or self.withdrawn)
 
     @property
     def keys(self) -> ResumeKeys:
@@ -115,8 +134,14 @@ class Bot:
         """Count a faulty game. Returns whether `limit` of them are not forgiven now; 0 is no limit."""
         self.faulty_games += 1
         reached = self.faulty_games - self.forgiven == limit > 0
-        self.barred = self.barred or reached
+        if reached:
+            self.barred, self.trial = True, False
         return reached
+
+    def try_again(self, limit: int) -> None:
+        """It is paired again; one more faulty game and `limit` of them are not forgiven again."""
+        self.forgiven = self.faulty_games - limit + 1
+        self.barred, self.trial = False, True
 
     def kick(self) -> None:
         """The organiser removes it."""
@@ -138,13 +163,15 @@ class Bot:
     def lift(self) -> None:
         """Its faulty games so far do not count any more, and neither does a kick."""
         self.forgiven = self.faulty_games
-        self.barred = self.kicked = False
+        self.barred = self.kicked = self.trial = False
 
-    def restore(self, forgiven: int, kicked: bool) -> None:
+    def restore(self, fact: Conduct | TrialSet) -> None:
         """Take what the journal says of it, before results are counted again."""
-        self.forgiven = forgiven
-        self.kicked = kicked
-        self.barred = kicked or self.withdrawn
+        if isinstance(fact, TrialSet):
+            self.trial = fact.trial
+            return
+        _, self.forgiven, self.kicked = fact
+        self.barred = self.kicked or self.withdrawn
 
     def set_awaited(self, awaited: bool) -> None:
         """Whether the contest waits for it."""

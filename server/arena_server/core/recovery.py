@@ -43,6 +43,7 @@ from arena_server.core.journal import (
     Started,
     TokenSet,
     TotalSet,
+    TrialSet,
     Walkover,
     fact_of,
 )
@@ -95,8 +96,8 @@ def _recover_contest(live: Live, commands: Commands, entrants: Entrants) -> list
             case FormerKeys(name, digests):
                 for slot, digest in _keys(entrants.known(name), digests):
                     slot.restore_former(digest)
-            case Conduct(name, forgiven, kicked):
-                entrants.known(name).restore(forgiven, kicked)
+            case Conduct() | TrialSet() as conduct:
+                entrants.known(conduct.name).restore(conduct)
             case Joined() as joined:
                 entrants.restore_joined(joined)
                 facts.append(joined)

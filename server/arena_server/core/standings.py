@@ -289,9 +289,13 @@ def why_waiting(bot: Bot) -> str | None:
     return AWAY if bot.known else NEVER_CONNECTED
 
 
-def causes_of_absence(bots: Iterable[Bot]) -> dict[str, str]:
-    """The bots that no game waits for, each with the cause."""
-    return {bot.name: _cause_of_absence(bot) for bot in bots if bot.plays and (bot.barred or bot.gone)}
+def causes_of_absence(bots: Iterable[Bot], *, patient: bool = False) -> dict[str, str]:
+    """The bots that no game waits for, each with the cause; `patient`: probation ends by itself."""
+    return {
+        bot.name: _cause_of_absence(bot)
+        for bot in bots
+        if bot.plays and (bot.gone or (bot.barred and not (patient and bot.on_probation)))
+    }
 
 
 def _cause_of_absence(bot: Bot) -> str:
