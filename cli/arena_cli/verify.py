@@ -14,6 +14,7 @@ from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, p
 from arena_cli.results import CHAIN_FILE, SUFFIX, find_path, open_results, read_file, read_record
 
 if TYPE_CHECKING:
+    from arena_protocol.record import GameRecord
     from arena_server.core.formats.history import History
     from arena_server.store.chain import Flaw, Link
     from arena_server.store.reader import Results
@@ -190,8 +191,8 @@ class Verification:
         link: tuple[int, bytes] | None = None,
         *,
         secret: bool = False,
-    ) -> None:
-        """Check one record.
+    ) -> GameRecord | None:
+        """Check one record, and return it unless it is wrong.
 
         `row` has the columns stored next to it; `link` is its place and value in the chain; `secret`:
         the record may not be shown.
@@ -206,10 +207,11 @@ class Verification:
         if link is not None:
             self._add_link(name, sha256(data).digest(), link)
         try:
-            _check_record(name, data, row)
+            return _check_record(name, data, row)
         except RecordError as error:
             withheld = f"game {name}: its record is not true; where is withheld until its deal may be shown"
             self.errors[name] = withheld if secret else str(error)
+            return None
 
     def withhold(self, name: str, digest: bytes, link: tuple[int, bytes]) -> None:
         """Take a record that is not there into the chain, by the SHA-256 of its bytes."""
@@ -222,17 +224,13 @@ class Verification:
 
         self._links.append(Link(link[0], name, digest, link[1]))
 
-    def check_deal(self, name: str, data: bytes, seed: int, deal: int | None, deals: int) -> None:
+    def check_deal(self, name: str, record: GameRecord, seed: int, deal: int | None, deals: int) -> None:
         """Check that deal and nonce of a record are derived from the contest's secret.
 
         `deal` is the number of the deal; None: not known, one of `deals`, the games per pair.
         """
-        from arena_protocol.record_codec import decode
         from arena_server.core.deal import deal_seed, nonce
 
-        if name in self.errors:
-            return
-        record = decode(data)
         players = tuple(sorted(record.names))
         if deal is not None:
             derived = {deal_seed(seed, players, deal)}
@@ -329,8 +327,10 @@ def _check_contest(
         name, data, _ = row["game_id"], row.pop("record"), row.pop("digest")
         damage = row.pop("damage")
         secret = not deals.may_show(name)
-        verification.check(name, data, {**row, "contest": chosen.name}, link, secret=secret)
-        verification.check_deal(name, data, int(chosen.seed), deals.number(name), chosen.games_per_pair)
+        record = verification.check(name, data, {**row, "contest": chosen.name}, link, secret=secret)
+        if record is not None:
+            deal = deals.number(name)
+            verification.check_deal(name, record, int(chosen.seed), deal, chosen.games_per_pair)
         if damage is not None:
             damages[name] = damage
     if game is not None and not verification.count:
@@ -389,9 +389,9 @@ def _check_folder(folder: Path, verification: Verification, secret: int | None) 
         path = folder / f"{each.game}{SUFFIX}"
         if path.exists():
             data = read_record(path)
-            verification.check(each.game, data, link=(place, each.chain))
-            if secret is not None:
-                verification.check_deal(each.game, data, secret, each.deal, deals)
+            record = verification.check(each.game, data, link=(place, each.chain))
+            if record is not None and secret is not None:
+                verification.check_deal(each.game, record, secret, each.deal, deals)
         elif each.digest is not None:
             verification.withhold(each.game, each.digest, (place, each.chain))
     verification.check_chain(head, lambda game: read_record(folder / f"{game}{SUFFIX}"))
@@ -448,8 +448,8 @@ def _read_chain(folder: Path) -> tuple[bytes, list[_Listed], int]:
         raise StoreError(f"{path}: not the chain of an export ({type(error).__name__}: {error})") from None
 
 
-def _check_record(name: str, data: bytes, row: dict[str, Any] | None) -> None:
-    """Raise RecordError, with the game's name, if the record is not true or differs from its row."""
+def _check_record(name: str, data: bytes, row: dict[str, Any] | None) -> GameRecord:
+    """The record. Raises RecordError, with the game's name, if it is not true or differs from its row."""
     from arena_protocol.record import RecordError, time_used
     from arena_protocol.record_codec import decode
     from arena_protocol.verify import verify
@@ -475,3 +475,4 @@ def _check_record(name: str, data: bytes, row: dict[str, Any] | None) -> None:
             expected = list(expected)
         if expected != found:
             raise RecordError(f"game {name}, database: {key}: expected {expected!r}, found {found!r}")
+    return record
