@@ -99,7 +99,7 @@ def test_it_ends_early_as_finished() -> None:
 
 def test_killed_at_boundaries_it_decides_once() -> None:
     _, boundaries, _ = play()
-    for at in range(1, boundaries, 41):
+    for at in range(1, boundaries, 61):
         world, _, _ = play(at, power=at % 2 == 0)
         assert world.server.crashes == 1
         check(world)
@@ -108,12 +108,12 @@ def test_killed_at_boundaries_it_decides_once() -> None:
 def test_killed_round_the_decision_it_is_the_same() -> None:
     """Before the result that decides is stored, between that and the fact, and after the fact."""
     whole, boundaries, decided = play()
-    for at in range(decided - 6, min(boundaries, decided + 6)):
+    for at in range(decided - 4, min(boundaries, decided + 5)):
         world, _, _ = play(at)
         assert check(world) == check(whole), f"killed at boundary {at}"
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_killed_at_every_boundary_and_again_after_the_decision() -> None:
     _, boundaries, _ = play()
     for at in range(1, boundaries):
