@@ -15,6 +15,7 @@ from arena_server.core.log_events import LogEvent
 from arena_server.errors import ArenaError
 from arena_server.logs import WebhookDelivered, WebhookDropped, WebhookFailed
 from arena_server.spec import Webhook
+from arena_server.store.database import Database
 from arena_server.webhooks import delivery as module
 from arena_server.webhooks.delivery import (
     LONGEST_PAUSE_S,
@@ -33,8 +34,9 @@ HOOK = Webhook("https://example.org/t0ken", "a secret of the receiver")
 class World:
     """A database with results, a receiver that answers as `problem` says, and a clock."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, database: Database | None = None) -> None:
         self.path = folder / "arena.db"
+        self.database = database or self.path
         self.now = datetime.now(UTC).timestamp() + 1
         self.sent: list[dict[str, Any]] = []
         self.ids: list[str] = []
@@ -51,7 +53,7 @@ class World:
     ) -> None:
         header = opening("cup", new=False)
         config = replace(header.config, spectator_delay_ms=delay_ms, freeze_at_ms=freeze_at_ms)
-        kept = Kept(self.path, replace(header, config=config))
+        kept = Kept(self.database, replace(header, config=config))
         kept.start()
         for number in numbers:
             faults = (FaultRecord(2, 1, "illegal", b"MOVE 16"),) if number == 2 else ()
@@ -59,7 +61,7 @@ class World:
         kept.close(status)
 
     def cursors(self) -> Cursors:
-        return Cursors(cursors_path(self.path, "cup"))
+        return Cursors(cursors_path(self.database, "cup"))
 
     def delivery(self, taken_up: Cursor | None = None, hook: Webhook = HOOK, *, since: float = 0) -> Delivery:
         """As a server makes it at its start."""
@@ -68,7 +70,7 @@ class World:
         return Delivery(
             hook,
             1,
-            self.path,
+            self.database,
             "cup",
             cursors,
             self.events.append,
@@ -287,6 +289,19 @@ class TestResults:
         delivery.notice(Message("absence-1-2", "absence", b"{}"))
         assert world.run(delivery) is None
         assert world.ids == ["absence-1-2"]
+
+
+def test_results_of_both_databases(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where the file is with PostgreSQL
+    world = World(tmp_path, database)
+    world.store(1, 2)
+    world.run(world.delivery())
+    world.store(3)
+    world.run(world.delivery())
+    assert world.games == ["g1", "g2", "g3"]
+    assert (tmp_path / "arena.db-webhooks-cup").exists()
 
 
 class TestNotices:
