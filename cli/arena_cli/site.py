@@ -5,6 +5,7 @@
     DIR/api/v1/contests/N.json, contests/N/games-K.json                             standings, list of games
     DIR/api/v1/contests/N/schedule-K.json                                           if games are to be played
     DIR/api/v1/contests/N/ratings.json                                              if numpy is installed
+    DIR/api/v1/contests/N/rounds.json                                               of a format that draws
     DIR/api/v1/contests/N/faults.json                                               the latest ones
     DIR/api/v1/contests/N/chain-K.json                                              if the contest is over
     DIR/api/v1/contests/N/records/gM.json, gM.record                                the games
@@ -116,6 +117,8 @@ def documents(archive: Archive, number: int) -> Iterator[tuple[str, bytes]]:
         yield f"{home}/games-{chunk}.json", archive.games(number, chunk)
     with suppress(NotFoundError):
         yield f"{home}/ratings.json", encoded(RatingDocuments().find(archive, number))
+    with suppress(NotFoundError):
+        yield f"{home}/rounds.json", archive.rounds(number)
     yield f"{home}/faults.json", encoded(archive.faults(number))
     schedule = document["schedule"]
     if document["games_played"] < schedule["games"]:

@@ -220,12 +220,16 @@ class TestInTheBrowser:
             "head": None,
             "bots": names,
             "list": {"games": 0, "chunk": 9},
-            "rounds": rounds,
+            "ranked_by": "x",
             "schedule": {"games": 0, "chunk": 9},
             "standings": [{"rank": None, "bot": name, **row} for name in names],
         }
         site = {"live": False, "state": False}
-        texts = {"site.json": json.dumps(site), "contests/1.json": json.dumps(document)}
+        texts = {
+            "site.json": json.dumps(site),
+            "contests/1.json": json.dumps(document),
+            "contests/1/rounds.json": json.dumps({"ranked_by": "x", "rounds": rounds}),
+        }
         path = tmp_path / "cup.html"
         path.write_text(report_page("cup", 1, {name: packed(text.encode()) for name, text in texts.items()}))
         page = pages.open(path.as_uri(), PHONE, "dark")

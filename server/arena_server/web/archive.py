@@ -61,6 +61,9 @@ class _GameIndex:
     #: Made when a page asks for them: the place of the last game, and the rows up to it as JSON.
     chunks: dict[int, tuple[int, bytes]] = field(default_factory=dict)
     chain: dict[int, bytes] = field(default_factory=dict)
+    #: How many facts are known, and the document of the rounds that was made of how many results and facts.
+    facts: int = 0
+    rounds: tuple[tuple[int, int], bytes] | None = None
     #: A contest that is over, all of whose games have been read, is not looked at again.
     complete: bool = False
 
@@ -127,8 +130,22 @@ class Archive:
                 "list": {"games": index.last, "chunk": CHUNK},
                 "schedule": {"games": index.planned, "chunk": CHUNK},
             }
-            | ({} if index.history is None else index.history.document())
+            | ({} if index.history is None else {"ranked_by": index.history.form.RANKED_BY})
         )
+
+    def rounds(self, number: int) -> bytes:
+        """What a format has drawn, as JSON: see `core/formats/document.py`. Raises NotFoundError.
+
+        It is made when it is asked for after a change: of 2,000 bots in 11 rounds that takes 0.4 s.
+        """
+        with Results(self._database) as results:
+            index = self._index(results, number)
+        if index.history is None:
+            raise NotFoundError(f"contest {number} draws no rounds")
+        known = index.last, index.facts
+        if index.rounds is None or index.rounds[0] != known:
+            index.rounds = known, _encoded(index.history.document())
+        return index.rounds[1]
 
     def games(self, number: int, chunk: int) -> bytes:
         """Chunk `chunk` (0, 1, ...) of the games in the order of storing, as JSON. Raises NotFoundError.
@@ -173,7 +190,7 @@ class Archive:
         if not planned and chunk * CHUNK >= (index.planned or 0):
             raise NotFoundError(f"contest {number} has no games of chunk {chunk} in its schedule")
         places = {name: place for place, name in enumerate(index.bots)}
-        return _encode_rows(
+        return _encoded(
             [
                 [f"g{pairing.number}", [places[name] for name in pairing.names]]
                 for pairing in planned
@@ -306,7 +323,9 @@ class Archive:
                     index.history.add(_past_game(game))
             index.last = last
         if index.history is not None:
-            index.history.extend(results.facts(contest))
+            facts = results.facts(contest)
+            index.facts = len(facts)
+            index.history.extend(facts)
             index.contest["games"] = index.history.form.total
         over = contest.ended_at is not None and contest.ended_at <= until
         if over and (separated := results.separated(contest)) is not None:
@@ -323,7 +342,7 @@ def _chunk(results: Results, contest: ContestRow, index: _GameIndex, chunk: int)
     if index.chunks.get(chunk, (-1,))[0] != last:
         places = {name: place for place, name in enumerate(index.bots)}
         rows = [_plain_game(game, places) for game in results.summaries(contest, chunk * CHUNK, last)]
-        index.chunks[chunk] = last, _encode_rows(rows)
+        index.chunks[chunk] = last, _encoded(rows)
     return index.chunks[chunk][1]
 
 
@@ -344,7 +363,7 @@ def _past_game(game: GameSummary) -> PastGame:
     return PastGame(number_of(game.game_id), game.names, 0, game.totals, game.end, game.plies)
 
 
-def _encode_rows(rows: list[list[Any]]) -> bytes:
+def _encoded(rows: object) -> bytes:
     return json.dumps(rows, separators=(",", ":")).encode()
 
 

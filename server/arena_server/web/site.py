@@ -7,6 +7,7 @@
     GET /api/v1/contests/3/games-0.json         its games in chunks, for lists and cross-tables
     GET /api/v1/contests/3/schedule-0.json      its schedule in chunks: who meets whom, played or not
     GET /api/v1/contests/3/ratings.json         ratings with 95 % intervals, of bots and of their versions
+    GET /api/v1/contests/3/rounds.json          the bracket or the rounds of a format that draws
     GET /api/v1/contests/3/faults.json          the latest faults with their lines
     GET /api/v1/contests/3/chain-0.json         the digests of its records, which lead to its head
     GET /api/v1/contests/3/records/g7.json      the record of a game (.record: the exported bytes)
@@ -171,6 +172,7 @@ class PublicApi:
             "contests/{number}/games-{chunk}.json": self._games,
             "contests/{number}/schedule-{chunk}.json": self._schedule,
             "contests/{number}/ratings.json": self._ratings,
+            "contests/{number}/rounds.json": self._rounds,
             "contests/{number}/faults.json": self._faults,
             "contests/{number}/chain-{chunk}.json": self._chain,
             "contests/{number}/records/{game}.json": self._record,
@@ -245,6 +247,10 @@ class PublicApi:
 
     async def _chain(self, request: Request) -> Response:
         data = await self._read(request, Archive.chain, _chunk(request))
+        return Response(data, media_type="application/json")
+
+    async def _rounds(self, request: Request) -> Response:
+        data = await self._read(request, Archive.rounds)
         return Response(data, media_type="application/json")
 
     async def _faults(self, request: Request) -> Response:
@@ -323,8 +329,6 @@ class PublicApi:
             return {"contest": None, "standings": [], **more}
         whole = await self._run(self._archive.contest, number)
         standings = whole.pop("standings")
-        # Every result of a long contest would send all of its rounds to each viewer: the page asks for them.
-        whole.pop("rounds", None)
         return {"contest": whole, "standings": standings[:EVENT_ROWS], **more}
 
     def _problem(self, name: str) -> str | None:

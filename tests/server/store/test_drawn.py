@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from arena_server.core.formats.base import PairingError
 from arena_server.core.journal import Drawn, Repeat, entry_of
 from arena_server.store.reader import Results
-from arena_server.web.archive import Archive
+from arena_server.web.archive import Archive, NotFoundError
 
 from ..records import Kept, game, opening
 
@@ -57,26 +59,50 @@ def test_the_first_of_the_table_has_won_the_bracket(tmp_path: Path) -> None:
         assert (final["names"], final["games"], final["winner"]) == (["a", "b"], [4], "a")
 
 
+def rounds_of(archive: Archive) -> Any:
+    return json.loads(archive.rounds(1))["rounds"]
+
+
+def test_rounds_are_made_again_only_after_a_change(tmp_path: Path) -> None:
+    play(tmp_path / "arena.db", 60_000, end=None)
+    now = [datetime.now(UTC).replace(tzinfo=None)]
+    archive = Archive(tmp_path / "arena.db", lambda: now[0], delayed=True)
+    first = archive.rounds(1)
+    assert archive.rounds(1) is first
+    now[0] += timedelta(seconds=120)
+    assert archive.rounds(1) != first
+
+
+def test_a_format_that_draws_nothing_has_no_rounds(tmp_path: Path) -> None:
+    kept = Kept(tmp_path / "arena.db", opening())
+    kept.start()
+    kept.close()
+    with pytest.raises(NotFoundError, match=r"^contest 1 draws no rounds$"):
+        Archive(tmp_path / "arena.db").rounds(1)
+
+
 def test_the_page_ranks_and_counts_the_same(tmp_path: Path) -> None:
     play(tmp_path / "arena.db")
     document = Archive(tmp_path / "arena.db").contest(1)
     assert [(row["bot"], row["score"]) for row in document["standings"][:2]] == [("a", 2), ("b", 1)]
     assert (document["games_played"], document["games_void"], document["games"]) == (3, 1, 3)
-    assert document["rounds"][-1]["matches"][0]["winner"] == "a"
+    assert "rounds" not in document
+    assert document["ranked_by"] == "levels of the bracket passed"
+    assert rounds_of(Archive(tmp_path / "arena.db"))[-1]["matches"][0]["winner"] == "a"
     assert Archive(tmp_path / "arena.db").contests()[0]["games"] == 3
 
 
 def test_with_a_delay_no_draw_tells_a_result_before_its_time(tmp_path: Path) -> None:
     play(tmp_path / "arena.db", 60_000, end=None)
     begin = datetime.now(UTC).replace(tzinfo=None)
-    document = Archive(tmp_path / "arena.db", lambda: begin, delayed=True).contest(1)
-    semi, final = document["rounds"]
+    now = [begin]
+    archive = Archive(tmp_path / "arena.db", lambda: now[0], delayed=True)
+    document, (semi, final) = archive.contest(1), rounds_of(archive)
     assert [match["state"] for match in semi["matches"]] == ["open", "open"]
     assert final["matches"][0]["names"] == [None, None]
     assert {row["score"] for row in document["standings"]} == {0}
-    later = begin + timedelta(seconds=120)
-    document = Archive(tmp_path / "arena.db", lambda: later, delayed=True).contest(1)
-    assert document["rounds"][-1]["matches"][0]["winner"] == "a"
+    now[0] = begin + timedelta(seconds=120)
+    assert rounds_of(archive)[-1]["matches"][0]["winner"] == "a"
 
 
 @pytest.mark.parametrize(

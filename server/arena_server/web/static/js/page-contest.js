@@ -6,7 +6,7 @@ import { CrossTable } from "./crosstable.js";
 import { faultsPanel, loadFaults, rangesPanel } from "./details.js";
 import { GameList, loadGames, idsOf, loadSchedule, openGames, runningRows, withLeaving } from "./gamelist.js";
 import { loadRatings, ratingPanel } from "./ratings.js";
-import { roundsPanel } from "./rounds.js";
+import { loadRounds, roundsPanel } from "./rounds.js";
 import { Wall } from "./wall.js";
 
 applyTheme();
@@ -69,9 +69,10 @@ async function begin() {
   const ranges = el("div");
   const rounds = el("div");
   const openedRounds = new Set();
-  const showRounds = () => {
+  const showRounds = async () => {
+    const panel = roundsPanel(contest, await loadRounds(contest), openedRounds);
     const scrolled = rounds.querySelector(".bracket")?.scrollLeft ?? 0;
-    rounds.replaceChildren(...[roundsPanel(contest, openedRounds)].filter(Boolean));
+    rounds.replaceChildren(...[panel].filter(Boolean));
     rounds.querySelector(".bracket")?.scrollTo(scrolled, 0);
   };
   const faults = el("div");
@@ -105,7 +106,7 @@ async function begin() {
     table.replaceChildren(shown.standings.some((row) => row.games) || shown.standings.length ? standingsTable(shown, shown.standings) : el("p", { class: "empty" }, "No bot has entered."));
   };
   const showGames = async () => {
-    showRounds();
+    await showRounds();
     rows = await loadGames(contest, rows, (some) => { if (!rows.length) list.setRows(some); });
     list.setRows(rows);
     showOpen();

@@ -1,24 +1,35 @@
 // What a format has drawn: a bracket as columns of matches, rounds and groups as tables. Each match links to its games.
 
+import { get } from "./api.js";
 import { el, link, numberText } from "./dom.js";
 import { gameLink } from "./gameview.js";
 
 /** Rounds of more matches than this are closed until they are opened. */
 const MOST_OPEN = 16;
 
+/** The rounds of a contest, none of a format that draws nothing; also none where an earlier version has written the site. */
+export async function loadRounds(contest) {
+  if (!contest.ranked_by) return [];
+  try {
+    return (await get(`contests/${encodeURIComponent(contest.id)}/rounds.json`)).rounds;
+  } catch {
+    return [];
+  }
+}
+
 /** The panel, or null for a contest without rounds. Opened rounds stay open: `opened` has their places. */
-export function roundsPanel(contest, opened = new Set()) {
-  if (!contest.rounds?.length) return null;
+export function roundsPanel(contest, rounds, opened = new Set()) {
+  if (!rounds.length) return null;
   const parts = [];
   let levels = [];
   const flush = () => { if (levels.length) parts.push(bracket(contest, levels)); levels = []; };
-  contest.rounds.forEach((round, place) => {
+  rounds.forEach((round, place) => {
     if (round.kind === "level") return levels.push(round);
     flush();
-    return parts.push(roundBox(contest, round, place, opened));
+    return parts.push(roundBox(contest, rounds, place, opened));
   });
   flush();
-  return el("section", { class: "panel" }, el("h2", {}, contest.rounds.every((round) => round.kind === "level") ? "Bracket" : "Rounds"), ...parts);
+  return el("section", { class: "panel" }, el("h2", {}, rounds.every((round) => round.kind === "level") ? "Bracket" : "Rounds"), ...parts);
 }
 
 function bracket(contest, levels) {
@@ -56,9 +67,10 @@ function matchCard(contest, match) {
     match.games.length ? el("div", { class: "cell-games" }, gamesOf(contest, match)) : null);
 }
 
-function roundBox(contest, round, place, opened) {
+function roundBox(contest, rounds, place, opened) {
+  const round = rounds[place];
   // The last round, and groups until they are over: then the bracket counts.
-  const now = place === contest.rounds.length - 1 || (round.kind === "group" && !contest.rounds.some((each) => each.kind === "level"));
+  const now = place === rounds.length - 1 || (round.kind === "group" && !rounds.some((each) => each.kind === "level"));
   const open = opened.has(place) || (!opened.has(-1 - place) && now && round.matches.length <= MOST_OPEN);
   const body = el("div", {});
   const fill = () => { if (!body.childElementCount) body.append(matchTable(contest, round)); };
