@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import signal
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -53,11 +54,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         function._hypothesis_internal_use_settings = settings(asked, max_examples=count)
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_finish() -> None:
-    """8,000 tests live until the end: the garbage collector looks at them once."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """8,000 tests live until the end: the garbage collector does not look at them again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 def group(items: list[pytest.Item]) -> None:

@@ -129,6 +129,14 @@ def test_a_bot_that_says_hello_at_once_gets_its_place_beside_any_flood(flood: st
     assert server.held <= 4_000
 
 
+@pytest.mark.parametrize(("connections", "guests"), [(4_000, 3_992 - LOGIN_PLACES), (100, 46), (10, 1)])
+def test_guests_of_any_number_of_addresses_leave_places_to_log_in(connections: int, guests: int) -> None:
+    server = Server(ConnectionLimits(connections))
+    for number in range(connections):
+        server.watch(server.open(f"192.0.2.{number % 200}"))
+    assert len(server.guests) == guests
+
+
 def test_the_refusal_says_what_is_full() -> None:
     server = Server(ConnectionLimits(100, 3, 2))
     answers = [server.watch(server.open(host)) for host in (HOSTS[0],) * 3 + (HOSTS[1],) * 2]

@@ -202,6 +202,26 @@ class TestRemove:
             assert again.finished == "finished"
             assert {row.games for row in rows(again).values()} == {4}
 
+    def test_when_it_comes_back_the_others_do_not_wait_until_it_has_caught_up(self) -> None:
+        harness = seated("ann", "bob", "cid", "dan", games_per_pair=10, options=ONE_PLY, ready=False)
+
+        def others_play(times: int) -> None:
+            for _ in range(times):
+                for game in harness.contest.overview().running:
+                    if "dan" not in game.names:
+                        for name in game.names:
+                            harness.send(name, f"READY {game.game_id}")
+                        harness.send(game.names[0], "MOVE 7")
+
+        assert harness.command("remove", "dan") is None
+        others_play(12)
+        assert add(harness, "dan") is None
+        known = {*harness.records, *(game.game_id for game in harness.contest.overview().running)}
+        harness.log_in("dan", f" token={TOKEN}")
+        others_play(6)
+        assert any("dan" in game.names for game in harness.contest.overview().running), "it takes its time"
+        assert set(harness.records) - known, "a game of two others has started, and is over"
+
     def test_in_a_format_that_takes_no_late_entrants_it_can_come_back(self) -> None:
         harness = seated("ann", "bob", format="matches", options=ONE_PLY)
         assert harness.command("remove", "ann") is None

@@ -452,3 +452,12 @@ def test_a_reader_changes_nothing_under_a_server(tmp_path: Path) -> None:
         kept.writer.store(f"g{number}", game(number))
         assert kept.next() == [f"g{number}"]
     kept.close("finished")
+
+
+def test_the_name_of_a_new_file_survives_a_power_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder is written to the disk once, when the file is made."""
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.fstat(file).st_ino))
+    for _ in range(2):
+        HeadFile(tmp_path / "arena.db", 1, "trial").close()
+    assert synced == [tmp_path.stat().st_ino]
