@@ -98,9 +98,14 @@ def _print(contest: ContestConfig, measured: Measured, move_ms: int) -> None:
         ["of a clock, beyond the bot's thinking", *_ms(measured.machine)],
     ]
     ResultTable("latency of the machine", heads, times).print()
-    for ms in sorted({10.0, round(usual_move_ms(contest, measured), 1)}):
-        many = games_at_once(measured, ms)
-        typer.echo(f"half a processor judges {many:,} games at once of bots that take {ms:g} ms a move")
+    usual = usual_move_ms(contest, measured)
+    for ms, pace in (
+        (10.0, "take 10 ms a move"),
+        (usual, f"use half of their clock, {usual:,.0f} ms a move"),
+    ):
+        typer.echo(
+            f"half a processor judges {games_at_once(measured, ms):,} games at once of bots that {pace}"
+        )
     typer.echo(f"does this machine take it? {verdict(contest, measured)[1]}")
 
 
