@@ -128,9 +128,15 @@ function update(status) {
   parts.games.replaceChildren(status.running.length ? table(["Game", "Bots", "Plies", "Orders"], status.running.map((game) => [
     game.game_id, game.names.join(" – "), numberText(game.plies), [action("Void", "void", game.game_id), action("Replay", "replay", game.game_id)],
   ])) : el("p", { class: "empty" }, "No game is running."));
-  parts.bots.replaceChildren(table(["Bot", "Author", "State", "From", "Points", "Games", "Mean move", "Faulty games", "Log", "Orders"], status.bots.map((bot) => [
-    bot.name, authorText(bot), bot.where, [bot.address, bot.agent].filter(Boolean).join(" "), numberText(bot.points), numberText(bot.games), moveText(bot.move_ms), numberText(bot.faulty_games), [logButton(bot.name)], over ? "" : botOrders(bot),
+  parts.bots.replaceChildren(table(["Bot", "Author", "State", "Points", "Games", "Mean move", "Faulty games", "Orders"], status.bots.map((bot) => [
+    bot.name, authorText(bot), stateText(bot), numberText(bot.points), numberText(bot.games), moveText(bot.move_ms), numberText(bot.faulty_games), [...(over ? [] : botOrders(bot)), logButton(bot.name)],
   ])));
+}
+
+/** Where a bot is, and below that from where it is connected and what it calls its program. */
+function stateText({ where, address, agent }) {
+  const from = [address, agent].filter(Boolean).join(" ");
+  return el("div", {}, where, from ? el("div", { class: "sub" }, from) : "");
 }
 
 const moveText = (ms) => ms === null ? "" : ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`;
