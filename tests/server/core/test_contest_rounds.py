@@ -37,3 +37,16 @@ def test_one_that_is_kicked_loses_the_rest_of_its_round(
     assert len(harness.logged(RoundDrawn)) == draws
     assert harness.logged(WalkedOver)[0].absent == ("dan",)
     assert table(harness) == table(restarted(harness)) == expected
+
+
+def test_a_void_game_of_an_earlier_round_is_not_played_again() -> None:
+    harness = seated(*BOTS, format="swiss", options=ONE_PLY, ready=False, logs=True)
+    assert harness.command("void", "g1") is None
+    while len(harness.logged(RoundDrawn)) < 2:
+        game = harness.contest.overview().running[0]
+        for name in game.names:
+            harness.send(name, f"READY {game.game_id}")
+        harness.send(game.names[0], "MOVE 7")
+    refusal = harness.command("replay", "g1")
+    assert refusal is not None
+    assert "g1" in refusal

@@ -204,6 +204,17 @@ def test_a_bot_that_joins_is_paired_at_once() -> None:
     assert set(game.names) == {"b0", "late"}
 
 
+def test_a_void_game_of_a_bot_that_has_left_is_not_played_again() -> None:
+    form = open_to(ladder(bots(3)), "b0", "b1")
+    (game,) = taken(form)
+    form.leave("b0")
+    form.again(Pairing(2, game.names, 2), game.number)
+    form.free("b1", 1)
+    assert taken(form) == []
+    open_to(form, "b2")
+    assert [set(each.names) for each in taken(form)] == [{"b1", "b2"}]
+
+
 def test_a_bot_with_more_places_plays_different_bots_at_once() -> None:
     form = open_to(ladder(bots(4)), "b1", "b2", "b3")
     form.withdraw("b1")

@@ -183,6 +183,47 @@ def test_the_numbers_of_a_late_entrants_games_follow_all_that_are_known() -> Non
         make_format("round-robin", Terms(("a", "b", "c"), 2, 2)).started(Pairing(7, ("a", "b"), 7))
 
 
+def test_the_total_follows_a_bot_that_leaves_with_a_void_game() -> None:
+    """Its void game is to be played again, and counts only if the bot comes back."""
+    form = make_format("round-robin", Terms(("a", "b", "c"), 2, 2))
+    (game,) = starting(form, "a", "b")
+    form.leave("a")
+    assert (form.total, dict(form.unplayed())) == (3, {("b", "c"): 2})
+    form.again(Pairing(7, game.names, 7), game.number)
+    assert (form.total, dict(form.unplayed())) == (2, {("b", "c"): 2})
+    form.come_back("a")
+    assert form.total == 6
+    with pytest.raises(PairingError, match=r"^g8 is not a game of this contest$"):
+        form.started(Pairing(8, ("a", "b"), 1))
+    with pytest.raises(PairingError, match=r"^g9 is not a game of this contest$"):
+        scheduled_round_robin().pairing(9)
+
+
+def scheduled_round_robin() -> Scheduled:
+    form = make_format("round-robin", Terms(("a", "b"), 2, 2))
+    assert isinstance(form, Scheduled)
+    return form
+
+
+def test_groups_that_had_no_game_left_are_open_after_an_extension() -> None:
+    form = make_format("round-robin", Terms(("a", "b"), 2, 2))
+    for _ in range(2):
+        starting(form, "a", "b")
+        for name in ("a", "b"):
+            form.free(name, 1)
+    assert starting(form, "a", "b") == []
+    form.extend(2)
+    assert form.total == 4
+    assert len(starting(form, "a", "b")) == 1
+
+
+def test_a_bot_that_has_left_is_not_part_of_an_extension() -> None:
+    form = make_format("round-robin", Terms(("a", "b", "c"), 2, 2))
+    form.leave("c")
+    form.extend(2)
+    assert (form.total, dict(form.unplayed())) == (4, {("a", "b"): 4})
+
+
 def test_a_late_entrant_of_a_gauntlet_joins_the_field() -> None:
     form = make_format("gauntlet", Terms(("a", "b", "c", "d"), 2, 2, options={"challengers": 2}))
     form.join("e")
