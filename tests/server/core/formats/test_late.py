@@ -253,6 +253,39 @@ def test_the_field_does_not_wait_until_a_late_entrant_has_caught_up() -> None:
     assert any("d" in each for each in names)
 
 
+def test_an_extension_opens_what_was_over_but_for_those_that_have_left() -> None:
+    form = make_format("round-robin", Terms(("a", "b", "c"), 2, 2))
+    for number in range(1, 7):
+        form.started(form.pairing(number))  # type: ignore[attr-defined]
+    form.leave("c")
+    form.extend(2)
+    assert (form.total, form.next_number) == (8, 13)
+    assert dict(form.unplayed()) == {("a", "b"): 2}
+    assert {game.names for game in starting(form, "a", "b", "c")} == {("a", "b")}
+    form.come_back("c")
+    assert form.total == 12
+    with pytest.raises(PairingError, match=r"^g13 is not a game of this contest$"):
+        form.pairing(13)  # type: ignore[attr-defined]
+
+
+def test_a_game_that_is_played_again_waits_for_a_bot_that_has_left() -> None:
+    form = make_format("round-robin", Terms(("a", "b"), 2, 2))
+    (game,) = starting(form, "a", "b")
+    form.leave("b")
+    form.again(Pairing(3, game.names, 3), game.number)
+    assert (form.total, list(form.unplayed())) == (0, [])
+    form.come_back("b")
+    assert dict(form.unplayed()) == {("a", "b"): 2}
+    ladder = make_format("ladder", Terms(("a", "b", "c"), 2, 2, options={"games": 3}))
+    (game,) = starting(ladder, "a", "b")
+    ladder.leave("a")
+    ladder.again(Pairing(2, game.names, 2), 1)
+    assert ladder.total == 2
+    ladder.come_back("a")
+    assert ladder.total == 3
+    assert dict(ladder.unplayed()) == {game.names: 1, (): 2}
+
+
 @pytest.mark.parametrize("name", FIXED)
 def test_a_format_whose_groups_are_fixed_takes_none_and_stays_as_it_was(name: str) -> None:
     form = make_format(name, Terms(("a", "b", "c", "d"), 2, 2))
