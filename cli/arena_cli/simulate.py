@@ -37,9 +37,14 @@ class SimulateOptions:
             metavar="DURATION", help="The mean time of a move instead, such as 50ms.", show_default=False
         ),
     ] = None
-    time: Annotated[str, typer.Option(metavar="DURATION", help="When a contest that is open is closed.")] = (
-        "1h"
-    )
+    time: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DURATION",
+            help="When a contest without an end is closed; else at contest.ends_at, else after 1h.",
+            show_default=False,
+        ),
+    ] = None
     runs: Annotated[
         int | None,
         typer.Option(min=1, max=10_000, help="How many contests; else as many as a second allows, 3 to 100."),
@@ -81,19 +86,35 @@ def command(config: Config, options: SimulateOptions = SimulateOptions(), as_jso
     move_ms = None if options.move_time is None else duration(options.move_time, "--move-time")
     pace = Pace(options.share, move_ms)
     _check_clock(file, pace)
+    timetable = timetable_of(file)
+    until = _closes_after(timetable, options)
     if options.compare:
-        _compare(contest, entrants, pace, options, as_json=as_json)
+        _compare(contest, entrants, pace, options, until, as_json=as_json)
         return
-    found = _forecast(contest, entrants, pace, options)
-    ends = _ends(timetable_of(file), found, options)
+    found = _forecast(contest, entrants, pace, options, until)
+    ends = _ends(timetable, found, options)
     if as_json:
         shown = {} if ends is None else {"ends": {"p50": ends[0].isoformat(), "p90": ends[1].isoformat()}}
         print_json(_plain(contest, found, options) | shown)
         return
     _print(contest, entrants, found, pace, options)
+    if found.is_open:
+        typer.echo(f"the contest has no end of its own: it is closed after {_span(until)} of play")
     if ends is not None:
-        for line in _calendar(*ends, file.contest.ends_at):
+        for line in _calendar(*ends, None if found.is_open else file.contest.ends_at):
             typer.echo(line)
+
+
+def _start(options: SimulateOptions) -> datetime:
+    return (options.start or datetime.now()).astimezone().replace(second=0, microsecond=0)
+
+
+def _closes_after(timetable: Timetable, options: SimulateOptions) -> int:
+    """The milliseconds for which a contest without an end of its own is played."""
+    if options.time is not None or timetable.ends_at is None:
+        return duration(options.time or "1h", "--time")
+    played = timetable.playing(_start(options), timetable.ends_at)
+    return max(1, round(played / timedelta(milliseconds=1)))
 
 
 def _ends(
@@ -102,8 +123,7 @@ def _ends(
     """When half of the contests are over, and nine of ten, if hours or an end are set."""
     if timetable.hours is None and timetable.ends_at is None:
         return None
-    start = (options.start or datetime.now()).astimezone().replace(second=0, microsecond=0)
-    spread = found.duration
+    start, spread = _start(options), found.duration
     half, most = (timetable.after(start, timedelta(milliseconds=ms)) for ms in (spread.p50, spread.p90))
     return half, most
 
@@ -127,11 +147,10 @@ def _check_clock(file: ContestFile, pace: Pace) -> None:
 
 
 def _forecast(
-    contest: ContestConfig, entrants: list[Entrant], pace: Pace, options: SimulateOptions
+    contest: ContestConfig, entrants: list[Entrant], pace: Pace, options: SimulateOptions, until: int
 ) -> Forecast:
     from arena_server.forecast import forecast
 
-    until = duration(options.time, "--time")
     return forecast(contest, entrants, pace, options.seed, runs=options.runs, until=until)
 
 
@@ -188,8 +207,6 @@ def _notes(contest: ContestConfig, found: Forecast, pace: Pace, options: Simulat
     yield _assumed(pace)
     if contest.stop:
         yield f"stop = {contest.stop!r} hardly ever ends a contest of equals: with others it may end sooner"
-    if found.is_open:
-        yield f"the contest has no end of its own: it is closed after {options.time} (--time)"
 
 
 def _assumed(pace: Pace) -> str:
@@ -220,7 +237,13 @@ def _span(ms: int) -> str:
 
 
 def _compare(
-    contest: ContestConfig, entrants: list[Entrant], pace: Pace, options: SimulateOptions, *, as_json: bool
+    contest: ContestConfig,
+    entrants: list[Entrant],
+    pace: Pace,
+    options: SimulateOptions,
+    until: int,
+    *,
+    as_json: bool,
 ) -> None:
     from arena_server.core.config import ContestConfigError
     from arena_server.core.formats import FORMATS
@@ -233,7 +256,7 @@ def _compare(
         stop = contest.stop if form.MAY_STOP else ""
         other = replace(contest, format=name, format_options=given, stop=stop)
         try:
-            found = _forecast(other, entrants, pace, options)
+            found = _forecast(other, entrants, pace, options, until)
         except ContestConfigError as error:
             notes.append(f"{name} is not possible: {error}")
             plain.append({"format": name, "error": str(error)})
@@ -258,5 +281,5 @@ def _compare(
     )
     heads = [Column("format", is_text=True), *map(Column, words)]
     title = f"{contest.name}: {contest.game}, {len(entrants)} bots, {contest.games_per_pair} games a pair"
-    closed = f"a format that is open is closed after {options.time} (--time); medians, seed {options.seed}"
+    closed = f"a format that is open is closed after {_span(until)} of play; medians, seed {options.seed}"
     ResultTable(title, heads, rows, [*notes, closed, _assumed(pace)]).print()

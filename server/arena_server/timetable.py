@@ -100,6 +100,17 @@ class Timetable:
                 played -= until - now
             now = until
 
+    def playing(self, begin: datetime, end: datetime) -> timedelta:
+        """For how long games can be played from `begin` to `end`, which are aware."""
+        if self.hours is None:
+            return max(end - begin, timedelta())
+        now, found = begin, timedelta()
+        while now < end:
+            is_open, until = self.hours.at(now)
+            found += min(until, end) - now if is_open else timedelta()
+            now = until
+        return found
+
 
 def milliseconds(moment: datetime) -> int:
     """Since 1970, UTC."""

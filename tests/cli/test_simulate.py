@@ -59,8 +59,16 @@ def test_an_open_contest_is_closed_after_a_time(plan: Path, shell: Shell) -> Non
     change(plan, "games_per_pair = 4", 'format = "ladder"')
     outcome = shell("simulate", "plan.toml", "--time", "5m", "--move-time", "100ms")
     assert "closed" in outcome.out
-    assert outcome.out.splitlines()[-1].endswith("it is closed after 5m (--time)")
+    assert outcome.out.splitlines()[-1].endswith("it is closed after 5m 0s of play")
     assert "in the mean a bot uses 100 ms a move" in outcome.out
+
+
+def test_a_ladder_is_closed_at_the_end_of_the_contest(plan: Path, shell: Shell) -> None:
+    change(plan, "games_per_pair = 4", 'format = "ladder"\nends_at = 2026-12-24T18:31:00')
+    outcome = shell("simulate", "plan.toml", "--start", "2026-12-24T18:29")
+    closed, over = outcome.out.splitlines()[-2:]
+    assert closed == "the contest has no end of its own: it is closed after 2m 0s of play"
+    assert over.startswith("over by 2026-12-24 18:3")
 
 
 def test_the_day_of_the_end(plan: Path, shell: Shell) -> None:

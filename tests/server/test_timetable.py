@@ -31,6 +31,22 @@ def local(text: str) -> datetime:
 
 
 @pytest.mark.parametrize(
+    ("hours", "begin", "end", "minutes"),
+    [
+        (None, "2026-11-23T12:00", "2026-11-23T13:00", 60),
+        (None, "2026-11-23T13:00", "2026-11-23T12:00", 0),
+        ("18:00-23:00", "2026-11-23T12:00", "2026-11-23T19:00", 60),
+        ("18:00-23:00", "2026-11-23T22:00", "2026-11-25T12:00", 360),
+        ("18:00-23:00", "2026-11-24T12:00", "2026-11-23T12:00", 0),
+        ("22:00-04:00", "2026-03-28T23:00", "2026-03-29T12:00", 240),  # summer time begins
+    ],
+)
+def test_how_long_games_can_be_played(hours: str | None, begin: str, end: str, minutes: int) -> None:
+    timetable = Timetable(None if hours is None else parse_hours(hours))
+    assert timetable.playing(local(begin), local(end)) == timedelta(minutes=minutes)
+
+
+@pytest.mark.parametrize(
     ("hours", "now", "is_open", "until"),
     [
         ("18:00-23:00", "2026-11-23T17:59", False, "2026-11-23T18:00"),
