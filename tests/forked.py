@@ -161,6 +161,7 @@ def become(files: Sequence[int], arguments: Sequence[str], cwd: str, env: Mappin
         os.dup2(file, number)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.stdout.reconfigure(line_buffering=sys.stdout.isatty())  # type: ignore[union-attr]
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(env)

@@ -11,7 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.server.programs import ARENA, PATIENCE_S, contest, inside
+from tests.forked import Arena
+from tests.server.programs import PATIENCE_S, contest, inside
 
 from arena_cli.play_web import browser_games, play_in_browser
 from arena_protocol.games import make_game
@@ -61,12 +62,11 @@ def test_an_engine_that_cannot_start_ends_the_command(tmp_path: Path) -> None:
 def test_a_game_against_an_engine(tmp_path: Path) -> None:
     from tests.server.web.persons import Person, Web
 
-    command = [*ARENA, "play", "tictactoe", "--against", "perfect", "--web"]
-    process = subprocess.Popen(
+    command = ["play", "tictactoe", "--against", "perfect", "--web"]
+    process = Arena(
         [*command, "--database", f"sqlite:///{tmp_path}/arena.db"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
         env={**os.environ, "ARENA_DEBUG": "1"},
     )
     try:
@@ -95,12 +95,11 @@ def test_a_tournament_prints_the_link_of_a_person(tmp_path: Path) -> None:
     bots = '[[bot]]\nname = "eva"\nperson = true\n[[bot]]\nname = "greedy"\nengine = "greedy"\n'
     file = tmp_path / "c.toml"
     file.write_text(contest(bots=bots, seed=None))
-    command = [*ARENA, "tournament", str(file), "--web-port", "0"]
-    process = subprocess.Popen(
+    command = ["tournament", str(file), "--web-port", "0"]
+    process = Arena(
         [*command, "--database", f"sqlite:///{tmp_path}/arena.db"],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        text=True,
     )
     try:
         assert process.stdout is not None

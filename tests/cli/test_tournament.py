@@ -15,7 +15,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 from tests.forked import Arena
-from tests.server.programs import ARENA, PATIENCE_S, Outcome, Players, arena, contest, inside
+from tests.server.programs import PATIENCE_S, Outcome, Players, arena, contest, inside
 
 from arena_server.store.reader import Results
 
@@ -63,8 +63,8 @@ class TestPage:
         bots = engines("dummy") + '[[bot]]\nname = "guest"\n'
         (folder / "c.toml").write_text(contest(bots=bots, seed=None))
         ours, theirs = os.openpty() if terminal else os.pipe()
-        command = [*ARENA, "tournament", "c.toml", "--web-port", "0", *options]
-        process = subprocess.Popen(command, cwd=folder, stdout=theirs, stderr=theirs)
+        command = ["tournament", "c.toml", "--web-port", "0", *options]
+        process = Arena(command, cwd=folder, stdout=theirs, stderr=theirs)
         os.close(theirs)
         said: list[str] = []
         with suppress(OSError), open(ours, encoding="utf-8") as lines:  # EIO: the terminal is closed

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.client.test_spectator import GAME_LINES
 from tests.forked import Arena
-from tests.server.programs import ARENA, Players, Server, contest, inside
+from tests.server.programs import Players, Server, contest, inside
 
 from arena_cli.watch import HOME, Screen, Wall, frame, json_line, line_printer, text_line, watch
 from arena_client.errors import ClientError
@@ -240,8 +240,8 @@ def test_a_contest_is_watched_to_its_end(tmp_path: Path, form: list[str]) -> Non
 def test_in_a_terminal_the_board_is_drawn(tmp_path: Path) -> None:
     ours, theirs = os.openpty()
     with Server(contest("a", "b", contest='spectator_delay = "0s"'), tmp_path) as server:
-        watching = subprocess.Popen(
-            [*ARENA, "watch", "--connect", f"127.0.0.1:{server.port}"], stdout=theirs, stderr=subprocess.PIPE
+        watching = Arena(
+            ["watch", "--connect", f"127.0.0.1:{server.port}"], stdout=theirs, stderr=subprocess.PIPE
         )
         os.close(theirs)
         assert server.process.stderr is not None
@@ -255,7 +255,7 @@ def test_in_a_terminal_the_board_is_drawn(tmp_path: Path) -> None:
                 seen += chunk
         os.close(ours)
         bots.join()
-        assert (watching.communicate(timeout=60)[1], watching.returncode) == (b"", 0)
+        assert (watching.communicate(timeout=60)[1], watching.returncode) == ("", 0)
     last = seen.decode().split(HOME)[-1]
     assert "The game is over: " in last
     assert "\x1b[30;4" in seen.decode()  # painted pictures

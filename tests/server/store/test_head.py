@@ -461,3 +461,18 @@ def test_the_name_of_a_new_file_survives_a_power_cut(tmp_path: Path, monkeypatch
     for _ in range(2):
         HeadFile(tmp_path / "arena.db", 1, "trial").close()
     assert synced == [tmp_path.stat().st_ino]
+
+
+def test_lines_in_the_place_of_another_contest_are_damage(tmp_path: Path) -> None:
+    database = tmp_path / "arena.db"
+    for contest in (1, 2):
+        lines = HeadFile(database, contest, f"c{contest}")
+        lines.write_results(contest, GENESIS)
+        lines.write_journal(0)
+        lines.close()
+    assert [each.contest for each in read_head(database)] == [1, 2]
+    file = tmp_path / "arena.db-head"
+    data = file.read_bytes()
+    file.write_bytes(data[SLOT_BYTES:] + data[:SLOT_BYTES])
+    with pytest.raises(StoreError, match="damaged"):
+        read_head(database)
