@@ -24,6 +24,8 @@ class Leaving(Steady):
     may = frozenset({"disconnect"})
 
 
+#: A test of all boundaries would be longer than one test may be.
+PARTS = 10
 KINDS: dict[str, type[Honest]] = {"ann": Steady, "bob": Steady, "eve": Leaving, "late": Steady}
 CONFIG = ContestConfig(
     name="life", seed=3, options={"plies": 2, "lookahead": 2}, games_per_pair=8, absent_ms=120_000
@@ -100,9 +102,10 @@ def test_a_round_robin_in_which_bots_come_and_go() -> None:
 
 
 @pytest.mark.slow
-def test_killed_at_every_boundary() -> None:
+@pytest.mark.parametrize("first", range(1, PARTS + 1))
+def test_killed_at_every_boundary(first: int) -> None:
     _, boundaries = play()
-    for at in range(1, boundaries):
+    for at in range(first, boundaries, PARTS):
         check(play(at, power=at % 2 == 0)[0])
 
 

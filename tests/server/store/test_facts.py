@@ -116,3 +116,19 @@ def test_a_database_of_layout_6_has_none_until_the_next_server(path: Path) -> No
     with engine.connect() as connection:
         assert connection.execute(text("PRAGMA user_version")).scalar() == LAYOUT
     engine.dispose()
+
+
+def test_a_late_entrant_and_its_games_are_in_the_rows_of_the_contest(database: Database) -> None:
+    begin(database, (0, "joined", "late", 7, 1, "", "", "", ""), (0, "games", "", 12), end="finished")
+    with Results(database) as results:
+        contest = results.contest()
+        assert (contest.total, results.bots(contest)) == (12, ["a", "b", "c", "late"])
+
+
+def test_a_contest_that_was_broken_off_for_good_is_not_gone_on_with(database: Database) -> None:
+    begin(database, ENTRIES[0], end="aborted")
+    kept = Kept(database, opening(new=False))
+    assert kept.start() is None
+    kept.close()
+    with Results(database) as results:
+        assert [contest.status for contest in results.contests()] == ["aborted", "running"]
