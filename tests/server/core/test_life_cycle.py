@@ -182,6 +182,18 @@ class TestHours:
         again.event(CLOSED)
         assert state(again) == "paused", "the organiser's word goes first"
 
+    def test_a_bot_that_is_kicked_in_a_pause_can_be_lifted(self) -> None:
+        harness = seated("ann", "bob", options=ONE_PLY)
+        assert harness.command("pause") is None
+        harness.send("ann", "MOVE 7")
+        assert harness.command("kick", "bob") is None
+        assert harness.finished is None, "it is the last opponent, and the contest is not over yet"
+        assert harness.command("lift", "bob") is None
+        assert harness.command("resume") is None
+        harness.log_in("bob")
+        play_on(harness)
+        assert harness.finished == "finished"
+
 
 class TestEnd:
     def test_a_ladder_is_finished_when_its_time_is_up(self) -> None:
