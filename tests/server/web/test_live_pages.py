@@ -339,7 +339,7 @@ class TestOrganiser:
             page.get_by_role("button", name="Replay", exact=True).last.click()
             page.get_by_role("alert").filter(has_text="g99").wait_for()
             page.get_by_label("Name", exact=True).fill("dora")
-            page.get_by_label("Author").fill("Dora D.")
+            page.get_by_label("Author", exact=True).fill("Dora D.")
             page.get_by_label("Language").fill("C++")
             page.get_by_label("URL").fill("https://example.org/dora")
             page.get_by_role("button", name="Add", exact=True).click()
