@@ -28,3 +28,7 @@ class ConfigError(ArenaError):
 
 class StoreError(ArenaError):
     """A database or a file of results that cannot be read or written."""
+
+
+class EmptyDatabaseError(StoreError):
+    """A database without tables: no contest has been begun in it yet."""

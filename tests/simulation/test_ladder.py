@@ -94,7 +94,7 @@ def test_killed_at_boundaries_it_plays_all_games_once(deals: str) -> None:
         check(world, paired=deals == "paired")
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_killed_at_every_boundary() -> None:
     _, boundaries = play(STEADY)
     for at in range(1, boundaries):

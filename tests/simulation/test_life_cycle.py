@@ -101,7 +101,7 @@ def test_a_round_robin_in_which_bots_come_and_go() -> None:
         check(world)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("first", range(1, PARTS + 1))
 def test_killed_at_every_boundary(first: int) -> None:
     _, boundaries = play()

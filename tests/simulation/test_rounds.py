@@ -94,7 +94,7 @@ def test_killed_at_boundaries_it_draws_the_same_and_ends_the_same(name: str) -> 
         assert sorted(world.records) == sorted(whole.records)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @drawing
 def test_killed_at_every_boundary(name: str) -> None:
     whole, boundaries = play(name, STEADY)

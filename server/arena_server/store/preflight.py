@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from arena_server.core.config import ContestConfig
-from arena_server.errors import StoreError
+from arena_server.errors import EmptyDatabaseError, StoreError
 from arena_server.store.chain import verify_checksum
 from arena_server.store.database import (
     APPLICATION_ID,
@@ -148,7 +148,9 @@ def _check_layout(database: Database, layout: object) -> None:
 
 
 def _empty(database: Database) -> StoreError:
-    return StoreError(f"{database}: an empty database; has a contest been played here? Try --database")
+    return EmptyDatabaseError(
+        f"{database}: an empty database; has a contest been played here? Try --database"
+    )
 
 
 # -- is an unfinished contest the one that the configuration describes

@@ -24,7 +24,7 @@ from arena_server.core.deal import number_of
 from arena_server.core.formats.history import History
 from arena_server.core.journal import PastGame
 from arena_server.core.standings import Standings, plain_row
-from arena_server.errors import ArenaError
+from arena_server.errors import ArenaError, EmptyDatabaseError
 from arena_server.pace import LAST_GAMES, plain_pace
 from arena_server.ratings import Observation
 from arena_server.store.database import Database
@@ -90,7 +90,11 @@ class Archive:
 
     def contests(self) -> list[dict[str, Any]]:
         """All contests, the newest first. Raises StoreError."""
-        with Results(self._database) as results:
+        try:
+            opened = Results(self._database)
+        except EmptyDatabaseError:  # as in `_names`
+            return []
+        with opened as results:
             indexes = [self._read(results, contest) for contest in results.contests()]
             found = [index.contest | {"games_played": index.table.games} for index in indexes]
         return found[::-1]
@@ -261,14 +265,20 @@ class Archive:
 
     def running(self) -> dict[str, int]:
         """The numbers of the contests that are not over, by name, the latest of each."""
-        with Results(self._database) as results:
-            return {contest.name: contest.id for contest in results.contests() if contest.status == RUNNING}
+        return {name: number for name, number, status in self._names() if status == RUNNING}
 
     def latest(self, name: str) -> int | None:
         """The number of the latest contest of this name; None if there is none."""
-        with Results(self._database) as results:
-            numbers = [contest.id for contest in results.contests() if contest.name == name]
+        numbers = [number for known, number, _ in self._names() if known == name]
         return numbers[-1] if numbers else None
+
+    def _names(self) -> list[tuple[str, int, str]]:
+        """Name, number and status of all contests, the oldest first."""
+        try:
+            with Results(self._database) as results:
+                return [(contest.name, contest.id, contest.status) for contest in results.contests()]
+        except EmptyDatabaseError:  # the server of these pages is about to begin its contest
+            return []
 
     def _pace(self, results: Results, contest: ContestRow, index: _GameIndex) -> dict[str, Any] | None:
         """How fast the games of a running contest ended, as far as it is shown; see `plain_pace`."""

@@ -31,6 +31,13 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "arena.db"
 
 
+def test_before_the_server_has_made_its_tables_there_is_no_contest(path: Path) -> None:
+    """The pages may be asked as soon as the server listens."""
+    path.touch()
+    archive = Archive(path)
+    assert (archive.contests(), archive.latest("trial"), archive.running()) == ([], None, {})
+
+
 class Clock:
     def __init__(self) -> None:
         self.now = datetime.now(UTC).replace(tzinfo=None)

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -237,7 +238,7 @@ def test_the_games_of_a_server_that_was_killed_are_stopped(tmp_path: Path) -> No
         person.close()
     for child in children:  # the engine ends by itself when its connection does
         while Path(f"/proc/{child}").exists():
-            pass
+            time.sleep(0.05)
     with server_of(tmp_path) as server:
         assert [each["status"] for each in played(server)] == ["stopped"]
         assert verified(server, answer["contest"]) == "verified: 0 games\n"

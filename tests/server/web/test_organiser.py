@@ -326,7 +326,7 @@ def test_an_author_registers_a_bot_by_a_link(tmp_path: Path) -> None:
 
 
 def test_each_bot_has_address_agent_mean_time_and_log(tmp_path: Path) -> None:
-    config = contest("a", "b", contest="games_per_pair = 2", server='bot_logs = "logs"')
+    config = contest("a", "b", contest="games_per_pair = 2", server=f'bot_logs = "{tmp_path}/logs"')
     with Organised(tmp_path, config=config) as server:
         server.ready()
         with Client(server, "a agent=mine/2"), Client(server, "b"):
