@@ -66,18 +66,22 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+#: Folders whose tests with a real clock are a group; all others are one more.
+REAL_GROUPS = ("tests/server/web", "tests/server")
+
+
 def group(items: list[pytest.Item]) -> None:
     """With xdist the tests of a group run one after the other, on one worker.
 
-    The tests that need a real clock or a process are two groups, which take about as long as each other: at
-    most two of them run at once, whatever the number of workers. The others of a file are a group, so that
+    The tests that need a real clock or a process are three groups, which take about as long as each other: at
+    most three of them run at once, whatever the number of workers. The others of a file are a group, so that
     what a fixture or a cache has for them is made once.
     """
     for item in items:
         file = item.path.relative_to(item.config.rootpath)
-        server = any(map(file.is_relative_to, ("tests/server", "tests/check")))
         real = item.get_closest_marker("real")
-        name = ("real-server" if server else "real") if real else str(file)
+        name = next((f"real-{root}" for root in REAL_GROUPS if file.is_relative_to(root)), "real")
+        name = name if real else str(file)
         item.add_marker(pytest.mark.xdist_group(name))
 
 

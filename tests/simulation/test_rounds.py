@@ -86,7 +86,7 @@ def test_killed_at_boundaries_it_draws_the_same_and_ends_the_same(name: str) -> 
     whole, boundaries = play(name, STEADY)
     assert whole.server.finished == "finished"
     assert boundaries > 60
-    for at in range(1, boundaries, 7):
+    for at in range(1, boundaries, 17):
         world, _ = play(name, STEADY, at, power=at % 2 == 0)
         assert (world.server.crashes, world.server.finished) == (1, "finished")
         assert facts(world, "drawn") == facts(whole, "drawn")
