@@ -50,7 +50,7 @@ tournament: $(TOURNAMENT)  ## play a contest of built-in bots and print the stan
 test check unit coverage soak: export PYTHONDONTWRITEBYTECODE =
 
 test: $(INSTALLED) lint types  ## run linter, type checker and all tests except the soak runs
-	@# At most three of the tests with a real clock or a process run at once; the other processes fill their waits.
+	@# At most four of the tests with a real clock or a process run at once; the other processes fill their waits.
 	$(BIN)/pytest -m "not soak" --numprocesses 5 --dist loadgroup tests
 
 check: $(INSTALLED) lint types unit  ## run the fast checks before a commit

@@ -67,14 +67,14 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 #: Folders whose tests with a real clock are a group; all others are one more.
-REAL_GROUPS = ("tests/server/web", "tests/server")
+REAL_GROUPS = ("tests/server/web", "tests/server", "tests/cli")
 
 
 def group(items: list[pytest.Item]) -> None:
     """With xdist the tests of a group run one after the other, on one worker.
 
-    The tests that need a real clock or a process are three groups, which take about as long as each other: at
-    most three of them run at once, whatever the number of workers. The others of a file are a group, so that
+    The tests that need a real clock or a process are four groups: at
+    most four of them run at once, whatever the number of workers. The others of a file are a group, so that
     what a fixture or a cache has for them is made once.
     """
     for item in items:
