@@ -120,7 +120,7 @@ def frames(record: GameRecord, *, color: bool) -> Iterator[str]:
 
 
 def record_frames(record: GameRecord) -> Iterator[Frame]:
-    """Yield the same as frames. Raises GameError for an illegal move."""
+    """Yield a frame of the start and one after each ply. Raises GameError for an illegal move."""
     game: Game[Any] = make_game(record.game, {**record.options, "seats": len(record.names)})
     position = game.start(Deal(record.board, record.sequence))
     before = game.scene(position)

@@ -1,8 +1,8 @@
 """What a bot author writes: a function, a class with event methods, or an async generator.
 
     def choose(view): ...                    one move per call, on a thread of its own
-    class Mine(Bot): ...                     the same with new_game and game_over
-    class Mine(AsyncBot): ...                the same as coroutines, in the event loop of the client
+    class Mine(Bot): ...                     a thread of its own, new_game and game_over too
+    class Mine(AsyncBot): ...                its methods are coroutines, in the event loop of the client
     async def mine(view): ... yield move     one generator per game, in the event loop of the client
 
 `as_bot` turns each of them into a Bot or an AsyncBot.
