@@ -119,7 +119,7 @@ class Prepared:
 
 
 def prepare(paths: Sequence[Path], options: ServeOptions) -> Prepared:
-    """Check the input and bind the ports. Raises ArenaError, with no port left open."""
+    """Check the input and bind the ports. Raises UserError, with no port left open."""
     files = _load(paths, options)
     server = files[0].server
     specs, persons = [], []
@@ -138,11 +138,14 @@ def open_ports(
     persons: Sequence[Invitation] = (),
     bots: Sequence[LocalBot] = (),
 ) -> Prepared:
-    """Check the database and bind the ports. Raises ArenaError, with no port left open."""
+    """Check libraries and database, and bind the ports. Raises UserError, with no port left open."""
+    from arena_server.core.config import check_extra
     from arena_server.sockets import bind
     from arena_server.store.database import database_of
     from arena_server.store.preflight import check_contest, check_writable
 
+    for spec in specs:
+        check_extra(spec.config)
     where = database_of(options.database, async_journal=server.journal_commit == "async")
     check_writable(where)  # it makes a database where there is none: all other input is right
     for spec in specs:

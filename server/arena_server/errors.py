@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from arena_protocol.errors import UserError
+from arena_protocol.record import RecordError
 
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 
@@ -26,9 +27,22 @@ class ConfigError(ArenaError):
     exit_code = MISUSED
 
 
+class PublicError(ArenaError):
+    """An error whose text anyone may see: it names no file, no database and no address."""
+
+
 class StoreError(ArenaError):
     """A database or a file of results that cannot be read or written."""
 
 
 class EmptyDatabaseError(StoreError):
     """A database without tables: no contest has been begun in it yet."""
+
+
+#: What a page shows of an error that is the organiser's to see.
+HIDDEN = "the server cannot do this now; its organiser alone can see why"
+
+
+def public_text(error: Exception) -> str:
+    """The text of an error for anyone who can open a page; that of most errors names files."""
+    return str(error) if isinstance(error, PublicError | RecordError) else HIDDEN

@@ -28,7 +28,7 @@ from arena_server.core.log_events import LogEvent
 from arena_server.core.router import Member, Router
 from arena_server.drawing import run_draw
 from arena_server.driver import Driver, Run
-from arena_server.errors import ArenaError
+from arena_server.errors import ArenaError, PublicError, public_text
 from arena_server.interfaces import TranscriptReader
 from arena_server.logs import BotLogLinesDropped, ContestPace, ContestTakenUp, PowerCut, ServerFault
 from arena_server.pace import GamePace
@@ -240,7 +240,7 @@ class HostedContest:
         if self.failure is None:
             self.failure = error
             for reader in self._readers:
-                reader.closed(str(error))
+                reader.closed(public_text(error))
         if self.waiting is not None:
             self.waiting.close()
         if self._driver is not None:
@@ -337,5 +337,5 @@ class HostedContest:
             for part in line.rstrip().splitlines():
                 self._log(ServerFault(part))
         self.fail(
-            ArenaError(f"contest {self.name} was closed at a fault of the server's own; the log has it")
+            PublicError(f"contest {self.name} was closed at a fault of the server's own; the log has it")
         )

@@ -20,6 +20,7 @@ from tests.server.peers import Peer
 from tests.server.programs import PATIENCE_S, Players, Server, contest, inside
 
 from arena_cli.options import DIGESTS_VARIABLE
+from arena_server.core import config as config_module
 from arena_server.store.reader import Results
 
 pytestmark = pytest.mark.real
@@ -208,6 +209,16 @@ class TestRefusals:
             "arena: c.toml: server.max_connections: expected at least 18, one for each of 2 slots of bots "
             "and 16 for clients that log in or watch, got 17"
         )
+        assert not (tmp_path / "arena.db").exists()
+
+    def test_a_format_whose_library_is_not_installed(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(config_module, "find_spec", lambda _: None)
+        (tmp_path / "c.toml").write_text(contest("a", "b", contest='format = "swiss"'))
+        outcome = inside("serve", "c.toml", "--port", "0", cwd=tmp_path)
+        assert (outcome.code, outcome.out) == (2, "")
+        assert outcome.line.startswith('arena: contest.format = "swiss" needs the extra [swiss]: run ')
         assert not (tmp_path / "arena.db").exists()
 
     def test_a_port_in_use(self, tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ import pytest
 from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.events import Event, Stored, Tick
-from arena_server.errors import ArenaError, StoreError
+from arena_server.core.transcript import Transcript
+from arena_server.errors import HIDDEN, ArenaError, PublicError, StoreError
 from arena_server.host import Host, HostSetup
 from arena_server.hosted import HostedContest
 from arena_server.logs import LineWriter, Log
@@ -215,6 +216,33 @@ async def test_a_database_that_does_not_open(tmp_path: Path) -> None:
     (tmp_path / "arena.db").write_text("no database at all, and longer than a hundred bytes " * 10)
     async with running(tmp_path, [spec("friday"), spec("saturday")], "damaged") as here:
         await here.until(lambda: here.host.leaving)
+
+
+class Pages:
+    """A reader of transcripts that keeps the texts of its ends."""
+
+    def __init__(self) -> None:
+        self.closings: list[str | None] = []
+
+    def shown(self, transcript: Transcript, end: int) -> None:
+        pass
+
+    def closed(self, problem: str | None) -> None:
+        self.closings.append(problem)
+
+
+@pytest.mark.parametrize(
+    ("failure", "shown"),
+    [(StoreError("arena.db: the disk is full"), HIDDEN), (PublicError("too many games"), "too many games")],
+)
+async def test_pages_show_an_end_without_the_path(tmp_path: Path, failure: ArenaError, shown: str) -> None:
+    pages = Pages()
+    async with running(tmp_path, [spec("friday")], f"^{failure}$") as here:
+        hosted = here.host.contests["friday"]
+        hosted.add_reader(pages)
+        hosted.fail(failure)
+        await here.until(lambda: here.host.leaving)
+    assert pages.closings[0] == shown
 
 
 async def test_a_contest_that_cannot_begin_is_forgotten(

@@ -163,6 +163,13 @@ def game_of(config: ContestConfig) -> Game[Any]:
         raise ContestConfigError(str(error)) from error
 
 
+def check_extra(config: ContestConfig) -> None:
+    """Raise ContestConfigError if the format needs a library that is not installed."""
+    extra = find_format(config.format).EXTRA
+    if extra is not None and find_spec(extra[1]) is None:
+        raise ContestConfigError(needs_extra(f'contest.format = "{config.format}"', extra[0]))
+
+
 def format_of(config: ContestConfig, names: Sequence[str], seats: int) -> Format:
     """The games of a contest of these bots that begins. Raises ContestConfigError if none can be made."""
     terms = Terms(
@@ -175,9 +182,7 @@ def format_of(config: ContestConfig, names: Sequence[str], seats: int) -> Format
         by_points=config.scoring == "points",
         secret=config.seed,
     )
-    extra = find_format(config.format).EXTRA
-    if extra is not None and find_spec(extra[1]) is None:
-        raise ContestConfigError(needs_extra(f'contest.format = "{config.format}"', extra[0]))
+    check_extra(config)
     try:
         check_stop(config.stop, find_format(config.format), len(names))
         return make_format(config.format, terms)

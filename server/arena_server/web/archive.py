@@ -24,7 +24,7 @@ from arena_server.core.deal import number_of
 from arena_server.core.formats.history import History
 from arena_server.core.journal import PastGame
 from arena_server.core.standings import Standings, plain_row
-from arena_server.errors import ArenaError, EmptyDatabaseError
+from arena_server.errors import EmptyDatabaseError, PublicError
 from arena_server.pace import LAST_GAMES, plain_pace
 from arena_server.ratings import Observation
 from arena_server.store.database import Database
@@ -42,7 +42,7 @@ CHUNK: Final = 2000
 MOST_FAULTS: Final = 500
 
 
-class NotFoundError(ArenaError):
+class NotFoundError(PublicError):
     """No such contest or game, or it may not be shown yet; the text is one line."""
 
 

@@ -28,7 +28,7 @@ from typing import Any, Final
 from arena_protocol.games import GAMES, make_game
 from arena_server.core.config import LONGEST_MS, ContestConfig
 from arena_server.core.formats.matches import Single
-from arena_server.errors import ArenaError
+from arena_server.errors import ArenaError, public_text
 from arena_server.launch.base import LocalBot, inherited
 from arena_server.launch.process import Child
 from arena_server.spec import ContestSpec, entrant_of, fresh_seed
@@ -258,7 +258,7 @@ class CasualGame:
             if playing.done():
                 await playing
         except (ArenaError, OSError) as error:
-            self._problem = self._problem or f"the game cannot be played: {error}"
+            self._problem = self._problem or f"the game cannot be played: {public_text(error)}"
         finally:
             self.over = True
             for timer in self._timers:

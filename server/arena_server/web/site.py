@@ -42,7 +42,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from arena_protocol.record import RecordError
-from arena_server.errors import ArenaError
+from arena_server.errors import ArenaError, public_text
 from arena_server.web.archive import Archive, NotFoundError, plain_record
 from arena_server.web.bundle import LASTING, site_files
 from arena_server.web.feeds import LiveFeed
@@ -205,7 +205,7 @@ class PublicApi:
             except NotFoundError as error:
                 response = JSONResponse({"error": str(error)}, 404)
             except (ArenaError, RecordError) as error:
-                response = JSONResponse({"error": str(error)}, 503)
+                response = JSONResponse({"error": public_text(error)}, 503)
             response.headers.update(CORS)
             response.headers.setdefault("Cache-Control", "no-cache")
             return response

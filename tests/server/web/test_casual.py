@@ -15,7 +15,7 @@ import pytest
 
 from arena_protocol.games import GAMES
 from arena_server.core.config import LONGEST_MS, ContestConfig, check_numbers, format_of, game_of
-from arena_server.errors import ArenaError, StoreError
+from arena_server.errors import HIDDEN, ArenaError, StoreError
 from arena_server.launch.base import LocalBot
 from arena_server.spec import ContestSpec
 from arena_server.web import casual as module
@@ -140,14 +140,14 @@ class TestGames:
 
     @pytest.mark.real
     async def test_a_host_that_fails(self, tmp_path: Path) -> None:
-        started = games(tmp_path, host=FakeHost(StoreError("the disk is full")))
+        started = games(tmp_path, host=FakeHost(StoreError("arena-play.db: the disk is full")))
         assert (await started.offer())["running"] == 0
         answer = await started.start(WISH, HERE)
         (link,) = answer["links"]
         assert (link["name"], len(link["key"])) == ("person-1", 32)
         assert answer["contest"].startswith("play-")
         assert (await started.offer())["running"] == 1
-        assert await finished(started) == "the game cannot be played: the disk is full"
+        assert await finished(started) == f"the game cannot be played: {HIDDEN}"
         assert (await started.offer())["running"] == 0
 
     @pytest.mark.real

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from arena_server.errors import HIDDEN
 from arena_server.web import bundle, security
 from arena_server.web.app import application
 from arena_server.web.archive import Archive
@@ -21,6 +24,7 @@ from arena_server.web.security import REQUESTS_A_PAGE, PageHeaders, RateLimit
 from arena_server.web.site import API, Pages, PublicApi
 
 from ..records import Kept, game, opening
+from ..store.test_layout import change
 from .browser import Watched
 from .running import Running, running
 
@@ -154,6 +158,29 @@ class TestServed:
             assert len(body) < len(plain) / 3
             # Of a few bytes only the head would grow.
             assert "content-encoding" not in server.ask(f"GET {API}/site.json", "Accept-Encoding: gzip\n")[1]
+
+    @pytest.mark.parametrize("damage", ["nothing", "text", "rows"])
+    def test_an_error_names_no_path(self, database: Path, tmp_path: Path, damage: str) -> None:
+        path = tmp_path / "arena.db"
+        if damage != "nothing":
+            shutil.copy(database, path)
+        if damage == "text":
+            path.write_bytes(b"no database at all, and longer than a hundred bytes" * 10)
+        elif damage == "rows":
+            change(path, "UPDATE games SET totals = '[1' WHERE place = 60")
+        documents = (
+            "contests",
+            "contests/1",
+            "contests/1/games-0",
+            "contests/1/ratings",
+            "contests/1/faults",
+        )
+        with site(path) as server:
+            answers = {name: server.ask(f"GET {API}/{name}.json") for name in documents}
+        failed = {name: text for name, (status, _, text) in answers.items() if status == 503}
+        assert set(failed.values()) == {json.dumps({"error": HIDDEN}, separators=(",", ":"))}
+        assert failed.keys() >= {"contests/1", "contests/1/games-0"}
+        assert not any("arena.db" in text or str(tmp_path) in text for _, _, text in answers.values())
 
 
 @pytest.mark.real
