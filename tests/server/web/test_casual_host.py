@@ -32,10 +32,12 @@ import json, os
 from arena_client import run
 open("environment", "w").write(json.dumps(dict(os.environ)))
 def choose(view):
-    CRASH
+    CHOOSE
     return view.legal_moves[0]
 run(choose)
 """
+THINKS = "import time; time.sleep(3600)"
+"""A game whose engine does not move cannot end by itself."""
 NAME = "play-1"
 
 
@@ -48,7 +50,8 @@ def visitor_game() -> ContestSpec:
     return ContestSpec(config=config, entrants=entrants, new=True, listed=False)
 
 
-def engine(folder: Path, code: str = ENGINE.replace("CRASH", "")) -> LocalBot:
+def engine(folder: Path, code: str = ENGINE, choose: str = "") -> LocalBot:
+    code = code.replace("CHOOSE", choose)
     code = f"import os\nos.chdir({str(folder)!r})\n{code}"
     return LocalBot("engine", [sys.executable, "-c", code], "engine", contest=NAME)
 
@@ -70,6 +73,11 @@ class Table:
     async def until_begun(self) -> None:
         async with asyncio.timeout(PATIENCE_S):
             await self.begun.wait()
+
+    async def until_both_play(self) -> None:
+        contest = self.here.host.contests[NAME].contest
+        assert contest
+        await self.here.until(lambda: contest.progress().running == 1)
 
     async def until_removed(self) -> None:
         await self.here.until(lambda: list(self.here.host.contests) == ["friday"])
@@ -126,7 +134,7 @@ async def test_an_engine_that_crashes_resumes_its_game(tmp_path: Path) -> None:
     once = "os.path.exists('crashed') or (os.mkdir('crashed'), os._exit(3))"
     async with running(tmp_path, [spec("friday")]) as here:
         table = Table(here)
-        playing = table.play(engine(tmp_path, ENGINE.replace("CRASH", once)))
+        playing = table.play(engine(tmp_path, choose=once))
         await table.until_begun()
         assert await table.play_person() == "BYE reason=finished"
         await playing
@@ -150,10 +158,10 @@ async def test_an_engine_that_cannot_start_ends_the_game(tmp_path: Path) -> None
 async def test_a_game_that_is_given_up_is_stopped_with_its_engine(tmp_path: Path) -> None:
     async with running(tmp_path, [spec("friday")]) as here:
         table = Table(here)
-        playing = table.play(engine(tmp_path))
+        playing = table.play(engine(tmp_path, choose=THINKS))
         await table.until_begun()
         person = asyncio.create_task(table.play_person())
-        await here.until((tmp_path / "environment").exists)
+        await table.until_both_play()
         playing.cancel()
         assert await person == "BYE reason=stopped"
         await asyncio.wait([playing])
@@ -214,10 +222,10 @@ async def test_a_server_that_stops_takes_no_game(tmp_path: Path) -> None:
 async def test_the_end_of_the_server_ends_its_games(tmp_path: Path) -> None:
     async with running(tmp_path, [spec("friday")]) as here:
         table = Table(here)
-        playing = table.play(engine(tmp_path))
+        playing = table.play(engine(tmp_path, choose=THINKS))
         await table.until_begun()
         person = asyncio.create_task(table.play_person())
-        await here.until((tmp_path / "environment").exists)
+        await table.until_both_play()
         here.host.stop()
         assert await person == "BYE reason=stopped"
         await playing
