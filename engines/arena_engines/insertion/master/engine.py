@@ -13,7 +13,6 @@ An analysis is the exact search alone: the champion's move and `Eval` at that de
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from functools import cached_property, partial
 from time import perf_counter
@@ -117,6 +116,11 @@ class Master(InsertionEngine):
         return tuple(Workspace() for _ in range(int(self.values["threads"] or 1)))
 
     @cached_property
+    def _analyses(self) -> Workspace:
+        """Another workspace: an analysis in a game leaves the game's alone."""
+        return Workspace()
+
+    @cached_property
     def _tracker(self) -> GameTracker:
         models = SINGLE_MODELS if self.values["model"] == SINGLE else MODELS
         return GameTracker(self._works, int(self.values["zombie"] or 0), models)
@@ -128,10 +132,6 @@ class Master(InsertionEngine):
     @cached_property
     def _ponder(self) -> Ponder:
         return Ponder(self._works[0])
-
-    @cached_property
-    def _random(self) -> tuple[random.Random, ...]:
-        return tuple(random.Random(thread) for thread in range(len(self._works)))  # noqa: S311 - no secret
 
     def choose(self, position: InsertionPosition) -> int:
         """Return the move to play."""
@@ -198,12 +198,12 @@ class Master(InsertionEngine):
 
     def _draw(self, position: InsertionPosition, thread: int, ahead: int) -> None:
         """Write random pictures behind the visible ones."""
-        pictures = self._random[thread].choices("1234567"[: position.rules.colours], k=ahead)
+        pictures = self._tracker.randoms[thread].choices("1234567"[: position.rules.colours], k=ahead)
         self._tracker.sample(position, "".join(pictures), self._works[thread])
 
     def _draw_replies(self, thread: int, _ahead: int) -> None:
         """Let beams continue with other members of the sets of equal replies."""
-        self._works[thread].draw_replies(self._random[thread].getrandbits(32))
+        self._works[thread].draw_replies(self._tracker.randoms[thread].getrandbits(32))
 
     def _model(self, position: InsertionPosition) -> OpponentModel | None:
         """Return the model to plan against; None to search the worst case."""
@@ -240,10 +240,10 @@ class Master(InsertionEngine):
     def analyse(self, position: InsertionPosition, depth: int) -> Analysis:
         """Return the exact best move and `Eval`, equal to the champion's."""
         task = task_of(position, depth)
-        work = self._works[0]
+        work = self._analyses
         work.start()
         began = perf_counter()
-        work.reset(PLAN, task.depth + 1, TABLE_BITS + task.depth)
+        work.new_analysis(PLAN, task.depth + 1, TABLE_BITS + task.depth)
         pictures = position.state.visible[: task.depth]
         sides = [1 - turn % 2 for turn in range(task.depth + 1)]
         work.write(PLAN, 0, pictures, sides, OWN)

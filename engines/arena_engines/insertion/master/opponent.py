@@ -8,6 +8,7 @@ compared with what each model would have played; old comparisons fade.
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import NamedTuple
@@ -197,7 +198,7 @@ class GameTracker:
 
     planes: the board; ply: its number within the views; known: visible pictures, at most HORIZON;
     lookahead: the game's number of visible pictures; alone: all others are zombies; models: scored by all
-    moves seen (two seats only).
+    moves seen (two seats only); randoms: one for each workspace, the same at the start of every game.
     """
 
     def __init__(
@@ -215,6 +216,9 @@ class GameTracker:
     def _restart(self, start: str, planes: Planes) -> None:
         """Begin a game on this board."""
         self.models.restart()
+        self.randoms = tuple(random.Random(thread) for thread in range(len(self._works)))  # noqa: S311 - no secret
+        for work in self._works:
+            work.new_game()
         self.planes = planes
         self.alone = False
         self.known = 0
@@ -308,14 +312,14 @@ class GameTracker:
         Stored results are void afterwards, and so are the moves of the chance model, also without a picture.
         """
         self._sampled = True
-        work.new_game()
+        work.void()
         if pictures:
             self._write_views(position, self._written, pictures, (work,))
 
     def _reset_workspaces(self) -> None:
         self._sampled = False
         for work in self._works:
-            work.new_game()
+            work.void()
 
     def _write_views(
         self, position: InsertionPosition, gone: int, pictures: str, works: Sequence[Workspace]

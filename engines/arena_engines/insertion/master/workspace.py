@@ -90,30 +90,33 @@ class Workspace:
         self.restrict(ALL_LANES, ALL_LANES)
         self._run: Callable[..., Any] = compiled(run, SIGNATURE)
 
-    def reset(self, view: int, plies: int, table_bits: int) -> None:
-        """Void all stored results for a short search in one view, with a table of 2**table_bits slots.
+    def new_analysis(self, view: int, plies: int, table_bits: int) -> None:
+        """Begin a short search in one view, with an empty table of 2**table_bits slots.
 
-        A table that fits the nearest cache is faster than a larger one.
+        A table that fits the nearest cache is faster than a larger one. The workspace is not for games.
         """
-        self._next_generation()
-        self._mem[layout.TABLE_MASK] = self._table_mask & ((1 << table_bits) - 1)
+        self._mem[layout.TABLE_MASK] = mask = self._table_mask & ((1 << table_bits) - 1)
+        self._mem[layout.TABLE : layout.TABLE + 4 * (mask + 1)] = 0
         at = self.record(view, 0)
         records = self._mem[at : at + plies * layout.RECORD].reshape(plies, layout.RECORD)
         records[:, layout.STATIC :] = 0
 
     def new_game(self) -> None:
-        """Void all stored results: another game, another sequence or other roles."""
-        self._next_generation()
-        self._mem[layout.TABLE_MASK] = self._table_mask
-        records = self._mem[layout.RECORDS : layout.LEVELS].reshape(-1, layout.RECORD)
-        records[:, layout.STATIC :] = 0
+        """Forget everything: what follows depends on the game alone, node counts included."""
+        self._mem[layout.TABLE :] = 0
+        self._mem[layout.GENERATION] = 0
+        self._mem[layout.DRAW] = 0
+        self.void()
 
-    def _next_generation(self) -> None:
-        # The number has 12 bits: after 4,095 games it recurs, and the table must not hold the first one's
-        # entries.
+    def void(self) -> None:
+        """Void all stored results: another sequence or other roles."""
+        # The number has 12 bits: it recurs, and the table must not hold the entries of the first time.
         self._mem[layout.GENERATION] = (self._mem[layout.GENERATION] + 1) & 0xFFF
         if not self._mem[layout.GENERATION]:
             self._mem[layout.TABLE :] = 0
+        self._mem[layout.TABLE_MASK] = self._table_mask
+        records = self._mem[layout.RECORDS : layout.LEVELS].reshape(-1, layout.RECORD)
+        records[:, layout.STATIC :] = 0
 
     def write(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -15,9 +16,9 @@ from arena_engines.insertion.fixed_depth import InsertionPosition
 from arena_engines.insertion.master import engine
 from arena_engines.insertion.master.engine import HALVES, Master, budget
 from arena_engines.insertion.master.opponent import OpponentModel
-from arena_engines.insertion.master.planner import IMPOSSIBLE, sampled
+from arena_engines.insertion.master.planner import IMPOSSIBLE, SearchRequest, sampled
 from arena_engines.insertion.master.search import ALL
-from arena_engines.insertion.master.workspace import ALL_LANES, HALF_MODEL
+from arena_engines.insertion.master.workspace import ALL_LANES, HALF_MODEL, WORST_CASE, Workspace
 from arena_engines.registry import create
 from arena_protocol.games.insertion import Insertion
 from arena_protocol.games.insertion.rules import distinct_moves
@@ -90,6 +91,48 @@ def test_each_thread_samples_every_move(monkeypatch: pytest.MonkeyPatch) -> None
     distinct = distinct_moves(*position.state.planes)
     moves = [move for move in range(1, 16) if distinct >> move & 1]
     assert [[move for move, value in enumerate(sums) if value > IMPOSSIBLE] for sums in found] == [moves] * 2
+
+
+def test_a_game_does_not_depend_on_the_games_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With fixed work in place of time: the same moves and nodes as of a new engine."""
+
+    def deepened(work: Workspace, request: SearchRequest, _seconds: float) -> int:
+        return work.deepen(request.planes, WORST_CASE, request.ply, range(1, request.known + 1))
+
+    def averaged(
+        work: Workspace,
+        request: SearchRequest,
+        model: OpponentModel,
+        _seconds: float,
+        draw: Callable[[int], None],
+        ahead: int,
+    ) -> list[int]:
+        sums = [0] * 16
+        for _ in range(3):
+            draw(ahead)
+            work.beam(
+                request.planes,
+                model.view,
+                request.ply,
+                width=4,
+                plies=request.known + ahead,
+                leaf=2,
+                reply_depth=model.depth,
+            )
+            sums = [mine + value for mine, value in zip(sums, work.first_values, strict=True)]
+        return sums
+
+    monkeypatch.setattr(engine, "worst_case", deepened)
+    monkeypatch.setattr(engine, "sampled", averaged)
+
+    def nodes(player: Master, seen: list[InsertionPosition]) -> list[tuple[int, int]]:
+        return [(player.choose(position), player._works[0].nodes) for position in seen]
+
+    games = [positions(Greedy(), plies=30, lookahead=5, seed=seed) for seed in (1, 2)]
+    used = master(millis=60_000)
+    ours = [nodes(used, game) for game in (*games, games[0])]
+    fresh = [nodes(master(millis=60_000), game) for game in games]
+    assert ours == [*fresh, fresh[0]]
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,14 @@ def test_analysis_equals_the_champions_in_move_and_eval(
         assert (ours.move, ours.eval) == (theirs.move, theirs.eval), case
 
 
+def test_an_analysis_does_not_depend_on_the_positions_before(cases: list[Case]) -> None:
+    used = Master()
+    for number, case in enumerate(cases[::6]):
+        depth = 2 + number % 6
+        ours, theirs = used.analyse(case.position, depth), Master().analyse(case.position, depth)
+        assert ours._replace(seconds=0) == theirs._replace(seconds=0), case
+
+
 def test_analysis_equals_minimax(cases: list[Case], master: Master) -> None:
     minimax = Minimax()
     for case in cases[::8]:
