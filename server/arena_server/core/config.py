@@ -29,7 +29,8 @@ class Entrant:
 
     It may play `concurrency` games at once, each on a connection of its own. One that does not play may
     only watch, and on any number of connections at once. The rest is what its author says of it, for people;
-    bots of one `owner` belong together.
+    bots of one `owner` belong together. With `author_sha256` that token is the author's: it opens the log of
+    the bot, and only a program that the server has started itself (event Replace) logs in to play.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Entrant:
     author: str = ""
     language: str = ""
     url: str = ""
+    author_sha256: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,6 +38,7 @@ from arena_server.core.events import (
     Lost,
     Observe,
     Received,
+    Replace,
     Stalled,
     Stop,
     Stored,
@@ -230,7 +231,7 @@ class Contest:
                 self._games.void_all("stopped", now)
             case Stalled(began, ended):
                 self._stalled(began, ended, now)
-            case Command() | Observe():
+            case Command() | Observe() | Replace():
                 self._obey(event, now)
             case Abandoned(bot, slot, game_id):
                 self._seat_lines.abandon(self._games.find(game_id), bot, slot, now)
@@ -313,8 +314,10 @@ class Contest:
         if stall > self._config.stall_ms:
             self._games.void_all(f"stalled {stall} ms", now, running_at=ended)
 
-    def _obey(self, command: Command | Observe, now: int) -> None:
-        if isinstance(command, Observe):
+    def _obey(self, command: Command | Observe | Replace, now: int) -> None:
+        if isinstance(command, Replace):
+            self._entrants.replace(command, now)
+        elif isinstance(command, Observe):
             self._games.spectators.observe(now, on=command.on)
             self.output.effects.append(Reply(command.number))
         elif self._ended in (FINISHED, INCOMPLETE, ABORTED):
@@ -326,6 +329,7 @@ class Contest:
 
     def _start_and_end(self, now: int) -> None:
         self._games.reconsidered()
+        self._entrants.succeed(now)
         self._connections.set_waits(self._commands.may_start, self._bots, now)
         goes_on = not self._stopping and self._ended is None and self._commands.may_start
         if goes_on:

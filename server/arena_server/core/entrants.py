@@ -11,10 +11,11 @@ from typing import Final
 from arena_protocol.errors import ByeReason
 from arena_server.core.config import ContestConfigError, Entrant
 from arena_server.core.connections import Connections
+from arena_server.core.events import Replace
 from arena_server.core.formats.base import FormatError
 from arena_server.core.games import GameManager
 from arena_server.core.journal import Joined, JournalError, Left, TokenSet
-from arena_server.core.log_events import BotJoined, BotLeft
+from arena_server.core.log_events import BotJoined, BotLeft, BotReplaced
 from arena_server.core.login import Authenticator, is_digest
 from arena_server.core.peers import Bot, Outbox
 
@@ -36,6 +37,8 @@ class Entrants:
         self._games = games
         self._connections = connections
         self._out = out
+        #: Bots whose successor waits for the end of their games.
+        self._succeeding: dict[str, Bot] = {}
         self._count_slots()
 
     def _count_slots(self) -> None:
@@ -113,6 +116,24 @@ class Entrants:
         self._out.fact(TokenSet(bot.name, digest))
         self.send_away(bot, now, ends_games=False)
         self._drop_keys(bot)
+
+    def replace(self, order: Replace, now: int) -> None:
+        """Have another program play for a bot, once no game of the present one runs."""
+        bot = self._authenticator.bots[order.bot]
+        bot.await_successor(order.token_sha256, order.version)
+        self._succeeding[bot.name] = bot
+        self._games.update_free_slots(bot, now)
+
+    def succeed(self, now: int) -> None:
+        """Let the programs play whose predecessors have ended their games."""
+        for bot in [bot for bot in self._succeeding.values() if bot.may_be_succeeded]:
+            del self._succeeding[bot.name]
+            version = bot.succeed()
+            self._out.effects.append(BotReplaced(bot.name, version))
+            for slot in bot.slots:
+                if slot.peer is not None:
+                    self._connections.close(slot.peer, ByeReason.REPLACED, now)
+            self._drop_keys(bot)
 
     def send_away(self, bot: Bot, now: int, *, ends_games: bool) -> None:
         """Close the connections of a bot; its running games are broken off, or wait for it."""

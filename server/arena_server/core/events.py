@@ -151,6 +151,18 @@ class Abandoned:
 
 
 @dataclass(frozen=True, slots=True)
+class Replace:
+    """Another program is to play for `bot`, once no game of the present one runs: it has its own token.
+
+    Its games are those of `version`. The effect BotReplaced says when the token counts.
+    """
+
+    bot: str
+    token_sha256: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
 class DrawDone:
     """The draw of the effect StartDraw has been run."""
 
@@ -173,5 +185,6 @@ Event = (
     | Command
     | Observe
     | Abandoned
+    | Replace
     | DrawDone
 )

@@ -194,6 +194,15 @@ class BotLeft(LogEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class BotReplaced(LogEvent):
+    """The games of a bot are played by this version from now on."""
+
+    event = "version"
+    bot: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
 class CommandDone(LogEvent):
     """A command of the organiser was carried out."""
 

@@ -75,6 +75,7 @@ class Authenticator:
             author=entrant.author,
             language=entrant.language,
             url=entrant.url,
+            author_sha256=None if entrant.author_sha256 is None else entrant.author_sha256.lower(),
         )
         self.roster.append(bot)
         bot.open_slots(len(self.slots), entrant.concurrency)
@@ -178,7 +179,9 @@ def _has_key(bot: Bot | None, hello: Hello, resumed: Slot | None) -> bool:
     right = resumed is not None if hello.resume else _holds_token(bot, hello.token)
     if hello.role == LOG_READER:
         # A resume key, or a name that needs no token, must not open a private log.
-        return bot is not None and bot.token_sha256 is not None and not hello.resume and right
+        expected = None if bot is None else bot.log_sha256
+        given = deal.token_digest(hello.token or "")
+        return compare_digest(given, expected or _NO_DIGEST) and expected is not None and not hello.resume
     return right
 
 

@@ -69,7 +69,9 @@ class Bot:
     or `withdrawn`. With a `trial` it plays one game at a time, and the next one decides. Who is withdrawn
     cannot log in. `gone`: without any connection for longer than the contest waits. `known`: it has
     logged in to this contest before. `last_seen` (ns) is when it lost its last connection to this
-    server. The last four are for people, as in `config.Entrant`.
+    server. `owner` and the three after it are for people, as in `config.Entrant`. With `author_sha256` its
+    programs are `version`s that the server starts; a `successor` (digest of its token, version) waits for the
+    end of the running games, and no other game begins.
     """
 
     number: int
@@ -90,6 +92,9 @@ class Bot:
     author: str = ""
     language: str = ""
     url: str = ""
+    author_sha256: str | None = None
+    version: str | None = None
+    successor: tuple[str, str] | None = None
 
     @property
     def connected(self) -> bool:
@@ -104,6 +109,8 @@ class Bot:
     @property
     def free_slots(self) -> int:
         """In how many games more it can be seated now, if it is present."""
+        if self.successor is not None:
+            return 0
         free = sum(slot.free for slot in self.slots)
         if self.trial:
             return 0 if any(slot.game is not None for slot in self.slots) else min(1, free)
@@ -157,8 +164,36 @@ class Bot:
         self.lift()
 
     def set_token(self, digest: str) -> None:
-        """Only the token of this digest logs it in from now on."""
-        self.token_sha256 = digest
+        """Only the token of this digest logs it in from now on, or opens its log if its versions are sent."""
+        if self.author_sha256 is None:
+            self.token_sha256 = digest
+        else:
+            self.author_sha256 = digest
+
+    @property
+    def log_sha256(self) -> str | None:
+        """The digest of the token that opens its log."""
+        return self.author_sha256 or self.token_sha256
+
+    @property
+    def without_version(self) -> bool:
+        """Whether its author has sent no version that may play."""
+        return self.author_sha256 is not None and self.version is None
+
+    def await_successor(self, digest: str, version: str) -> None:
+        """Another program is to play, once no game of the present one runs."""
+        self.successor = digest, version
+
+    @property
+    def may_be_succeeded(self) -> bool:
+        """Whether its successor may play. After a restart the first program goes on with the games."""
+        return self.version is None or all(slot.game is None for slot in self.slots)
+
+    def succeed(self) -> str:
+        """Only the program that was waited for logs in from now on. Returns its version."""
+        assert self.successor is not None
+        (self.token_sha256, self.version), self.successor = self.successor, None
+        return self.version
 
     def lift(self) -> None:
         """Its faulty games so far do not count any more, and neither does a kick."""
@@ -189,7 +224,8 @@ class Slot:
     `game` and `seat` while it is seated. `resume` is the digest of its resume key, `former` that of the
     key before, as long as the newer one may not have reached the bot. `rests`: not
     paired yet after its last game; `watches`: it has sent WATCH. `agent` is what the bot called its
-    program when it logged in. `number` counts the slots of the bot, `key` those of the contest.
+    program when it logged in, or its version if the server has started it. `number` counts the slots of
+    the bot, `key` those of the contest.
     """
 
     key: int
@@ -215,7 +251,7 @@ class Slot:
 
     def connect(self, peer: Peer, resume: str, former: str | None, agent: str | None) -> None:
         """It has logged in on `peer`: the digests of its new resume key, and of the one that it has used."""
-        self.agent = agent
+        self.agent = self.bot.version or agent
         self.peer, peer.slot, self.watches = peer, self, False
         self.resume, self.former = resume, former
         self.bot.known = True

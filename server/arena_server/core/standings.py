@@ -258,14 +258,15 @@ PLAYING, FREE, AWAY, GONE, PROBATION, KICKED = "playing", "free", "away", "gone"
 WITHDRAWN = "withdrawn"
 #: Games wait for a bot that has never logged in.
 NEVER_CONNECTED = "never-connected"
+NO_VERSION = "no-version"
 
 
 @dataclass(frozen=True, slots=True)
 class Awaited:
     """A bot that cannot be paired and has games left, or the rest of its game to play.
 
-    `reason` is `never-connected`, `away`, `probation` or `kicked`. `last_seen` (ns) is when it lost its
-    last connection, None if it has had none to this server. `faulty_games` are those not forgiven.
+    `reason` is `never-connected`, `no-version`, `away`, `probation` or `kicked`. `last_seen` (ns) is when it
+    lost its last connection, None if it has had none to this server. `faulty_games` are those not forgiven.
     """
 
     name: str
@@ -286,6 +287,8 @@ def why_waiting(bot: Bot) -> str | None:
         return PROBATION
     if any(slot.peer is not None and not slot.watches for slot in bot.slots):
         return None
+    if bot.without_version:
+        return NO_VERSION
     return AWAY if bot.known else NEVER_CONNECTED
 
 
