@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol, TypeVar
 
+from arena_protocol.messages import LOG_READER, VERSION, Hello
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.config import ContestConfig
 from arena_server.core.events import Command, Observe
@@ -302,6 +303,13 @@ class HostView(HostObserver):
         except ValueError as error:
             raise NoPlaceError(str(error)) from None
         return hosted
+
+    def author_of(self, contest: str | None, bot: str, token: str) -> str | None:
+        """The name of the contest if this token opens the log of its bot. Raises as `hosted` does."""
+        hosted = self.hosted(contest)
+        assert hosted.contest is not None
+        hello = Hello(VERSION, bot, token=token, role=LOG_READER)
+        return hosted.name if token.isascii() and hosted.contest.recognises(hello) else None
 
     def problem(self) -> str | None:
         """Why no bot can play, in one line; None if bots can."""

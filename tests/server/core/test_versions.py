@@ -10,7 +10,7 @@ from arena_server.core.log_events import BotReplaced
 from .contest_harness import ONE_PLY, ContestHarness, offers, play_on, restarted, rows
 
 AUTHOR = token_digest("author")
-ANN = Entrant("ann", token_digest("nobody"), author_sha256=AUTHOR.upper())
+ANN = Entrant("ann", token_digest("unknown"), author_sha256=AUTHOR.upper())
 
 
 def contest(**more: object) -> ContestHarness:
@@ -39,14 +39,14 @@ def log_in(harness: ContestHarness, number: int, more: str = "") -> None:
 def test_without_a_version_nobody_logs_in() -> None:
     harness = contest()
     assert waiting(harness) == [("ann", "no-version")]
-    for token in ("author", "nobody-else"):
+    for token in ("author", "another"):
         harness.log_in("ann", f" token={token}")
         assert harness.last_line("ann").startswith("ERROR token")
 
 
 def test_the_token_of_the_author_opens_the_log_alone() -> None:
     harness = contest()
-    for number, token in enumerate(("run-1", "nobody", "author")):
+    for number, token in enumerate(("run-1", "unknown", "author")):
         harness.log_in("ann", f" token={token} role=log", conn=f"reader {number}")
     replace(harness, 1)
     harness.log_in("ann", " token=run-1 role=log", conn="program")
