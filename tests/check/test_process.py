@@ -31,7 +31,7 @@ def run(script: str, *words: str) -> tuple[int | None, str]:
     process = Process([sys.executable, "-c", script, *words])
     process.start(*WHERE)
     assert process.exited is not None
-    assert select.select([process.exited], [], [], 30)[0]
+    assert select.select([process.exited], [], [], 60)[0]
     status = process.status()
     return status, process.stop()
 
@@ -61,7 +61,7 @@ def test_a_bot_that_goes_on_is_killed_with_its_children() -> None:
     child = os.pidfd_open(_await_line(process))
     process.stop()
     assert process.status() is None
-    assert select.select([child], [], [], 30)[0]
+    assert select.select([child], [], [], 60)[0]
     os.close(child)
 
 

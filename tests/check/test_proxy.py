@@ -13,6 +13,7 @@ from itertools import accumulate, pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.ports import deaf_port
 
 from arena_check.proxy import GAP_NS, PIECE_BYTES, WINDOW_NS, FaultPlan, Faults, Piece, Proxy
 
@@ -216,13 +217,12 @@ def test_a_peer_that_breaks_the_connection_breaks_it_for_the_other(start: Start)
 
 
 def test_a_target_that_is_not_there_is_reported() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as gone:
-        port = gone.getsockname()[1]
-    proxy = Running(port, Faults())
-    with proxy.connect() as sock:
-        assert sock.recv(1) == b""
-    assert proxy.reported() == f"connection 1: cannot reach 127.0.0.1:{port}: Connection refused"
-    proxy.stop()
+    with deaf_port() as port:
+        proxy = Running(port, Faults())
+        with proxy.connect() as sock:
+            assert sock.recv(1) == b""
+        assert proxy.reported() == f"connection 1: cannot reach 127.0.0.1:{port}: Connection refused"
+        proxy.stop()
 
 
 def test_stopping_cuts_what_is_open(start: Start) -> None:

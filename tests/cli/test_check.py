@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 from tests.forked import Arena
+from tests.ports import quiet_port
 
 from arena_check.runner import BOT_SUITE, SERVER_SUITE
 
@@ -83,8 +84,7 @@ def test_json_is_the_whole_output() -> None:
 
 @pytest.mark.real
 def test_a_bot_that_is_started_by_hand() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = quiet_port()
     command = [
         "check",
         "bot",

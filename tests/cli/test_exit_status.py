@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.ports import deaf_port
 from tests.server.programs import arena, contest, inside
 
 from arena_cli import app
@@ -43,10 +44,9 @@ def taken() -> Iterator[int]:
 
 @pytest.fixture
 def closed() -> Iterator[int]:
-    """A port without a listener: it is bound, so no other program can listen on it."""
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        yield bound.getsockname()[1]
+    """A port without a listener."""
+    with deaf_port() as port:
+        yield port
 
 
 #: Wrong input. PORT is a port without a listener.

@@ -121,7 +121,7 @@ class TestLife:
             assert [line.split()[1] for line in outcome.out.splitlines()[4:6]] != []
 
     def test_until_finished_a_contest_without_all_its_games_is_status_1(self, tmp_path: Path) -> None:
-        text = contest("a", "b", "c", contest='absent = "1s"')
+        text = contest("a", "b", "c", contest='absent = "4s"')
         with Server(text, tmp_path, "--until-finished", "--log-level", "error") as server:
             Players(server.port, [("a", "first-legal"), ("b", "first-legal")]).join()
             outcome = server.end()
@@ -369,7 +369,8 @@ class TestUnderStrain:
     def test_a_thousand_bots(self, tmp_path: Path) -> None:
         names = [f"b{number}" for number in range(1000)]
         # They log in, are offered games and answer; they do not send READY, so all games stay offered.
-        with Server(contest(*names), tmp_path, "--log-level", "error") as server:
+        text = contest(*names, contest='login = "10m"')
+        with Server(text, tmp_path, "--log-level", "error") as server:
             asyncio.run(_thousand(server, names))
             assert server.end().code == 0
             assert status(server) == "stopped"

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 from contextlib import suppress
@@ -15,6 +14,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 from tests.forked import Arena
+from tests.ports import quiet_port
 from tests.server.programs import PATIENCE_S, Outcome, Players, arena, contest, inside
 
 from arena_server.store.reader import Results
@@ -121,7 +121,7 @@ class TestPage:
 
     def test_ctrl_c_does_not_change_the_status_of_an_incomplete_contest(self, tmp_path: Path) -> None:
         bots = engines("dummy", "random") + '[[bot]]\nname = "guest"\n'
-        text = contest(bots=bots, contest='absent = "1s"', seed=None)
+        text = contest(bots=bots, contest='absent = "4s"', seed=None)
         (tmp_path / "c.toml").write_text(text)
         command = ["tournament", "c.toml", "--web-port", "0", "--keep-page"]
         with Arena(command, cwd=tmp_path, stderr=subprocess.PIPE) as tournament:
@@ -206,8 +206,7 @@ class TestFinalTable:
 
     def test_python_is_the_interpreter_of_arena_and_the_file_may_give_the_port(self, tmp_path: Path) -> None:
         """The bot imports arena_client, which only that interpreter can, whatever PATH says."""
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
+        port = quiet_port()
         (tmp_path / "mybot.py").write_text("from arena_client import run\nrun(lambda view: '6')\n")
         bots = engines("dummy") + '[[bot]]\nname = "mine"\ncommand = ["python", "mybot.py"]\n'
         outcome = play(tmp_path, contest(server=f"port = {port}", bots=bots), env={"PATH": "/nowhere"})
@@ -217,8 +216,7 @@ class TestFinalTable:
 
     def test_a_remote_bot_joins(self, tmp_path: Path) -> None:
         """A bot without engine or command connects by itself, to the port of `--port`."""
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
+        port = quiet_port()
         text = contest(
             bots=engines("dummy") + '[[bot]]\nname = "guest"\n', contest='absent = "30s"', seed=None
         )
@@ -237,7 +235,7 @@ class TestFinalTable:
     @pytest.mark.parametrize("form", [[], ["--json"]])
     def test_a_contest_without_all_its_games_is_incomplete(self, tmp_path: Path, form: list[str]) -> None:
         bots = engines("dummy", "random") + '[[bot]]\nname = "guest"\n'
-        outcome = play(tmp_path, contest(contest='absent = "1s"', bots=bots, seed=None), *form)
+        outcome = play(tmp_path, contest(contest='absent = "4s"', bots=bots, seed=None), *form)
         assert outcome.code == 1
         reason = "4 of 6 games have no result (4 absent: guest); missing bots: guest"
         assert outcome.err.splitlines()[-1] == f"arena: the contest is incomplete: {reason}"
@@ -268,7 +266,7 @@ class TestBotsThatFail:
         )
         crash = "import os; print('token:', len(os.environ['ARENA_TOKEN']))\n" + crash
         bots = engines("dummy", "random") + program("crasher", crash)
-        outcome = play(tmp_path, contest(contest='absent = "1s"', bots=bots))
+        outcome = play(tmp_path, contest(contest='absent = "4s"', bots=bots))
         assert outcome.code == 1
         assert "; missing bots: crasher" in outcome.err.splitlines()[-1]
         assert "bot crasher ended with status 1; starting it again" in outcome.err

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
-from tests.server.programs import Outcome, Players, Server, Shell, contest
+from tests.server.programs import Gate, Outcome, Players, Server, Shell, contest
 
 from arena_server.store.chain import GENESIS, Link, audit, extend
 from arena_server.store.checks import faults_by_game
@@ -259,13 +259,16 @@ class TestExport:
 @pytest.mark.real
 def test_a_killed_server_goes_on_with_its_chain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = TEXT.replace("plies = 8", "plies = 60")
+    gate = Gate(3)
     with Server(text, tmp_path) as server:
-        Players(server.port, BOTS)
+        players = Players(server.port, [(name, gate) for name, _ in BOTS])
         assert server.process.stderr is not None
         for line in server.process.stderr:
             if " info over " in line:
                 break
         server.end(signal.SIGKILL)
+        gate.open()
+        players.join()
     with Server(text, tmp_path, "--until-finished") as server:
         Players(server.port, BOTS).join()
         assert server.end().code == 0

@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.client.test_spectator import GAME_LINES
 from tests.forked import Arena
-from tests.server.programs import Players, Server, contest, inside
+from tests.ports import deaf_port
+from tests.server.programs import PATIENCE_S, Gate, Players, Server, contest, inside
 
 from arena_cli.watch import HOME, Screen, Wall, frame, json_line, line_printer, text_line, watch
 from arena_client.errors import ClientError
@@ -193,9 +194,8 @@ def test_a_closed_output_is_not_an_error_of_the_connection() -> None:
 
 @pytest.mark.real
 def test_no_server() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    outcome = inside("watch", "--connect", f"127.0.0.1:{port}")
+    with deaf_port() as port:
+        outcome = inside("watch", "--connect", f"127.0.0.1:{port}")
     assert (outcome.code, outcome.out) == (1, "")
     assert outcome.line == (
         f"arena: no server at 127.0.0.1:{port}: Connection refused; is it running, and is the address right?"
@@ -219,14 +219,15 @@ def test_a_contest_is_watched_to_its_end(tmp_path: Path, form: list[str]) -> Non
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        assert server.process.stderr is not None
-        for line in server.process.stderr:  # until the spectator is logged in
-            if " info login " in line:
-                break
-        Players(server.port, [("a", "first-legal"), ("b", "fixed:move=6")]).join()
-        out, err = watching.communicate(timeout=60)
+        gate = Gate(0)
+        bots = Players(server.port, [("a", gate), ("b", "fixed:move=6")])
+        assert watching.stdout is not None
+        lines = [watching.stdout.readline()]  # it watches, and no move has been played
+        gate.open()
+        bots.join()
+        out, err = watching.communicate(timeout=PATIENCE_S)
         assert (watching.returncode, err) == (0, "")
-    lines = out.splitlines()
+    lines += out.splitlines()
     if form:
         games = [json.loads(line) for line in lines]
         assert [each["verb"] for each in games].count("PLAYED") == 12
@@ -244,18 +245,18 @@ def test_in_a_terminal_the_board_is_drawn(tmp_path: Path) -> None:
             ["watch", "--connect", f"127.0.0.1:{server.port}"], stdout=theirs, stderr=subprocess.PIPE
         )
         os.close(theirs)
-        assert server.process.stderr is not None
-        for line in server.process.stderr:
-            if " info login " in line:
-                break
-        bots = Players(server.port, [("a", "first-legal"), ("b", "fixed:move=6")])
+        gate = Gate(0)
+        bots = Players(server.port, [("a", gate), ("b", "fixed:move=6")])
         seen = b""
+        while b"a - b" not in seen:
+            seen += os.read(ours, 65536)
+        gate.open()
         with suppress(OSError):  # EIO: the other end of the terminal is closed
             while chunk := os.read(ours, 65536):
                 seen += chunk
         os.close(ours)
         bots.join()
-        assert (watching.communicate(timeout=60)[1], watching.returncode) == ("", 0)
+        assert (watching.communicate(timeout=PATIENCE_S)[1], watching.returncode) == ("", 0)
     last = seen.decode().split(HOME)[-1]
     assert "The game is over: " in last
     assert "\x1b[30;4" in seen.decode()  # painted pictures

@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Callable
 
 import pytest
+from tests.ports import deaf_port
 
 from .fake_server import BYE, DEALT, OFFER, START, TURN_1, Connection, FakeServer
 
 pytestmark = pytest.mark.real
 
+#: Nothing here takes long; a process that hangs ends the test with an error.
+PATIENCE_S = 60.0
 BROKEN = """
 from arena_client import run
 
@@ -71,7 +73,7 @@ def until_turn(then: Callable[[Connection], object]) -> Callable[[Connection], N
 
 def test_an_exception_is_a_traceback_and_status_1_without_quit(server: FakeServer) -> None:
     server.follow(until_turn(lambda connection: None))
-    out, err = (bot := start(BROKEN, server.port)).communicate(timeout=30)
+    out, err = (bot := start(BROKEN, server.port)).communicate(timeout=PATIENCE_S)
     assert (bot.returncode, out) == (1, "")
     assert err.startswith("Traceback (most recent call last):\n")
     assert err.endswith("KeyError: 'no such opening'\n")
@@ -91,14 +93,13 @@ def test_a_signal_closes_the_connection_without_quit(
 
     server.follow(until_turn(stop))
     bots.append(start(ENDLESS, server.port))
-    out, err = bots[0].communicate(timeout=30)
+    out, err = bots[0].communicate(timeout=PATIENCE_S)
     assert (bots[0].returncode, out, err) == (status, "", "")
 
 
 def test_without_a_server_each_try_is_one_line_and_after_12_it_gives_up() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    out, err = (bot := start(HASTY, port)).communicate(timeout=30)
+    with deaf_port() as port:
+        out, err = (bot := start(HASTY, port)).communicate(timeout=PATIENCE_S)
     *tries, last = err.splitlines()
     assert (bot.returncode, out, len(tries)) == (1, "", 11)
     retry = r"me: no connection to 127\.0\.0\.1:\d+ \(Connection refused\), next try in 0\.0 s"
@@ -113,7 +114,7 @@ def test_debugging_prints_both_directions_with_the_time(server: FakeServer) -> N
 
     server.follow(script)
     bot = start(GOOD, server.port, ARENA_DEBUG="1", ARENA_TOKEN="s3cret")
-    out, err = bot.communicate(timeout=30)
+    out, err = bot.communicate(timeout=PATIENCE_S)
     assert (bot.returncode, out) == (0, "")
     assert all(re.match(r"\d\d:\d\d:\d\d\.\d{3} [<>] ", line) for line in err.splitlines()), err
     assert [line[13:] for line in err.splitlines()] == [

@@ -36,7 +36,7 @@ def start(arguments: list[str], **environment: str) -> subprocess.CompletedProce
         env={**clean, **environment},
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
         check=False,
     )
 

@@ -71,7 +71,7 @@ def test_the_programs_of_the_page_play_a_game(server: FakeServer, tmp_path: Path
         env={**os.environ, **where},
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
         check=False,
     )
     assert (ended.returncode, ended.stderr) == (0, "")

@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -24,6 +23,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.ports import quiet_port
 
 ROOT = Path(__file__).resolve().parents[2]
 ARENA = str(Path(sys.executable).with_name("arena"))
@@ -171,12 +171,6 @@ def assert_played(web: str, admin: str, games: int) -> None:
     assert (listed["name"], listed["games_played"]) == ("compose", games)
 
 
-def free_port() -> str:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return str(sock.getsockname()[1])
-
-
 @pytest.fixture
 def engine() -> None:
     """A Docker engine; without one the test says so."""
@@ -192,7 +186,7 @@ def test_docker_compose_up_plays_the_contest(tmp_path: Path) -> None:
     for target in ("referee", "engines"):
         build = ["docker", "build", "--network", "host", "--tag", f"insertion-arena:{target}"]
         subprocess.run([*build, "--target", target, "."], cwd=ROOT, check=True, timeout=900)
-    web, admin = free_port(), free_port()
+    web, admin = str(quiet_port()), str(quiet_port())
     environment = {"ARENA_WEB_PORT": web, "ARENA_ADMIN_PORT": admin, "ARENA_ADMIN_TOKEN": TOKEN}
     project = ["docker-compose", "--project-directory", str(ROOT), "--file", str(ROOT / "docker-compose.yml")]
     project += ["--project-name", f"arena-test-{os.getpid()}"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 import yaml
+from tests.ports import quiet_port
 from tests.server.programs import PATIENCE_S, Server, contest
 
 from arena_server.core.standings import Progress
@@ -115,17 +115,10 @@ def test_systemd_reads_the_units(tmp_path: Path) -> None:
     assert run(systemd, "verify", "--man=no", *(tmp_path / unit.name for unit in units)) == ""
 
 
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port: int = sock.getsockname()[1]
-        return port
-
-
 @contextmanager
 def behind_nginx(page: str, folder: Path) -> Iterator[int]:
     """deploy/nginx.conf with other ports, as the one site of an nginx; gives its port."""
-    nginx, port = program("nginx"), free_port()
+    nginx, port = program("nginx"), quiet_port()
     site = (DEPLOY / "nginx.conf").read_text(encoding="utf-8")
     (folder / "arena.conf").write_text(
         site.replace("listen 80;", f"listen 127.0.0.1:{port};").replace("http://127.0.0.1:2080", page)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.ports import quiet_port
 from tests.server.programs import inside
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,8 +59,7 @@ def test_the_bot_of_the_readme_takes_the_most_points() -> None:
 @pytest.mark.real
 def test_the_contest_of_the_readme_is_played_without_an_activated_environment(tmp_path: Path) -> None:
     """The two commands of the README, with a free port and shorter games."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = str(free.getsockname()[1])
+    port = str(quiet_port())
     (tmp_path / "mybot.py").write_text(block("python"), encoding="utf-8")
     text = block("toml").replace("games_per_pair = 8", "games_per_pair = 2").replace("2006", port)
     (tmp_path / "friday.toml").write_text(text.replace("plies = 200", "plies = 20"), encoding="utf-8")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -13,18 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.ports import quiet_port
 
 pytestmark = pytest.mark.real
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PATIENCE_S = 120.0
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port: int = free.getsockname()[1]
-        return port
 
 
 def plain(line: str) -> str:
@@ -37,7 +31,7 @@ class Shell:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.ports = {"2007": str(free_port()), "2080": str(free_port())}
+        self.ports = {"2007": str(quiet_port()), "2080": str(quiet_port())}
         self.running: list[tuple[subprocess.Popen[bytes], Path]] = []
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         self.environment = {**os.environ, "PATH": path, "PYTHONUNBUFFERED": "1"}
@@ -123,7 +117,12 @@ def test_the_tutorial_of_spectators(shell: Shell) -> None:
     shell.run("arena export records --contest club", [])
     (shell.folder / "open.toml").write_text(shell.here(opened), encoding="utf-8")
     shell.run("arena serve open.toml --no-web &", [shell.here("listening on 127.0.0.1:2007")])
+    (_, log) = shell.running[-1]
     assert shell.play("tutorial-spectator.md") == 5
+    end = time.monotonic() + PATIENCE_S
+    while " login " not in log.read_text(encoding="utf-8"):  # the bots would be over before it watches
+        assert time.monotonic() < end
+        time.sleep(0.05)
     (watching, output) = next(each for each in shell.running if "watch" in str(each[0].args))
     for name in ("anna", "guest"):
         command = f"ARENA_TOKEN=guest-token arena bot dummy --connect 127.0.0.1:2007 --name {name}"

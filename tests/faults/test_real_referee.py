@@ -27,8 +27,8 @@ from ..server.records import shown
 
 pytestmark = pytest.mark.real
 
-#: The server stands still for twice the clock.
-CLOCK_MS, STANDS_STILL_S = 500, 1.0
+#: The server stands still for longer than the clock; a busy machine takes less of it.
+CLOCK_MS, STANDS_STILL_S = 2000, 2.5
 THINKS_MS = 40
 
 #: A server whose wall clock jumps at SIGUSR1; the stamps of the kernel do not.
@@ -89,7 +89,7 @@ def stop_for_a_while(server: Server) -> None:
 
 
 def test_a_server_stopped_for_less_than_the_limit_charges_no_clock(tmp_path: Path) -> None:
-    """The move lay in the kernel, stamped, while the clock would have run out twice."""
+    """The move lay in the kernel, stamped, while the clock would have run out."""
     with Server(config("30s"), tmp_path, program=ARENA) as server:  # `waitid` takes a child
         records = play(server, lambda: stop_for_a_while(server))
     assert [(record.game_id, record.end, record.faults) for record in records] == [
@@ -99,7 +99,7 @@ def test_a_server_stopped_for_less_than_the_limit_charges_no_clock(tmp_path: Pat
 
 
 def test_a_server_stopped_beyond_the_limit_voids_the_game_and_plays_it_again(tmp_path: Path) -> None:
-    with Server(config("300ms"), tmp_path, program=ARENA) as server:  # `waitid` takes a child
+    with Server(config("1s"), tmp_path, program=ARENA) as server:  # `waitid` takes a child
         records = play(server, lambda: stop_for_a_while(server))
     assert [(record.game_id, record.end) for record in records] == [
         ("g1", "void"),

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Self
@@ -20,7 +21,8 @@ import pytest
 from tests import forked
 
 from arena_cli import main
-from arena_client import scripted
+from arena_client import asyncio_client, scripted
+from arena_client.bot import Bot, GameView
 from arena_client.retry import RetryPolicy
 
 ARENA = (sys.executable, "-m", "arena_cli")
@@ -179,13 +181,48 @@ class Server:
         return Outcome(self.process.returncode, out, err or "")
 
 
+class Gate:
+    """Bots pass it in the first `games` games of a contest; in a later one they wait until it is opened.
+
+    So a contest goes as far as a test wants and no further: bots that play freely may be at its end
+    before the test does what comes next.
+    """
+
+    def __init__(self, games: int) -> None:
+        self.games = games
+        self._opened = threading.Event()
+
+    def open(self) -> None:
+        self._opened.set()
+
+    def wait(self, game_id: str) -> None:
+        if int(game_id.removeprefix("g")) > self.games:
+            assert self._opened.wait(PATIENCE_S)
+
+
+class HeldBot(Bot):
+    """Plays the first legal move, as far as the gate lets it."""
+
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+
+    def choose(self, view: GameView) -> str:
+        self._gate.wait(view.game_id)
+        return view.legal_moves[0]
+
+
+def held(gate: Gate) -> Callable[..., str]:
+    """What plays a contest with such a bot, as `scripted.run` does with its own."""
+    return partial(asyncio_client.run, HeldBot(gate))
+
+
 class Players:
-    """Scripted bots that play in threads; `ends` are how each ended."""
+    """Bots that play in threads, scripted ones or such that wait at a gate; `ends` are how each ended."""
 
     def __init__(
         self,
         port: int,
-        specs: Sequence[tuple[str, str]],
+        specs: Sequence[tuple[str, str | Gate]],
         tokens: Mapping[str, str] = MappingProxyType({}),
         policy: RetryPolicy = EAGER,
     ) -> None:
@@ -198,10 +235,11 @@ class Players:
         for thread in self._threads:
             thread.start()
 
-    def _play(self, name: str, spec: str, port: int) -> None:
+    def _play(self, name: str, spec: str | Gate, port: int) -> None:
+        run = partial(scripted.run, spec) if isinstance(spec, str) else held(spec)
         try:
-            self.ends[name] = scripted.run(
-                spec, "127.0.0.1", port, name=name, token=self._tokens.get(name), policy=self._policy
+            self.ends[name] = run(
+                "127.0.0.1", port, name=name, token=self._tokens.get(name), policy=self._policy
             )
         except Exception as error:
             self.ends[name] = f"{type(error).__name__}: {error}"

@@ -14,7 +14,7 @@ from arena_server.store.database import ContestHeader, Database
 from arena_server.store.unfinished import UnfinishedContest
 from arena_server.store.writer import Writer
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 
 class Kept:

@@ -307,10 +307,9 @@ class TestLoggedDriver:
         async with logged(tmp_path, referee) as here:
             (tmp_path / "mine.log").write_bytes(b"t C PING 1\n" * 800_000)
             reader = await here.visit(receive_buffer=4096)
+            await here.core.until(Opened)
             await reader.say(b"show\n")
             async with asyncio.timeout(PATIENCE_S):
-                while len(here.driver.pool) == 0:
-                    await asyncio.sleep(0.01)
                 while len(here.driver.pool):
                     await asyncio.sleep(0.01)
 

@@ -31,7 +31,8 @@ from arena_server.core.standings import Row
 from arena_server.store.database import Database
 from arena_server.store.reader import Results
 
-from .programs import PATIENCE_S, Server, arena, contest, inside
+from ..ports import quiet_port
+from .programs import PATIENCE_S, Gate, Server, arena, contest, inside
 from .records import shown
 
 NAMES = ("ann", "bob", "cid")
@@ -45,16 +46,19 @@ class RecordingBot(Bot):
 
     instant = True
 
-    def __init__(self) -> None:
+    def __init__(self, playing: threading.Event, gate: Gate | None) -> None:
+        self._playing = playing
+        self._gate = gate
         self.moves: dict[str, tuple[str, ...]] = {}
         self.results: dict[str, tuple[int, ...]] = {}
-        self.playing = threading.Event()
 
     def choose(self, view: GameView) -> int:
         before = self.moves.get(view.game_id, ())
         assert view.moves[: len(before)] == before, "an announced ply was taken back"
         self.moves[view.game_id] = view.moves
-        self.playing.set()
+        self._playing.set()
+        if self._gate is not None:
+            self._gate.wait(view.game_id)
         return 1 + (view.ply * 7 + int(view.game_id[1:])) % 15
 
     def game_over(self, view: GameView, result: Result) -> None:
@@ -65,9 +69,10 @@ class RecordingBot(Bot):
 class Bots:
     """Three recording bots on a thread of their own."""
 
-    def __init__(self, port: int, policy: RetryPolicy = DOGGED) -> None:
+    def __init__(self, port: int, policy: RetryPolicy = DOGGED, gate: Gate | None = None) -> None:
         self._policy = policy
-        self.players = {name: RecordingBot() for name in NAMES}
+        self._playing = threading.Event()
+        self.players = {name: RecordingBot(self._playing, gate) for name in NAMES}
         self.ends: list[str | BaseException] = []
         self._thread = threading.Thread(target=self._run, args=(port,), daemon=True)
         self._thread.start()
@@ -85,17 +90,11 @@ class Bots:
         )
 
     def wait_for_play(self) -> None:
-        assert self.players["ann"].playing.wait(PATIENCE_S)
+        assert self._playing.wait(PATIENCE_S)
 
     def join(self) -> None:
         self._thread.join(PATIENCE_S)
         assert not self._thread.is_alive()
-
-
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
 
 
 def the_contest(games: int) -> str:
@@ -124,7 +123,7 @@ def ended(server: Server, within: float) -> bool:
 
 def survive(folder: Path, database: Database, games: int, kills: int, seed: int) -> int:
     """Play a contest whose server is killed up to `kills` times; returns how often it was."""
-    chance, port, done = Random(seed), free_port(), 0
+    chance, port, done = Random(seed), quiet_port(), 0
     options = ("--port", str(port), "--until-finished", "--log-level", "error")
     bots = Bots(port)
     while True:
@@ -181,7 +180,7 @@ def test_a_server_that_is_killed_fifty_times_loses_nothing(
 
 def stopped_and_gone_on(folder: Path, limit: Callable[[], None], more: Callable[[], object]) -> str:
     """The last line of a server whose disk fails; after `more` the contest has to go on."""
-    port, path = free_port(), folder / "arena.db"
+    port, path = quiet_port(), folder / "arena.db"
     options = ("--port", str(port), "--until-finished", "--log-level", "error")
     bots = Bots(port)
     with Server(the_contest(4), folder, *options, before=limit) as server:
@@ -221,15 +220,22 @@ def test_a_full_disk_is_a_clear_stop_and_with_room_again_the_contest_goes_on(tmp
         subprocess.run(["umount", tmp_path], check=True)
 
 
+def stopped_in_its_first_game(folder: Path, text: str, *options: str) -> Server:
+    gate = Gate(0)
+    with Server(text, folder, *options) as server:
+        bots = Bots(server.port, ONCE, gate)
+        bots.wait_for_play()
+        assert server.end(signal.SIGTERM).code == 0
+        gate.open()
+        bots.join()
+    return server
+
+
 @pytest.mark.real
 def test_a_server_that_was_stopped_goes_on_and_plays_its_void_games_again(tmp_path: Path) -> None:
-    port = free_port()
+    port = quiet_port()
     options = ("--port", str(port), "--log-level", "error")
-    with Server(the_contest(2), tmp_path, *options) as server:
-        first = Bots(port)
-        first.wait_for_play()
-        assert server.end(signal.SIGTERM).code == 0
-        first.join()
+    stopped_in_its_first_game(tmp_path, the_contest(2), *options)
     with Server(the_contest(2), tmp_path, *options, "--until-finished") as server:
         Bots(port).join()
         assert server.end().code == 0
@@ -240,13 +246,15 @@ def test_a_server_that_was_stopped_goes_on_and_plays_its_void_games_again(tmp_pa
 def killed_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a server that was killed after some results."""
     folder = tmp_path_factory.mktemp("killed")
+    gate = Gate(30)
     with Server(the_contest(30), folder) as server:
-        bots = Bots(server.port, ONCE)
+        bots = Bots(server.port, ONCE, gate)
         assert server.process.stderr is not None
         overs = (line for line in server.process.stderr if " info over " in line)
         for _ in range(5):
             next(overs)
         server.end(signal.SIGKILL)
+        gate.open()
         bots.join()
     return folder
 
@@ -317,7 +325,8 @@ def test_a_missing_or_empty_database_beside_its_wal(
 @pytest.mark.real
 @pytest.mark.parametrize("replaced", [False, True])
 def test_a_database_deleted_or_replaced_under_a_server_stops_it(tmp_path: Path, replaced: bool) -> None:
-    with Server(the_contest(30), tmp_path, "--log-level", "error") as server:
+    # More games than are played before the test has deleted the file.
+    with Server(the_contest(3000), tmp_path, "--log-level", "error") as server:
         bots = Bots(server.port, ONCE)
         bots.wait_for_play()
         data = server.database.read_bytes()
@@ -358,11 +367,7 @@ def test_two_servers_cannot_play_the_same_contest(tmp_path: Path, remove: str | 
 
 @pytest.mark.real
 def test_another_config_is_no_continuation(tmp_path: Path) -> None:
-    with Server(the_contest(2), tmp_path) as server:
-        bots = Bots(server.port)
-        bots.wait_for_play()
-        assert server.end(signal.SIGTERM).code == 0
-        bots.join()
+    server = stopped_in_its_first_game(tmp_path, the_contest(2))
     server.config.write_text(the_contest(4))
     outcome = arena("serve", server.config, "--port", "0", "--database", f"sqlite:///{server.database}")
     assert (outcome.code, outcome.out) == (1, "")
@@ -370,10 +375,6 @@ def test_another_config_is_no_continuation(tmp_path: Path) -> None:
         f"arena: {tmp_path}/arena.db: contest 1 trial is unfinished, and was begun with games_per_pair=2 "
         "where there is 4 now; go on with the same configuration, or begin a new contest by --new"
     )
-    with Server(the_contest(4), tmp_path, "--new") as server:
-        bots = Bots(server.port)
-        bots.wait_for_play()
-        assert server.end(signal.SIGTERM).code == 0
-        bots.join()
+    stopped_in_its_first_game(tmp_path, the_contest(4), "--new")
     with Results(tmp_path / "arena.db") as results:
         assert [each.id for each in results.contests()] == [1, 2]

@@ -17,7 +17,7 @@ from arena_client.errors import ClientError
 from arena_client.scripted import Fixed
 
 from ..protocol.test_tls import Pair, make_pair
-from .programs import EAGER, PATIENCE_S, Server, arena, contest, inside
+from .programs import EAGER, PATIENCE_S, Gate, HeldBot, Server, arena, contest, inside
 from .test_hostile import Rude
 
 UNTRUSTED = "cannot speak TLS with localhost: the certificate is not trusted: self-signed certificate"
@@ -28,9 +28,9 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
     return make_pair(tmp_path_factory.mktemp("tls"))
 
 
-def over_tls(pair: Pair) -> str:
+def over_tls(pair: Pair, more: str = "") -> str:
     keys = f'tls_certificate = "{pair[0]}"\ntls_key = "{pair[1]}"'
-    return contest("a", "b", contest='login = "500ms"\nspectator_delay = "0s"', server=keys)
+    return contest("a", "b", contest=f'spectator_delay = "0s"\n{more}', server=keys)
 
 
 @pytest.mark.real
@@ -79,29 +79,32 @@ class TestAContest:
             watching = Arena(
                 ["watch", *address, "--tls-ca", pair[0]], stdout=subprocess.PIPE, stderr=subprocess.PIPE
             )
-            assert server.process.stderr is not None
-            for line in server.process.stderr:  # until the guest is in
-                if " info login " in line:
-                    break
-            context = ssl.create_default_context(cafile=pair[0])
+            assert watching.stdout is not None
+            first_line = watching.stdout.readline
+            context, gate = ssl.create_default_context(cafile=pair[0]), Gate(0)
+
+            async def let_them_play() -> None:
+                """Once it watches."""
+                assert (await asyncio.to_thread(first_line)).startswith("g1: ")
+                gate.open()
 
             async def both() -> None:
                 bots = [
-                    asyncio_client.play(Fixed(move), "localhost", server.port, name=name, tls=context)
-                    for name, move in (("a", "6"), ("b", "7"))
+                    asyncio_client.play(bot, "localhost", server.port, name=name, tls=context)
+                    for name, bot in (("a", HeldBot(gate)), ("b", Fixed("7")))
                 ]
                 async with asyncio.timeout(PATIENCE_S):
-                    await asyncio.gather(*bots)
+                    await asyncio.gather(*bots, let_them_play())
 
             asyncio.run(both())
             out, err = watching.communicate(timeout=PATIENCE_S)
         assert (watching.returncode, err) == (0, "")
         assert sum(" plays " in line for line in out.splitlines()) == 12
-        assert "g2: over, a draw, 0 : 0" in out
+        assert "g2: over, " in out
 
     @pytest.mark.real
     def test_whoever_speaks_plainly_is_let_go(self, pair: Pair, tmp_path: Path) -> None:
-        with Server(over_tls(pair), tmp_path) as server:
+        with Server(over_tls(pair, 'login = "500ms"'), tmp_path) as server:
             plain = Rude(server.port)
             plain.send(b"HELLO 1 a\n")
             assert plain.rest() in ([], ["reset"])

@@ -202,9 +202,9 @@ async def test_a_bot_that_crashes_after_its_log_in_is_started_again(
     )
     recorder = Recorder()
     code = (
-        LISTEN
-        + 'print(\'{"login": "b", "slot": 1}\', flush=True); '
-        + f"open({str(tmp_path / 'third')!r}).read()"
+        # In one piece: it has logged in before it is started.
+        'print(\'listening on 127.0.0.1:1\\n{"login": "b", "slot": 1}\', flush=True); '
+        f"open({str(tmp_path / 'third')!r}).read()"
     )
     assert await run_it(server(code, [bot]), recorder)
     assert recorder.reports == []

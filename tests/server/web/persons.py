@@ -138,3 +138,10 @@ def play(persons: list[Person], plies: range) -> None:
 
 def wait_for_ply(page: Page, ply: int) -> None:
     page.locator(".counter", has_text=re.compile(f"^ply {ply} of {ply}$")).wait_for()
+
+
+def wait_for_turn(page: Page, ply: int) -> None:
+    """Wait until the page asks for this ply: until an event comes it shows the text of the turn before."""
+    if ply > 1:
+        wait_for_ply(page, ply - 1)
+    page.get_by_text("It is your turn.").wait_for()

@@ -12,7 +12,7 @@ from tests.protocol.add_a_game import copy, follow
 from ... import forked
 from ..programs import arena, contest
 from .browser import DESKTOP, PHONE, Watched
-from .persons import Person, Web, two_persons, wait_for_ply
+from .persons import Person, Web, two_persons, wait_for_ply, wait_for_turn
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -61,7 +61,7 @@ def test_it_is_watched_played_and_replayed(pages: Watched, tmp_path: Path) -> No
             if ply % 2 == 0:
                 bob.play(ply, move)
                 continue
-            ann.get_by_text("It is your turn.").wait_for()
+            wait_for_turn(ann, ply)
             # Any cell of the column is the move; one of them is a button for the keyboard.
             cells = ann.locator(f'[data-move="{move}"].can')
             assert cells.count() == 6

@@ -18,7 +18,7 @@ import pytest
 
 from ..programs import PATIENCE_S, contest, inside
 from .browser import PHONE, Watched
-from .persons import Person, Web
+from .persons import Person, Web, wait_for_turn
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -30,7 +30,7 @@ WISH = {"game": "tictactoe", "opponent": "perfect", "clock": False, "seat": 1, "
 
 @contextmanager
 def server_of(folder: Path, server: str = "") -> Iterator[Web]:
-    with Web(contest("ann", "bob", server=server), folder) as web:
+    with Web(contest("ann", "bob", game='plies = 6\nclock = "10m"', server=server), folder) as web:
         yield web
 
 
@@ -63,6 +63,7 @@ def move_until_the_end(page: Page, moves: list[str]) -> None:
         turn.or_(over).first.wait_for()
         if not turn.is_visible():
             return
+        page.locator("[data-move].can").first.wait_for()  # a page that was loaded again has no board yet
         move = next(each for each in moves if page.locator(f'[data-move="{each}"].can').count())
         page.locator(f'[data-move="{move}"]').click()
         page.locator(f'[data-move="{move}"]:not(.can)').first.wait_for()
@@ -87,7 +88,7 @@ def test_a_game_against_an_engine_from_the_form_to_the_record(pages: Watched, tm
         page.get_by_role("button", name="Start the game").click()
         page.get_by_role("heading", name="You play as person-2").wait_for()
         page.get_by_role("button", name="Ready").click()
-        page.get_by_text("It is your turn.").wait_for()
+        wait_for_turn(page, 2)
         assert page.get_by_role("button", name="Hint").is_hidden()
         pages.shoot(page, "casual-game")
         page.reload()  # the seat stays with this browser
@@ -127,11 +128,11 @@ def test_two_people_by_a_link(pages: Watched, tmp_path: Path) -> None:
         ann.get_by_role("button", name="Take your seat as person-1").click()
         for page in (ann, bob):
             page.get_by_role("button", name="Ready").click()
-        ann.get_by_text("It is your turn.").wait_for()
-        assert re.fullmatch(r"0:(10|0\d)\..*", ann.locator(".seat .clock").first.inner_text())
+        wait_for_turn(ann, 1)
+        assert re.fullmatch(r"(10|\d):\d\d.*", ann.locator(".seat .clock").first.inner_text())
         for number in range(4):
             page = (ann, bob)[number % 2]
-            page.get_by_text("It is your turn.").wait_for()
+            wait_for_turn(page, number + 1)
             page.get_by_label("Your move").fill("1" if number == 3 else "2")
             page.get_by_role("button", name="Play", exact=True).click()
         for page in (ann, bob):

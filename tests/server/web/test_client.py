@@ -11,6 +11,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
+from tests.ports import deaf_port
 
 from arena_server.errors import ArenaError, ConfigError
 from arena_server.web import client
@@ -92,10 +93,10 @@ class TestClient:
         assert str(caught.value) == line.format(server.address)
 
     def test_no_server(self) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as taken:
-            address = f"127.0.0.1:{taken.getsockname()[1]}"
-        with pytest.raises(ArenaError) as caught:
-            client.status(Access(address, TOKEN))
+        with deaf_port() as port:
+            address = f"127.0.0.1:{port}"
+            with pytest.raises(ArenaError) as caught:
+                client.status(Access(address, TOKEN))
         assert str(caught.value) == (
             f"no server answers at {address} (Connection refused); is it running, with --admin-port?"
         )

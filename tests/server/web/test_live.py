@@ -35,6 +35,7 @@ INFO = b"INFO game=g7 ply=1 seat=1 depth=2 eval=-30 nodes=9 line=6,7 text=hello 
 ZOMBIE = b"ZOMBIE ply=3 reason=illegal seat=1 line=4d game=g7"
 OVER = b"OVER g7 total=0,0 end=complete nonce=00 sequence=1234"
 OFFER = [GAME, STATE, NEXT]
+LIMIT_S = 60.0
 
 
 class Clock:
@@ -282,6 +283,12 @@ async def turns() -> None:
         await asyncio.sleep(0)
 
 
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(LIMIT_S):
+        while not holds():
+            await asyncio.sleep(0)
+
+
 @pytest.mark.asyncio
 class TestLiveHub:
     @pytest.mark.real
@@ -300,8 +307,8 @@ class TestLiveHub:
         await turns()
         assert hub.games
         hub.depart()
-        await asyncio.sleep(0.01)
-        assert (hub.games, hub.problem) == ({}, "not connected yet")
+        await until(lambda: hub.problem == "not connected yet")
+        assert hub.games == {}
         hub.arrive()
         feed.put([])
         await hub.ready()
@@ -390,8 +397,7 @@ class TestLiveHub:
         feed.put([*OFFER, START, OVER])
         feed.put([])
         await hub.ready()
-        await asyncio.sleep(0.01)
-        assert hub.games == {}
+        await until(lambda: not hub.games)
         hub.stop()
 
     async def test_an_error_of_ours_is_reported(self) -> None:

@@ -11,7 +11,7 @@ from arena_server.store.reader import Results
 
 from ..programs import contest, inside
 from .browser import PHONE, Watched
-from .persons import PERSONS, Person, Table, game_of_two, two_persons
+from .persons import PERSONS, Person, Table, game_of_two, two_persons, wait_for_turn
 
 pytestmark = pytest.mark.real
 
@@ -37,7 +37,7 @@ class TestPlay:
             assert page.evaluate("document.activeElement.dataset.move") == "6"
             page.keyboard.press("Enter")
             bob.play(2, "1")
-            page.get_by_text("It is your turn.").wait_for()
+            wait_for_turn(page, 3)
             pages.check_access(page)
             # The legal moves come from the server, and the rules for a hint are not in the page.
             moves = page.eval_on_selector_all("#moves option", "nodes => nodes.map(node => node.value)")
@@ -95,10 +95,10 @@ class TestPlay:
                 page.get_by_role("button", name="Ready").click()
             for number, cell in enumerate(("a1", "b1", "a2", "b2")):
                 page = seats[number % 2]
-                page.get_by_text("It is your turn.").wait_for()
+                wait_for_turn(page, number + 1)
                 page.locator(f'[data-move="{cell}"]').click()
             ann, bob = seats
-            ann.get_by_text("It is your turn.").wait_for()
+            wait_for_turn(ann, 5)
             # The nine cells are one stop of the tab key; arrow keys go from one to the next.
             assert ann.locator("[data-move][tabindex='0']").count() == 1
             ann.locator("[data-move][tabindex='0']").focus()
@@ -113,7 +113,7 @@ class TestPlay:
             ann.get_by_role("button", name="Play", exact=True).click()
             ann.get_by_text("a1 is not a legal move here.").wait_for()
             ann.reload()  # the seat stays with this browser
-            ann.get_by_text("It is your turn.").wait_for()
+            wait_for_turn(ann, 5)
             pages.check_access(ann)
             assert ann.evaluate("document.documentElement.scrollWidth <= innerWidth")
             pages.shoot(ann, "play-phone")

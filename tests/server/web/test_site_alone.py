@@ -14,6 +14,7 @@ from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
+from tests.ports import quiet_port
 
 from ...forked import Arena
 from ..postgres import Cluster
@@ -138,7 +139,8 @@ def test_two_sites_over_one_server_show_the_same_game(tmp_path: Path) -> None:
 
 def test_a_server_that_is_killed_and_started_again(tmp_path: Path) -> None:
     """The site says that it is gone, shows none of its games as running, and then goes on."""
-    with Server(a_contest(), tmp_path) as server, ExitStack() as stack:
+    port = str(quiet_port())
+    with Server(a_contest(), tmp_path, "--port", port) as server, ExitStack() as stack:
         ann, bob = two_players(server.port)
         site = stack.enter_context(Site(server.database, server.port))
         ann.say("MOVE 7")
@@ -153,7 +155,7 @@ def test_a_server_that_is_killed_and_started_again(tmp_path: Path) -> None:
         assert site.get("contests/1/state/g1.json") == {"state": "unknown"}
         for player in (ann, bob):
             player.close()
-        with Server(a_contest(), tmp_path, "--port", str(server.port)) as again:
+        with Server(a_contest(), tmp_path, "--port", port) as again:
             bob = Player(again.port, "bob", f" resume={bob.key}")
             bob.until("TURN")
             assert next(data for _, data in boards if data.get("shown") == ["g1"])["live"] is None
@@ -197,7 +199,8 @@ def test_two_servers_and_two_sites_over_postgresql(tmp_path: Path, postgres: Clu
         return Server(a_contest(name=name), folders[name], *options, url=url)
 
     with ExitStack() as stack:
-        one = stack.enter_context(server("one"))
+        port = str(quiet_port())
+        one = stack.enter_context(server("one", "--port", port))
         ann, bob = two_players(one.port)
         two = stack.enter_context(server("two"))
         carl, dora = two_players(two.port)
@@ -223,7 +226,7 @@ def test_two_servers_and_two_sites_over_postgresql(tmp_path: Path, postgres: Clu
         assert plies(other, numbers["two"]) == ["9", "10"]
         for player in (ann, bob):
             player.close()
-        again = stack.enter_context(server("one", "--port", str(one.port)))
+        again = stack.enter_context(server("one", "--port", port))
         fresh = stack.enter_context(Site(url, one.port, two.port))
         ann, bob = (
             Player(again.port, name, f" resume={player.key}") for name, player in (("ann", ann), ("bob", bob))

@@ -11,7 +11,7 @@ from arena_server.spec import Webhook
 from arena_server.webhooks import message as module
 from arena_server.webhooks.message import Message, notice_of, post, sign
 
-from ..test_kill import free_port
+from ...ports import deaf_port
 from .receiver import SECRET, receiver
 
 MESSAGE = Message("game-7-1-1", "game", b'{"type":"game"}')
@@ -52,7 +52,8 @@ def test_an_attempt(answer: int | str | bytes, problem: str | None, monkeypatch:
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "[::1]", "no-such-host.invalid"])
 def test_nobody_listens(host: str) -> None:
-    problem = post(Webhook(f"http://{host}:{free_port()}/t0ken", SECRET), MESSAGE, 1)
+    with deaf_port() as port:
+        problem = post(Webhook(f"http://{host}:{port}/t0ken", SECRET), MESSAGE, 1)
     assert problem
     assert "t0ken" not in problem
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ..programs import Players, Server, contest
+from ..programs import Gate, Players, Server, contest
 from .receiver import SECRET, Receiver, receiver
 
 NAMES = ("ann", "bob", "cleo")
@@ -17,10 +17,10 @@ NAMES = ("ann", "bob", "cleo")
 def text(found: Receiver, *, games: int = 2, contest_keys: str = "") -> str:
     keys = f'games_per_pair = {games}\nspectator_delay = "0s"\n{contest_keys}'
     hook = f'[[webhook]]\nurl = "{found.url}"\nsecret = "{SECRET}"\n'
-    return contest(*NAMES, contest=keys) + hook
+    return contest(*NAMES, contest=keys, game='plies = 6\nclock = "10m"') + hook
 
 
-def play(server: Server, plan: str = "first-legal") -> Players:
+def play(server: Server, plan: str | Gate = "first-legal") -> Players:
     return Players(server.port, [(name, plan) for name in NAMES])
 
 
@@ -63,10 +63,12 @@ def test_a_server_that_is_killed_delivers_every_result_at_least_once(tmp_path: P
     games = 8
     with receiver([200, 503, 200]) as found:
         for round_ in range(3):
+            gate = Gate(6 * (round_ + 1))
             with Server(text(found, games=games), tmp_path) as server:
-                players = play(server)
+                players = play(server, gate)
                 found.wait_for(4 * (round_ + 1))
                 os.kill(server.process.pid, signal.SIGKILL)
+                gate.open()
                 players.join()
         with Server(text(found, games=games), tmp_path, "--until-finished") as server:
             play(server).join()
@@ -81,7 +83,7 @@ def test_a_server_that_is_killed_delivers_every_result_at_least_once(tmp_path: P
 
 @pytest.mark.real
 def test_probation_and_absence(tmp_path: Path) -> None:
-    keys = 'probation = 1\nabsent = "1s"'
+    keys = 'probation = 1\nabsent = "4s"'
     with receiver() as found:
         hooked = text(found, contest_keys=keys) + 'events = ["probation", "absence"]\n'
         with Server(hooked, tmp_path) as server:
