@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -45,6 +45,14 @@ class BotOptions:
     name: Annotated[str, typer.Option(help="The name that the bot is given.")] = "checked"
     token: Annotated[str, typer.Option(help="The token that the bot is given.")] = "s3cret"  # noqa: S105
     patience: Patience = 10.0
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Check it with the game of this contest, in a container with its limits for --name.",
+            show_default=False,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +71,7 @@ class ServerOptions:
 def group() -> typer.Typer:
     app = typer.Typer(no_args_is_help=True, help="Check a bot or a server against PROTOCOL.md.")
     app.command("bot")(expanded(bot))
+    app.command("game")(game)
     app.command("server")(expanded(server))
     return app
 
@@ -82,7 +91,8 @@ def bot(
 
     The command is started once for each case. {host}, {port}, {name} and {token} are filled in in its
     words; ARENA_HOST, ARENA_PORT, ARENA_NAME and ARENA_TOKEN hold the same. CLAUSE is a section (8), a
-    clause (8.1) or a case (8.1/3). Exit status 1: something failed or was not reached.
+    clause (8.1) or a case (8.1/3). Exit status 1: something failed or was not reached. The command
+    image:mybot:3 or build:./mybot is a bot in a container, as in a contest.
 
     Example: arena check bot 3 8.1/2 -- python3 mybot.py {host} {port} {name}
     """
@@ -98,11 +108,48 @@ def bot(
         return
     if bool(command) == (options.listen is not None):
         raise ConfigError("give the bot's command after --, or --listen HOST:PORT for a bot that you start")
+    if options.config is not None:
+        from arena_server.config_file import load_contest
+
+        options = replace(options, game=load_contest(options.config).contest.game)
     # An unknown game is refused before anything is started.
     make_game(options.game, DEFAULTS.get(options.game, {}))
-    if command:
+    if command and not _is_contained(command):
         command = check_command(command, "check bot")
     _report(_bot_results(command, options, cases), "bot", output)
+
+
+def game(
+    player: Annotated[
+        str, typer.Argument(metavar="BOT", help="image:NAME or build:FOLDER.", show_default=False)
+    ],
+    config: Annotated[
+        Path, typer.Option(metavar="FILE", help="The contest as which it plays.", show_default=False)
+    ],
+    name: Annotated[str, typer.Option(help="The bot of the contest whose limits count.")] = "checked",
+) -> None:
+    """Play a deal from every seat in a container as in a contest, against bots that move at random.
+
+    Clocks, options, sandbox and limits are those of the contest. Exit status 1: the bot has committed a
+    fault, or a game could not be played.
+
+    Example: arena check game build:./mybot --config boxes.toml
+    """
+    from arena_cli.check_container import check_games
+
+    if not _is_contained([player]):
+        raise ConfigError(f"check game: expected image:NAME or build:FOLDER, got {player!r:.40}")
+    if faults := check_games(player, config, name):
+        for line in faults:
+            typer.echo(line)
+        raise typer.Exit(1)
+    typer.echo("no fault")
+
+
+def _is_contained(command: list[str]) -> bool:
+    from arena_cli.sandboxes import is_contained
+
+    return len(command) == 1 and is_contained(command[0])
 
 
 def _bot_results(command: list[str], options: BotOptions, cases: list[Case[Any]]) -> Iterator[CaseResult]:
@@ -116,6 +163,13 @@ def _bot_results(command: list[str], options: BotOptions, cases: list[Case[Any]]
     listen = options.listen
     host, port = ("127.0.0.1", 0) if listen is None else parse_address(listen, "--listen")
     settings = BotSettings(options.name, options.token, options.game, host, port, options.patience)
+    if _is_contained(command):
+        from arena_cli.check_container import ContainedBot, contest_limits
+
+        _, limits = contest_limits(options.config, options.name)
+        with ContainedBot(command[0], limits) as contained:
+            yield from check_bot(contained, settings, cases)
+        return
     tested: BotUnderTest = Process(command) if command else ByHand()
     try:
         yield from check_bot(tested, settings, cases)

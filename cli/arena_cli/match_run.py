@@ -97,6 +97,7 @@ class MatchRun(ProgressListener):
         self.last: dict[str, Any] = {}
         self.decided = False
         self.games = 0
+        self._faults: list[tuple[int, str]] = []
         self._plan = plan
         self._players = players
         self._before = before
@@ -160,6 +161,10 @@ class MatchRun(ProgressListener):
             **self._tally.scores.summary(self._players, plan.test),
         }
 
+    def faults_of(self, player: int) -> list[str]:
+        """A line for each fault of a player."""
+        return [line for at, line in self._faults if at == player]
+
     def check_complete(self) -> None:
         """Raise ArenaError if games of the referee have no result though no test was decided."""
         from arena_cli.results import unplayed_message
@@ -184,8 +189,10 @@ class MatchRun(ProgressListener):
         number = f"g{self._before + int(result['game'][1:])}"
         names = [self._label(player) for player in seats]
         typer.echo(game_line(number, names, result["totals"], standing, self._plan.deals), err=True)
-        for line in fault_lines(result | {"names": names}, self._plan.game):
+        lines = fault_lines(result | {"names": names}, self._plan.game)
+        for fault, line in zip(result["faults"], lines, strict=True):
             typer.echo(f"{number}: {line}", err=True)
+            self._faults.append((seats[fault["seat"] - 1], f"{number}: {line}"))
         if complete and standing.get("verdict", "open") != "open":
             self.decided = True
             if self._referee is not None:
