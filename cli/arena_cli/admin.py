@@ -27,6 +27,7 @@ Order = Literal[
     "extend",
     "kick",
     "lift",
+    "validate",
     "void",
     "replay",
     "add",
@@ -39,6 +40,7 @@ STATUS, ORDERS = "status", "orders"
 TARGETS = {
     "kick": "the name of a bot",
     "lift": "the name of a bot",
+    "validate": "the name of a bot",
     "void": "a game",
     "replay": "a game",
     "extend": "a number of games or rounds",
@@ -53,6 +55,7 @@ DONE = {
     "extend": "extended by {}: see the number of games in arena admin status",
     "kick": "kicked {}: its game is void, and it is paired no more",
     "lift": "lifted: {} is paired again",
+    "validate": "{} plays a validation game before it is paired",
     "void": "void: {}; it is not played again",
     "replay": "{} is played again under a new number",
     "add": "added: {} plays from now on; its token, which is shown only now: {token}",
@@ -119,9 +122,10 @@ def command(
     status (what runs, where each bot is), orders (all that were given: who, when, why),
     pause (no game begins), resume, drain (stop once no game runs), abort (end it now, for good),
     extend N (N more games a pair, or rounds), kick BOT, lift BOT (forgive its faulty games:
-    probation ends), void GAME (break it off for good), replay GAME (play a running or void game
-    again), add BOT (a late entrant, with a token that is shown once), remove BOT (withdraw it),
-    token BOT (a new one; the old is dead), invite OWNER (a link by which an author registers one bot).
+    probation ends), validate BOT (a validation game before its next game), void GAME (break it
+    off for good), replay GAME (play a running or void game again), add BOT (a late entrant, with
+    a token that is shown once), remove BOT (withdraw it), token BOT (a new one; the old is dead),
+    invite OWNER (a link by which an author registers one bot).
     Each is in the journal, and done when the command returns.
 
     Address and token come from the file beside the server's database, or from --connect and

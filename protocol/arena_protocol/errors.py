@@ -33,6 +33,7 @@ class ErrorCode(StrEnum):
     NOT_YOUR_TURN = "not-your-turn", "a MOVE without an open TURN"
     NO_SUCH_GAME = "no-such-game", "the game id is unknown, or is not that of the offered game"
     FLOOD = "flood", "too many unasked lines"
+    VALIDATION = "validation", "the bot's validation game had a fault, and it is not paired yet"
     FULL = "full", "the server has as many connections, spectators or clients before their HELLO as it may"
     RATE = "rate", "too many failed log-ins; retry_after= is the wait in milliseconds"
 

@@ -71,6 +71,7 @@ def config_of(file: ContestFile, absent_ms: int | None = None) -> ContestConfig:
         rest_ms=contest.rest,
         probation=contest.probation,
         probation_for_ms=contest.probation_for,
+        validation=contest.validation,
         announce_zombies=contest.announce_zombies,
         out_of_turn_limit=contest.out_of_turn_limit,
         flood_limit=contest.flood_limit,

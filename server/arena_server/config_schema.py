@@ -155,6 +155,7 @@ class ContestTable(_Table):
     seed: int | None = Field(default=None, ge=0)
     probation: int = _number("probation")
     probation_for: int | None = _CONFIG.probation_for_ms
+    validation: bool = _CONFIG.validation
     ready: int = _CONFIG.ready_ms
     login: int = _CONFIG.login_ms
     handover: int = _CONFIG.handover_ms

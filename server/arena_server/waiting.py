@@ -13,7 +13,15 @@ from typing import Any, Final
 
 from arena_server.core.contest import Contest
 from arena_server.core.log_events import LogEvent
-from arena_server.core.standings import AWAY, KICKED, NEVER_CONNECTED, NO_VERSION, PROBATION, Awaited
+from arena_server.core.standings import (
+    AWAY,
+    KICKED,
+    NEVER_CONNECTED,
+    NO_VERSION,
+    PROBATION,
+    VALIDATION,
+    Awaited,
+)
 from arena_server.logs import ContestWaiting
 
 NS_PER_S: Final = 1_000_000_000
@@ -24,7 +32,7 @@ LOG_S: Final = 10
 #: How many bots a line names.
 NAMES: Final = 5
 
-REASONS: Final = (NEVER_CONNECTED, NO_VERSION, AWAY, PROBATION, KICKED)
+REASONS: Final = (NEVER_CONNECTED, NO_VERSION, AWAY, VALIDATION, PROBATION, KICKED)
 
 Waiting = tuple[Awaited, ...]
 
@@ -70,6 +78,9 @@ def _text(awaited: Awaited, seen: time.struct_time | None, today: time.struct_ti
     if awaited.reason == PROBATION:
         games = f"{awaited.faulty_games} faulty game" + ("" if awaited.faulty_games == 1 else "s")
         return f"on probation: paired no more after {games}, {lift}"
+    if awaited.reason == VALIDATION:
+        again = f"it plays another when it connects again, or by `arena admin validate {awaited.name}`"
+        return f"not validated: its validation game had a fault; {again}"
     if awaited.reason == NO_VERSION:
         return "no version yet"
     if awaited.reason == NEVER_CONNECTED:

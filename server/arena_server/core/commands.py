@@ -36,8 +36,8 @@ from arena_server.core.log_events import CommandDone
 from arena_server.core.peers import Bot, Outbox
 
 VERBS: Final = (
-    *("pause", "resume", "drain", "abort", "extend", "kick", "lift", "void", "replay"),
-    *("add", "remove", "token", "invite", "register"),
+    *("pause", "resume", "drain", "abort", "extend", "kick", "lift", "validate"),
+    *("void", "replay", "add", "remove", "token", "invite", "register"),
 )
 #: The most games by which one order extends a contest.
 MOST_GAMES: Final = 1_000_000
@@ -155,20 +155,11 @@ class Commands:
             case "kick":
                 self._kick(self._entrants.find(target), now)
             case "lift":
-                bot = self._entrants.find(target)
-                bot.lift()
-                self._games.update_free_slots(bot, now)
-                self._out.fact(bot.conduct)
-            case "void":
-                if not self._break_off(target, now, again=False):
-                    raise CommandError(f"no game {target!r:.40} is running")
-            case "replay":
-                if not self._break_off(target, now, again=True) and not self._games.play_again(
-                    number_of(target)
-                ):
-                    raise CommandError(
-                        f"no game {target!r:.40} is running or void; the result of any other stands"
-                    )
+                self._entrants.lift(self._entrants.find(target), now)
+            case "validate":
+                self._entrants.validate(self._entrants.find(target), now)
+            case "void" | "replay":
+                self._break_off(target, now, again=command.verb == "replay")
             case "add" | "remove" | "token" | "register":
                 self._change_entrant(command, now)
             case "invite":
@@ -215,9 +206,11 @@ class Commands:
         self._out.fact(bot.conduct)
         self._entrants.send_away(bot, now, ends_games=True)
 
-    def _break_off(self, game_id: str, now: int, *, again: bool) -> bool:
+    def _break_off(self, game_id: str, now: int, *, again: bool) -> None:
         live = self._games.find(game_id)
-        if live is None or live.match.over:
-            return False
-        self._games.void(live, REASON, now, again=again)
-        return True
+        if live is not None and not live.match.over:
+            self._games.void(live, REASON, now, again=again)
+        elif not again:
+            raise CommandError(f"no game {game_id!r:.40} is running")
+        elif not self._games.play_again(number_of(game_id)):
+            raise CommandError(f"no game {game_id!r:.40} is running or void; the result of any other stands")

@@ -62,7 +62,8 @@ class ContestConfig:
     that does not read its TURN. The contest does not wait for a bot that is absent for longer than
     `absent_ms`; None waits for ever. After a game a bot is not paired for `rest_ms`; after `probation`
     faulty games it is paired no more (0: never), until `probation_for_ms` has passed and it has then played a
-    game without a fault (None: until the organiser lifts it).
+    validation game without a fault (None: until the organiser lifts it). With `validation` every bot plays
+    one before its first game.
     A seat may send `out_of_turn_limit` moves out of turn a game, and fewer than `flood_limit` lines
     that were not asked for. Spectators are admitted if `guests`, and see a line `spectator_delay_ms`
     after the players; from `freeze_at_ms` (since 1970, UTC) until the end they see nothing new. While
@@ -96,6 +97,7 @@ class ContestConfig:
     rest_ms: int = 0
     probation: int = 3
     probation_for_ms: int | None = None
+    validation: bool = False
     announce_zombies: bool = False
     out_of_turn_limit: int = 10
     flood_limit: int = 100

@@ -97,7 +97,7 @@ class Connections:
         self._games.depart(slot, now)
 
     def absent_from(self, bot: Bot, now: int) -> None:
-        """No slot of `bot` has a connection from `now` on."""
+        """`bot` has no connection, or cannot be paired before it connects again, from `now` on."""
         if self._waits and self._config.absent_ms is not None:
             self._deadlines.set((DeadlineKind.ABSENCE, bot.number), now + self._config.absent_ms * NS_PER_MS)
 
@@ -109,7 +109,7 @@ class Connections:
         for bot in bots:
             if not waits:
                 self.stop_waiting(bot)
-            elif bot.plays and not bot.withdrawn and not bot.connected:
+            elif bot.plays and not bot.withdrawn and (bot.failed or not bot.connected):
                 bot.set_awaited(True)
                 self.absent_from(bot, now)
 

@@ -107,7 +107,7 @@ class Contest:
         self._missing_at_end: tuple[str, ...] = ()
         if past is not None:
             recover(past, self._games, self._commands, self._entrants, now)
-        self._games.probation.begin(self._bots, now)
+        self._games.validations.begin(self._bots, now)
         self._connections.set_waits(self._commands.may_start, self._bots, now)
 
     @property
@@ -301,9 +301,16 @@ class Contest:
                     self._games.spectators.update(number, now)
                     self._games.reconsider()
                 case DeadlineKind.PROBATION:
-                    self._games.try_again(self._bots[number], now)
+                    bot = self._bots[number]
+                    self._games.validations.expire(bot)
+                    self._games.update_free_slots(bot, now)
+                case DeadlineKind.VALIDATION:
+                    if (failed := self._games.validated(number, now)) is not None:
+                        self._connections.absent_from(failed, now)
                 case DeadlineKind.REST:
-                    self._games.rested(self._authenticator.slots[number], now)
+                    slot = self._authenticator.slots[number]
+                    slot.rested()
+                    self._games.update_free_slots(slot.bot, now)
                 case DeadlineKind.CHUNK:
                     self._connections.too_slow(self._connections.peers[number], now)
 

@@ -16,9 +16,10 @@ class DeadlineKind(IntEnum):
     CHUNK = 5
     REST = 6
     PROBATION = 7
+    VALIDATION = 8
 
 
-#: What has the deadline: the number of a connection, a game, a player, or a game's feed.
+#: What has the deadline: the number of a connection, a game, a player, a validation game, or a game's feed.
 Key = tuple[DeadlineKind, int]
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final
 
 from arena_protocol import messages as wire
 from arena_protocol.games.base import Deal, Game
@@ -36,21 +36,28 @@ RESUME_BYTES = 24
 #: Digits of the greatest number of a game; int() refuses texts of more than 4,300.
 GAME_DIGITS = 18
 
+#: The first letter of a game's id, and the sign of its number: games of the contest, validation games.
+_SIGNS: Final = {"g": 1, "v": -1}
+
+#: The player in the seats of a validation game that the server plays itself.
+REFEREE: Final = "referee"
+
 #: Too many seeds to try them all against the pictures in sight.
 SEED_BITS = 128
 
 
 def game_id(number: int) -> str:
-    """How game `number` of a contest is called; `number_of` reads it back."""
-    return f"g{number}"
+    """How game `number` of a contest is called; `number_of` reads it back. Validation game 3 has -3."""
+    return f"g{number}" if number > 0 else f"v{-number}"
 
 
 def number_of(name: str) -> int:
     """The number of the game that is called so; 0 for a word that calls none."""
     digits = name[1:]
     # isdigit alone takes digits of other alphabets, which int() reads, too.
-    valid = name[:1] == "g" and digits.isascii() and digits.isdigit() and len(digits) <= GAME_DIGITS
-    return int(digits) if valid else 0
+    if not (name[:1] in _SIGNS and digits.isascii() and digits.isdigit() and len(digits) <= GAME_DIGITS):
+        return 0
+    return _SIGNS[name[0]] * int(digits)
 
 
 def deal_seed(contest_seed: int, names: Sequence[str], deal: int) -> int:
@@ -101,6 +108,8 @@ class Setting:
     deal: Deal
     nonce: str
     commit: str
+    #: The seats that the server plays itself.
+    own_seats: frozenset[int] = frozenset()
 
     @classmethod
     def of(cls, config: ContestConfig, game: Game[Any], pairing: Pairing) -> Setting:
@@ -110,7 +119,15 @@ class Setting:
         deal = game.deal(seed)
         salt = nonce(config.seed, name)
         commit = commitment(salt, deal.board, deal.sequence)
-        return cls(config, game, pairing.number, name, pairing.names, seed, pairing.deal, deal, salt, commit)
+        own = frozenset(seat for seat, name in enumerate(pairing.names, start=1) if name == REFEREE)
+        numbers = pairing.number, name, pairing.names, seed, pairing.deal
+        return cls(config, game, *numbers, deal, salt, commit, own)
+
+    def own_move(self, position: Any, ply: int) -> str:
+        """The move of a seat that the server plays: one of the legal moves, by the contest's secret."""
+        moves = self.game.legal_moves(position)
+        digest = sha256(f"move:{self.config.seed}:{self.game_id}:{ply}".encode("ascii")).digest()
+        return moves[int.from_bytes(digest) % len(moves)]
 
     def offer(self, seat: int) -> bytes:
         """The lines GAME, STATE and, if something is visible, NEXT: for `seat`, or for spectators (0)."""

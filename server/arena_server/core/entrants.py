@@ -14,7 +14,7 @@ from arena_server.core.connections import Connections
 from arena_server.core.events import Replace
 from arena_server.core.formats.base import FormatError
 from arena_server.core.games import GameManager
-from arena_server.core.journal import Joined, JournalError, Left, TokenSet
+from arena_server.core.journal import Joined, JournalError, Left, TokenSet, TrialSet
 from arena_server.core.log_events import BotJoined, BotLeft, BotReplaced
 from arena_server.core.login import Authenticator, is_digest
 from arena_server.core.peers import Bot, Outbox
@@ -86,6 +86,7 @@ class Entrants:
         except (ContestConfigError, FormatError) as error:
             raise CommandError(str(error)) from None
         bot = self._authenticator.enter(entrant)
+        self._games.validations.enter(bot)
         details = entrant.owner, entrant.author, entrant.language, entrant.url
         self._out.fact(Joined(bot.name, first, entrant.concurrency, *details))
         return bot
@@ -135,6 +136,29 @@ class Entrants:
                     self._connections.close(slot.peer, ByeReason.REPLACED, now)
             self._drop_keys(bot)
 
+    def lift(self, bot: Bot, now: int) -> None:
+        """Forgive a bot what it has done: it can be paired, without a validation game, too."""
+        if bot.trial:
+            self._out.fact(TrialSet(bot.name, trial=False))
+        bot.lift()
+        self._out.fact(bot.conduct)
+        self._await(bot)
+        self._games.update_free_slots(bot, now)
+
+    def validate(self, bot: Bot, now: int) -> None:
+        """Have a bot, or a new version of it, play a validation game before it is paired again."""
+        for slot in bot.slots:
+            if slot.game is not None and slot.game.is_validation:
+                self._games.void(slot.game, REASON, now)
+        self._games.validations.require(bot)
+        self._await(bot)
+        self._games.update_free_slots(bot, now)
+
+    def _await(self, bot: Bot) -> None:
+        """A bot that was connected and could not be paired is not absent any more."""
+        if bot.connected:
+            self._connections.arrived(bot)
+
     def send_away(self, bot: Bot, now: int, *, ends_games: bool) -> None:
         """Close the connections of a bot; its running games are broken off, or wait for it."""
         self._games.update_free_slots(bot, now)
@@ -156,9 +180,10 @@ class Entrants:
         """Bring a late entrant back, without its games. Raises JournalError."""
         name, _, concurrency, *details = joined
         try:
-            self._authenticator.enter(Entrant(name, None, True, concurrency, *details))
+            bot = self._authenticator.enter(Entrant(name, None, True, concurrency, *details))
         except ContestConfigError as error:
             raise JournalError(str(error)) from None
+        self._games.validations.enter(bot)
         self._count_slots()
 
     def restore_left(self, name: str, left: bool) -> None:

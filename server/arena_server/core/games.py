@@ -16,17 +16,17 @@ from arena_protocol.record import VOID, time_used
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.config import ContestConfig
 from arena_server.core.deadlines import DeadlineKind, Deadlines
-from arena_server.core.deal import Setting, number_of
+from arena_server.core.deal import REFEREE, Setting, number_of
 from arena_server.core.delivery import ChunkedSender, Spectators
 from arena_server.core.fixtures import Fixtures
 from arena_server.core.formats.base import Pairing
 from arena_server.core.journal import Drawn, GameFact, JournalError, Offered, PastGame
-from arena_server.core.log_events import GameOver, GameResumed, GameStarted, GameVoided
+from arena_server.core.log_events import GameOver, GameResumed, GameStarted, GameVoided, ValidationStarted
 from arena_server.core.match import Abort, Match
-from arena_server.core.peers import Bot, LiveGame, Outbox, Peer, Slot
-from arena_server.core.probation import Probation
+from arena_server.core.peers import REFEREE_KEY, Bot, LiveGame, Outbox, Peer, Slot
 from arena_server.core.standings import Progress, RunningGame
 from arena_server.core.turns import Turns
+from arena_server.core.validation import Validations, referee_slot, tried
 
 
 class GameManager:
@@ -50,7 +50,7 @@ class GameManager:
         self.spectators = Spectators(config.spectator_delay_ms * NS_PER_MS, self._chunks, out, deadlines)
         self.turns = Turns(self._chunks, self.spectators, out, deadlines)
         self.fixtures = Fixtures(config, bots, game.seats, out, now)
-        self.probation = Probation(config, out, deadlines)
+        self.validations = Validations(config, game.seats, bots.values(), out, deadlines)
         self._games: dict[int, LiveGame] = {}
         #: Whether a game may start, or the contest may end, for something that `pair` has not seen.
         self.changed = True
@@ -81,7 +81,8 @@ class GameManager:
     def progress(self, connected: int, ended: str | None, causes: Mapping[str, str]) -> Progress:
         """The work grows with the number of bots; `causes` has a word for each bot that is missing."""
         incomplete = ended not in (None, "finished")
-        running = [live.match for live in self._games.values() if not live.announced]
+        counted = (live for live in self._games.values() if not (live.announced or live.is_validation))
+        running = [live.match for live in counted]
         return Progress(
             done=self.fixtures.results.done,
             total=self.fixtures.total,
@@ -104,6 +105,8 @@ class GameManager:
 
     def arrive(self, slot: Slot, now: int) -> None:
         """`slot` has a connection: back in its game, or free for one."""
+        if slot.bot.failed:
+            slot.bot.try_out()
         self.update_free_slots(slot.bot, now)
         live = slot.game
         if live is not None:
@@ -134,18 +137,27 @@ class GameManager:
 
     def pair(self, now: int) -> None:
         """Start every game that can start."""
+        while (pairing := self.validations.take()) is not None:
+            self._start(pairing, now)
         while (pairing := self.fixtures.take()) is not None:
-            # The pairer knows that each of them has a free slot.
-            seated = tuple(
-                next(slot for slot in self._bots[name].slots if slot.free) for name in pairing.names
-            )
-            live = self.open(pairing, seated, now)
-            for seat, slot in enumerate(live.seated, start=1):
-                assert slot.peer is not None, "a free slot is connected"
+            self._start(pairing, now)
+
+    def _start(self, pairing: Pairing, now: int) -> None:
+        """Offer a game; who gives out pairings knows that each player has a free slot."""
+        seated = tuple(
+            referee_slot() if name == REFEREE else next(slot for slot in self._bots[name].slots if slot.free)
+            for name in pairing.names
+        )
+        live = self.open(pairing, seated, now)
+        for seat, slot in enumerate(live.seated, start=1):
+            if slot.peer is not None:
                 live.match.set_lag(seat, slot.peer.lag.ms)
-            numbers = live.slot_numbers
+        numbers = live.slot_numbers
+        if live.is_validation:
+            self._out.effects.append(ValidationStarted(tried(live).name, live.game_id))
+        else:
             self._out.effects.append(GameStarted(live.game_id, pairing.names, numbers))
-            self.turns.advance(live, [Offered(pairing.names, pairing.deal, numbers, live.agents)], now)
+        self.turns.advance(live, [Offered(pairing.names, pairing.deal, numbers, live.agents)], now)
 
     def drawn(self, drawn: Drawn) -> None:
         """A round has been drawn: its games can start."""
@@ -156,7 +168,8 @@ class GameManager:
         """Begin a game that these slots play."""
         match = Match(Setting.of(self._config, self._game, pairing), now)
         live = self._games[pairing.number] = LiveGame(pairing.number, match, seated, now)
-        self.spectators.open(pairing.number, live.game_id, live.transcript)
+        if not live.is_validation:
+            self.spectators.open(pairing.number, live.game_id, live.transcript)
         return live
 
     def _advance(self, live: LiveGame, facts: Sequence[GameFact], now: int) -> None:
@@ -178,24 +191,16 @@ class GameManager:
                 self._out.unmute(peer)
             if rests:
                 self._deadlines.set((DeadlineKind.REST, slot.key), now + self._config.rest_ms * NS_PER_MS)
-            self.update_free_slots(slot.bot, now)
+            if slot.key != REFEREE_KEY:
+                self.update_free_slots(slot.bot, now)
         if all(slot.game is not live for slot in live.seated):
             del self._games[live.number]
 
     def update_free_slots(self, bot: Bot, now: int) -> None:
         """The slots of `bot` have changed, or whether it may be paired: that counts from the next game on."""
         self.changed = True
+        self.validations.update(bot)
         self.fixtures.update(bot, now)
-
-    def try_again(self, bot: Bot, now: int) -> None:
-        """The time of `bot` on probation is over."""
-        self.probation.expire(bot)
-        self.update_free_slots(bot, now)
-
-    def rested(self, slot: Slot, now: int) -> None:
-        """The rest of `slot` after a game is over."""
-        slot.rested()
-        self.update_free_slots(slot.bot, now)
 
     def expire(self, number: int, now: int) -> Peer | None:
         """The deadline of game `number` has passed. Returns the connection that does not take its TURN."""
@@ -212,8 +217,11 @@ class GameManager:
         """Break a running game off, to be played `again` or not; one that is over keeps its result."""
         if live.match.over:
             return
-        self.fixtures.set_void(live.number)
-        repeated = again and self.play_again(live.number)
+        if live.is_validation:
+            repeated = True  # as long as its bot needs one
+        else:
+            self.fixtures.set_void(live.number)
+            repeated = again and self.play_again(live.number)
         self._out.effects.append(GameVoided(live.game_id, reason, repeated))
         self.turns.advance(live, live.match.execute(Abort(reason), now), now)
 
@@ -249,15 +257,26 @@ class GameManager:
             tuple((names[fault.seat - 1], str(fault.kind)) for fault in match.faults if fault.seat),
             time_used(match.plies, len(names)),
         )
-        players = [self._bots[name] for name in names]
-        trials = [bot.trial for bot in players]
         self.fixtures.add(past)
-        for bot, was_trial in zip(players, trials, strict=True) if past.end != VOID else ():
-            self.probation.judge(bot, now, was_trial=was_trial)
+        for bot in (self._bots[name] for name in names) if past.end != VOID else ():
+            self.validations.begin([bot], now)
             self.fixtures.update(bot, now)  # it may be on probation now, and have other slots
         live.transcript.close(match.totals, match.end, now, opened=self.fixtures.may_show_deal(past))
         self._out.effects.append(GameOver(game_id, match.end, match.totals, past.faults))
         self._advance(live, [], now)
+
+    def validated(self, number: int, now: int) -> Bot | None:
+        """Validation game `number` is over. Returns its bot if it is not paired until it comes again."""
+        live = self._games[-number]
+        bot, record = tried(live), live.match.record()
+        self.validations.judge(bot, record, now)
+        live.transcript.close(record.totals, record.end, now, opened=True)
+        peer = next(slot.peer for slot in live.seated if slot.bot is bot)
+        self._advance(live, [], now)
+        if peer is not None and (refusal := self.validations.refusal(bot, record)) is not None:
+            self._out.error(peer, refusal)
+        self.update_free_slots(bot, now)
+        return bot if bot.failed else None
 
     # -- an interrupted contest
 
@@ -273,4 +292,4 @@ class GameManager:
         over = live.match.over
         self.turns.advance(live, live.match.restart(now), now)
         if over:
-            self.turns.store(live)
+            self.turns.store(live, now)

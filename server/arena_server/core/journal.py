@@ -11,7 +11,7 @@ each thing counts.
     PlyRecord(1, "4", ...)        (7, "ply", 1, "4", ...)
     ResumeKeys("ann", (digest,))  (0, "keys", "ann", (digest,))
 
-The first number is the game's; 0 stands for the contest.
+The first number is the game's; 0 stands for the contest. A validation game has its number with a minus.
 """
 
 from __future__ import annotations
@@ -84,18 +84,30 @@ class FormerKeys(NamedTuple):
 
 
 class Conduct(NamedTuple):
-    """Faulty games of a bot that do not count any more, and whether the organiser has removed it."""
+    """Faulty games of a bot that do not count any more, and whether the organiser has removed it.
+
+    `faulty_trials`: how many of its validation games in a row had a fault, up to the last.
+    """
 
     name: str
     forgiven: int
     kicked: bool
+    faulty_trials: int = 0
 
 
 class TrialSet(NamedTuple):
-    """Whether a bot has a test game to play before its probation is over."""
+    """Whether a bot has a validation game to play before it is paired."""
 
     name: str
     trial: bool
+
+
+class Validated(NamedTuple):
+    """Validation game `number` of a bot is over: this is its record, encoded; its entries are not needed."""
+
+    name: str
+    number: int
+    record: bytes
 
 
 class Repeat(NamedTuple):
@@ -230,6 +242,7 @@ ContestFact = (
     | FormerKeys
     | Conduct
     | TrialSet
+    | Validated
     | Repeat
     | Drawn
     | Walkover
@@ -259,6 +272,7 @@ KIND_OF: Final[dict[type, str]] = {
     FormerKeys: "former-keys",
     Conduct: "conduct",
     TrialSet: "trial",
+    Validated: "validated",
     Repeat: "repeat",
     Drawn: "drawn",
     Walkover: "walkover",
@@ -290,8 +304,9 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
     "end": (Ended, (_NUMBERS, str)),
     "keys": (ResumeKeys, (str, _TEXTS)),
     "former-keys": (FormerKeys, (str, _TEXTS)),
-    "conduct": (Conduct, (str, int, bool)),
+    "conduct": (Conduct, (str, int, bool, int)),
     "trial": (TrialSet, (str, bool)),
+    "validated": (Validated, (str, int, bytes)),
     "repeat": (Repeat, (int, int, int)),
     "drawn": (Drawn, (int, int, int, _GROUPS)),
     "walkover": (Walkover, (int, _NAMES)),
@@ -308,14 +323,16 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
 }
 _OF_CONTEST: Final = frozenset(get_args(ContestFact))
 OFFER: Final = KIND_OF[Offered]
-#: Up to layout 6 of the database an offer has no agents.
-_LEAST_VALUES: Final = {OFFER: 3}
+#: Up to layout 6 of the database an offer has no agents, and conduct no validation games.
+_LEAST_VALUES: Final = {OFFER: 3, KIND_OF[Conduct]: 3}
 REPEAT: Final = KIND_OF[Repeat]
 JOINED: Final = KIND_OF[Joined]
 TOTAL: Final = KIND_OF[TotalSet]
+VALIDATED: Final = KIND_OF[Validated]
 #: Facts of the contest that its readers need, and that stay when its journal is deleted.
 KEPT: Final = frozenset(
-    KIND_OF[kind] for kind in (Drawn, Repeat, Walkover, Joined, Left, Extended, TotalSet, Separated, Order)
+    KIND_OF[kind]
+    for kind in (Drawn, Repeat, Walkover, Joined, Left, Extended, TotalSet, Separated, Validated, Order)
 )
 
 
@@ -336,7 +353,7 @@ def fact_of(entry: Entry) -> GameFact | ContestFact:
     build, types = shape
     values = entry[2:]
     of_contest = build in _OF_CONTEST
-    if not _fits(entry[0], int) or entry[0] < CONTEST or (entry[0] == CONTEST) is not of_contest:
+    if not _fits(entry[0], int) or (entry[0] == CONTEST) is not of_contest:
         raise JournalError(f"expected the number of {'no' if of_contest else 'a'} game, found {entry!r:.80}")
     least = _LEAST_VALUES.get(entry[1], len(types))
     if not least <= len(values) <= len(types) or not all(map(_fits, values, types)):
@@ -412,6 +429,8 @@ class Live:
             if entry[0] == CONTEST:
                 self._contest[entry[1], entry[2]] = entry
                 own.append(entry)
+                if entry[1] == VALIDATED:
+                    self.forget(-entry[3])
                 continue
             if entry[1] == OFFER:  # a compacted journal writes a game's entries a second time
                 self.forget(entry[0])

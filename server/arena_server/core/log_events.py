@@ -153,16 +153,38 @@ class BotOnProbation(LogEvent):
 
 
 @dataclass(frozen=True, slots=True)
-class BotTried(LogEvent):
-    """A bot on probation is paired again: its next game decides whether that is over."""
+class ValidationStarted(LogEvent):
+    """GAME of a validation game was sent: by it a bot that is not paired is to show that it can be."""
 
-    event = "trial"
+    event = "validation"
     bot: str
+    game: str
+
+
+@dataclass(frozen=True, slots=True)
+class BotValidated(LogEvent):
+    """The validation game of a bot had no fault of its own: it is paired from now on."""
+
+    event = "validated"
+    bot: str
+    game: str
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationFailed(LogEvent):
+    """The validation game of a bot had a fault of this `kind`: it is not paired."""
+
+    event = "validation-failed"
+    level = "warning"
+    bot: str
+    game: str
+    kind: str
+    ply: int
 
 
 @dataclass(frozen=True, slots=True)
 class ProbationOver(LogEvent):
-    """A bot has played its test game without a fault."""
+    """A bot has played a validation game without a fault."""
 
     event = "probation-over"
     bot: str

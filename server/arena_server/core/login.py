@@ -52,6 +52,10 @@ class Authenticator:
         digest = entrant.token_sha256
         if not valid_name(entrant.name):
             raise ContestConfigError(f"a bot cannot be called {entrant.name!r}: see the names in PROTOCOL.md")
+        if entrant.name == deal.REFEREE:
+            raise ContestConfigError(
+                f"a bot cannot be called {deal.REFEREE}: the server itself plays by this name"
+            )
         if entrant.name in self.bots:
             raise ContestConfigError(f"two bots are called {entrant.name}")
         if digest is not None and not is_digest(digest):

@@ -117,7 +117,7 @@ class GameState:
         self.phase = Phase.OFFERED
         self.position: Any = self._game.start(self.setting.deal)
         self.positions[:] = [self.position]
-        self.ready = [False] * seats
+        self.ready = [seat in self.setting.own_seats for seat in range(1, seats + 1)]
         self.zombies = [False] * seats
         self.clocks: tuple[int, ...] = (config.clock_ms,) * seats
         self._quota = [config.lag_quota_ms] * seats
@@ -344,20 +344,25 @@ class Match(GameState):
         self._advance(facts, now)
 
     def _advance(self, facts: list[GameFact], now: int) -> None:
-        """Play for zombies until another seat is to move or the game is over."""
+        """Play for zombies and the server's own seats until another is to move or the game is over."""
         # A loop: all seats may be zombies, and then the game ends here.
         while self.phase is Phase.PLAYING:
             if (end := self._game.end(self.position)) is not None:
                 facts.append(fact := Ended(self._game.totals(self.position), end))
                 self.apply(fact, now)
                 break
-            seat = self._game.to_move(self.position)
-            if not self.zombies[seat - 1]:
+            seat, clocks = self._game.to_move(self.position), self.clocks
+            if seat in self.setting.own_seats:
+                move = self.setting.own_move(self.position, self.ply)
+                left = self._control.after(clocks[seat - 1], 0)
+            elif self.zombies[seat - 1]:
+                assert self._zombie_move is not None
+                move, left = self._zombie_move, clocks[seat - 1]
+            else:
                 self.begin_turn(seat, now)
                 return
             self.timer.stop()
-            assert self._zombie_move is not None
-            ply = self._ply(seat, self._zombie_move, 0, now, now, self.clocks[seat - 1], True)
+            ply = self._ply(seat, move, 0, now, now, left, self.zombies[seat - 1])
             facts.append(ply)
             self.apply(ply, now)
         self.timer.stop()
@@ -456,7 +461,8 @@ class Match(GameState):
         facts: list[GameFact] = []
         if self.phase is Phase.OFFERED:
             self.timer.deadline = self.timer.grace
-            facts += [Away(seat) for seat, ready in enumerate(self.ready, start=1) if ready]
+            ready = (seat for seat, ready in enumerate(self.ready, start=1) if ready)
+            facts += [Away(seat) for seat in ready if seat not in self.setting.own_seats]
             for fact in facts:
                 self.apply(fact, now)
         elif self.phase is Phase.PLAYING:

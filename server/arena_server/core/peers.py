@@ -11,19 +11,14 @@ from arena_protocol.session import ServerSession
 from arena_server.core.clock import LagEstimate
 from arena_server.core.deadlines import DeadlineKind
 from arena_server.core.effects import CloseConnection, Effect, Mute, Send, TurnMark, Unmute
-from arena_server.core.journal import (
-    CONTEST,
-    Conduct,
-    ContestFact,
-    Entry,
-    FormerKeys,
-    ResumeKeys,
-    TrialSet,
-    entry_of,
-)
+from arena_server.core.journal import CONTEST, ContestFact, Entry, FormerKeys, ResumeKeys, entry_of
 from arena_server.core.match import Match
+from arena_server.core.probation import Participant
 from arena_server.core.ratelimit import InfoBudget, LeakyBucket
 from arena_server.core.transcript import Transcript
+
+#: The number of the slot and of the bot that stand for the server in the games that it plays itself.
+REFEREE_KEY: Final = -2
 
 FLOODED: Final = ProtocolError(ErrorCode.FLOOD, "too many lines that were not asked for")
 
@@ -62,29 +57,17 @@ class Peer:
 
 
 @dataclass(slots=True, eq=False)
-class Bot:
-    """One entrant, with a slot for each game at once. One that does not play may only watch.
+class Bot(Participant):
+    """One entrant, with a slot for each game at once.
 
-    `barred`: paired no more, because of `faulty_games` beyond those `forgiven`, or because it was `kicked`
-    or `withdrawn`. With a `trial` it plays one game at a time, and the next one decides. Who is withdrawn
-    cannot log in. `gone`: without any connection for longer than the contest waits. `known`: it has
-    logged in to this contest before. `last_seen` (ns) is when it lost its last connection to this
-    server. `owner` and the three after it are for people, as in `config.Entrant`. With `author_sha256` its
-    programs are `version`s that the server starts; a `successor` (digest of its token, version) waits for the
-    end of the running games, and no other game begins.
+    `gone`: not to be paired for longer than the contest waits. `known`: it has logged in to this contest
+    before. `last_seen` (ns) is when it lost its last connection to this server. `owner` and the three after
+    it are for people, as in `config.Entrant`. With `author_sha256` its programs are `version`s that the
+    server starts; a `successor` (digest of its token, version) waits for the end of the running games, and
+    no other game begins.
     """
 
-    number: int
-    name: str
-    token_sha256: str | None
-    plays: bool = True
     slots: list[Slot] = field(default_factory=list)
-    faulty_games: int = 0
-    forgiven: int = 0
-    kicked: bool = False
-    withdrawn: bool = False
-    barred: bool = False
-    trial: bool = False
     gone: bool = False
     known: bool = False
     last_seen: int | None = None
@@ -109,17 +92,7 @@ class Bot:
     @property
     def free_slots(self) -> int:
         """In how many games more it can be seated now, if it is present."""
-        if self.successor is not None:
-            return 0
-        free = sum(slot.free for slot in self.slots)
-        if self.trial:
-            return 0 if any(slot.game is not None for slot in self.slots) else min(1, free)
-        return free
-
-    @property
-    def on_probation(self) -> bool:
-        """Whether it is paired no more because of its faults alone."""
-        return self.barred and not (self.kicked or self.withdrawn)
+        return 0 if self.successor is not None else sum(slot.free for slot in self.slots)
 
     @property
     def keys(self) -> ResumeKeys:
@@ -129,39 +102,9 @@ class Bot:
     def former_keys(self) -> FormerKeys:
         return FormerKeys(self.name, tuple(slot.former for slot in self.slots))
 
-    @property
-    def conduct(self) -> Conduct:
-        return Conduct(self.name, self.forgiven, self.kicked)
-
     def open_slots(self, key: int, count: int) -> None:
         """Make its slots; the first of them has the key `key`."""
         self.slots += (Slot(key + at, self, at + 1) for at in range(count))
-
-    def blame(self, limit: int) -> bool:
-        """Count a faulty game. Returns whether `limit` of them are not forgiven now; 0 is no limit."""
-        self.faulty_games += 1
-        reached = self.faulty_games - self.forgiven == limit > 0
-        if reached:
-            self.barred, self.trial = True, False
-        return reached
-
-    def try_again(self, limit: int) -> None:
-        """It is paired again; one more faulty game and `limit` of them are not forgiven again."""
-        self.forgiven = self.faulty_games - limit + 1
-        self.barred, self.trial = False, True
-
-    def kick(self) -> None:
-        """The organiser removes it."""
-        self.barred = self.kicked = True
-
-    def withdraw(self) -> None:
-        """It takes part no more."""
-        self.barred = self.withdrawn = True
-
-    def readmit(self) -> None:
-        """It takes part again; faults and kick are forgiven."""
-        self.withdrawn = False
-        self.lift()
 
     def set_token(self, digest: str) -> None:
         """Only the token of this digest logs it in from now on, or opens its log if its versions are sent."""
@@ -194,19 +137,6 @@ class Bot:
         assert self.successor is not None
         (self.token_sha256, self.version), self.successor = self.successor, None
         return self.version
-
-    def lift(self) -> None:
-        """Its faulty games so far do not count any more, and neither does a kick."""
-        self.forgiven = self.faulty_games
-        self.barred = self.kicked = self.trial = False
-
-    def restore(self, fact: Conduct | TrialSet) -> None:
-        """Take what the journal says of it, before results are counted again."""
-        if isinstance(fact, TrialSet):
-            self.trial = fact.trial
-            return
-        _, self.forgiven, self.kicked = fact
-        self.barred = self.kicked or self.withdrawn
 
     def set_awaited(self, awaited: bool) -> None:
         """Whether the contest waits for it."""
@@ -340,6 +270,11 @@ class LiveGame:
     def announced(self) -> bool:
         """Whether OVER has been written."""
         return self.transcript.closed
+
+    @property
+    def is_validation(self) -> bool:
+        """Whether it is none of the contest's games (`validation.py`)."""
+        return self.number < CONTEST
 
     @property
     def slot_numbers(self) -> tuple[int, ...]:

@@ -13,12 +13,13 @@ from typing import Final
 from arena_protocol.record import FORFEIT, VOID, FaultKind, FaultRecord, InfoRecord, PlyRecord
 from arena_server.core.clock import TimeControl
 from arena_server.core.commands import Commands, RunState
-from arena_server.core.deal import game_id
+from arena_server.core.deal import REFEREE, game_id
 from arena_server.core.entrants import Entrants
 from arena_server.core.fixtures import FixtureFact
 from arena_server.core.formats.base import Pairing
 from arena_server.core.games import GameManager
 from arena_server.core.journal import (
+    CONTEST,
     Away,
     Conduct,
     Drawn,
@@ -44,12 +45,14 @@ from arena_server.core.journal import (
     TokenSet,
     TotalSet,
     TrialSet,
+    Validated,
     Walkover,
     fact_of,
 )
 from arena_server.core.login import is_digest
 from arena_server.core.match import Match, Phase
 from arena_server.core.peers import Bot, Slot
+from arena_server.core.validation import Validations, referee_slot
 
 _NO_OFFER: Final = "a game begins with its offer"
 _SEAT_FAULTS: Final = frozenset(FaultKind) - {FaultKind.VOID}
@@ -70,8 +73,11 @@ def recover(past: Past, games: GameManager, commands: Commands, entrants: Entran
     }
     offers = {number: _offer(number, facts[0]) for number, facts in unfinished.items()}
     pairings = {number: Pairing(number, offer.names, offer.deal) for number, offer in offers.items()}
-    games.fixtures.recall(past.results, _recover_contest(live, commands, entrants), pairings.values(), now)
+    facts_of_fixtures = _recover_contest(live, commands, entrants, games.validations)
+    rated = [pairing for number, pairing in pairings.items() if number > CONTEST]
+    games.fixtures.recall(past.results, facts_of_fixtures, rated, now)
     for number, facts in unfinished.items():
+        games.validations.restore_number(-number)
         seated = _seated(pairings[number], offers[number].slots, entrants)
         game = games.open(pairings[number], seated, now)
         restore(game.match, facts, now)
@@ -85,7 +91,9 @@ def _offer(number: int, fact: GameFact) -> Offered:
     return fact
 
 
-def _recover_contest(live: Live, commands: Commands, entrants: Entrants) -> list[FixtureFact]:
+def _recover_contest(
+    live: Live, commands: Commands, entrants: Entrants, validations: Validations
+) -> list[FixtureFact]:
     """Apply the facts of the contest; returns those that are for its fixtures."""
     facts: list[FixtureFact] = []
     for entry in live.contest:
@@ -96,8 +104,8 @@ def _recover_contest(live: Live, commands: Commands, entrants: Entrants) -> list
             case FormerKeys(name, digests):
                 for slot, digest in _keys(entrants.known(name), digests):
                     slot.restore_former(digest)
-            case Conduct() | TrialSet() as conduct:
-                entrants.known(conduct.name).restore(conduct)
+            case Conduct() | TrialSet() | Validated() as conduct:
+                validations.restore(entrants.known(conduct.name), conduct)
             case Joined() as joined:
                 entrants.restore_joined(joined)
                 facts.append(joined)
@@ -132,6 +140,9 @@ def _seated(pairing: Pairing, numbers: Sequence[int], entrants: Entrants) -> tup
         raise JournalError(f"g{game} has {len(pairing.names)} seats, and {len(numbers)} slots")
     seated = []
     for name, number in zip(pairing.names, numbers, strict=True):
+        if name == REFEREE:
+            seated.append(referee_slot())
+            continue
         bot = entrants.known(name)
         # The organiser has lowered `concurrency` while the server was down.
         if not 1 <= number <= len(bot.slots):

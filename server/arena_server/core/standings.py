@@ -256,6 +256,8 @@ class Results:
 #: paired no more because of its faults; removed by the organiser; not part of the contest any more.
 PLAYING, FREE, AWAY, GONE, PROBATION, KICKED = "playing", "free", "away", "gone", "probation", "kicked"
 WITHDRAWN = "withdrawn"
+#: Connected, and not paired because its validation game had a fault.
+VALIDATION = "validation"
 #: Games wait for a bot that has never logged in.
 NEVER_CONNECTED = "never-connected"
 NO_VERSION = "no-version"
@@ -265,8 +267,9 @@ NO_VERSION = "no-version"
 class Awaited:
     """A bot that cannot be paired and has games left, or the rest of its game to play.
 
-    `reason` is `never-connected`, `no-version`, `away`, `probation` or `kicked`. `last_seen` (ns) is when it
-    lost its last connection, None if it has had none to this server. `faulty_games` are those not forgiven.
+    `reason` is `never-connected`, `no-version`, `away`, `validation`, `probation` or `kicked`. `last_seen`
+    (ns) is when it lost its last connection, None if it has had none to this server. `faulty_games` are those
+    not forgiven.
     """
 
     name: str
@@ -283,8 +286,10 @@ def why_waiting(bot: Bot) -> str | None:
     """The reason of `Awaited`; None for a bot that plays, or can be paired."""
     if bot.kicked:
         return KICKED
-    if bot.barred:
+    if bot.on_probation and not bot.trial:
         return PROBATION
+    if bot.failed and bot.connected:
+        return VALIDATION
     if any(slot.peer is not None and not slot.watches for slot in bot.slots):
         return None
     if bot.without_version:
@@ -297,14 +302,18 @@ def causes_of_absence(bots: Iterable[Bot], *, patient: bool = False) -> dict[str
     return {
         bot.name: _cause_of_absence(bot)
         for bot in bots
-        if bot.plays and (bot.gone or (bot.barred and not (patient and bot.on_probation)))
+        if bot.plays and (bot.gone or bot.removed or (bot.on_probation and not patient))
     }
 
 
 def _cause_of_absence(bot: Bot) -> str:
     if bot.withdrawn:
         return WITHDRAWN
-    return "removed" if bot.kicked else "on probation" if bot.barred else "absent"
+    if bot.kicked:
+        return "removed"
+    if bot.on_probation:
+        return "on probation"
+    return "not validated" if bot.failed else "absent"
 
 
 def absent_or_removed(bots: Sequence[Bot]) -> tuple[str, ...]:
@@ -401,7 +410,7 @@ def where_is(bot: Bot) -> str:
     if bot.withdrawn:
         return WITHDRAWN
     reason = why_waiting(bot)
-    if reason in (KICKED, PROBATION):
+    if reason in (KICKED, PROBATION, VALIDATION):
         return reason
     if any(slot.game is not None for slot in bot.slots):
         return PLAYING

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 
 from arena_protocol import messages as wire
 from arena_protocol.messages import printer
-from arena_server.core.deadlines import Deadlines
+from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.delivery import CHUNK, ChunkedSender, Spectators
 from arena_server.core.effects import Send, Store, TurnMark
-from arena_server.core.journal import KIND_OF, Ended, GameFact
+from arena_server.core.journal import CONTEST, KIND_OF, Ended, GameFact
 from arena_server.core.match import PlayMove
 from arena_server.core.peers import LiveGame, Outbox, Peer, Slot
 
@@ -68,11 +68,14 @@ class Turns:
             self._spectators.update(live.number, now)
         self._deadlines.set(live.deadline_key, match.timer.deadline)
         if facts and type(facts[-1]) is Ended:
-            self.store(live)
+            self.store(live, now)
 
-    def store(self, live: LiveGame) -> None:
+    def store(self, live: LiveGame, now: int) -> None:
         """The game is over: its result counts once its record is durable."""
-        self._out.effects.append(Store(live.game_id, live.match.record()))
+        if live.number > CONTEST:
+            self._out.effects.append(Store(live.game_id, live.match.record()))
+        else:  # its record is a fact: the next Tick makes it, when all of this event has been judged
+            self._deadlines.set((DeadlineKind.VALIDATION, -live.number), now)
 
     def _deliver(self, live: LiveGame, seat: int, peer: Peer, now: int) -> None:
         """Send a seat the lines from its cursor on, and its TURN behind them, in one piece."""

@@ -85,7 +85,7 @@ def test_a_drained_contest_stops_after_the_games_that_run() -> None:
 def test_a_kicked_bot_is_paired_no_more_and_its_game_is_void_until_lift() -> None:
     harness = seated("ann", "bob", "cid", options=ONE_PLY, ready=False)
     assert harness.command("kick", "ann") is None
-    assert (0, "conduct", "ann", 0, True) in harness.last_entries
+    assert (0, "conduct", "ann", 0, True, 0) in harness.last_entries
     assert harness.last_line("ann") == "BYE reason=kicked"
     assert harness.is_closed("ann")
     (record,) = harness.records.values()
@@ -163,7 +163,7 @@ def test_probation_is_lifted_and_stays_lifted() -> None:
         harness.send(name, f"READY {last_offer(harness, name)}")
     harness.send("ann", "what?")
     harness.command("lift", "ann")
-    assert harness.last_entries[0] == (0, "conduct", "ann", 1, False)
+    assert harness.last_entries[0] == (0, "conduct", "ann", 1, False, 0)
     again = restarted(harness)
     again.log_in("ann")
     again.log_in("cid")
@@ -176,7 +176,7 @@ def test_without_a_limit_of_faulty_games_a_lifted_bot_is_paired_after_a_restart_
     harness.send("ann", "what?")
     harness.stored("g1")
     harness.command("lift", "ann")
-    assert harness.last_entries[0] == (0, "conduct", "ann", 1, False)
+    assert harness.last_entries[0] == (0, "conduct", "ann", 1, False, 0)
     again = restarted(harness)
     assert {bot.name: bot.where for bot in again.contest.overview().bots} == {
         "ann": "playing",
@@ -305,7 +305,7 @@ def test_a_game_that_waits_for_its_result_cannot_be_broken_off() -> None:
 
 def test_the_words_of_the_run_state_and_of_the_commands() -> None:
     assert [str(state) for state in RunState] == ["open", "paused", "draining", "aborted"]
-    verbs = "pause resume drain abort extend kick lift void replay add remove token invite register"
+    verbs = "pause resume drain abort extend kick lift validate void replay add remove token invite register"
     assert list(VERBS) == verbs.split()
 
 

@@ -188,7 +188,7 @@ class TestRemove:
         assert add(harness, "ann") is None
         assert harness.last_entries == [
             (0, "left", "ann", False),
-            (0, "conduct", "ann", 0, False),
+            (0, "conduct", "ann", 0, False, 0),
             (0, "games", "", 6),
             (0, "token", "ann", token_digest(TOKEN)),
         ]

@@ -101,7 +101,7 @@ def test_a_fact_of_the_contest_survives_its_entry_and_its_bytes(fact: ContestFac
         ((1, "dance", 0), "expected a fact of the journal, found (1, 'dance', 0)"),
         ((1, 7), "expected a fact of the journal, found (1, 7)"),
         ((0, "offer"), "expected the number of a game, found (0, 'offer')"),
-        ((-1, "offer"), "expected the number of a game, found (-1, 'offer')"),
+        ((-1, "repeat", 3, 1, 3), "expected the number of no game, found (-1, 'repeat', 3, 1, 3)"),
         (("1", "offer"), "expected the number of a game, found ('1', 'offer')"),
         ((True, "offer"), "expected the number of a game, found (True, 'offer')"),
         ((1, "repeat", 3, 1, 3), "expected the number of no game, found (1, 'repeat', 3, 1, 3)"),

@@ -1,9 +1,9 @@
-"""Probation that ends by itself after a good test game, also when the server is started again meanwhile."""
+"""Probation that ends by itself after a good validation game, also when the server is started again."""
 
 from __future__ import annotations
 
 from arena_server.core.config import Entrant
-from arena_server.core.log_events import BotOnProbation, BotTried, ProbationOver
+from arena_server.core.log_events import BotOnProbation, ProbationOver, ValidationStarted
 
 from .contest_harness import ONE_PLY, ContestHarness, restarted, seated
 
@@ -15,9 +15,11 @@ def where(harness: ContestHarness, name: str = "ann") -> str:
 def play(harness: ContestHarness, move: str) -> None:
     """The running game: seat 1 moves so; if it is ann it may be at fault."""
     (game,) = harness.contest.overview().running
-    for name in game.names:
+    for name in set(game.names) - {"referee"}:
         harness.send(name, f"READY {game.game_id}")
-    harness.send(game.names[0], f"MOVE {move if game.names[0] == 'ann' else 7}")
+    if game.names[0] != "referee":
+        harness.send(game.names[0], f"MOVE {move if game.names[0] == 'ann' else 7}")
+    harness.wait(0)
 
 
 def on_probation(limit: int = 1) -> ContestHarness:
@@ -34,16 +36,18 @@ def on_probation(limit: int = 1) -> ContestHarness:
     return harness
 
 
-def test_a_game_without_a_fault_ends_it() -> None:
+def test_a_validation_game_without_a_fault_ends_it() -> None:
     harness = on_probation(limit=2)
     assert harness.finished is None, "the contest waits for the test game"
     assert harness.contest.overview().running == ()
     harness.wait(59_999)
-    assert harness.logged(BotTried) == []
+    assert harness.logged(ValidationStarted) == []
     harness.wait(1)
-    assert harness.logged(BotTried) == [BotTried("ann")]
+    assert harness.logged(ValidationStarted) == [ValidationStarted("ann", "v1")]
+    done = harness.contest.progress().done
     play(harness, "7")
     assert harness.logged(ProbationOver) == [ProbationOver("ann")]
+    assert harness.contest.progress().done == done
     assert harness.contest.overview().bots[0].faulty_games == 0
     again = restarted(harness)
     for name in ("ann", "bob"):
@@ -53,18 +57,22 @@ def test_a_game_without_a_fault_ends_it() -> None:
     assert again.contest.overview().bots[0].faulty_games == 2, "it has as many as before the first time"
 
 
-def test_one_more_faulty_game_begins_it_again() -> None:
+def test_a_faulty_one_begins_it_again() -> None:
     harness = on_probation()
     harness.wait(60_000)
     assert where(harness) == "playing"
-    (game,) = harness.contest.overview().running
-    harness.send("bob", f"READY {game.game_id}")
     harness.wait(30_000)  # ann is not ready: a fault
-    harness.send("bob", "MOVE 7")
     assert where(harness) == "probation"
-    assert len(harness.logged(BotOnProbation)) == 2
+    assert harness.last_line("ann") == (
+        "ERROR validation v1 had a fault (never-ready, ply 1): "
+        "you are not paired until the organiser lets you"
+    )
     harness.wait(60_000)
-    assert len(harness.logged(BotTried)) == 2
+    assert len(harness.logged(ValidationStarted)) == 2
+    assert len(harness.logged(BotOnProbation)) == 1, "it was on probation already"
+    harness.send("ann", "READY v2")
+    harness.wait(0)
+    assert harness.logged(ProbationOver) == [ProbationOver("ann")]
 
 
 def test_after_a_restart_the_trial_goes_on_and_the_time_begins_again() -> None:
@@ -83,11 +91,21 @@ def test_after_a_restart_the_trial_goes_on_and_the_time_begins_again() -> None:
     assert third.logged(ProbationOver) == [ProbationOver("ann")]
 
 
+def test_a_trial_that_has_not_begun_is_due_after_a_restart() -> None:
+    harness = on_probation()
+    harness.disconnect("ann")
+    harness.wait(60_000)
+    assert harness.logged(ValidationStarted) == []
+    again = restarted(harness)
+    again.log_in("ann")
+    assert again.logged(ValidationStarted) == [ValidationStarted("ann", "v1")]
+
+
 def test_the_organiser_goes_first() -> None:
     lifted = on_probation()
     assert lifted.command("lift", "ann") is None
     lifted.wait(60_000)
-    assert lifted.logged(BotTried) == []
+    assert lifted.logged(ValidationStarted) == []
     kicked = on_probation()
     assert kicked.command("kick", "ann") is None
     kicked.wait(60_000)
@@ -110,4 +128,7 @@ def test_a_bot_of_many_slots_plays_its_test_game_alone() -> None:
     harness.wait(30_000)  # no seat is ready: each game is a fault of both
     assert harness.contest.overview().running == ()
     harness.wait(60_000)
-    assert len(harness.contest.overview().running) == 1
+    assert [(game.game_id, game.names) for game in harness.contest.overview().running] == [
+        ("v1", ("ann", "referee")),
+        ("v2", ("referee", "bob")),
+    ]

@@ -164,7 +164,7 @@ function hoursText({ state, until }) {
 
 function botOrders({ name, where }) {
   if (where === "withdrawn") return [action("Add", "add", name)];
-  return [action("Kick", "kick", name), ...(["kicked", "probation"].includes(where) ? [action("Lift", "lift", name)] : []), action("Remove", "remove", name), action("Token", "token", name)];
+  return [action("Kick", "kick", name), ...(["kicked", "probation", "validation"].includes(where) ? [action("Lift", "lift", name)] : []), ...(["probation", "validation"].includes(where) ? [action("Validate", "validate", name)] : []), action("Remove", "remove", name), action("Token", "token", name)];
 }
 
 /** Who wrote a bot, in which language, whose it is, and where it is described. */
