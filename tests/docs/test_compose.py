@@ -145,7 +145,9 @@ def test_the_commands_of_the_services_with_their_own_hosts_play_the_contest(tmp_
         check = swapped(referee["healthcheck"]["test"], {"2008": found["admin"][1]})
         assert check.pop(0) == "CMD"
         assert check[0] == "python"
-        subprocess.run([sys.executable, *check[1:]], check=True, timeout=60)
+        # As an engine does: a busy machine may not answer within the 3 s of one check.
+        while subprocess.run([sys.executable, *check[1:]], stderr=subprocess.DEVNULL, check=False).returncode:
+            assert server.poll() is None
         with ExitStack() as stack:
             here = {"referee:2006": f"127.0.0.1:{found['listening'][1]}"}
             bots = [
