@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import closing
 from pathlib import Path
-from threading import Thread
 
-import pytest
 from tests.server.programs import Shell
 
 from arena_cli.site import PAGES
 from arena_server.web.archive import Archive
-
-LIMIT_MS = 60_000
 
 
 def change(folder: Path, statement: str, *values: object) -> None:
@@ -110,57 +102,3 @@ def test_a_damaged_record(here: Path, shell: Shell) -> None:
     assert outcome.code == 1
     assert outcome.line.startswith("arena: game g2: ")
     assert outcome.line.endswith("`arena verify` has the details")
-
-
-@contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """The folder behind the plain file server of the standard library."""
-
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
-    thread = Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
-@pytest.mark.real
-def test_a_browser_verifies_the_records_from_a_plain_file_server(here: Path, shell: Shell) -> None:
-    """From the list of contests by links to the last ply of a game; no error, no other host."""
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("no chromium here")
-    playwright = pytest.importorskip("playwright.sync_api")
-    shell("site", "public")
-    complaints: list[str] = []
-    with served(here / "public") as url, playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(
-            executable_path=chromium,
-            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
-        )
-        page = browser.new_page()
-        page.set_default_timeout(LIMIT_MS)
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("requestfailed", lambda request: complaints.append(request.url))
-        page.on(
-            "request",
-            lambda request: complaints.extend([request.url][: not request.url.startswith((url, "data:"))]),
-        )
-        page.goto(url)
-        page.get_by_role("link", name="trial").click()
-        page.locator(".cross td a").first.wait_for()
-        assert page.locator(".site nav a").all_inner_texts() == ["Contests", "Replay a file"]
-        page.locator("#games tbody tr", has_text="g1").locator("td.num a").click()
-        page.get_by_text("✓ Verified here").wait_for()
-        assert page.url.endswith("game.html?contest=1&game=g1#ply=8")
-        assert page.locator(".site nav a").all_inner_texts() == ["Contests", "Replay a file"]
-        browser.close()
-    assert complaints == []

@@ -15,9 +15,6 @@ from tests.protocol.records import a_record
 from tests.server.programs import inside
 from tests.server.records import Kept, game, opening
 from tests.server.store import test_drawn as drawn
-from tests.server.web.browser import Watched, chromium, watched
-from tests.server.web.persons import game_of_two, play
-from tests.server.web.running import running
 from tests.server.web.test_live import ScriptedFeed
 from tests.server.web.test_scenes import stream_of
 
@@ -204,36 +201,3 @@ def test_the_example_is_as_long_as_the_page_says() -> None:
     lines = len(EXAMPLE.read_text(encoding="utf-8").splitlines())
     assert f"a page of {lines} lines" in PAGE
     assert lines < 100
-
-
-@pytest.fixture(scope="module")
-def pages() -> Iterator[Watched]:
-    with chromium() as browser, watched(browser) as found:
-        yield found
-
-
-@pytest.mark.real
-def test_the_example_shows_a_game_from_another_origin(pages: Watched, tmp_path: Path) -> None:
-    from starlette.responses import HTMLResponse
-    from starlette.routing import Route
-
-    from arena_server.web.app import application
-
-    async def page(_: object) -> HTMLResponse:
-        return HTMLResponse(EXAMPLE.read_text(encoding="utf-8"))
-
-    with (
-        game_of_two(tmp_path, plies=6) as (server, persons),
-        running(lambda: application([Route("/live.html", page)])) as foreign,
-    ):
-        play(persons, range(1, 3))
-        shown = pages.open(f"http://{foreign.address}/live.html?server={server.url}")
-        shown.get_by_text("g1: ann - bob").wait_for()
-        play(persons, range(3, 5))
-        shown.get_by_text("Ply 4: bob plays 5").wait_for()
-        assert re.fullmatch(r"([1-7.]{5}\n?){5}", shown.locator("#board").inner_text())
-        play(persons, range(5, 7))
-        shown.get_by_text("Over, complete").wait_for()
-        # Another host is what it is for.
-        pages.complaints = [each for each in pages.complaints if f"another host: {server.url}" not in each]
-        pages.close()

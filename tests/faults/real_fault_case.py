@@ -162,7 +162,8 @@ class RealOutcome(Outcome):
     """An outcome on a machine with some delay of its own, which is left out."""
 
     scale: int
-    was_back: bool
+    #: Whether the bot is away for a part of its turn in the simulation.
+    was_away: bool
 
     @property
     def waited(self) -> float:
@@ -172,7 +173,7 @@ class RealOutcome(Outcome):
         times = [ply.time_ms for ply in plies if names[ply.seat - 1] == "ann"]
         if max(times, default=0) >= CLOCK_MS // self.scale:
             return CLOCK_MS / 1000
-        return 0.1 if self.was_back and sum(times) * self.scale >= 80 else 0
+        return 0.1 if self.was_away and sum(times) * self.scale >= 80 else 0
 
 
 class RealCase:
@@ -304,7 +305,7 @@ class RealCase:
         bob = [line for connection in self.bob.connections for line in connection.lines]
         outcome = RealOutcome(record, other, lines, ending, bob, took)
         outcome.scale = self._scale
-        outcome.was_back = self._fault in ("half a line then close", "reset")
+        outcome.was_away = 0 < self._simulated.waited < 1
         return outcome
 
 

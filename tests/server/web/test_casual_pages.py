@@ -8,7 +8,7 @@ import re
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.error import HTTPError
@@ -227,7 +227,8 @@ def test_a_seat_that_is_given_up_frees_its_place(tmp_path: Path) -> None:
         assert server.post("start", **WISH)[0] == 200
 
 
-def test_the_games_of_a_server_that_was_killed_are_stopped(tmp_path: Path) -> None:
+@pytest.mark.parametrize("waits", [False, pytest.param(True, marks=pytest.mark.soak)])
+def test_the_games_of_a_server_that_was_killed_are_stopped(tmp_path: Path, waits: bool) -> None:
     with server_of(tmp_path) as server:
         _, answer = server.post("start", **WISH)
         server.links = {link["name"]: f"#{link['key']}" for link in answer["links"]}
@@ -237,9 +238,11 @@ def test_the_games_of_a_server_that_was_killed_are_stopped(tmp_path: Path) -> No
         children = _descendants(server.process.pid)
         server.process.kill()
         person.close()
-    for child in children:  # the engine ends by itself when its connection does
-        while Path(f"/proc/{child}").exists():
+    for child in children:  # the engine ends by itself, after half a minute without a server
+        while waits and Path(f"/proc/{child}").exists():
             time.sleep(0.05)
+        with suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
     with server_of(tmp_path) as server:
         assert [each["status"] for each in played(server)] == ["stopped"]
         assert verified(server, answer["contest"]) == "verified: 0 games\n"

@@ -33,7 +33,8 @@ PAGES: dict[str, dict[str, object]] = {
     "tv": {},
     "play.html": {},
 }
-EXAMPLE = Path(__file__).parents[3] / "examples" / "watch.html"
+EXAMPLES = Path(__file__).parents[3] / "examples"
+EXAMPLE, DOCUMENTED = EXAMPLES / "watch.html", EXAMPLES / "live.html"
 LOST = "The connection is lost"
 #: The sign before the button that follows the game.
 MARK = "getComputedStyle(document.querySelector('.follow'), '::before').content"
@@ -404,6 +405,21 @@ def test_a_foreign_page_of_100_lines_shows_a_live_game(pages: Watched, tmp_path:
         assert "".join(cell or "." for cell in cells) == state.replace("/", "")
         pages.close()
         pages.complaints = [each for each in pages.complaints if "another host" not in each]
+
+
+def test_the_example_of_the_docs_shows_a_game_from_another_origin(pages: Watched, tmp_path: Path) -> None:
+    with game_of_two(tmp_path, plies=6) as (server, persons), Foreign(DOCUMENTED.read_text()) as foreign:
+        play(persons, range(1, 3))
+        shown = pages.open(f"{foreign.url}?server={server.url}")
+        shown.get_by_text("g1: ann - bob").wait_for()
+        play(persons, range(3, 5))
+        shown.get_by_text("Ply 4: bob plays 5").wait_for()
+        assert re.fullmatch(r"([1-7.]{5}\n?){5}", shown.locator("#board").inner_text())
+        play(persons, range(5, 7))
+        shown.get_by_text("Over, complete").wait_for()
+        pages.close()
+        # Another host is what it is for.
+        pages.complaints = [each for each in pages.complaints if f"another host: {server.url}" not in each]
 
 
 class Foreign:

@@ -1,0 +1,165 @@
+"""What `arena report` and `arena site` write, in a real browser: without a server of ours."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from tests.cli.reports import unpacked
+from tests.cli.test_rounds import BRACKET, match
+
+from arena_server.web.bundle import packed, report_page
+
+from ..programs import Players, Server, contest, inside
+from .browser import DESKTOP, PHONE, Watched
+
+pytestmark = pytest.mark.real
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the results of three bots, one of which sends illegal moves."""
+    folder = tmp_path_factory.mktemp("written")
+    text = contest("first", "six", "zero", contest="probation = 0", game='plies = 8\nclock = "10m"')
+    plans = [("first", "first-legal"), ("six", "fixed:move=6"), ("zero", "zero-based")]
+    with Server(text, folder, "--until-finished") as server:
+        Players(server.port, plans).join()
+        assert server.end().code == 0
+    return folder
+
+
+def report(played: Path, file: Path, *options: str) -> Path:
+    """The file that `arena report` writes."""
+    assert inside("report", file, *options, cwd=played).code == 0
+    return file
+
+
+def test_from_the_standings_to_a_verified_game(played: Path, pages: Watched, tmp_path: Path) -> None:
+    """A request for anything but the file itself is a complaint of `pages`."""
+    file = report(played, tmp_path / "trial.html")
+    address = file.as_uri()
+    page = pages.open(address, DESKTOP)
+    requests: list[str] = []
+    page.on("request", lambda made: requests.append(made.url))
+    page.get_by_role("heading", name="Faults").wait_for()
+    rows = json.loads(unpacked(file)["contests/1.json"])["standings"]
+    shown = page.locator(".standings tbody .name-cell").all_inner_texts()
+    assert shown == [row["bot"] for row in rows]
+    assert page.locator("h2").all_inner_texts() == [
+        *("Standings", "Ratings", "Cross-table", "Per game", "Faults", "Games")
+    ]
+    assert 'zero sent an illegal move "0" at ply' in page.locator(".fault-list").inner_text()
+    pages.check_access(page)
+    page.locator(".fault-list a").first.click()
+    page.get_by_text("✓ Verified here").wait_for()
+    page.get_by_role("link", name="zero").click()
+    page.get_by_role("heading", name="Opponents").wait_for()
+    page.go_back()
+    page.get_by_role("link", name="← The contest").click()
+    page.get_by_role("heading", name="Faults").wait_for()
+    assert all(each.startswith((address, "blob:", "data:")) for each in requests), requests
+
+
+def test_a_game_that_was_left_out(played: Path, pages: Watched, tmp_path: Path) -> None:
+    whole = report(played, tmp_path / "all.html").read_text()
+    files = re.findall(r'data-path="([^"]+)">([^<]*)<', whole)
+    tables = sum(len(path) + len(text) for path, text in files if "records" not in path)
+    file = report(played, tmp_path / "trial.html", "--megabytes", str((tables + 0.5) / 1e6))
+    page = pages.open(f"{file.as_uri()}?page=game&contest=1&game=g1", PHONE, "dark")
+    page.get_by_text("Game g1 was left out of this file for its size").wait_for()
+
+
+def test_a_bracket_and_rounds(tmp_path: Path, pages: Watched) -> None:
+    """Groups, rounds and levels of a document; the winner, walkovers, and who is not known yet."""
+    group = {"title": "group A", "kind": "group", "ranking": ["ann", "bob"], "matches": []}
+    swiss = [
+        match("ann", "bob", scores=(1.5, 0.5), winner="ann", games=(1, 3)),
+        match("cid", None, "bye"),
+    ]
+    rounds = [group, {"title": "round 1", "kind": "round", "matches": swiss}, *BRACKET]
+    names = ["ann", "bob", "cid", "dan", "eve", "fay", "gus"]
+    row = {"points": 0, "games": 0, "mean": 0.0, "wins": 0, "faults": {}, "score": 0}
+    document = {
+        "id": 1,
+        "name": "cup",
+        "game": "tictactoe",
+        "format": "knockout",
+        "status": "finished",
+        "games": 9,
+        "games_played": 0,
+        "games_void": 0,
+        "clock_ms": 1000,
+        "scoring": "points",
+        "head": None,
+        "bots": names,
+        "list": {"games": 0, "chunk": 9},
+        "ranked_by": "x",
+        "schedule": {"games": 0, "chunk": 9},
+        "standings": [{"rank": None, "bot": name, **row} for name in names],
+    }
+    site = {"live": False, "state": False}
+    texts = {
+        "site.json": json.dumps(site),
+        "contests/1.json": json.dumps(document),
+        "contests/1/rounds.json": json.dumps({"ranked_by": "x", "rounds": rounds}),
+    }
+    path = tmp_path / "cup.html"
+    path.write_text(report_page("cup", 1, {name: packed(text.encode()) for name, text in texts.items()}))
+    page = pages.open(path.as_uri(), PHONE, "dark")
+    page.get_by_role("heading", name="Rounds").wait_for()
+    players = page.locator(".bracket .player")
+    assert [" ".join(text.split()) for text in players.all_inner_texts()] == [
+        *("1 ann", "bye", "4 dan 1.5", "5 eve 0.5", "2 bob", "7 gus w/o", "3 cid 1", "6 fay 0"),
+        *("1 ann 0", "4 dan 2", "7 gus", "?", "4 dan", "?"),
+    ]
+    won = page.locator(".player.won .who").all_inner_texts()
+    assert won == ["ann", "dan", "gus", "dan"]
+    page.get_by_text("round 1, 2 matches").click()
+    assert page.locator("table.rounds tbody tr").first.inner_text().split() == [
+        *("1", "ann", "1.5", "0.5", "bob", "over", "g1", "g3")
+    ]
+    assert page.get_by_text("Order: ann, bob").count() == 1
+    pages.check_access(page)
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE[0]
+    pages.shoot(page, "rounds")
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The folder behind the plain file server of the standard library."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(*_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_the_records_of_a_folder_on_a_plain_file_server(played: Path, pages: Watched, tmp_path: Path) -> None:
+    """From the list of contests by links to the last ply of a game."""
+    assert inside("site", tmp_path / "public", cwd=played).code == 0
+    with served(tmp_path / "public") as url:
+        page = pages.open(url)
+        page.get_by_role("link", name="trial").click()
+        page.locator(".cross td a").first.wait_for()
+        assert page.locator(".site nav a").all_inner_texts() == ["Contests", "Replay a file"]
+        page.locator("#games tbody tr", has_text="g1").locator("td.num a").click()
+        page.get_by_text("✓ Verified here").wait_for()
+        assert page.url.endswith("game.html?contest=1&game=g1#ply=8")
+        assert page.locator(".site nav a").all_inner_texts() == ["Contests", "Replay a file"]
+        pages.close()
