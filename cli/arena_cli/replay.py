@@ -178,7 +178,9 @@ def load_record(game: str, contest: str | None, database: str) -> GameRecord:
         data = read_record(path)
     else:
         with open_results(database) as results:
-            data = results.record(results.contest(contest), game)
+            chosen = results.contest(contest)
+            validation = results.validations(chosen).get(game)
+            data = results.record(chosen, game) if validation is None else validation.record
     try:
         return decode(data)
     except RecordError as found:

@@ -16,6 +16,7 @@ from arena_cli.results import CHAIN_FILE, SUFFIX, find_path, open_results, read_
 if TYPE_CHECKING:
     from arena_protocol.record import GameRecord
     from arena_server.core.formats.history import History
+    from arena_server.core.journal import Validated
     from arena_server.store.chain import Flaw, Link
     from arena_server.store.reader import Results
     from arena_server.store.schema import ContestRow
@@ -106,8 +107,9 @@ def command(
     verification.require_no_error()
     if not as_json:
         games = "game" if verification.count == 1 else "games"
+        own = f", {verification.validations} of them for validation" if verification.validations else ""
         absent = f", {verification.absent} more withheld" if verification.absent else ""
-        typer.echo(f"verified: {verification.count} {games}{absent}{_since(since)}")
+        typer.echo(f"verified: {verification.count} {games}{own}{absent}{_since(since)}")
 
 
 def _verified(target: str | None, secret: int | None, options: VerifyOptions) -> Verification:
@@ -171,11 +173,11 @@ def _parse_secret(text: str) -> int:
 class Verification:
     """The result of checking records: their count, and the errors by game (`WHOLE`: of the chain).
 
-    `absent` counts the games of an export whose record it withholds.
+    `absent` counts the games of an export whose record it withholds, `validations` those that count nowhere.
     """
 
     def __init__(self) -> None:
-        self.count = self.absent = 0
+        self.count = self.absent = self.validations = 0
         self.errors: dict[str, str] = {}
         self._links: list[Link] = []
         self._deals: dict[tuple[str, ...], set[int]] = {}
@@ -212,6 +214,23 @@ class Verification:
             withheld = f"game {name}: its record is not true; where is withheld until its deal may be shown"
             self.errors[name] = withheld if secret else str(error)
             return None
+
+    def check_validation(self, name: str, game: Validated, contest: ContestRow) -> None:
+        """Check a validation game, with the moves that the server played in it by the contest's secret."""
+        from arena_server.core.deal import REFEREE
+        from arena_server.core.validation import other_move
+
+        self.validations += 1
+        record = self.check(name, game.record, {"game_id": name, "contest": contest.name})
+        if record is None:
+            return
+        self.check_deal(name, record, int(contest.seed), game.number, 0)
+        if {*record.names} != {game.name, REFEREE}:
+            self.errors[name] = f"{name}: expected a game of {game.name}, found {', '.join(record.names)}"
+        elif ply := other_move(record, int(contest.seed)):
+            self.errors.setdefault(
+                name, f"{name}, ply {ply}: the move is not derived from the contest's secret"
+            )
 
     def withhold(self, name: str, digest: bytes, link: tuple[int, bytes]) -> None:
         """Take a record that is not there into the chain, by the SHA-256 of its bytes."""
@@ -299,7 +318,8 @@ class Verification:
         wrong = [{"game": name or None, "error": text} for name, text in self.errors.items()]
         games = sum(name != WHOLE for name in self.errors)
         verified = self.count - min(games, self.count)
-        plain = {"games": self.count, "verified": verified, "withheld": self.absent, "wrong": wrong}
+        counts = {"games": self.count, "verified": verified, "withheld": self.absent}
+        plain = {**counts, "validations": self.validations, "wrong": wrong}
         if self._has_chain:
             from arena_server.store.chain import GENESIS
 
@@ -333,6 +353,9 @@ def _check_contest(
             verification.check_deal(name, record, int(chosen.seed), deal, chosen.games_per_pair)
         if damage is not None:
             damages[name] = damage
+    for name, validation in results.validations(chosen).items():
+        if game in (None, name):
+            verification.check_validation(name, validation, chosen)
     if game is not None and not verification.count:
         results.record(chosen, game)  # raises StoreError: there is no such game
     if game is None:
@@ -419,7 +442,7 @@ class _Listed:
         """Raises ValueError, LookupError or TypeError for what no export has written."""
         from arena_server.core.deal import number_of
 
-        if not number_of(game := str(plain["game"])):
+        if number_of(game := str(plain["game"])) < 1:
             raise ValueError("a game's id is g and a number")
         deal, digest = plain.get("deal"), plain.get("sha256")
         return cls(

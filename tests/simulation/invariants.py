@@ -4,6 +4,7 @@
 - started = finished + void + running; no bot plays more games at once than it has slots, nor itself
 - A result is sent once it is durable, and not before; every game has one.
 - Every record verifies; no bot has a fault that it cannot have made.
+- No bot is paired that has a validation game to play, and such a game counts nowhere.
 - The page, in the server's process, is one more reader: after the delay, with the position of those lines.
 - Every reader gets the same line for a ply, however often it is sent; clocks rise only by increments.
 - A crash takes back no result that was sent, and no ply, unless the power was cut.
@@ -22,10 +23,12 @@ from tests.simulation.leaks import Leaks
 
 from arena_protocol.messages import Game, Over, Played, Turn, encode, parse_server
 from arena_protocol.record import GameRecord, RecordError
+from arena_protocol.record_codec import decode
 from arena_protocol.verify import verify
 from arena_protocol.view import GameView
+from arena_server.core import deal
 from arena_server.core.clock import NS_PER_MS
-from arena_server.core.config import ContestConfig
+from arena_server.core.config import ContestConfig, game_of
 from arena_server.core.effects import (
     CloseConnection,
     Effect,
@@ -38,8 +41,8 @@ from arena_server.core.effects import (
     Unmute,
 )  # fmt: skip
 from arena_server.core.events import Event, Lost, Opened, Stop, Stored, Tick
-from arena_server.core.journal import OFFER, Past
-from arena_server.core.log_events import GameStarted
+from arena_server.core.journal import Live, Past, Validated, fact_of
+from arena_server.core.log_events import BotValidated, GameStarted, ValidationStarted
 from arena_server.core.standings import Progress
 from arena_server.core.transcript import Transcript
 
@@ -83,6 +86,11 @@ class InvariantChecker:
         self.durable: set[str] = set()
         #: How long each game took from its offer to its end, and when it ended, in ns.
         self.took: dict[str, int] = {}
+        #: The records of the validation games that are over, and the bots that have played one well.
+        self.validations: dict[str, GameRecord] = {}
+        self.validated: set[str] = set()
+        #: The validation games whose end was sent.
+        self._said: set[str] = set()
         self.ended: dict[str, int] = {}
         #: A hash of all lines that were sent, in order.
         self.digest = sha256()
@@ -90,6 +98,7 @@ class InvariantChecker:
         #: Everything that leaves the server is added here.
         self.leaks = Leaks()
         self._config = config
+        self._seats = game_of(config).seats
         self._may = may
         self._progress = progress
         self._deadline = deadline
@@ -154,8 +163,20 @@ class InvariantChecker:
             self._open.discard(effect.conn)
         elif isinstance(effect, Store):
             self._stored(effect.game_id, effect.record)
+        elif isinstance(effect, Journal):
+            for fact in (fact_of(entry) for entry in effect.entries if entry[1] == "validated"):
+                assert isinstance(fact, Validated)
+                self._validation_over(fact)
         elif isinstance(effect, GameStarted):
+            if self._config.validation:
+                early = sorted({*effect.names} - self.validated)
+                self.require(not early, f"{effect.game} began before {', '.join(early)} was validated")
             self._began(effect.game, effect.names)
+            self._started += 1
+        elif isinstance(effect, ValidationStarted):
+            self._began(effect.game, (effect.bot,))
+        elif isinstance(effect, BotValidated):
+            self.validated.add(effect.bot)
 
     def carried_out(self, effect: Effect, now: int) -> None:
         """Check what leaves the server."""
@@ -189,20 +210,34 @@ class InvariantChecker:
         self._power_cut |= power
         self.finished = None
         results = {f"g{game.number}" for game in past.results}
-        begun = {f"g{entry[0]}" for entry in past.entries if entry[1] == OFFER}
+        live = Live()
+        live.add(past.entries)
+        begun = set(map(deal.game_id, live.games))
+        facts = (fact_of(entry) for entry in past.entries if entry[1] == "validated")
+        records = {fact.name: decode(fact.record) for fact in facts if isinstance(fact, Validated)}
+        validations = {deal.game_id(-entry[3]) for entry in past.entries if entry[1] == "validated"}
+        self.validated = {name for name, record in records.items() if not record.faults}
+        gone = sorted(self._said - validations)
+        self.require(power or not gone, f"the ends of {', '.join(gone)} were sent, and are lost")
+        self._said &= validations
+        self.validations = {name: self.validations[name] for name in self.validations if name in validations}
         lost = sorted(self.durable - results)
         self.require(not lost, f"the results of {', '.join(lost)} were sent, and are lost")
         for game_id in [*self._games]:
             plies = self._games[game_id].plies
             if power:
                 self._games[game_id].reset(self._config.clock_ms)
-            elif game_id not in begun | results:
+            elif game_id not in begun | results | validations:
                 self.require(not plies, f"{len(plies)} plies of {game_id} were sent, and are lost")
             if game_id not in begun:
                 del self._games[game_id]
+        # The end of a validation game does not wait for the disk: a power cut takes it back.
+        for game_id in begun - self._games.keys():
+            self.require(power, f"{game_id} was over, and goes on")
+            self._games[game_id] = GameTrace(now, (self._config.clock_ms,) * self._seats)
         self.records = {game_id: self.records[game_id] for game_id in self.records if game_id in results}
         self.durable = results
-        self._started = len(results | begun)
+        self._started = sum(deal.number_of(each) > 0 for each in results | begun)
         self._playing = begun - results
         self._open.clear()
         self._seated.clear()
@@ -214,7 +249,6 @@ class InvariantChecker:
     # -- games
 
     def _began(self, game_id: str, names: tuple[str, ...]) -> None:
-        seats = len(names)
         self._names[game_id] = names
         self._playing.add(game_id)
         at_once = Counter(name for each in self._playing for name in self._names[each])
@@ -224,12 +258,23 @@ class InvariantChecker:
             self.require(at_once[name] <= most, f"{name} plays {at_once[name]} games at once, not {most}")
             self.most_at_once = max(self.most_at_once, at_once[name])
         self.require(game_id not in self._games and game_id not in self.records, f"{game_id} began twice")
-        self._started += 1
-        self._games[game_id] = GameTrace(self._now, (self._config.clock_ms,) * seats)
+        self._games[game_id] = GameTrace(self._now, (self._config.clock_ms,) * self._seats)
+
+    def _validation_over(self, fact: Validated) -> None:
+        """The record of a validation game is in the journal: its OVER follows once that is durable."""
+        record = decode(fact.record)
+        self.require(record.game_id not in self.validations, f"{record.game_id} is over a second time")
+        players = sorted({*record.names} - {deal.REFEREE})
+        self.require(players == [fact.name], f"{record.game_id} was played by {', '.join(players)}")
+        self.validations[record.game_id] = record
+        self._over_with(record.game_id, record)
 
     def _stored(self, game_id: str, record: GameRecord) -> None:
         self.require(game_id not in self.records, f"{game_id} has a second result")
         self.records[game_id] = record
+        self._over_with(game_id, record)
+
+    def _over_with(self, game_id: str, record: GameRecord) -> None:
         self._playing.discard(game_id)
         self.ended[game_id] = self._now
         self.took[game_id] = self._now - self._games[game_id].began
@@ -301,7 +346,10 @@ class InvariantChecker:
 
     def _over(self, line: bytes) -> None:
         game_id = line.split(b" ", 2)[1].decode("ascii")
-        self.require(game_id in self.durable, f"the result of {game_id} was sent before it was durable")
+        if game_id in self.validations:
+            self._said.add(game_id)  # that it is durable shows after the next crash
+        else:
+            self.require(game_id in self.durable, f"the result of {game_id} was sent before it was durable")
         self._games.pop(game_id, None)
 
     def _played(self, conn: int, line: bytes) -> None:

@@ -19,6 +19,8 @@ OPEN = ("tictactoe", "lastcoin", "disc", "xo")
 #: A bank that outlasts every trouble an honest bot may have: a resume key lost in transit with
 #: the link half open costs it as long as the server takes to give a silent link up.
 CLOCK_MS = 60_000
+#: The share of contests with validation games.
+VALIDATED = 0.25
 #: Long enough for any contest, with bots that are awaited.
 LIMIT = 48 * 3600 * SECOND
 
@@ -76,11 +78,14 @@ def _config(seed: int, rng: Random) -> ContestConfig:
 
 
 def _with_format(config: ContestConfig, bots: int) -> ContestConfig:
-    """Every fourth contest is a gauntlet, of the others with two seats every third draws; then ladders.
+    """Every fourth contest has validation games, and every fourth is a gauntlet.
+
+    Of the others with two seats every third draws; then ladders.
 
     Its own seed decides, so that all else is drawn as before.
     """
     rng = Random(config.seed)
+    config = replace(config, validation=Random(config.seed + 1).random() < VALIDATED)
     seats = game_of(config).seats
     if one_in(rng, 4):
         most = bots - seats + 1

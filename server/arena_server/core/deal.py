@@ -78,6 +78,12 @@ def nonce(contest_seed: int, game_id: str) -> str:
     return sha256(f"nonce:{contest_seed}:{game_id}".encode("ascii")).hexdigest()[:32]
 
 
+def own_move(contest_seed: int, game_id: str, ply: int, moves: Sequence[str]) -> str:
+    """Which of the legal `moves` the server plays in a seat of its own."""
+    digest = sha256(f"move:{contest_seed}:{game_id}:{ply}".encode("ascii")).digest()
+    return moves[int.from_bytes(digest) % len(moves)]
+
+
 def may_show_deal(*, paired: bool, results: int, seats: int, final: bool = False) -> bool:
     """Whether the deal of a game that is over may be shown: no game will be played on it any more.
 
@@ -122,12 +128,6 @@ class Setting:
         own = frozenset(seat for seat, name in enumerate(pairing.names, start=1) if name == REFEREE)
         numbers = pairing.number, name, pairing.names, seed, pairing.deal
         return cls(config, game, *numbers, deal, salt, commit, own)
-
-    def own_move(self, position: Any, ply: int) -> str:
-        """The move of a seat that the server plays: one of the legal moves, by the contest's secret."""
-        moves = self.game.legal_moves(position)
-        digest = sha256(f"move:{self.config.seed}:{self.game_id}:{ply}".encode("ascii")).digest()
-        return moves[int.from_bytes(digest) % len(moves)]
 
     def offer(self, seat: int) -> bytes:
         """The lines GAME, STATE and, if something is visible, NEXT: for `seat`, or for spectators (0)."""

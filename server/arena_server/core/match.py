@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from arena_protocol.record import FORFEIT, VOID, FaultKind, FaultRecord, GameRecord, InfoRecord, PlyRecord
 from arena_server.core.clock import NS_PER_MS, TimeControl, TurnTimer, elapsed_ms
 from arena_server.core.config import LONGEST_MS
-from arena_server.core.deal import Setting
+from arena_server.core.deal import Setting, own_move
 from arena_server.core.journal import Away, Ended, GameFact, Offered, Ready, Started
 
 
@@ -353,8 +353,7 @@ class Match(GameState):
                 break
             seat, clocks = self._game.to_move(self.position), self.clocks
             if seat in self.setting.own_seats:
-                move = self.setting.own_move(self.position, self.ply)
-                left = self._control.after(clocks[seat - 1], 0)
+                move, left = self._own_move(), self._control.after(clocks[seat - 1], 0)
             elif self.zombies[seat - 1]:
                 assert self._zombie_move is not None
                 move, left = self._zombie_move, clocks[seat - 1]
@@ -366,6 +365,11 @@ class Match(GameState):
             facts.append(ply)
             self.apply(ply, now)
         self.timer.stop()
+
+    def _own_move(self) -> str:
+        setting = self.setting
+        moves = self._game.legal_moves(self.position)
+        return own_move(setting.config.seed, setting.game_id, self.ply, moves)
 
     # -- the turn in progress
 

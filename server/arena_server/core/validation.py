@@ -4,21 +4,23 @@
     -> game v1, v2, ... by rules and clock of the contest -> `judge`: the bot is paired, or not yet
 
 Such a game counts nowhere. The server plays the other seats itself, by the contest's secret
-(`Setting.own_move`). Its record is in the fact `Validated`. Which bot needs one: `probation.py`.
+(`deal.own_move`). Its record is in the fact `Validated`. Which bot needs one: `probation.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 from arena_protocol.errors import ErrorCode, ProtocolError
+from arena_protocol.games import make_game
+from arena_protocol.games.base import Deal
 from arena_protocol.record import VOID, FaultRecord, GameRecord
 from arena_protocol.record_codec import encode
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.config import ContestConfig
 from arena_server.core.deadlines import DeadlineKind, Deadlines
-from arena_server.core.deal import REFEREE, number_of
+from arena_server.core.deal import REFEREE, number_of, own_move
 from arena_server.core.formats.base import Pairing
 from arena_server.core.journal import Conduct, TrialSet, Validated
 from arena_server.core.log_events import BotOnProbation, BotValidated, ProbationOver, ValidationFailed
@@ -138,6 +140,19 @@ class Validations:
     def restore_number(self, number: int) -> None:
         """Game `number` has been played, or was being played."""
         self._last = max(self._last, number)
+
+
+def other_move(record: GameRecord, contest_seed: int) -> int:
+    """The first ply of the server in a game, whose record is true, that it would not have played; 0: none."""
+    game = make_game(record.game, {**record.options, "seats": len(record.names)})
+    position: Any = game.start(Deal(record.board, record.sequence))
+    for number, ply in enumerate(record.plies, start=1):
+        if record.names[ply.seat - 1] == REFEREE:
+            moves = game.legal_moves(position)
+            if ply.move != own_move(contest_seed, record.game_id, number, moves):
+                return number
+        position = game.play(position, ply.move).position
+    return 0
 
 
 def tried(game: LiveGame) -> Bot:

@@ -15,10 +15,11 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from arena_protocol.record import VOID, FaultRecord, RecordError
+from arena_server.core.deal import game_id
 from arena_server.core.formats.base import Pairing
 from arena_server.core.formats.history import History
 from arena_server.core.formats.scheduled import Scheduled
-from arena_server.core.journal import ContestFact, Order, Separated, fact_of
+from arena_server.core.journal import ContestFact, Order, Separated, Validated, fact_of
 from arena_server.core.standings import Row, Standings
 from arena_server.errors import StoreError
 from arena_server.ratings import Observation
@@ -114,6 +115,11 @@ class Results:
     def orders(self, contest: ContestRow) -> list[Order]:
         """What the organiser has ordered."""
         return [fact for fact in self.facts(contest) if isinstance(fact, Order)]
+
+    def validations(self, contest: ContestRow) -> dict[str, Validated]:
+        """The validation games that are over by their ids, in the order of their ends."""
+        facts = (fact for fact in self.facts(contest) if isinstance(fact, Validated))
+        return {game_id(-fact.number): fact for fact in facts}
 
     def separated(self, contest: ContestRow) -> Separated | None:
         """That the contest ended early because it is certain who is first."""

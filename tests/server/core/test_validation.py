@@ -13,7 +13,7 @@ from arena_protocol.record import GameRecord
 from arena_protocol.record_codec import decode
 from arena_protocol.verify import verify
 from arena_server.core.config import ContestConfig, ContestConfigError, Entrant
-from arena_server.core.deal import REFEREE, Setting, game_id, number_of, token_digest
+from arena_server.core.deal import REFEREE, Setting, game_id, number_of, own_move, token_digest
 from arena_server.core.formats.base import Pairing
 from arena_server.core.journal import JournalError, Past, Validated, fact_of
 from arena_server.core.log_events import (
@@ -129,12 +129,12 @@ class TestBefore:
         names = tuple("ann" if each == seat else REFEREE for each in range(game.seats))
         config = ContestConfig(name="c", seed=data.draw(st.integers(0, 2**64)))
         setting = Setting.of(config, game, Pairing(-1, names, 1))
+        assert setting.own_seats == {each + 1 for each in range(game.seats) if each != seat}
         position, ply = game.start(setting.deal), 1
         while game.end(position) is None:
-            move = setting.own_move(position, ply)
+            move = own_move(config.seed, "v1", ply, game.legal_moves(position))
             assert game.is_legal(position, move)
             position, ply = game.play(position, move).position, ply + 1
-        assert setting.own_seats == {each + 1 for each in range(game.seats) if each != seat}
 
 
 class TestFault:
