@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from arena_protocol.games import make_game
-from arena_protocol.games.base import Deal, Game, GameError
+from arena_protocol.games.base import Deal, DecidedGame, Game, GameError
 from arena_protocol.games.scene import Scene
 from arena_protocol.record import GameRecord
 from arena_server.web.bundle import STATIC
@@ -30,12 +30,14 @@ class SceneWriter:
     def start(self, position: Any) -> dict[str, Any]:
         """The layout of the game, the scene of its first position and the seat to move; None if it is over.
 
+        `decided` is whether a game is only won, drawn or lost, so that its points say no more.
         Empty for a game whose rules the pages have.
         """
         if self._rules.name in IN_PAGES:
             return {}
         self._last = self._rules.scene(position)
-        return {"layout": self._last.layout.to_json(), **self._plain(position)}
+        decided = isinstance(self._rules, DecidedGame)
+        return {"layout": self._last.layout.to_json(), "decided": decided, **self._plain(position)}
 
     def after(self, position: Any, move: str) -> dict[str, Any]:
         """The scene of the position after `move`, and the seat to move."""

@@ -29,10 +29,11 @@ from .browser import DESKTOP, PHONE, Watched
 from .running import running
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import FloatRect, Page, ViewportSize
 
 pytestmark = pytest.mark.real
 
+LAPTOP: ViewportSize = {"width": 1366, "height": 768}
 LONG = a_record(options={"plies": 120}, faults={31: (1, "illegal"), 77: (2, "flood")})
 SHORT = a_record(options={"plies": 60})
 GAMES = {
@@ -67,6 +68,21 @@ def show(pages: Watched, site: str, record: GameRecord, size: tuple[int, int] = 
     drop(page, encode(record) if record.game in IN_PAGES else json.dumps(json_record(record)).encode())
     page.wait_for_selector(".badge.true, .badge.false")
     return page
+
+
+def box_of(page: Page, part: str) -> FloatRect:
+    box = page.locator(part).last.bounding_box()
+    assert box is not None
+    return box
+
+
+def assert_in_one_window(page: Page, height: int) -> None:
+    """Board, all seats with their clocks, the sentence and the slider are seen without scrolling."""
+    assert page.evaluate("scrollY") == 0
+    for part in (".stage .board", ".stage .status", ".seat", ".slider", ".buttons"):
+        box = box_of(page, part)
+        assert box["height"] > 0
+        assert box["y"] + box["height"] <= height, part
 
 
 def shown_board(page: Page) -> str:
@@ -110,10 +126,17 @@ def test_every_game_is_shown_and_verifies(pages: Watched, site: str, game: str) 
     assert page.inner_text("h1") == " – ".join(record.names)
     assert page.locator(".badge.true").count() == 1
     page.keyboard.press("End")
-    totals = [int(text.replace(",", "")) for text in page.locator(".seat .points").all_inner_texts()]
+    totals = [int(text.replace(",", "")) for text in page.locator(".seat .points").all_text_contents()]
     assert totals == list(record.totals)
     result = describe_result(record.names, record.totals, record.end)
-    assert page.inner_text(".status").endswith(f"The game is over: {result}.")
+    decided = record.game != "insertion"
+    # The points of a game that is only won or lost say nothing.
+    shown = re.sub(r",? 2 : 0|, 1 : 1", "", result) if decided else result
+    assert page.locator(".status strong").inner_text() == f"{shown}."
+    assert page.locator(".shares").is_visible() == page.locator(".seat .points").first.is_visible() != decided
+    assert page.locator(".seat.won").count() == (max(record.totals) > min(record.totals))
+    page.set_viewport_size(LAPTOP)
+    assert_in_one_window(page, LAPTOP["height"])
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         if scheme == "dark" or game in ("insertion", "four"):
@@ -125,6 +148,10 @@ def test_every_game_is_shown_and_verifies(pages: Watched, site: str, game: str) 
 def test_on_a_phone(pages: Watched, site: str, game: str) -> None:
     page = show(pages, site, GAMES[game], PHONE)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert_in_one_window(page, PHONE[1])
+    first, board, second = (box_of(page, part) for part in (".seat.s1", ".stage .board", ".seat.s2"))
+    assert first["y"] + first["height"] <= board["y"]
+    assert board["y"] + board["height"] <= second["y"]
     pages.check_access(page)
     pages.shoot(page, f"replay-{game}-phone")
 
@@ -146,7 +173,7 @@ def test_keys_slider_marks_and_links(pages: Watched, site: str) -> None:
     assert page.url.endswith("#ply=77")
     page.evaluate("location.hash = '#ply=40'")
     page.locator(".counter", has_text="ply 40 of 120").wait_for()
-    page.locator(".chart").first.click(position={"x": 350, "y": 60})
+    page.locator(".chart").first.click(position={"x": 200, "y": 50})
     assert counter.inner_text() != "ply 40 of 120"
     page.fill(".slider input", "5")
     assert counter.inner_text() == "ply 5 of 120"
@@ -356,6 +383,7 @@ def test_one_file_plays_without_a_server(pages: Watched, tmp_path: Path) -> None
     page.wait_for_selector(".badge.true, .badge.false")
     assert page.inner_text(".counter") == "ply 31 of 120"
     with page.expect_download() as download:
+        page.get_by_text("Share").click()
         page.get_by_text("Download the record").click()
     assert download.value.suggested_filename == "g7.record"
     assert Path(download.value.path()).read_bytes() == encode(LONG)

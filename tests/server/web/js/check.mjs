@@ -12,6 +12,7 @@ const { verify, verifyChain, verifyListed } = await load("verify.js");
 const { hint } = await load("hint.js");
 const { choose, interest } = await load("interest.js");
 const { paceText, resultText } = await load("dom.js");
+const { Timeline } = await load("timeline.js");
 const { quantile, valuesByBot } = await load("details.js");
 const { readRow } = await load("gamelist.js");
 const { RULES } = await load("rules.js");
@@ -52,6 +53,8 @@ const commands = {
   values: ({ contest, rows }) => valuesByBot(contest, rows.map(readRow), (row, seat) => row.used[seat]),
   pace: ({ pace }) => paceText(pace),
   choose: ({ shown, scores, now }) => choose(shown, new Map(scores), now),
+  decisive: ({ record }) => Timeline.ofRecord(parseRecord(record)).decisive(),
+  evaluation: ({ record, plies }) => plies.map((ply) => Timeline.ofRecord(parseRecord(record)).evaluation(ply)),
   verify: ({ record }) => { verify(parseRecord(record)); return null; },
   listed: ({ record, listed }) => { verifyListed(parseRecord(record), listed); return null; },
   chain: ({ data, chain }) => { verifyChain(bytes(data), chain); return null; },

@@ -2,7 +2,7 @@
 
 import { svg } from "./dom.js";
 
-const HEIGHT = 130;
+const HEIGHT = 84;
 const LEFT = 46;
 const BOTTOM = 18;
 

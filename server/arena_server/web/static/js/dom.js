@@ -34,6 +34,11 @@ export function numberText(value) {
   return value.toLocaleString("en");
 }
 
+/** A number for an axis: 999,998 is 1M. */
+export function shortText(value) {
+  return Math.abs(value) < 10_000 ? numberText(value) : value.toLocaleString("en", { notation: "compact" });
+}
+
 export function plural(count, word) {
   return `${numberText(count)} ${word}${count === 1 ? "" : "s"}`;
 }
@@ -66,13 +71,14 @@ export function waitingText(bots) {
   return bots.length ? `Waiting for ${bots.slice(0, 5).map((each) => `${each.bot} (${each.text})`).join(", ")}${more}` : "";
 }
 
-/** How a game ended, in words: the winner with the totals of all. `describe_result` in Python prints the same. */
-export function resultText(names, totals, end) {
+/** How a game ended, in words: the winner with the totals of all, or without `points`. `describe_result` in Python prints the same. */
+export function resultText(names, totals, end, points = true) {
   if (end === "void") return "void, it does not count";
   const best = Math.max(...totals);
   const winners = names.filter((_, i) => totals[i] === best);
   const how = end === "forfeit" ? " by forfeit" : "";
   const verdict = winners.length === 1 ? `${winners[0]} wins` : how ? "no winner" : winners.length === names.length ? "a draw" : `a draw of ${winners.join(" and ")}`;
+  if (!points) return `${verdict}${how}`;
   if (names.length !== 2) return `${verdict}${how}: ${names.map((name, i) => `${name} ${numberText(totals[i])}`).join(", ")}`;
   const score = [...totals].sort((a, b) => b - a).map(numberText).join(" : ");
   return `${verdict}${winners.length === 1 ? " " : ", "}${score}${how}`;

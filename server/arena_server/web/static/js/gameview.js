@@ -2,7 +2,7 @@
 
 import { makeBoard } from "./boards.js";
 import { Chart } from "./chart.js";
-import { clockText, el, link, numberText, plural, resultText, svg } from "./dom.js";
+import { clockText, el, link, numberText, plural, resultText, shortText, svg } from "./dom.js";
 
 const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16];
 /** Plies a second at speed 1. */
@@ -27,13 +27,20 @@ export class GameView {
     this.charts = this.#charts();
     this.evaluation = this.charts.at(-1);
     this.badge = el("p", { class: "badge" });
+    this.shares = el("div", { class: "shares", "aria-hidden": "true" }, ...timeline.info.names.map((_, i) => el("b", { class: `s${i + 1}` })));
+    this.leaning = el("div", { class: "leaning", role: "img" }, el("i"));
+    this.decisive = el("details", { class: "moves-box", hidden: true });
     this.moves = el("ol", { class: "moves" });
     this.controls = this.#controls();
-    this.element = el("div", { class: "game" },
-      el("div", { class: "stage" }, this.board.element, this.board.extra ?? null, this.status),
+    const cards = this.seats.map((seat) => seat.element);
+    const half = Math.ceil(cards.length / 2);
+    this.element = el("div", { class: timeline.decided ? "game decided" : "game" },
+      // On a phone the first seats are above the board, and the others below it.
+      el("div", { class: "left" }, el("div", { class: "seats first" }, ...cards.slice(0, half)), el("div", { class: "seats rest" }, ...cards.slice(half)), this.badge),
+      el("div", { class: "stage" }, this.shares, el("div", { class: "board-row" }, this.leaning, this.board.element), this.board.extra ?? null, this.status),
       this.controls,
-      el("div", { class: "side" }, el("div", { class: "seats" }, ...this.seats.map((seat) => seat.element)), this.badge, this.#movesBox()),
-      el("div", { class: "charts" }, ...this.charts.map((chart) => el("figure", {}, el("figcaption", {}, chart.title, this.#legend()), chart.element))));
+      el("div", { class: "side" }, this.decisive, this.#movesBox(),
+        el("div", { class: "charts" }, ...this.charts.map((chart) => el("figure", {}, el("figcaption", {}, chart.title, this.#legend()), chart.element)))));
     this.refresh();
   }
 
@@ -104,8 +111,8 @@ export class GameView {
     this.#showNotes();
   }
 
-  /** The next (or previous) fault or cascade. */
-  mark(direction, kinds = ["fault", "cascade"]) {
+  /** The next (or previous) fault, cascade or decisive ply. */
+  mark(direction, kinds = ["fault", "cascade", "decisive"]) {
     const plies = this.#marks().filter((mark) => kinds.includes(mark.kind)).map((mark) => mark.ply).sort((a, b) => a - b);
     const found = direction > 0 ? plies.find((ply) => ply > this.ply) : plies.findLast((ply) => ply < this.ply);
     if (found !== undefined) this.jump(found);
@@ -116,7 +123,21 @@ export class GameView {
     return [
       ...faults.map((fault) => ({ kind: "fault", ply: Math.min(length, fault.ply), text: `${this.#name(fault.seat)}: ${fault.kind} at ply ${fault.ply}` })),
       ...cascades.map((ply) => ({ kind: "cascade", ply, text: `cascade of ${steps[ply].waves} waves at ply ${ply}` })),
+      ...this.timeline.decisive().map((found) => ({ kind: "decisive", ply: found.ply, text: this.#decisiveText(found) })),
     ];
+  }
+
+  #decisiveText({ ply, seat, move, points, leads }) {
+    const gained = points ? ` for ${plural(points, "point")}` : "";
+    return `ply ${ply}: ${this.#name(seat)} plays ${move}${gained}${leads === null ? "" : `; from here ${this.#name(leads)} leads to the end`}`;
+  }
+
+  /** The decisive plies as a list; there is none before the end. */
+  #showDecisive() {
+    const found = this.timeline.decisive();
+    this.decisive.hidden = !found.length;
+    this.decisive.replaceChildren(el("summary", {}, "Decisive plies"), el("ul", { class: "decisive" }, ...found.map((each) =>
+      el("li", {}, el("button", { type: "button", onclick: () => this.jump(each.ply) }, this.#decisiveText(each))))));
   }
 
   #name(seat) {
@@ -130,13 +151,15 @@ export class GameView {
     const { timeline } = this;
     this.slider.max = timeline.length;
     for (const chart of this.charts) chart.update(timeline);
-    this.ticks.replaceChildren(...this.#marks().map(({ kind, ply, text }) => {
+    this.#showDecisive();
+    const marks = this.#marks();
+    this.ticks.replaceChildren(...marks.map(({ kind, ply, text }) => {
       const x = timeline.length ? 100 * ply / timeline.length : 0;
-      const tick = el("button", { type: "button", class: `tick ${kind}`, title: text, "aria-label": text, tabindex: -1, onclick: () => this.jump(ply) }, kind === "fault" ? "!" : "◆");
+      const tick = el("button", { type: "button", class: `tick ${kind}`, title: text, "aria-label": text, tabindex: -1, onclick: () => this.jump(ply) }, { fault: "!", cascade: "◆", decisive: "★" }[kind]);
       tick.style.left = `${x}%`;
       return tick;
     }));
-    for (const kind of ["fault", "cascade"]) this.jumps[kind].hidden = !this.#marks().some((mark) => mark.kind === kind);
+    for (const kind of ["fault", "cascade"]) this.jumps[kind].hidden = !marks.some((mark) => mark.kind === kind);
     this.element.classList.toggle("running", timeline.end === null);
     this.board.show(timeline.position(this.ply), timeline.ply(this.ply));
     this.#showPly();
@@ -151,18 +174,38 @@ export class GameView {
     const points = timeline.points(ply);
     const mover = timeline.toMove(ply);
     const last = timeline.ply(ply);
-    this.seats.forEach((card, i) => card.show({
+    const over = timeline.end !== null && ply === timeline.length;
+    const best = over && timeline.end !== "void" && points.filter((total) => total === Math.max(...points)).length === 1 ? Math.max(...points) : null;
+    this.#showShares(points);
+    this.seats.forEach((card, i) => card.show({ won: points[i] === best,
       points: points[i], clock: clocks[i], bank: timeline.info.clock_ms, moving: mover === i + 1,
       gained: last?.seat === i + 1 ? last.points : 0, fault: timeline.fault(i + 1, ply),
     }));
     this.#showNotes();
     for (const chart of this.charts) chart.point(ply);
-    const text = this.#sentence(ply);
     if (!this.playing || this.speed <= 1) this.status.setAttribute("aria-live", "polite");
     else this.status.setAttribute("aria-live", "off");
-    this.status.textContent = text;
+    this.status.replaceChildren(el(over ? "strong" : "span", {}, this.#sentence(ply)));
     this.#showMoves();
     this.onply?.(ply);
+  }
+
+  /** Who has how much of all points; of a game without points who has won. */
+  #showShares(points) {
+    const sum = points.reduce((a, b) => a + b, 0);
+    [...this.shares.children].forEach((share, i) => {
+      share.style.flexGrow = sum ? points[i] / sum : 1;
+      share.textContent = numberText(points[i]);
+    });
+  }
+
+  #showLeaning(until) {
+    const value = this.timeline.evaluation(until);
+    this.leaning.hidden = !this.timeline.notes.some((note) => Number.isFinite(note.eval)) || this.timeline.info.names.length !== 2;
+    this.leaning.firstChild.style.height = `${50 + 50 * (value ?? 0)}%`;
+    const words = value === null ? "The bots have noted no evaluation yet" : `The bots see ${this.#name(value < 0 ? 2 : 1)} ahead by ${Math.round(100 * Math.abs(value))} of 100, each by its own evaluations`;
+    this.leaning.title = words;
+    this.leaning.setAttribute("aria-label", words);
   }
 
   /** Clocks are left alone: a note of the mover does not stop its own. */
@@ -171,22 +214,20 @@ export class GameView {
     // Of a running game also what is thought about the ply to come.
     const until = timeline.end === null && ply === timeline.length ? ply + 1 : ply;
     this.seats.forEach((card, i) => card.showNote(timeline.note(i + 1, until)));
+    this.element.classList.toggle("noted", timeline.notes.length > 0);
+    this.#showLeaning(until);
     this.evaluation.element.parentElement?.toggleAttribute("hidden", !timeline.notes.some((note) => Number.isFinite(note.eval)));
   }
 
   #sentence(ply) {
     const { timeline } = this;
     const last = timeline.ply(ply);
-    const over = timeline.end !== null && ply === timeline.length;
-    const parts = [];
-    if (last === null) parts.push("The start.");
-    else {
-      const zombie = last.zombie ? " (played by the server)" : "";
-      const waves = timeline.steps[ply].waves;
-      parts.push(`Ply ${ply}: ${this.#name(last.seat)} plays ${last.move}${zombie}, ${plural(last.points, "point")}${waves > 1 ? ` in ${waves} waves` : ""}.`);
-    }
-    if (over) parts.push(`The game is over: ${resultText(timeline.info.names, timeline.points(ply), timeline.end)}.`);
-    return parts.join(" ");
+    if (timeline.end !== null && ply === timeline.length) return `${resultText(timeline.info.names, timeline.points(ply), timeline.end, !timeline.decided)}.`;
+    if (last === null) return "The start.";
+    const zombie = last.zombie ? " (played by the server)" : "";
+    const points = timeline.decided ? "" : `, ${plural(last.points, "point")}`;
+    const waves = timeline.steps[ply].waves;
+    return `Ply ${ply}: ${this.#name(last.seat)} plays ${last.move}${zombie}${points}${waves > 1 ? ` in ${waves} waves` : ""}.`;
   }
 
   #showMoves() {
@@ -245,9 +286,9 @@ export class GameView {
     // Of several notes about a ply the last one counts.
     const evals = (timeline, seat) => [...new Map(timeline.notes.filter((note) => note.seat === seat + 1 && Number.isFinite(note.eval)).map((note) => [note.ply, note.eval]))].sort((a, b) => a[0] - b[0]);
     return [
-      new Chart("Points", (timeline) => perSeat(timeline, points), numberText, pick),
+      this.timeline.decided ? null : new Chart("Points", (timeline) => perSeat(timeline, points), numberText, pick),
       this.timeline.info.clock_ms >= NO_CLOCK_MS ? null : new Chart("Time left", (timeline) => perSeat(timeline, clocks), (ms) => `${Math.round(ms / 100) / 10} s`, pick),
-      new Chart("Evaluation, each bot for itself", (timeline) => perSeat(timeline, evals), numberText, pick),
+      new Chart("Evaluation, each bot for itself", (timeline) => perSeat(timeline, evals), shortText, pick),
     ].filter(Boolean);
   }
 
@@ -257,7 +298,7 @@ export class GameView {
     this.ticks = el("div", { class: "ticks" });
     this.counter = el("span", { class: "counter" });
     this.playButton = button("Play (space)", icon("play"), () => (this.playing ? this.pause() : this.play()));
-    this.speedSelect = el("select", { "aria-label": "Speed", onchange: () => { this.speed = Number(this.speedSelect.value); } },
+    this.speedSelect = el("select", { class: "speed", "aria-label": "Speed", onchange: () => { this.speed = Number(this.speedSelect.value); } },
       ...SPEEDS.map((speed) => el("option", { value: speed, selected: speed === 1 }, `${speed}×`)));
     this.followButton = el("button", { type: "button", class: "follow", onclick: () => this.follow() }, "Live");
     this.jumps = {
@@ -265,11 +306,11 @@ export class GameView {
       cascade: el("span", { class: "group" }, button("Previous cascade", "‹ ◆", () => this.mark(-1, ["cascade"])), button("Next cascade", "◆ ›", () => this.mark(1, ["cascade"]))),
     };
     return el("div", { class: "controls", role: "group", "aria-label": "Replay" },
-      el("div", { class: "slider" }, this.slider, this.ticks),
+      el("div", { class: "slider-row" }, el("div", { class: "slider" }, this.slider, this.ticks), this.counter),
       el("div", { class: "buttons" },
         el("span", { class: "group" }, button("Start (Home)", icon("start"), () => this.jump(0)), button("Back (left arrow)", icon("back"), () => this.jump(this.ply - 1)), this.playButton,
           button("Forward (right arrow)", icon("forward"), () => this.jump(this.ply + 1, { animate: true })), button("End (End)", icon("end"), () => this.jump(this.timeline.length))),
-        this.speedSelect, this.jumps.fault, this.jumps.cascade, this.counter, this.followButton));
+        this.speedSelect, this.jumps.fault, this.jumps.cascade, this.followButton));
   }
 
   #showPlaying() {
@@ -336,13 +377,14 @@ export class SeatCard {
       el("p", { class: "time" }, this.clock, this.bar), this.state, this.note);
   }
 
-  show({ points, clock, bank, moving, gained, fault }) {
+  show({ points, clock, bank, moving, gained, fault, won = false }) {
     this.points.textContent = numberText(points);
     this.gained.textContent = gained ? `+${gained}` : "";
     this.showClock(clock, bank);
     this.element.classList.toggle("moving", moving);
+    this.element.classList.toggle("won", won);
     this.element.classList.toggle("zombie", fault !== null);
-    this.state.textContent = fault !== null ? `zombie since ply ${fault.ply}: ${fault.kind}${lineText(fault.line)}` : moving ? "to move" : "";
+    this.state.textContent = fault !== null ? `zombie since ply ${fault.ply}: ${fault.kind}${lineText(fault.line)}` : won ? "wins" : moving ? "to move" : "";
   }
 
   showNote(note) {
@@ -371,6 +413,12 @@ function noteParts(note) {
 function lineText(line) {
   const text = (line?.match(/../g) ?? []).map((pair) => parseInt(pair, 16)).map((byte) => byte >= 32 && byte < 127 ? String.fromCharCode(byte) : "·").join("");
   return text ? ` (it sent “${text.length > 60 ? `${text.slice(0, 60)}…` : text}”)` : "";
+}
+
+/** The line above a game: the way `back`, who plays, its `state` and the `tools`. */
+export function gameHead(names, state, { back = null, tools = [] } = {}) {
+  return el("div", { class: "game-head" }, back,
+    el("h1", {}, names.join(" – ")), el("p", { class: "sub" }, state), el("div", { class: "tools" }, ...tools));
 }
 
 export function gameLink(contest, game, ply = null) {

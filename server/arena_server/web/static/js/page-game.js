@@ -3,7 +3,7 @@
 import { fileAddress, get, getBytes } from "./api.js";
 import { applyTheme, el, link, pageHeader, parameter } from "./dom.js";
 import { findGame, loadChain } from "./gamelist.js";
-import { GameView } from "./gameview.js";
+import { gameHead, GameView } from "./gameview.js";
 import { gamePath, LiveGame } from "./livegame.js";
 import { decodeRecord } from "./record.js";
 import { showRecord } from "./replay.js";
@@ -12,6 +12,7 @@ import { RULES } from "./rules.js";
 applyTheme();
 document.body.prepend(pageHeader());
 const main = document.getElementById("main");
+main.classList.add("wide");
 const contest = parameter("contest");
 const game = parameter("game");
 const botLink = (name) => link("bot.html", { contest, bot: name });
@@ -33,10 +34,9 @@ async function replay() {
   const record = decodeRecord(bytes);
   if (!RULES.has(record.game)) record.scenes = (await get(`${recordPath}.json`)).scenes;
   showTitle(record.names);
-  const view = showRecord(main, record, { download: fileAddress(`${recordPath}.record`, bytes), botLink, proof: await proofOf(bytes) });
+  const view = showRecord(main, record, { download: fileAddress(`${recordPath}.record`, bytes), botLink, proof: await proofOf(bytes), back: back() });
   // An address without a ply shows the newest one, of a running game as of one that has just ended.
   if (!location.hash) view?.go(view.timeline.length);
-  main.prepend(back());
   return view;
 }
 
@@ -53,7 +53,7 @@ async function proofOf(bytes) {
 }
 
 function back() {
-  return el("p", { class: "crumbs" }, el("a", { href: link("contest.html", { id: contest }) }, "← The contest"));
+  return el("a", { href: link("contest.html", { id: contest }) }, "← ", el("span", { class: "long" }, "The contest"));
 }
 
 const LIVE = "● live";
@@ -70,10 +70,7 @@ function watch() {
       view = new GameView(timeline, { botLink, live: true });
       if (!followed) { view.following = false; view.go(Math.min(ply, timeline.length)); }
       showTitle(timeline.info.names);
-      main.replaceChildren(back(), banner,
-        el("div", { class: "title" }, el("h1", {}, timeline.info.names.join(" – ")),
-          el("p", { class: "sub" }, tag, ` game ${game} of ${timeline.info.game}`)),
-        view.element);
+      main.replaceChildren(gameHead(timeline.info.names, [tag, ` game ${game} of ${timeline.info.game}`], { back: back() }), banner, view.element);
       keys.view = view;
     },
     ongrow: () => view.grown(),

@@ -34,6 +34,7 @@ function show(bytes, scenes = null) {
   const record = readRecord(bytes);
   if (scenes !== null) record.scenes = scenes;
   const download = URL.createObjectURL(new Blob([bytes]));
+  main.classList.add("wide");
   if (!main.contains(host)) main.replaceChildren(host);
   if (!embedded && drop.contains(label)) {
     label.textContent = "Choose another file";

@@ -3,7 +3,7 @@
 import { ApiError } from "./api.js";
 import { el, numberText, pliesText } from "./dom.js";
 import { GameError } from "./gameerror.js";
-import { GameView } from "./gameview.js";
+import { gameHead, GameView } from "./gameview.js";
 import { Timeline } from "./timeline.js";
 
 /** The script of all pages is the worker too; a page that is one file has another one for it. */
@@ -20,7 +20,7 @@ const CHAINED_AT_ONCE = 2000;
  * Show a record in `host`. `download` is the address of its file, or null. `proof` is what its contest says of it:
  * {bytes, listed, place, games, head, digests}; `head` is null before it is published, `digests()` loads the chain.
  */
-export function showRecord(host, record, { download = null, botLink, proof = null } = {}) {
+export function showRecord(host, record, { download = null, botLink, proof = null, back = null } = {}) {
   let timeline;
   try {
     timeline = Timeline.ofRecord(record);
@@ -35,10 +35,10 @@ export function showRecord(host, record, { download = null, botLink, proof = nul
     setTimeout(() => { copy.textContent = "Copy the link to this ply"; }, 2000);
   } }, "Copy the link to this ply");
   host.replaceChildren(
-    el("div", { class: "title" },
-      el("h1", {}, `${record.names.join(" – ")}`),
-      el("p", { class: "sub" }, `${record.contest}, game ${record.game_id} of ${record.game}, ${pliesText(record.plies.length)}`),
-      el("p", { class: "tools" }, copy, download ? el("a", { href: download, download: `${record.game_id}.record`, class: "button" }, "Download the record") : null)),
+    gameHead(record.names, `${record.contest}, game ${record.game_id} of ${record.game}, ${pliesText(record.plies.length)}`, {
+      back, tools: [el("details", { class: "menu" }, el("summary", { class: "button" }, "Share"), el("div", { class: "menu-items" },
+        copy, download ? el("a", { href: download, download: `${record.game_id}.record`, class: "button" }, "Download the record") : null))],
+    }),
     view.element);
   view.onply = (ply) => { if (!view.playing) history.replaceState(null, "", `#ply=${ply}`); };
   document.addEventListener("keydown", (event) => { if (host.contains(view.element)) view.key(event); });

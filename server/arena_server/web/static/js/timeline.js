@@ -4,6 +4,21 @@
 import { GameError } from "./gameerror.js";
 import { makeGame, RULES } from "./rules.js";
 
+/** Decisive plies by their points, beside the one from which the winner led. */
+const MOST_DECISIVE = 5;
+
+/** The seat with the most points; null if several have them. */
+function leaderOf(totals) {
+  const most = Math.max(...totals);
+  return totals.filter((total) => total === most).length === 1 ? totals.indexOf(most) + 1 : null;
+}
+
+/** What a bot's evaluation says, from -1 to 1: half at a size that a quarter of its numbers (`all`) stays below. */
+function leaning(value, all) {
+  const sizes = all.map(Math.abs).filter(Boolean).sort((a, b) => a - b);
+  return value ? value / (Math.abs(value) + sizes[Math.floor(sizes.length / 4)]) : 0;
+}
+
 export class Timeline {
   /**
    * `game` has {game_id, contest, game, options, names, clock_ms, board, sequence}, and {layout, scene, to_move} for a
@@ -16,6 +31,8 @@ export class Timeline {
     if (this.rules === null && !game.layout) {
       throw new GameError(`Its file has no positions, and this page has no rules of ${game.game}. Open what “arena replay GAME --html FILE” or “--json” has written.`);
     }
+    /** Whether it is only won, drawn or lost: its points say no more. */
+    this.decided = Boolean(game.decided);
     this.plies = [];
     this.faults = [];
     /** Notes of the bots, {seat, ply, depth, eval, nodes, line, text}, as they came; what one does not say is null or absent. */
@@ -90,6 +107,39 @@ export class Timeline {
     const ply = Math.max(...known.map((note) => note.ply));
     const said = known.filter((note) => note.ply === ply).map((note) => Object.entries(note).filter(([, value]) => value !== null));
     return said.length ? Object.fromEntries(said.flat()) : null;
+  }
+
+  /**
+   * The plies that decided the points of a game that is over, as `arena why` has them: {ply, seat, points, leads}, in order. `leads`
+   * is the ply from which its winner led to the end, the others have the most points; of equal ones the later.
+   */
+  decisive() {
+    if (this.end === null || this.end === "void" || this.decided || !this.length) return [];
+    const leaders = this.plies.map((ply) => leaderOf(ply.total));
+    const winner = leaderOf(this.points(this.length));
+    let led = this.length;
+    while (led > 1 && leaders[led - 2] === winner) led--;
+    const chosen = new Set(this.plies.map((ply, i) => [ply.points, i + 1]).filter(([points]) => points)
+      .sort((a, b) => b[0] - a[0] || b[1] - a[1]).slice(0, MOST_DECISIVE).map(([, ply]) => ply));
+    // A verdict may give the points to a seat that never led.
+    const leads = winner !== null && leaders.at(-1) === winner ? led : null;
+    if (leads !== null) chosen.add(leads);
+    return [...chosen].sort((a, b) => a - b).map((number) => {
+      const ply = this.ply(number);
+      return { ply: number, seat: ply.seat, move: ply.move, points: ply.points, leads: number === leads ? winner : null };
+    });
+  }
+
+  /** From -1 (seat 2 wins) to 1 (seat 1 wins): the mean of what the bots last noted up to `number`; null without such notes. */
+  evaluation(number) {
+    if (this.info.names.length !== 2) return null;
+    const said = [1, 2].flatMap((seat) => {
+      const own = this.notes.filter((note) => note.seat === seat && Number.isFinite(note.eval));
+      const last = own.findLast((note) => note.ply <= number);
+      if (last === undefined) return [];
+      return [(seat === 1 ? 1 : -1) * leaning(last.eval, own.map((note) => note.eval))];
+    });
+    return said.length ? said.reduce((sum, value) => sum + value, 0) / said.length : null;
   }
 
   toMove(number) {

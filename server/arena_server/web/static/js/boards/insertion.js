@@ -24,6 +24,11 @@ function rimPlace(move) {
   return [CELL * SIDE + 38, CELL * (move - 11) + CELL / 2, 270];
 }
 
+/** For each picture that is cleared. */
+const POINTS = 10;
+
+const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
+
 export class InsertionBoard {
   onmove = null;
 
@@ -43,7 +48,7 @@ export class InsertionBoard {
       svg("rect", { class: "frame", x: -6, y: -6, width: 512, height: 512, rx: 20 }),
       ...cells, this.tiles, ...this.rim.values());
     this.belt = el("div", { class: "belt", role: "img" });
-    this.extra = el("div", { class: "belt-box" }, el("span", { class: "label" }, "Next pictures"), this.belt);
+    this.extra = el("div", { class: "belt-box" }, this.belt);
   }
 
   compact() {
@@ -88,6 +93,15 @@ export class InsertionBoard {
     for (const [move, node] of this.rim) node.classList.toggle("last", last !== null && last?.move === move);
   }
 
+  /** The next pictures move up by one place. */
+  #slideBelt(position, ms) {
+    const [first, second] = this.belt.children;
+    const by = first && second ? second.getBoundingClientRect().left - first.getBoundingClientRect().left : 0;
+    this.#showBelt(position);
+    const frames = [{ transform: `translateX(${by}px)` }, { transform: "none" }];
+    for (const chip of this.belt.children) chip.animate(frames, { duration: ms, easing: "ease-out" });
+  }
+
   #showBelt(position) {
     const visible = this.rules.visible(position);
     this.belt.replaceChildren(...[...visible].slice(0, 40).map((picture, i) =>
@@ -101,7 +115,11 @@ export class InsertionBoard {
     const run = {};
     this.running = run;
     this.#mark(last);
+    this.#slideBelt(step.position, ms);
     for (const phase of step.phases) {
+      // A moment to see what will go, before each wave of a cascade.
+      if (phase.kind === "clear" && step.waves > 1) await pause(ms);
+      if (this.running !== run) return undefined;
       await (phase.kind === "clear" ? this.#clear(phase.cells, ms) : this.#move(phase.paths, ms));
       if (this.running !== run) return undefined;
     }
@@ -136,7 +154,18 @@ export class InsertionBoard {
     return Promise.all(animations);
   }
 
+  /** The points of a wave rise from the middle of its cells. */
+  #rise(cells, ms) {
+    const places = cells.map((cell) => centre([Math.floor(cell / SIDE), cell % SIDE]));
+    const middle = (axis) => places.reduce((sum, place) => sum + place[axis], 0) / places.length;
+    const text = svg("text", { class: "rising", x: middle(0), y: middle(1) + 16 }, `+${POINTS * cells.length}`);
+    this.element.append(text);
+    const frames = [{ transform: "translateY(0)", opacity: 1 }, { transform: "translateY(-70px)", opacity: 0 }];
+    text.animate(frames, { duration: 4 * ms, easing: "ease-out" }).finished.catch(() => null).then(() => text.remove());
+  }
+
   #clear(cells, ms) {
+    this.#rise(cells, ms);
     const nodes = cells.map((cell) => this.nodes.get(String([Math.floor(cell / SIDE), cell % SIDE])));
     for (const cell of cells) this.nodes.delete(String([Math.floor(cell / SIDE), cell % SIDE]));
     return Promise.all(nodes.map((node) => {

@@ -33,7 +33,7 @@ export class SceneBoard {
     this.element = svg("svg", { class: `board scene ${layout.form}`, role: "img" }, ...(layout.form === "wheel" ? this.#wheelParts() : [...this.nodes, this.text]), ...this.labels.map((label) => label.node));
     this.#frame(this.labels.map(({ label: [x, y, , , style] }) => [x, y, style]));
     this.belt = el("div", { class: "belt", role: "img" });
-    this.extra = el("div", { class: "belt-box", hidden: true }, el("span", { class: "label" }, "Next"), this.belt);
+    this.extra = el("div", { class: "belt-box", hidden: true }, this.belt);
     this.turn = 0;
     /** The cells that have a mark, with its style. */
     this.marked = [];

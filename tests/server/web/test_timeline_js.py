@@ -1,0 +1,83 @@
+"""What the page says of a whole game, against `arena why` and by the laws of an evaluation."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.protocol.records import FORFEIT, RECORD, ZOMBIE, a_record
+
+from arena_cli.why import TOP, examine
+from arena_protocol.record import GameRecord, InfoRecord
+from arena_protocol.record_codec import to_json
+from arena_server.web.archive import json_record
+
+from .node import Node
+
+GAMES = {
+    "short": RECORD,
+    "long": a_record(options={"plies": 120}),
+    "three": a_record(options={"plies": 60, "seats": 3, "colours": 7}),
+    "zombie": ZOMBIE,
+}
+
+
+def text_of(record: GameRecord) -> str:
+    return json.dumps(to_json(record))
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_decisive_plies_are_those_of_arena_why(node: Node, name: str) -> None:
+    record = GAMES[name]
+    found = node("decisive", record=text_of(record))
+    why = examine(record, 1)
+    leads = {each["ply"]: record.names[each["leads"] - 1] for each in found if each["leads"] is not None}
+    assert leads == ({} if why.led_from is None else {why.led_from: why.leader})
+    largest = sorted(why.scored, key=lambda ply: (-ply.points, -ply.ply))[:TOP]
+    wanted = {ply.ply for ply in largest} | leads.keys()
+    assert [each["ply"] for each in found] == sorted(wanted)
+    for each in found:
+        ply = record.plies[each["ply"] - 1]
+        assert (each["seat"], each["move"], each["points"]) == (ply.seat, ply.move, ply.points)
+
+
+def test_a_game_that_is_only_won_or_lost_has_no_decisive_points(node: Node) -> None:
+    assert FORFEIT.game == "disc"
+    assert node("decisive", record=json.dumps(json_record(FORFEIT))) == []
+
+
+NOTES = st.lists(
+    st.tuples(st.integers(1, 2), st.integers(1, 12), st.integers(-(10**9), 10**9) | st.none()), max_size=30
+)
+
+
+def noted(notes: list[tuple[int, int, int | None]]) -> GameRecord:
+    infos = [InfoRecord(seat, ply, None, value, None, None, None) for seat, ply, value in notes]
+    return replace(RECORD, infos=tuple(infos))
+
+
+@given(NOTES)
+def test_an_evaluation_is_a_share_that_both_seats_see_alike(
+    node: Node, notes: list[tuple[int, int, int | None]]
+) -> None:
+    plies = [0, 1, 6, 12]
+    found = node("evaluation", record=text_of(noted(notes)), plies=plies)
+    # The same notes from the other side.
+    turned = [(3 - seat, ply, value) for seat, ply, value in notes]
+    other = node("evaluation", record=text_of(noted(turned)), plies=plies)
+    for ply, here, there in zip(plies, found, other, strict=True):
+        last = [
+            [value for by, at, value in notes if by == seat and at <= ply and value is not None]
+            for seat in (1, 2)
+        ]
+        if not any(last):
+            assert here is there is None
+            continue
+        assert -1 <= here <= 1
+        assert here == pytest.approx(-there)
+        signs = {(value > 0) - (value < 0) for value in (last[0][-1:] + [-x for x in last[1][-1:]])}
+        if len(signs) == 1:
+            assert (here > 0) - (here < 0) == signs.pop()
