@@ -271,6 +271,13 @@ class Verification:
         except PairingError as error:
             self.errors.setdefault(WHOLE, f"rounds: {error}")
 
+    def check_sums(self, check: Callable[[], None]) -> None:
+        """Check that stored sums are those of the games; `check` raises ValueError if not."""
+        try:
+            check()
+        except ValueError as error:
+            self.errors.setdefault(WHOLE, str(error))
+
     def check_chain(self, head: bytes | None, record: Callable[[str], bytes]) -> None:
         """Check the chain of all checked records; `record` returns the bytes of a game again."""
         from arena_server.store.chain import audit
@@ -361,6 +368,7 @@ def _check_contest(
     if game is None:
         if not verification.errors:  # else their rows may be anything
             verification.check_rounds(results.history(chosen), over=chosen.status == "finished")
+            verification.check_sums(lambda: results.check_stored_sums(chosen))
         verification.check_chain(chosen.head, lambda name: results.record(chosen, name))
     # The record and the chain say more exactly what was changed; they do not have the time and the agents.
     verification.errors.update(damages | verification.errors)

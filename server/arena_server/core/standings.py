@@ -135,6 +135,17 @@ class Standings:
         for name, used in zip(result.names, result.used_ms, strict=False):
             self._sums[name].used_ms += used
 
+    def merge(self, games: int, players: Mapping[str, PlayerSums]) -> None:
+        """Count games whose sums are known."""
+        self.games += games
+        for name, sums in players.items():
+            self._sums[name].merge(sums)
+
+    @property
+    def players(self) -> Mapping[str, PlayerSums]:
+        """The sums of each player."""
+        return self._sums
+
     def add_faults(self, name: str, kind: str, count: int) -> None:
         """Count faults of games that are counted apart."""
         self._sums[name].faults[kind] += count

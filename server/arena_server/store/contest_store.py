@@ -33,6 +33,8 @@ from arena_server.store.migration import migrate
 from arena_server.store.ownership import LOCK_CLASS, Claim, ContestLock, is_played
 from arena_server.store.preflight import COMMENT, COMMENT_QUERY, FINAL, check_comment, check_same_config
 from arena_server.store.schema import contest_row, fault_row, game_row, now, open_engine, pairing_row
+from arena_server.store.stored_sums import StoredEndings, due, load
+from arena_server.store.sums import Sums
 from arena_server.store.unfinished import (
     UnfinishedContest,
     find_unfinished,
@@ -79,6 +81,8 @@ class ContestStore:
         #: Entries for the table of facts that are not in it yet, and how many are.
         self._unkept: list[Entry] = []
         self._kept = 0
+        #: The number of games at which their sums are stored next.
+        self._sums_due = due(StoredEndings())
         #: Rows written since the last checkpoint, and at the last call of `maintain`.
         self._unsaved = self._unsaved_before = 0
         self._checked_at = time.monotonic()
@@ -254,6 +258,7 @@ class ContestStore:
             self._place, self._chain = last
         newest = select(func.max(schema.JournalRow.place)).where(schema.JournalRow.contest_id == contest.id)
         self._journal_place = session.scalar(newest) or 0
+        self._sums_due = due(load(session, contest.id, StoredEndings))
         self._take_kept(list(kept_entries(session, contest.id)))
         self._compact()
         self._found = None  # it may be large
@@ -399,6 +404,8 @@ class ContestStore:
         if self._unkept:
             with self.transaction():
                 self._keep()
+        if self._place >= self._sums_due:
+            self._store_sums()
         if self._entries > COMPACT_ENTRIES and self._entries > 4 * len(self._live):
             steps = self._compaction_steps()
             more = True
@@ -411,6 +418,20 @@ class ContestStore:
             self._unsaved = 0
             if self._wal is not None:
                 self._wal.checkpoint(self._lock)
+
+    def _store_sums(self) -> None:
+        """Add games to the stored sums; those of a contest of an earlier layout in several calls.
+
+        They are counted before the transaction, which others wait for: no stored game changes.
+        """
+        with self._connection.begin(), self._session() as session:
+            contest = session.get_one(schema.ContestRow, self._contest)
+            table, endings = Sums(session, contest, LAYOUT).grown(self._place)
+        packed = {"players": table.pack(self._contest), "endings": endings.pack(self._contest)}
+        with self.transaction():
+            self._connection.execute(delete(schema.SumsRow).where(schema.SumsRow.contest_id == self._contest))
+            self._connection.execute(insert(schema.SumsRow), [{"contest_id": self._contest, **packed}])
+        self._sums_due = due(endings)
 
     def _compact(self) -> None:
         """Rewrite the entries that still matter and delete all older rows, in one transaction."""

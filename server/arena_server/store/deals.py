@@ -91,13 +91,18 @@ class Deals:
         mine = PairingRow.contest_id == self._contest.id, PairingRow.game_id == name
         return self._session.scalar(select(PairingRow.deal).where(*mine))
 
-    def numbers(self) -> dict[str, int]:
-        """The number of the deal of every game where it is known, by the game's id."""
+    def numbers(self, after: int = 0) -> dict[str, int]:
+        """The number of the deal of every game where it is known, by the game's id.
+
+        `after`: of the games at the places beyond it.
+        """
+        stored = select(GameRow.game_id).where(GameRow.contest_id == self._contest.id, GameRow.place > after)
         if self._earlier is not None:
-            stored = select(GameRow.game_id).where(GameRow.contest_id == self._contest.id)
             names = list(self._session.scalars(stored))
             return {name: deal for name in names if (deal := self.number(name)) is not None}
         rows = select(PairingRow.game_id, PairingRow.deal).where(PairingRow.contest_id == self._contest.id)
+        if after:
+            rows = rows.where(PairingRow.game_id.in_(stored))
         return {row.game_id: row.deal for row in self._session.execute(rows)}
 
     def _count_results(self, name: str) -> tuple[int, int]:

@@ -162,11 +162,7 @@ class Results:
 
     def add_results(self, table: Standings, contest: ContestRow, after: int, last: int) -> None:
         """Count the games at the places beyond `after` up to `last` in a table of the contest."""
-        sums = self._sums(contest)
-        for result in sums.results(after, last):
-            table.add(result)
-        for name, kind, count in sums.faults(after, last):
-            table.add_faults(name, kind, count)
+        self._sums(contest).add_to(table, after, last)
 
     def _check_games(self, contest: ContestRow) -> None:
         """Raise ValueError for a missing row and, up to CHECKED_GAMES of them, for a changed one."""
@@ -212,10 +208,12 @@ class Results:
         then.
         """
         self._check_games(contest)
-        fresh = contest.config.get("deals") == "fresh"  # every game has a deal of its own
-        deals = None if fresh else self.deals(contest).numbers()
         last = self.games_stored(contest, until)
-        return self._sums(contest).observations(deals, versions=versions, last=last)
+        return self._sums(contest).observations(last, versions=versions)
+
+    def check_stored_sums(self, contest: ContestRow) -> None:
+        """Raise ValueError if the stored sums of the contest are not those of its games."""
+        self._sums(contest).check_stored()
 
     def head(self, contest: ContestRow, place: int) -> bytes:
         """The value of the chain at the record at this place; at 0 it is GENESIS."""

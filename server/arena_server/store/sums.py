@@ -1,16 +1,16 @@
-"""Sums over the results of a contest, made by the database: what a table and a fit of ratings are made of.
+"""Sums over the results of a contest: what a table and a fit of ratings are made of.
 
-The database groups the games by who sat where and in which order they ended, so that a million games are
-some ten thousand rows here: they take 2 to 3 seconds, and took 40 when each was read. The digests of rows
-are not compared for that (`Results`); `arena verify` does it, and compares each row with its record. A void
-game adds nothing.
+The database groups the games by who sat where, with which versions, and in which order they ended. Of a
+million games that takes 2 to 3 seconds, and 40 where each is read: the sums of the first games are stored
+(`stored_sums.py`), and those of the rest are added. The digests of rows are not compared for that
+(`Results`); `arena verify` does it, and compares each row with its record. A void game adds nothing.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable
 from itertools import combinations
 from typing import Any, Final
 
@@ -21,11 +21,13 @@ from sqlalchemy.sql.expression import case
 from arena_protocol.codec import WORD
 from arena_protocol.games import make_game
 from arena_protocol.record import VOID
-from arena_server.core.standings import GameResult
+from arena_server.core.standings import GameResult, Standings
 from arena_server.ratings import Observation, Outcome, places_of, version_of
 from arena_server.store.checks import check_form, entrants
+from arena_server.store.deals import Deals
 from arena_server.store.preflight import ADDED
-from arena_server.store.schema import ContestRow, FaultRow, GameRow
+from arena_server.store.schema import ContestRow, FaultRow, GameRow, SumsRow
+from arena_server.store.stored_sums import MOST_GAMES, Kind, Stored, StoredEndings, StoredTable, load
 
 #: Signs of a comparison of the totals of two seats.
 _MORE, _LESS, _EQUAL = ">", "<", "="
@@ -42,73 +44,33 @@ class Sums:
         self._contest = contest
         self._layout = layout
         self._seats: Final = make_game(contest.game, contest.config["options"]).seats
-        self._bots = frozenset(entrants(session, contest))
+        self._names = frozenset(entrants(session, contest))
         #: What the texts of JSON say: there are few different ones.
         self._seated: dict[str, tuple[str, ...]] = {}
-        self._players: dict[tuple[str, str | None], tuple[str, ...]] = {}
+        self._programs: dict[str | None, tuple[str | None, ...]] = {}
+        self._outcomes: dict[tuple[Kind, bool], Outcome] = {}
 
-    def results(self, after: int = 0, last: int | None = None) -> Iterator[GameResult]:
-        """The games at the places beyond `after` up to `last`, without faults: a value for each kind."""
-        totals = [GameRow.totals[seat].as_integer() for seat in range(self._seats)]
-        used = [self._added("used_ms")[seat].as_integer() for seat in range(self._seats)]
-        # A sum with a total that is not there is null.
-        whole = func.count(sum(totals, start=literal_column("0", Integer)))
-        columns = (cast(GameRow.names, Text).label("seated"), self._ending().label("ending"), func.count())
-        sums = [func.sum(each) for each in (*totals, *used)]
-        query = select(*columns, whole, *sums).where(*self._counted(after, last))
-        for seated, _, games, counted, *found in self._session.execute(query.group_by("seated", "ending")):
-            names, points, used_ms = self._names(seated), found[: self._seats], found[self._seats :]
-            if counted != games:
-                raise ValueError(f"games of {', '.join(names)}: expected a total for each seat")
-            if None in used_ms:  # of games that an earlier version has stored
-                used_ms = [ms or 0 for ms in used_ms]
-            yield GameResult(names, tuple(points), (), tuple(used_ms), games)
+    def add_to(self, table: Standings, after: int, last: int) -> None:
+        """Count the games at the places beyond `after` up to `last` in a table of the contest."""
+        if not after and (stored := self._load(StoredTable)).place <= last:
+            table.merge(stored.games, stored.players)
+            after = stored.place
+        self._count(table, after, last)
 
-    def faults(self, after: int = 0, last: int | None = None) -> Iterator[tuple[str, str, int]]:
-        """How many faults of each kind each bot has: name, kind, count. Those of the server are no bot's."""
-        seated = cast(GameRow.names, Text).label("seated")
-        query = select(seated, FaultRow.seat, FaultRow.kind, func.count()).join(
-            GameRow, FaultRow.game_pk == GameRow.id
-        )
-        mine = query.where(*self._counted(after, last), FaultRow.seat > 0)
-        for text, seat, kind, count in self._session.execute(
-            mine.group_by("seated", FaultRow.seat, FaultRow.kind)
-        ):
-            names = self._names(text)
-            check_form(f"contest {self._contest.id}", "faults", WORD.pattern, kind)
-            if seat > len(names):
-                raise ValueError(f"games of {', '.join(names)}: a fault of seat {seat}")
-            yield names[seat - 1], kind, count
-
-    def observations(
-        self, deals: Mapping[str, int] | None, *, versions: bool = False, last: int | None = None
-    ) -> Counter[Observation]:
+    def observations(self, last: int, *, versions: bool = False) -> Counter[Observation]:
         """How often the games of a pairing have ended in each way, up to the place `last`.
 
-        `deals` has the number of the deal of each game where it is known; None: no two games have one deal.
         With `versions` each version of a bot is a player of its own.
         """
-        agents = cast(self._added("agents"), Text) if versions else cast(null(), Text)
-        kind = (
-            cast(GameRow.names, Text).label("seated"),
-            agents.label("programs"),
-            self._ending().label("ending"),
-        )
-        counted = self._counted(0, last)
+        endings = self._load(StoredEndings)
+        if endings.place > last:
+            endings = StoredEndings()
+        self._count_endings(endings, last)
         counts: Counter[Observation] = Counter()
-        if deals is None:
-            query = select(*kind, func.count()).where(*counted).group_by("seated", "programs", "ending")
-            for *texts, games in self._session.execute(query):
-                counts[(self._outcome(*texts),)] += games
-            return counts
-        pairings: dict[tuple[tuple[str, ...], int], list[Outcome]] = {}
-        for *texts, game_id in self._session.execute(select(*kind, GameRow.game_id).where(*counted)):
-            outcome, deal = self._outcome(*texts), deals.get(game_id, 0)
-            if deal:
-                pairings.setdefault((tuple(sorted(self._names(texts[0]))), deal), []).append(outcome)
-            else:
-                counts[(outcome,)] += 1
-        counts.update(tuple(sorted(each)) for each in pairings.values())
+        for kinds, games in endings.complete.items():
+            counts[self._observation(kinds, versions)] += games
+        for begun in endings.begun.values():
+            counts[self._observation(begun, versions)] += 1
         return counts
 
     def check_complete(self) -> None:
@@ -121,20 +83,114 @@ class Sums:
             gap = next(place for place, found in enumerate(places, start=1) if found != place)
             raise ValueError(f"result {gap} of contest {self._contest.id} is missing")
 
+    # -- the stored sums
+
+    def grown(self, last: int) -> tuple[StoredTable, StoredEndings]:
+        """The stored sums with those of at most MOST_GAMES games more, up to the place `last`."""
+        table, endings = self._load(StoredTable), self._load(StoredEndings)
+        if table.place != endings.place:  # one of them is damaged
+            table, endings = StoredTable(), StoredEndings()
+        last = min(last, table.place + MOST_GAMES)
+        counted = Standings(self._names)
+        counted.merge(table.games, table.players)
+        self._count(counted, table.place, last)
+        self._count_endings(endings, last)
+        return StoredTable(last, endings.chain, counted.games, dict(counted.players)), endings
+
+    def check_stored(self) -> None:
+        """Raise ValueError if the row of stored sums is damaged, or differs from the games."""
+        row = select(func.count()).select_from(SumsRow).where(SumsRow.contest_id == self._contest.id)
+        if self._layout < ADDED["sums"] or not self._session.scalar(row):
+            return
+        remedy = f"; delete the row of contest {self._contest.id} in the table sums"
+        table, endings = self._load(StoredTable), self._load(StoredEndings)
+        if not table.place or table.place != endings.place:
+            raise ValueError(f"the stored sums are damaged, or those of other games{remedy}")
+        what = f"the stored sums of the first {table.place} games"
+        counted, counted_endings = Standings(self._names), StoredEndings()
+        self._count(counted, 0, table.place)
+        self._count_endings(counted_endings, table.place)
+        for name, sums in counted.players.items():
+            if table.players.get(name) != sums:
+                raise ValueError(f"{what} are not those of {name}'s games{remedy}")
+        if table.games != counted.games or endings != counted_endings:
+            raise ValueError(f"{what} have other endings{remedy}")
+
+    def _load(self, which: type[Stored]) -> Stored:
+        """The stored sums; those of no games where there are none of this contest's."""
+        if self._layout < ADDED["sums"]:
+            return which()
+        found = load(self._session, self._contest.id, which)
+        return found if found.names <= self._names else which()
+
+    # -- counting
+
+    def _count(self, table: Standings, after: int, last: int) -> None:
+        """Count the games beyond `after` up to `last`."""
+        totals = [GameRow.totals[seat].as_integer() for seat in range(self._seats)]
+        used = [self._added("used_ms")[seat].as_integer() for seat in range(self._seats)]
+        # A sum with a total that is not there is null.
+        whole = func.count(sum(totals, start=literal_column("0", Integer)))
+        seated, _, ending = self._kind()
+        sums = [func.sum(each) for each in (*totals, *used)]
+        query = select(seated, ending, func.count(), whole, *sums).where(*self._counted(after, last))
+        for text, _, games, counted, *found in self._session.execute(query.group_by("seated", "ending")):
+            names = self._names_in(text)
+            if counted != games:
+                raise ValueError(f"games of {', '.join(names)}: expected a total for each seat")
+            # The time of games that an earlier version has stored is null.
+            points, used_ms = found[: self._seats], [each or 0 for each in found[self._seats :]]
+            table.add(GameResult(names, tuple(points), (), tuple(used_ms), games))
+        self._count_faults(table, after, last)
+
+    def _count_faults(self, table: Standings, after: int, last: int) -> None:
+        """Those of the server are no bot's."""
+        seated = cast(GameRow.names, Text).label("seated")
+        query = select(seated, FaultRow.seat, FaultRow.kind, func.count()).join(
+            GameRow, FaultRow.game_pk == GameRow.id
+        )
+        mine = query.where(*self._counted(after, last), FaultRow.seat > 0)
+        for text, seat, kind, count in self._session.execute(
+            mine.group_by("seated", FaultRow.seat, FaultRow.kind)
+        ):
+            names = self._names_in(text)
+            check_form(f"contest {self._contest.id}", "faults", WORD.pattern, kind)
+            if seat > len(names):
+                raise ValueError(f"games of {', '.join(names)}: a fault of seat {seat}")
+            table.add_faults(names[seat - 1], kind, count)
+
+    def _count_endings(self, endings: StoredEndings, last: int) -> None:
+        """Add the games beyond those that are counted in `endings`, up to `last`."""
+        counted = self._counted(endings.place, last)
+        if self._contest.config.get("deals") == "fresh":  # every game has a deal of its own
+            query = select(*self._kind(), func.count()).where(*counted)
+            query = query.group_by("seated", "programs", "ending")
+            for seated, programs, ending, count in self._session.execute(query):
+                endings.complete[(self._kind_in(seated, programs, ending),)] += count
+        else:
+            deals = Deals(self._session, self._contest, earlier=self._layout < ADDED["pairings"])
+            numbers = deals.numbers(endings.place)
+            games = select(*self._kind(), GameRow.game_id).where(*counted).order_by(GameRow.place)
+            for seated, programs, ending, game_id in self._session.execute(games):
+                kind, deal = self._kind_in(seated, programs, ending), numbers.get(game_id, 0)
+                endings.add(kind, (tuple(sorted(kind[0])), deal) if deal else None)
+        mine = GameRow.contest_id == self._contest.id, GameRow.place == last
+        chain = self._session.scalar(select(GameRow.chain).where(*mine))
+        endings.place, endings.chain = last, bytes(chain or b"")
+
     # -- parts of the queries
 
-    def _counted(self, after: int, last: int | None) -> list[ColumnElement[bool]]:
-        rows = [GameRow.contest_id == self._contest.id, GameRow.end != VOID]
-        rows += [GameRow.place > after] if after else []
-        return rows + ([] if last is None else [GameRow.place <= last])
+    def _counted(self, after: int, last: int) -> list[ColumnElement[bool]]:
+        rows = [GameRow.contest_id == self._contest.id, GameRow.end != VOID, GameRow.place <= last]
+        return rows + ([GameRow.place > after] if after else [])
 
     def _added(self, column: str) -> Any:
         """A column that databases of earlier layouts do not have."""
         of_table = getattr(GameRow, column)
         return of_table if self._layout >= ADDED[f"games.{column}"] else cast(null(), of_table.type)
 
-    def _ending(self) -> ColumnElement[str]:
-        """The order of the totals as text: a sign for each two seats."""
+    def _kind(self) -> tuple[ColumnElement[str], ColumnElement[str], ColumnElement[str]]:
+        """Names, versions and ending of a game, as texts; the ending has a sign for each two seats."""
         totals = [GameRow.totals[seat].as_integer() for seat in range(self._seats)]
         # Literals: PostgreSQL does not know an expression with parameters again.
         more, less, equal = (literal_column(f"'{sign}'", Text) for sign in (_MORE, _LESS, _EQUAL))
@@ -142,35 +198,43 @@ class Sums:
             case((one > other, more), (one < other, less), else_=equal)
             for one, other in combinations(totals, 2)
         ]
-        return sum(signs, start=literal_column("''", Text))
+        ending: ColumnElement[str] = sum(signs, start=literal_column("''", Text))
+        seated, agents = cast(GameRow.names, Text), cast(self._added("agents"), Text)
+        return seated.label("seated"), agents.label("programs"), ending.label("ending")
 
     # -- what is read
 
-    def _names(self, text: str) -> tuple[str, ...]:
+    def _names_in(self, text: str) -> tuple[str, ...]:
         names = self._seated.get(text)
         if names is None:
             names = self._seated[text] = tuple(json.loads(text))
-            if len(names) != self._seats or not self._bots.issuperset(names):
+            if len(names) != self._seats or not self._names.issuperset(names):
                 raise ValueError(f"a game's names are not those of bots of contest {self._contest.id}")
         return names
 
-    def _versions(self, seated: str, programs: str | None) -> tuple[str, ...]:
-        """The players of a game; `programs`: their versions, or without."""
-        players = self._players.get((seated, programs))
-        if players is None:
-            players = self._names(seated)
-            if agents := json.loads(programs or "[]"):
-                for agent in agents:
-                    check_form(
-                        f"games of {', '.join(players)}", "agents", f"(?:{WORD.pattern})?", agent or ""
-                    )
-                players = tuple(version_of(*each) for each in zip(players, agents, strict=True))
-            self._players[seated, programs] = players
-        return players
+    def _kind_in(self, seated: str, programs: str | None, ending: str) -> Kind:
+        names, agents = self._names_in(seated), self._programs.get(programs)
+        if agents is None:
+            given = json.loads(programs or "[]") or []
+            for agent in given:
+                check_form(f"games of {', '.join(names)}", "agents", f"(?:{WORD.pattern})?", agent or "")
+            agents = self._programs[programs] = tuple(given) if any(given) else ()
+        if len(agents) not in (0, len(names)):
+            raise ValueError(f"games of {', '.join(names)}: agents: expected one for each seat")
+        return names, agents, ending
 
-    def _outcome(self, seated: str, programs: str | None, ending: str) -> Outcome:
+    def _observation(self, kinds: Iterable[Kind], versions: bool) -> Observation:
+        return tuple(sorted(self._outcome(kind, versions) for kind in kinds))
+
+    def _outcome(self, kind: Kind, versions: bool) -> Outcome:
+        known = self._outcomes.get((kind, versions))
+        if known is not None:
+            return known
+        names, agents, ending = kind
         ahead = [0] * self._seats
         for (one, other), sign in zip(combinations(range(self._seats), 2), ending, strict=True):
             ahead[one] += sign == _MORE
             ahead[other] += sign == _LESS
-        return self._versions(seated, programs), places_of(ahead)
+        players = tuple(map(version_of, names, agents)) if versions and agents else names
+        found = self._outcomes[kind, versions] = players, places_of(ahead)
+        return found

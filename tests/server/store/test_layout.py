@@ -19,6 +19,7 @@ from arena_server.core.config import Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.journal import Entry, PastGame, fact_of
 from arena_server.errors import StoreError
+from arena_server.store import stored_sums
 from arena_server.store.database import LAYOUT, Database
 from arena_server.store.preflight import COMMENT, check_contest, check_readable, check_writable
 from arena_server.store.reader import Results
@@ -290,6 +291,30 @@ def test_a_contest_of_layout_6_goes_on_with_agents(without_agents: Path) -> None
     ]
 
 
+def test_a_database_of_layout_7_gets_sums_when_a_server_plays_into_it(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored_sums, "LEAST_GAMES", 1)
+    restore(path, 7)
+    with Results(path) as results:
+        before = [results.standings(each) for each in results.contests()]
+        ratings = [results.observations(each, versions=True) for each in results.contests()]
+    assert layout_of(path) == 7
+    kept = Kept(path, opening("second", new=False))
+    found = kept.start()
+    assert found is not None
+    assert (2, "offer", ("c", "a"), 1, (), ("cy/2", "ann/1")) in found.past.entries
+    kept.close()
+    assert layout_of(path) == LAYOUT
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("SELECT contest_id FROM sums").fetchall() == [(2,)]
+    with Results(path) as results:
+        for each in results.contests():
+            results.check_stored_sums(each)
+        assert [results.standings(each) for each in results.contests()] == before
+        assert [results.observations(each, versions=True) for each in results.contests()] == ratings
+
+
 def test_a_damaged_contest_does_not_keep_the_others_from_going_on(without_pairings: Path) -> None:
     change(without_pairings, "UPDATE journal SET payload = x'00' WHERE contest_id = 2")
     keep(without_pairings, contest=opening("another"))
@@ -304,7 +329,7 @@ def test_a_damaged_contest_does_not_keep_the_others_from_going_on(without_pairin
 
 
 def as_older(database: Database) -> None:
-    """Take back what layouts 5, 6 and 7 have added, of games without a fault."""
+    """Take back what the layouts from 5 on have added, of games without a fault."""
     engine = open_engine(database)
     with Session(engine) as session:
         for game in session.scalars(select(GameRow)):
@@ -316,6 +341,7 @@ def as_older(database: Database) -> None:
         connection.execute(text("ALTER TABLE games DROP COLUMN agents"))
         connection.execute(text("DROP TABLE writers"))
         connection.execute(text("DROP TABLE pairings"))
+        connection.execute(text("DROP TABLE sums"))
         mark = f"COMMENT ON TABLE contests IS '{COMMENT} 4'"
         connection.exec_driver_sql("PRAGMA user_version=4" if isinstance(database, Path) else mark)
     engine.dispose()
@@ -335,7 +361,7 @@ def test_tables_without_writers_get_them(database: Database) -> None:
     kept.close()
 
 
-@pytest.mark.parametrize("table", ["writers", "pairings"])
+@pytest.mark.parametrize("table", ["writers", "pairings", "sums"])
 def test_the_present_layout_needs_them(database: Database, table: str) -> None:
     keep(database, 1, status="stopped")
     change(database, f"DROP TABLE {table}")

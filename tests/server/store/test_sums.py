@@ -79,16 +79,21 @@ def store(database: Database, header: ContestHeader, games: Sequence[Played]) ->
             opened.enter(header, header.config)
         with opened.transaction():
             for number, each in enumerate(games, start=1):
-                plies = tuple(
-                    PlyRecord(seat, "6", used, 0, used * 1_000_000, (), 0, (), False)
-                    for seat, used in enumerate(each.used, start=1)
-                )
-                faults = tuple(FaultRecord(seat, 1, kind, b"MOVE") for seat, kind in each.faults)
-                end = "void" if each.is_void else "complete"
-                record = replace(game(number, each.names, each.totals, faults, end), plies=plies)
-                offer = entry_of(number, Offered(each.names, each.deal, (), each.agents))
-                opened.add([offer], [(f"g{number}", record, encode(record))])
+                add(opened, number, each)
         opened.sync()
+
+
+def add(opened: ContestStore, number: int, played: Played) -> None:
+    """Store the offer and the result of a game, within a transaction."""
+    plies = tuple(
+        PlyRecord(seat, "6", used, 0, used * 1_000_000, (), 0, (), False)
+        for seat, used in enumerate(played.used, start=1)
+    )
+    faults = tuple(FaultRecord(seat, 1, kind, b"MOVE") for seat, kind in played.faults)
+    end = "void" if played.is_void else "complete"
+    record = replace(game(number, played.names, played.totals, faults, end), plies=plies)
+    offer = entry_of(number, Offered(played.names, played.deal, (), played.agents))
+    opened.add([offer], [(f"g{number}", record, encode(record))])
 
 
 def table_by_hand(results: Results, games: Sequence[Played]) -> tuple[Row, ...]:

@@ -1,0 +1,194 @@
+"""The sums over the first games of a contest, as one row of the database holds them.
+
+    sums of the games up to place N            this row
+    sums of the games beyond N                 a GROUP BY (`sums.py`)
+
+No game that is stored ever changes, so that the sums of the first N games stay right whatever happens to the
+contest: a void game and its repeat are rows of their own. The server adds to the row now and then, in one
+transaction (`ContestStore.maintain`). Both payloads name the head of the chain at N: one that is not that of
+these games, or is damaged, is passed over, and all games are counted. `arena verify` counts them anyway.
+
+A payload is a series of msgpack arrays and its SHA-256 digest. A series, because packing or unpacking one
+array of a megabyte would keep the event loop waiting for the interpreter's lock.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
+
+import msgpack
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from arena_server.core.tiebreaks import Meetings, PlayerSums
+from arena_server.store.chain import GENESIS, add_checksum, verify_checksum
+from arena_server.store.schema import GameRow, SumsRow
+
+#: Games of a kind: who sat where, with which versions (empty: no bot has said one), and a sign for each two
+#: seats, as `sums.py` has them.
+Kind = tuple[tuple[str, ...], tuple[str | None, ...], str]
+#: The players of a deal, in order, and its number.
+Deal = tuple[tuple[str, ...], int]
+#: The games that are added to the row at once, at least and at most.
+LEAST_GAMES: Final = 10_000
+MOST_GAMES: Final = 50_000
+#: The row is written again, whole, for a share of its kinds: a game then pays for at most so many of them.
+KINDS_A_GAME: Final = 4
+#: Rows of a msgpack array.
+ROWS: Final = 500
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class StoredTable:
+    """What a table knows of the first `games` games with a result, up to `place` and the head `chain`."""
+
+    place: int = 0
+    chain: bytes = GENESIS
+    games: int = 0
+    players: dict[str, PlayerSums] = field(default_factory=dict)
+
+    @property
+    def names(self) -> Set[str]:
+        """Whose sums they are."""
+        return self.players.keys()
+
+    def pack(self, contest: int) -> bytes:
+        numbers = {name: number for number, name in enumerate(self.players)}
+        sums = [(each.points, each.games, each.wins, each.used_ms) for each in self.players.values()]
+        against = [
+            (numbers[name], numbers[other], pair.games, pair.halves)
+            for name, each in self.players.items()
+            for other, pair in each.against.items()
+        ]
+        faults = [
+            (numbers[name], kind, count)
+            for name, each in self.players.items()
+            for kind, count in each.faults.items()
+        ]
+        head = contest, self.place, self.chain, self.games
+        return _pack(head, names=list(self.players), sums=sums, against=against, faults=faults)
+
+    @classmethod
+    def unpack(cls, contest: int, data: bytes) -> StoredTable:
+        (place, chain, games), parts = _unpack(contest, data)
+        names = parts["names"]
+        players = {name: PlayerSums(*sums) for name, sums in zip(names, parts["sums"], strict=True)}
+        for number, other, met, halves in parts["against"]:
+            player = players[names[number]]
+            player.against[names[other]] = Meetings(met, halves)
+            player.halves += halves
+        for number, kind, count in parts["faults"]:
+            players[names[number]].faults[kind] = count
+        return cls(place, chain, games, players)
+
+
+@dataclass(slots=True)
+class StoredEndings:
+    """How the games up to `place`, the head `chain`, have ended.
+
+    `complete` counts the pairings all of whose games have a result, each as the kinds of its games in
+    ascending order; `begun` has the kinds of the others. Without paired deals every game is a pairing.
+    """
+
+    place: int = 0
+    chain: bytes = GENESIS
+    complete: Counter[tuple[Kind, ...]] = field(default_factory=Counter)
+    begun: dict[Deal, list[Kind]] = field(default_factory=dict)
+
+    @property
+    def names(self) -> Set[str]:
+        """Whose games they are."""
+        of_complete = {name for kinds in self.complete for kind in kinds for name in kind[0]}
+        return of_complete.union(*(players for players, _ in self.begun))
+
+    def add(self, kind: Kind, deal: Deal | None) -> None:
+        """Add a game, on a deal that is played from every seat or on one of its own."""
+        if deal is None:
+            self.complete[(kind,)] += 1
+            return
+        kinds = self.begun.setdefault(deal, [])
+        kinds.append(kind)
+        if len(kinds) == len(kind[0]):
+            self.complete[tuple(sorted(self.begun.pop(deal), key=repr))] += 1
+
+    def pack(self, contest: int) -> bytes:
+        kinds = _numbered(kind for kinds in (*self.complete, *self.begun.values()) for kind in kinds)
+        names, agents = _numbered(kind[0] for kind in kinds), _numbered(kind[1] for kind in kinds)
+        return _pack(
+            (contest, self.place, self.chain),
+            names=list(names),
+            agents=list(agents),
+            kinds=[(names[seated], agents[programs], ending) for seated, programs, ending in kinds],
+            complete=[(count, *map(kinds.__getitem__, each)) for each, count in self.complete.items()],
+            begun=[(*deal, *map(kinds.__getitem__, each)) for deal, each in self.begun.items()],
+        )
+
+    @classmethod
+    def unpack(cls, contest: int, data: bytes) -> StoredEndings:
+        (place, chain), parts = _unpack(contest, data)
+        names, agents = parts["names"], parts["agents"]
+        kinds = [(names[seated], agents[programs], ending) for seated, programs, ending in parts["kinds"]]
+        complete = {tuple(map(kinds.__getitem__, each)): count for count, *each in parts["complete"]}
+        begun = {
+            (players, deal): list(map(kinds.__getitem__, each)) for players, deal, *each in parts["begun"]
+        }
+        return cls(place, chain, Counter(complete), begun)
+
+
+Stored = TypeVar("Stored", StoredTable, StoredEndings)
+
+
+def load(session: Session, contest: int, which: type[Stored]) -> Stored:
+    """The stored sums of a contest; without any that are right those of no games."""
+    column = SumsRow.players if which is StoredTable else SumsRow.endings
+    payload = session.scalar(select(column).where(SumsRow.contest_id == contest))
+    if payload is None:
+        return which()
+    try:
+        found = which.unpack(contest, payload)
+    except (ValueError, TypeError, LookupError, msgpack.UnpackException):
+        return which()
+    here = select(GameRow.chain).where(GameRow.contest_id == contest, GameRow.place == found.place)
+    return found if session.scalar(here) == found.chain else which()
+
+
+def due(endings: StoredEndings) -> int:
+    """The number of games at which it is worth while to write the row again."""
+    kinds = len(endings.complete) + len(endings.begun)
+    return endings.place + max(LEAST_GAMES, kinds // KINDS_A_GAME)
+
+
+def _numbered(values: Iterable[T]) -> dict[T, int]:
+    return {value: number for number, value in enumerate(dict.fromkeys(values))}
+
+
+def _pack(head: tuple[Any, ...], **parts: list[Any]) -> bytes:
+    packer = msgpack.Packer()
+    arrays = [
+        packer.pack((name, rows[at : at + ROWS]))
+        for name, rows in parts.items()
+        for at in range(0, len(rows), ROWS)
+    ]
+    return add_checksum(b"".join([packer.pack((*head, list(parts))), *arrays]))
+
+
+def _unpack(contest: int, data: bytes) -> tuple[list[Any], Mapping[str, list[Any]]]:
+    """The head but for the contest, and the parts.
+
+    Raises ValueError, TypeError, LookupError or UnpackException for what no server has written.
+    """
+    payload = verify_checksum(data)
+    unpacker = msgpack.Unpacker(use_list=False, max_buffer_size=len(payload))
+    unpacker.feed(payload)
+    number, *head, names = unpacker.unpack()
+    if number != contest:
+        raise ValueError(f"the sums of contest {contest} are those of contest {number}")
+    parts: dict[str, list[Any]] = {name: [] for name in names}
+    for name, rows in unpacker:
+        parts[name] += rows
+    return head, parts
