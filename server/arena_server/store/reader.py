@@ -10,7 +10,7 @@ from hashlib import sha256
 from types import TracebackType
 from typing import Any, Final, Self
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
@@ -37,7 +37,7 @@ from arena_server.store.database import Database, describe
 from arena_server.store.deals import Deals, WithheldError
 from arena_server.store.plans import grown_format, history_of, planned, table_of
 from arena_server.store.preflight import ADDED, check_readable
-from arena_server.store.schema import ContestRow, FaultRow, GameRow, open_engine
+from arena_server.store.schema import BotRow, ContestRow, FaultRow, GameRow, open_engine
 from arena_server.store.sums import Sums
 from arena_server.store.unfinished import kept_entries, past_games
 
@@ -139,8 +139,7 @@ class Results:
 
     def games_played(self, contest: ContestRow) -> int:
         """The number of games with a result; void games do not count."""
-        query = select(func.count()).where(GameRow.contest_id == contest.id, GameRow.end != VOID)
-        return self._session.scalar(query.select_from(GameRow)) or 0
+        return self._sums(contest).games()
 
     def games_stored(self, contest: ContestRow, until: datetime | None = None) -> int:
         """The number of games with a record, void ones included: the place of the last one.
@@ -319,8 +318,7 @@ class Results:
     def first_faults(self, contest: ContestRow) -> dict[str, tuple[str, FaultRecord]]:
         """The first fault of each bot that has one, with the id of its game."""
         joined = select(func.min(FaultRow.id)).join(GameRow, FaultRow.game_pk == GameRow.id)
-        counted = joined.where(GameRow.contest_id == contest.id, GameRow.end != VOID, FaultRow.seat > 0)
-        numbers = counted.group_by(FaultRow.bot_id)
+        numbers = joined.where(*self._of_bots(contest)).group_by(FaultRow.bot_id)
         query = select(
             GameRow.game_id, GameRow.names, FaultRow.seat, FaultRow.ply, FaultRow.kind, FaultRow.line
         )
@@ -340,12 +338,18 @@ class Results:
         """
         columns = (GameRow.game_id, GameRow.names, FaultRow.seat, FaultRow.ply, FaultRow.kind, FaultRow.line)
         query = select(*columns).join(GameRow, FaultRow.game_pk == GameRow.id).order_by(FaultRow.id.desc())
-        mine = query.where(GameRow.contest_id == contest.id, GameRow.end != VOID, FaultRow.seat > 0)
+        mine = query.where(*self._of_bots(contest))
         found = []
         for row in self._session.execute(mine.where(GameRow.stored_at <= until).limit(limit)):
             line = bytes(row.line) if self.deals(contest).may_show(row.game_id) else b""
             found.append((row.game_id, row.names, FaultRecord(row.seat, row.ply, row.kind, line)))
         return found
+
+    @staticmethod
+    def _of_bots(contest: ContestRow) -> tuple[ColumnElement[bool], ...]:
+        """The faults that count for a bot. By its bots: by its games all of them would be looked at."""
+        bots = select(BotRow.id).where(BotRow.contest_id == contest.id)
+        return FaultRow.bot_id.in_(bots), GameRow.end != VOID, FaultRow.seat > 0
 
     def record(self, contest: ContestRow, game_id: str) -> bytes:
         """The encoded record of one game. Raises WithheldError for one that may not be shown."""

@@ -35,7 +35,7 @@ Deal = tuple[tuple[str, ...], int]
 #: The games that are added to the row at once, at least and at most.
 LEAST_GAMES: Final = 10_000
 MOST_GAMES: Final = 50_000
-#: The row is written again, whole, for a share of its kinds: a game then pays for at most so many of them.
+#: The row is written again, whole, once there are games for a share of its kinds: at most this many a game.
 KINDS_A_GAME: Final = 4
 #: Rows of a msgpack array.
 ROWS: Final = 500

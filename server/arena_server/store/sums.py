@@ -57,6 +57,12 @@ class Sums:
             after = stored.place
         self._count(table, after, last)
 
+    def games(self) -> int:
+        """How many games have a result."""
+        stored = self._load(StoredTable)
+        rows = [GameRow.contest_id == self._contest.id, GameRow.end != VOID, GameRow.place > stored.place]
+        return stored.games + self._session.scalars(select(func.count(GameRow.id)).where(*rows)).one()
+
     def observations(self, last: int, *, versions: bool = False) -> Counter[Observation]:
         """How often the games of a pairing have ended in each way, up to the place `last`.
 
