@@ -70,14 +70,18 @@ def mean(values: list[float]) -> float:
 
 
 def points(spec: str, rival: type[Rival], deals: int) -> tuple[list[float], list[float]]:
-    """Return, per deal, the mean points of an engine and of the rival over both games."""
+    """Return, per deal, the mean points of an engine and of the rival over both games.
+
+    One engine plays all games and knows the rival by its name.
+    """
     rules = Insertion()
     mine, theirs = [], []
+    player = create(spec)
     for number in range(SEED, SEED + deals):
-        players = create(spec), rival(number)
-        for player in players:
-            player.warm_up()
-        games = list(play_deal(rules, rules.deal(number), players, None))
+        players = player, rival(number)
+        for each in players:
+            each.warm_up()
+        games = list(play_deal(rules, rules.deal(number), players, None, ("engine", rival.__name__)))
         totals = [sum(game.totals[seating.index(who)] for seating, game in games) / 2 for who in (0, 1)]
         mine.append(totals[0])
         theirs.append(totals[1])

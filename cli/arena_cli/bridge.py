@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from arena_client.bridges.seat import Seat
     from arena_protocol.games.mnk import Marks, Xo
 
+#: A limit of one move is taken for a bank of this many: engines plan an eighth of the bank at most.
+MOVES_OF_A_TURN = 8
+#: The limit of the move that warms up.
+WARM_UP_MS = 100
+
 
 @dataclass(frozen=True, slots=True)
 class SeatOptions:
@@ -131,9 +136,17 @@ def brain_of(engine: str) -> Brain:
 
     made = registry.create(engine, "xo")
 
-    def choose(rules: Xo, state: Marks, clock: int | None) -> str:
+    def choose(rules: Xo, state: Marks, clock: int | None, limit: int | None) -> str:
         board = rules.state_text(state)
-        return str(made.choose(Position(rules=rules, state=state, start=board, clock=clock, bank=clock)))
+        if limit is not None:
+            clock = min(clock or limit * MOVES_OF_A_TURN, limit * MOVES_OF_A_TURN)
+        now = Position(rules=rules, state=state, start=board, clock=clock, bank=clock, move_limit=limit)
+        return str(made.choose(now))
+
+    def warm_up(rules: Xo) -> None:
+        """Compile, and make a move: the first one fetches all code and memory of this size of board."""
+        made.warm_up()
+        choose(rules, rules.start(rules.deal(0)), None, WARM_UP_MS)
 
     about = f'name="{made.spec}", version="{version("insertion-arena")}", author="insertion-arena"'
-    return Brain(choose, about, made.warm_up)
+    return Brain(choose, about, warm_up)

@@ -25,7 +25,8 @@ Clock = Callable[[], int]
 class _SharedState:
     """What the players of a game know: the parts of its deal that are still hidden are not in `state`."""
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: Setting, names: tuple[str, ...]) -> None:
+        self._names = names
         self._rules: Game[Any] = setting.game
         self._deal = setting.deal
         self._clock_ms = setting.config.clock_ms
@@ -45,6 +46,7 @@ class _SharedState:
             state=self._state,
             start=self._deal.board,
             moves=tuple(self._moves),
+            names=self._names,
             clock=match.clocks[match.timer.seat - 1] if timed else None,
             bank=self._clock_ms if timed else None,
         )
@@ -52,12 +54,19 @@ class _SharedState:
 
 def play(setting: Setting, engines: Sequence[Engine], now: Clock = time.monotonic_ns) -> GameRecord:
     """Play a game, with an engine for each seat."""
-    table = _SharedState(setting)
+    return _play(setting, engines, now, setting.names)
+
+
+def _play(setting: Setting, engines: Sequence[Engine], now: Clock, names: tuple[str, ...]) -> GameRecord:
+    table = _SharedState(setting, names)
 
     def chooser(engine: Engine) -> Callable[[Match], str]:
         return lambda match: str(engine.choose(table.position(match)))
 
-    return play_in_process(setting, [chooser(engine) for engine in engines], now)
+    record = play_in_process(setting, [chooser(engine) for engine in engines], now)
+    for engine in engines:
+        engine.game_over()
+    return record
 
 
 def play_game(
@@ -66,17 +75,18 @@ def play_game(
     engines: Sequence[Engine],
     clock: int | None = None,
     now: Clock = time.monotonic_ns,
+    names: tuple[str, ...] = (),
 ) -> PlayedGame:
     """Play one game on this deal. `clock` is each seat's bank in milliseconds, None without a clock.
 
-    `now` returns the nanoseconds of a monotonic clock.
+    `now` returns the nanoseconds of a monotonic clock. Without `names` the engines do not know each other.
     """
     config = ContestConfig(
         name="local", seed=0, game=rules.name, clock_ms=LONGEST_MS if clock is None else clock
     )
-    names = tuple(f"seat-{seat}" for seat in range(1, len(engines) + 1))
-    setting = Setting(config, rules, 1, "g1", names, 0, 1, deal, "", "")
-    return PlayedGame.of(play(setting, engines, now))
+    seats = names or tuple(f"seat-{seat}" for seat in range(1, len(engines) + 1))
+    setting = Setting(config, rules, 1, "g1", seats, 0, 1, deal, "", "")
+    return PlayedGame.of(_play(setting, engines, now, names))
 
 
 def seatings(seats: int) -> list[tuple[int, ...]]:
@@ -91,8 +101,13 @@ def seatings(seats: int) -> list[tuple[int, ...]]:
 
 
 def play_deal(
-    rules: Game[Any], deal: Deal, engines: Sequence[Engine], clock: int | None
+    rules: Game[Any],
+    deal: Deal,
+    engines: Sequence[Engine],
+    clock: int | None,
+    names: tuple[str, ...] = (),
 ) -> Iterator[tuple[tuple[int, ...], PlayedGame]]:
-    """Play the games of one deal, one for each of `seatings`."""
+    """Play the games of one deal, one for each of `seatings`. `names`: as of `play_game`."""
     for seating in seatings(len(engines)):
-        yield seating, play_game(rules, deal, [engines[engine] for engine in seating], clock)
+        seated = tuple(names[engine] for engine in seating if names)
+        yield seating, play_game(rules, deal, [engines[engine] for engine in seating], clock, names=seated)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from arena_client.bot import Bot, GameView
+from arena_client.bot import Bot, GameView, Result
 from arena_engines.engine import AnyPosition, Engine, Position
 from arena_engines.registry import create, games_of
 
@@ -30,6 +30,10 @@ class EngineBot(Bot):
             view.note(**engine.report._asdict())
         return move
 
+    def game_over(self, view: GameView, result: Result) -> None:
+        """Let the engine keep what it has learnt."""
+        self.engine.game_over()
+
 
 class SeveralGamesBot(Bot):
     """A bot whose engine exists for several games; GAME selects one."""
@@ -45,6 +49,10 @@ class SeveralGamesBot(Bot):
     def choose(self, view: GameView) -> int | str:
         """Return the move of this game's engine."""
         return self._bots[view.game].choose(view)
+
+    def game_over(self, view: GameView, result: Result) -> None:
+        """End the game of its engine."""
+        self._bots[view.game].game_over(view, result)
 
 
 def bot_of(spec: str, game: str | None = None) -> Bot:
@@ -67,6 +75,7 @@ def position_of(view: GameView) -> AnyPosition:
         state=view.position,
         start=view.state,
         moves=view.moves,
+        names=view.offer.names,
         clock=view.my_clock,
         bank=view.offer.clock,
         increment=view.increment,

@@ -70,13 +70,14 @@ class Report(NamedTuple):
     """What `choose` found, as INFO reports it: plies, the value for the side to move, positions, line.
 
     `eval` is in the engine's own units (insertion: points of lead at the end of the line); `line` begins
-    with the move. None and an empty line: not known.
+    with the move. None and an empty line: not known. `text`: the reason of the move, for spectators.
     """
 
     depth: int | None = None
     eval: int | None = None
     nodes: int | None = None
     line: tuple[int | str, ...] = ()
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,14 +86,16 @@ class Position(Generic[Rules, State]):
 
     `rules` is the game's plug-in with its options and `state` its position value, in which only the
     visible part of a hidden sequence is known. `start` is the text of STATE, `moves` the game since then;
-    an empty `start` means that `state` is the first position. Times are milliseconds; None without a clock,
-    a `bank` (the clock at the beginning) or a `move_limit` (the longest time for this move).
+    an empty `start` means that `state` is the first position. `names`: of the seats' players; empty if they
+    are not known. Times are milliseconds; None without a clock, a `bank` (the clock at the beginning) or a
+    `move_limit` (the longest time for this move).
     """
 
     rules: Rules
     state: State
     start: str = ""
     moves: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
     clock: int | None = None
     bank: int | None = None
     increment: int = 0
@@ -111,17 +114,17 @@ class Position(Generic[Rules, State]):
         """The seat to move, 1..seats."""
         return self.rules.to_move(self.state)
 
-    def longest(self, asked: int | None) -> float:
+    def longest(self, asked: int | None, late: float = LIMIT_OVERHEAD) -> float:
         """The most milliseconds for this move, whatever share of the bank an engine plans with.
 
-        `asked` is the most that the engine's parameters allow, None if they do not say. Infinite if nothing
-        limits the move but the clock.
+        `asked` is the most that the engine's parameters allow, None if they do not say; `late` is by how much
+        the move may be later than planned. Infinite if nothing limits the move but the clock.
         """
         if asked is None and self.bank is not None and self.bank >= UNTIMED_BANK:
             asked = UNTIMED_MOVE
         most = math.inf if asked is None else float(asked)
         if self.move_limit is not None:
-            most = min(most, max(0.0, LIMIT_SHARE * self.move_limit - LIMIT_OVERHEAD))
+            most = min(most, max(0.0, LIMIT_SHARE * self.move_limit - max(late, LIMIT_OVERHEAD)))
         return most
 
 
@@ -196,6 +199,9 @@ class Engine(ABC):
     @abstractmethod
     def choose(self, position: AnyPosition) -> int | str:
         """Return the move in the game's notation; an int stands for its decimal digits."""
+
+    def game_over(self) -> None:  # noqa: B027 - most engines keep nothing of a game
+        """The game has ended. Not called for every game: a connection may be lost before its end."""
 
     def analyse(self, position: AnyPosition, depth: int) -> Analysis:
         """Return the best move at this depth, at most `max_depth`.

@@ -170,7 +170,8 @@ def test_what_a_search_reports_is_kept_and_reported_again(
     assert entry.get("value") == (None if game == "insertion" else found.eval)
     again = create(f"{engine},library={path}", game)
     assert str(again.choose(position)) == str(move)
-    assert again.report == (depth, entry.get("value"), None, (str(move),))
+    assert again.report is not None
+    assert tuple(again.report) == (depth, entry.get("value"), None, (str(move),), "")
 
 
 def test_late_moves_are_not_added(tmp_path: Path) -> None:

@@ -14,13 +14,12 @@ from arena_protocol.games import make_game
 from arena_protocol.games.base import GameError
 from arena_protocol.games.mnk import Marks, Xo, board_of
 
-#: Chooses a cell. The last argument is the time in milliseconds for all moves to come; None: unlimited.
-Choose = Callable[[Xo, Marks, int | None], str]
+#: Chooses a cell. The last arguments are the milliseconds for all moves to come, and for this move; None:
+#: unlimited.
+Choose = Callable[[Xo, Marks, int | None, int | None], str]
 
 #: time_left of a match without a limit.
 UNLIMITED = 2**31 - 1
-#: INFO timeout_turn counts as this many times as much for all moves: engines plan an eighth at most.
-MOVES_OF_A_TURN = 8
 #: Bits of INFO rule that are not XO: exactly five, renju, caro. 2, a continuous game, concerns managers.
 _OTHER_RULES = 1 | 4 | 8
 
@@ -34,9 +33,9 @@ class Refusal(Exception):  # noqa: N818 - an answer to the manager
 
 
 class Brain:
-    """A brain around `choose`. `about` is its answer to ABOUT; `warm_up` is called at START."""
+    """A brain around `choose`. `about` is its answer to ABOUT; `warm_up` prepares for a board, at START."""
 
-    def __init__(self, choose: Choose, about: str, warm_up: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, choose: Choose, about: str, warm_up: Callable[[Xo], None] = lambda _: None) -> None:
         #: Whether END has come.
         self.finished = False
         self._choose = choose
@@ -85,7 +84,7 @@ class Brain:
         assert isinstance(rules, Xo), "make_game gives the game that was asked for"
         self._rules = rules
         self._stones = {}
-        self._warm_up()
+        self._warm_up(rules)
         return "OK"
 
     def _rectstart(self, rest: str) -> str:
@@ -168,7 +167,7 @@ class Brain:
             raise Refusal("only freestyle is supported: five or more in a row win")
         if rules.end(state) is not None:
             raise Refusal("the game is over")
-        cell = self._choose(rules, state, self._time())
+        cell = self._choose(rules, state, self._match_time(), self._turn_time())
         self._stones[cell] = OWN
         return f"{ord(cell[0]) - ord('a')},{rules.size - int(cell[1:])}"
 
@@ -185,16 +184,16 @@ class Brain:
             return Marks(x=planes[1], o=planes[0])
         raise Refusal(f"it is not our turn with {own} own stones and {theirs} of the rival")
 
-    def _time(self) -> int | None:
-        """The time for all moves to come, as the limits of the match and of a turn have it."""
-        limits = []
-        if self._info.get("timeout_match", 0) > 0 or "time_left" in self._info:
-            left = self._info.get("time_left", self._info.get("timeout_match", 0))
-            if left < UNLIMITED:
-                limits.append(max(1, left))
-        if "timeout_turn" in self._info:
-            limits.append(max(1, self._info["timeout_turn"] * MOVES_OF_A_TURN))
-        return min(limits) if limits else None
+    def _match_time(self) -> int | None:
+        """The time for all moves to come."""
+        if self._info.get("timeout_match", 0) <= 0 and "time_left" not in self._info:
+            return None
+        left = self._info.get("time_left", self._info.get("timeout_match", 0))
+        return max(1, left) if left < UNLIMITED else None
+
+    def _turn_time(self) -> int | None:
+        """The time for this move."""
+        return max(1, self._info["timeout_turn"]) if "timeout_turn" in self._info else None
 
     # -- INFO, END ------------------------------------------------------------------------------------
 

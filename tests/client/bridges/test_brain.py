@@ -20,10 +20,10 @@ class First:
     """Chooses the first free cell; keeps what it was asked."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, int | None]] = []
+        self.asked: list[tuple[str, int | None, int | None]] = []
 
-    def __call__(self, rules: Xo, state: Marks, clock: int | None) -> str:
-        self.asked.append((rules.state_text(state), clock))
+    def __call__(self, rules: Xo, state: Marks, clock: int | None, limit: int | None) -> str:
+        self.asked.append((rules.state_text(state), clock, limit))
         return next(iter(rules.legal_moves(state)))
 
 
@@ -35,9 +35,9 @@ def answers(*lines: str, choose: First | None = None) -> list[str | None]:
 class TestCommands:
     def test_a_dialogue(self) -> None:
         warm: list[str] = []
-        brain = Brain(First(), ABOUT, lambda: warm.append("up"))
+        brain = Brain(First(), ABOUT, lambda rules: warm.append(f"up {rules.size}"))
         assert brain.command("START 10\r\n") == "OK"
-        assert warm == ["up"]
+        assert warm == ["up 10"]
         assert brain.command("about") == ABOUT
         assert brain.command("BEGIN") == "0,9"
         assert brain.command("TURN 5,5") == "1,9"
@@ -97,23 +97,23 @@ class TestCommands:
         assert answer.startswith(error)
 
     @pytest.mark.parametrize(
-        ("infos", "clock"),
+        ("infos", "clock", "limit"),
         [
-            ([], None),
-            (["INFO timeout_match 60000"], 60000),
-            (["INFO timeout_match 60000", "INFO time_left 1234"], 1234),
-            (["INFO timeout_match 0", "INFO timeout_turn 1000"], 8000),
-            (["INFO timeout_turn 1000", "INFO time_left 2147483647"], 8000),
-            (["INFO timeout_turn 5000", "INFO time_left 900"], 900),
-            (["INFO timeout_turn 0"], 1),
-            (["INFO time_left -5"], 1),
-            (["INFO time_left soon", "INFO folder /tmp"], None),
+            ([], None, None),
+            (["INFO timeout_match 60000"], 60000, None),
+            (["INFO timeout_match 60000", "INFO time_left 1234"], 1234, None),
+            (["INFO timeout_match 0", "INFO timeout_turn 1000"], None, 1000),
+            (["INFO timeout_turn 1000", "INFO time_left 2147483647"], None, 1000),
+            (["INFO timeout_turn 5000", "INFO time_left 900"], 900, 5000),
+            (["INFO timeout_turn 0"], None, 1),
+            (["INFO time_left -5"], 1, None),
+            (["INFO time_left soon", "INFO folder /tmp"], None, None),
         ],
     )
-    def test_the_clock_from_info(self, infos: list[str], clock: int | None) -> None:
+    def test_the_times_from_info(self, infos: list[str], clock: int | None, limit: int | None) -> None:
         choose = First()
         answers(*infos, "START 10", "BEGIN", choose=choose)
-        assert [asked[1] for asked in choose.asked] == [clock]
+        assert [asked[1:] for asked in choose.asked] == [(clock, limit)]
 
     @given(
         st.lists(

@@ -13,7 +13,7 @@ An analysis is the exact search alone: the champion's move and `Eval` at that de
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from time import perf_counter
 from typing import ClassVar
@@ -21,7 +21,8 @@ from typing import ClassVar
 from arena_engines.engine import Analysis, Parameter, Position, Report
 from arena_engines.insertion.fixed_depth import InsertionEngine, InsertionPosition, task_of
 from arena_engines.insertion.master.beam import CERTAIN
-from arena_engines.insertion.master.opponent import CHANCE, MODELS, SINGLE_MODELS, GameTracker, OpponentModel
+from arena_engines.insertion.master.memory import YES, MemoryParameter, OpponentMemory
+from arena_engines.insertion.master.opponent import CHANCE, MODELS, SINGLE_MODELS, VIEW_TEXTS, OpponentModel
 from arena_engines.insertion.master.planner import (
     IMPOSSIBLE,
     Plan,
@@ -34,6 +35,7 @@ from arena_engines.insertion.master.planner import (
     worst_case,
 )
 from arena_engines.insertion.master.search import ALL, FIRST
+from arena_engines.insertion.master.tracker import GameTracker
 from arena_engines.insertion.master.workspace import (
     ALL_LANES,
     OWN,
@@ -44,6 +46,7 @@ from arena_engines.insertion.master.workspace import (
     depths_to,
     unpack,
 )
+from arena_engines.lateness import Lateness
 from arena_protocol.games.insertion import Insertion
 from arena_protocol.games.insertion.rules import play
 
@@ -70,8 +73,8 @@ LEAST_PLANNING = 0.002
 #: the wire and the scheduler to the mover.
 RESERVE = 0.02
 LEAST_RESERVE = 100.0
-#: The milliseconds of a move beside the search: the wire, waking up, a late timer (measured: below 1 ms at
-#: p99 on an idle machine, some ms when another program takes the processor).
+#: The least milliseconds of a move beside the search: the wire, waking up, a late timer (measured: below 1 ms
+#: at p99 on an idle machine). A busy machine's are measured in the game.
 OVERHEAD = 3.0
 #: Milliseconds for a move without a clock.
 UNCLOCKED = 100.0
@@ -102,7 +105,13 @@ class Master(InsertionEngine):
         Parameter("ponder", "no", words=("no", "yes"), play_only=True),
         Parameter("millis", None, 1, 60_000, play_only=True),
         Parameter("zombie", 5, 0, 100, play_only=True),
+        MemoryParameter("memory", YES, play_only=True),
     )
+
+    def __init__(self, values: Mapping[str, int | str | None] | None = None) -> None:
+        super().__init__(values)
+        self._memory = OpponentMemory(str(self.values["memory"]))
+        self._lateness = Lateness(OVERHEAD)
 
     def warm_up(self) -> None:
         """Compile or load the kernel, and search once: the first search fetches all code and memory."""
@@ -123,7 +132,7 @@ class Master(InsertionEngine):
     @cached_property
     def _tracker(self) -> GameTracker:
         models = SINGLE_MODELS if self.values["model"] == SINGLE else MODELS
-        return GameTracker(self._works, int(self.values["zombie"] or 0), models)
+        return GameTracker(self._works, int(self.values["zombie"] or 0), models, self._memory)
 
     @cached_property
     def _threads(self) -> ThreadPool:
@@ -135,9 +144,15 @@ class Master(InsertionEngine):
 
     def choose(self, position: InsertionPosition) -> int:
         """Return the move to play."""
-        began = perf_counter()
+        self._lateness.begin(position)
         millis = self.values["millis"]
-        seconds = budget(position, None if millis is None else int(millis)) / 1000
+        planned = budget(position, None if millis is None else int(millis), self._lateness)
+        move = self._choose(position, planned / 1000)
+        self._lateness.end(planned)
+        return move
+
+    def _choose(self, position: InsertionPosition, seconds: float) -> int:
+        began = perf_counter()
 
         def left(share: float = 1.0) -> float:
             return share * seconds - (perf_counter() - began)
@@ -152,11 +167,17 @@ class Master(InsertionEngine):
         model = self._model(position)
         if model is None:
             move = worst_case(self._works[0], request, left())
-            self.report = Report(nodes=self._works[0].nodes, line=(move,))
+            self.report = Report(nodes=self._works[0].nodes, line=(move,), text=self._reason(model))
             return move
+        self.report = Report(text=self._reason(model))
         move = self._planned(position, request, model, left) or shallow(self._works[0], request)
         self._start_pondering(request, model, move, position.state.visible)
         return move
+
+    def game_over(self) -> None:
+        """Remember the opponent."""
+        self._ponder.stop()
+        self._tracker.keep()
 
     def _planned(
         self,
@@ -193,7 +214,7 @@ class Master(InsertionEngine):
         best = max(self._threads.each(planned))
         if best.move:
             nodes = sum(work.nodes for work in self._works)
-            self.report = Report(best.plies, best.value, nodes, (best.move,))
+            self.report = Report(best.plies, best.value, nodes, (best.move,), self._reason(model))
         return best.move
 
     def _draw(self, position: InsertionPosition, thread: int, ahead: int) -> None:
@@ -212,6 +233,20 @@ class Master(InsertionEngine):
         if not game.alone:
             model = self._living_model(position)
         return model and model._replace(depth=min(model.depth, game.lookahead))
+
+    def _reason(self, model: OpponentModel | None) -> str:
+        """Return what the move is played against, as a note for spectators."""
+        game = self._tracker
+        if game.alone:
+            return "beside a zombie"
+        known = game.known_before.games
+        met = f"; {game.opponent} is known from {known} game{'s' * (known > 1)}" if known else ""
+        if model is None:
+            return f"against the worst reply{met}"
+        if model == CHANCE:
+            return f"against random replies{met}"
+        expected = f"against the reply of {model.depth} plies by {VIEW_TEXTS[model.view]}"
+        return f"{expected}, right in {game.models.hit_rate(game.models.best):.0%}{met}"
 
     def _living_model(self, position: InsertionPosition) -> OpponentModel | None:
         """Return the model of an opponent that is no zombie."""
@@ -252,16 +287,16 @@ class Master(InsertionEngine):
         return Analysis(move, unpack(work.value), work.nodes, task.depth, seconds)
 
 
-def budget(position: InsertionPosition, most: int | None) -> float:
+def budget(position: InsertionPosition, most: int | None, lateness: Lateness) -> float:
     """Return the milliseconds for this move, at most `most`; 0 if there is no time at all.
 
-    The bank is spread over the moves left, less RESERVE; the next TURN carries the true clock, so unused time
-    comes back. Without a clock the answer is `most`, or UNCLOCKED if that is None.
+    The bank is spread over the moves left, less RESERVE and the lateness of each; the next TURN carries the
+    true clock, so unused time comes back. Without a clock the answer is `most`, or UNCLOCKED if that is None.
     """
-    limit = position.longest(most)
+    limit = position.longest(most, lateness.cautious)
     if position.clock is None:
         return min(limit, UNCLOCKED if most is None else most)
     reserve = max(RESERVE * (position.bank or position.clock), LEAST_RESERVE)
     rules = position.rules
     moves = -(-(rules.plies - position.state.played) // rules.seats)
-    return min(limit, max(0.0, (position.clock - reserve) / moves - OVERHEAD))
+    return min(limit, max(0.0, (position.clock - reserve) / moves - lateness.typical))

@@ -1,4 +1,4 @@
-"""Models of the opponent, and the game as the workspace knows it.
+"""Models of the opponent.
 
 A model is an opponent that searches exactly to a depth, in one view (its own points or the lead, with the
 tiers of the seed or without), and plays the first, the last or any of its best moves. Every opponent move is
@@ -8,36 +8,20 @@ compared with what each model would have played; old comparisons fade.
 from __future__ import annotations
 
 import math
-import random
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
-from arena_engines.engine import EngineError
-from arena_engines.insertion.fixed_depth import InsertionPosition, task_of, zombies
 from arena_engines.insertion.master.beam import CERTAIN
 from arena_engines.insertion.master.search import ALL, FIRST, LAST
 from arena_engines.insertion.master.workspace import (
-    CELL,
-    HALF,
     HALF_MODEL,
-    LEAD,
     LEAD_MODEL,
-    OWN,
     OWN_MODEL,
-    PLAN,
-    POINTS,
     POINTS_MODEL,
-    SPOILING,
     SPOILING_MODEL,
     WARY_MODEL,
-    WORST_CASE,
-    Weights,
-    Workspace,
-    depths_to,
 )
-from arena_protocol.games.insertion.board import Planes, parse_board
-from arena_protocol.games.insertion.rules import MOVES, play
 
 
 class OpponentModel(NamedTuple):
@@ -53,7 +37,16 @@ class OpponentModel(NamedTuple):
     confidence: int = CERTAIN
 
 
-VIEWS = (OWN_MODEL, SPOILING_MODEL, POINTS_MODEL, LEAD_MODEL, HALF_MODEL, WARY_MODEL)
+#: What the opponent counts in each view.
+VIEW_TEXTS = {
+    OWN_MODEL: "its points, then a full board",
+    SPOILING_MODEL: "its lead, then a full board",
+    POINTS_MODEL: "its points",
+    LEAD_MODEL: "its lead",
+    HALF_MODEL: "its points less half of mine",
+    WARY_MODEL: "its points less most of mine",
+}
+VIEWS = tuple(VIEW_TEXTS)
 #: Every model, the likeliest first: most programs count their own points, and seed 001 searched 5 plies.
 MODELS = (
     *(
@@ -89,6 +82,24 @@ SET_DEPTH_COST = 0.02
 SET_LEAST = 0.15
 
 
+#: What is known of an opponent from earlier games weighs as much as this many moves.
+CARRIED = 8.0
+
+
+class Score(NamedTuple):
+    """The comparisons of one model, faded: how often it predicted the move, of how many moves.
+
+    `loss`: of a model that predicts sets, the sum of the logarithms of the sizes of the right ones.
+    """
+
+    hits: float
+    moves: float
+    loss: float
+
+
+NO_SCORES: Mapping[OpponentModel, Score] = MappingProxyType({})
+
+
 class OpponentModels:
     """The hit rate of every model over one game."""
 
@@ -96,13 +107,27 @@ class OpponentModels:
         self.models = models
         self.restart()
 
-    def restart(self) -> None:
-        """Reset all hit rates."""
+    def restart(self, known: Mapping[OpponentModel, Score] = NO_SCORES) -> None:
+        """Reset all hit rates to those of earlier games, where there are some."""
         self._hits = dict.fromkeys(self.models, PRIOR_HITS)
         self._hits[self.models[0]] += HEAD_START
         self._moves = dict.fromkeys(self.models, PRIOR_MOVES)
         self._sizes = {model: PRIOR_HITS * math.log(PRIOR_SET) for model in self.models if model.order == ALL}
         self._best: OpponentModel | None = None
+        for model, score in known.items():
+            if model in self._hits:
+                weight = min(1.0, CARRIED / score.moves)
+                self._hits[model], self._moves[model] = weight * score.hits, weight * score.moves
+                if model in self._sizes:
+                    self._sizes[model] = weight * score.loss
+
+    @property
+    def scores(self) -> dict[OpponentModel, Score]:
+        """The models as they stand."""
+        return {
+            model: Score(self._hits[model], self._moves[model], self._sizes.get(model, 0.0))
+            for model in self.models
+        }
 
     def update(
         self, predicts: Callable[[OpponentModel], float], enough: Callable[[], bool] = lambda: False
@@ -173,170 +198,3 @@ class OpponentModels:
     def confidence(self) -> float:
         """A cautious estimate of the best model's hit rate: less about one standard error of it."""
         return self.best_rate - 0.5 / math.sqrt(self._moves[self.best])
-
-
-#: The views are rewritten when a ply's number within them would exceed this; layout.PLIES is larger by the
-#: pictures that are used ahead.
-LAST_PLY = 200
-HORIZON = 40
-
-#: Values of cells in play: a cell is worth its points less what leaving it would have earned later, so the
-#: others' cells and those pushed off count against me. Against champion in 8 deals at 10 ms a move, own
-#: points alone scored 694 (worst case) and 1,048 (plan) where weights as these scored 1,091 and 1,300.
-#: Of -1.25, -0.9, -0.75, -0.6 and -0.3 for the others' cells -0.75 was the best of the worst case in 6 or 8
-#: deals each: 1,017 against champion (1,022 at -1.25), 796 against champion, spoiling (491), 918 against
-#: `half` of benchmarks/rivals (869).
-WORST_CASE_WEIGHTS = Weights(CELL, -3 * CELL // 4, -CELL // 2)
-PLAN_WEIGHTS = Weights(CELL, -CELL // 2, -CELL // 5)
-#: Against zombies alone everything left on the board will be mine (dummy: 1,998 points, own points alone
-#: 1,839).
-ALONE_WEIGHTS = Weights(CELL, -2 * CELL, -2 * CELL)
-
-
-class GameTracker:
-    """One game as the workspaces know it; `follow` brings it to the position to be played.
-
-    planes: the board; ply: its number within the views; known: visible pictures, at most HORIZON;
-    lookahead: the game's number of visible pictures; alone: all others are zombies; models: scored by all
-    moves seen (two seats only); randoms: one for each workspace, the same at the start of every game.
-    """
-
-    def __init__(
-        self, works: Sequence[Workspace], sixes: int, models: tuple[OpponentModel, ...] = MODELS
-    ) -> None:
-        """All workspaces get the same views; the first one scores the models.
-
-        `sixes`: consecutive moves 6 that make a zombie; 0 disables the guess.
-        """
-        self.models = OpponentModels(models)
-        self._works = works
-        self._sixes = sixes
-        self._restart("", (0, 0, 0))
-
-    def _restart(self, start: str, planes: Planes) -> None:
-        """Begin a game on this board."""
-        self.models.restart()
-        self.randoms = tuple(random.Random(thread) for thread in range(len(self._works)))  # noqa: S311 - no secret
-        for work in self._works:
-            work.new_game()
-        self.planes = planes
-        self.alone = False
-        self.known = 0
-        self.lookahead = 0
-        self._zombies: frozenset[int] = frozenset()
-        self._start = start
-        self._moves: tuple[str, ...] = ()
-        self._rebase(0)
-
-    def _rebase(self, gone: int) -> None:
-        """Let the views begin with the ply after `gone` plies; nothing is written yet."""
-        self._reset_workspaces()
-        self._origin = self._written = gone
-
-    def follow(self, position: InsertionPosition, enough: Callable[[], bool]) -> None:
-        """Take in a position; the models are scored until `enough()`.
-
-        Raises EngineError if the position has no picture, or if its moves do not lead to its board.
-        """
-        now = task_of(position, 1).planes
-        known = len(self._moves)
-        if position.start != self._start or position.moves[:known] != self._moves or not position.start:
-            self._restart(position.start, parse_board(position.start) if position.start else now)
-        self.lookahead = position.rules.lookahead
-        self._catch_up(position, enough)
-        if self.planes != now:
-            raise EngineError(f"board {position.state.board} is not what the moves of this game lead to")
-        self._note_zombies(position)
-        if position.state.played - self._origin > LAST_PLY:
-            self._rebase(position.state.played)
-        self.ply = position.state.played - self._origin
-        if self._sampled:
-            self._reset_workspaces()
-        self._write(position, position.state.sequence[: position.state.played + HORIZON])
-        self.known = min(len(position.state.visible), HORIZON)
-
-    def _catch_up(self, position: InsertionPosition, enough: Callable[[], bool]) -> None:
-        """Play the moves made since, and score the models by the opponent's."""
-        pictures = position.state.sequence
-        for gone in range(len(self._moves), len(position.moves)):
-            if gone - self._origin > LAST_PLY:
-                self._rebase(gone)
-            move, seat = int(position.moves[gone]), gone % position.rules.seats + 1
-            after = play(*self.planes, move, int(pictures[gone]))[:3]
-            if seat != position.seat and position.rules.seats == 2 and not enough():
-                self._write(position, pictures[: gone + self.lookahead])
-                self._score(position, gone, after, enough)
-            self.planes = after
-        self._moves = position.moves
-
-    def _score(
-        self, position: InsertionPosition, gone: int, after: Planes, enough: Callable[[], bool]
-    ) -> None:
-        """Compare the models with a move that led to the board `after`."""
-        picture = int(position.state.sequence[gone])
-        visible = min(self.lookahead, position.rules.plies - gone, self._written - gone)
-        boards = {move: play(*self.planes, move, picture)[:3] for move in range(1, MOVES + 1)}
-
-        @cache
-        def best_boards(view: int, depth: int) -> list[Planes]:
-            """The boards after the best moves of one search, in the order of the moves."""
-            work = self._works[0]
-            move = work.deepen(self.planes, view, gone - self._origin, depths_to(depth), ALL)
-            ties = work.ties or 1 << move  # a timer of the last move may stop this search
-            return [board for move, board in boards.items() if ties >> move & 1]
-
-        def predicts(model: OpponentModel) -> float:
-            best = best_boards(model.view, min(model.depth, visible))
-            if model.order == ALL:
-                return (after in best) / len(set(best))
-            return float(best[0 if model.order == FIRST else -1] == after)
-
-        self.models.update(predicts, enough)
-
-    def _note_zombies(self, position: InsertionPosition) -> None:
-        found = zombies(position.moves, position.rules.seats, position.seat, self._sixes)
-        if found != self._zombies:
-            self._zombies = found
-            self._rebase(position.state.played)
-        self.alone = len(found) == position.rules.seats - 1
-
-    def _write(self, position: InsertionPosition, pictures: str) -> None:
-        """Write into all views what is new of these pictures of the whole game."""
-        if len(pictures) > self._written:
-            self._write_views(position, self._written, pictures[self._written :], self._works)
-            self._written = len(pictures)
-
-    def sample(self, position: InsertionPosition, pictures: str, work: Workspace) -> None:
-        """Write pictures behind the visible ones into one workspace; the next sample replaces them.
-
-        Stored results are void afterwards, and so are the moves of the chance model, also without a picture.
-        """
-        self._sampled = True
-        work.void()
-        if pictures:
-            self._write_views(position, self._written, pictures, (work,))
-
-    def _reset_workspaces(self) -> None:
-        self._sampled = False
-        for work in self._works:
-            work.void()
-
-    def _write_views(
-        self, position: InsertionPosition, gone: int, pictures: str, works: Sequence[Workspace]
-    ) -> None:
-        """Write the plies after `gone` plies of the game into all views."""
-        seats = [ply % position.rules.seats + 1 for ply in range(gone, gone + len(pictures) + 1)]
-        mine = [int(seat == position.seat) for seat in seats]
-        theirs = [1 - side for side in mine]
-        forced = [int(seat in self._zombies) for seat in seats]
-        ply = gone - self._origin
-        alone = len(self._zombies) == position.rules.seats - 1
-        for work in works:
-            work.write(WORST_CASE, ply, pictures, mine, WORST_CASE_WEIGHTS, forced)
-            work.write(PLAN, ply, pictures, mine, ALONE_WEIGHTS if alone else PLAN_WEIGHTS, forced)
-            work.write(OWN_MODEL, ply, pictures, theirs, OWN, forced)
-            work.write(SPOILING_MODEL, ply, pictures, theirs, SPOILING, forced)
-            work.write(POINTS_MODEL, ply, pictures, theirs, POINTS, forced)
-            work.write(LEAD_MODEL, ply, pictures, theirs, LEAD, forced)
-            work.write(HALF_MODEL, ply, pictures, theirs, HALF, forced)
-            work.write(WARY_MODEL, ply, pictures, theirs, WORST_CASE_WEIGHTS, forced)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from functools import cached_property
 from time import perf_counter
 from typing import ClassVar
 
 from arena_engines.engine import Analysis, Engine, EngineError, Parameter, Position, Report
+from arena_engines.lateness import Lateness
 from arena_engines.xo.cells import cell_names, sides_of
 from arena_engines.xo.gomoku.searcher import MAX_DEPTH, Limits, Searcher, SearchResult, run
 from arena_protocol.games.mnk import Marks, Xo
@@ -18,7 +21,7 @@ MOVES_AHEAD = 12
 #: The part of the bank that is never planned with, and its least in milliseconds.
 RESERVE = 0.02
 LEAST_RESERVE = 100.0
-#: Milliseconds that a move costs beside the search: the wire, waking up, a late timer.
+#: The least milliseconds of a move beside the search; a busy machine's are measured in the game.
 OVERHEAD = 5.0
 #: The part of an increment that is spent at once.
 INCREMENT_SHARE = 0.8
@@ -44,6 +47,10 @@ class Gomoku(Engine):
     max_depth: ClassVar[int] = MAX_DEPTH
     eval_names: ClassVar[tuple[str, ...]] = ("value",)
 
+    def __init__(self, values: Mapping[str, int | str | None] | None = None) -> None:
+        super().__init__(values)
+        self._lateness = Lateness(OVERHEAD)
+
     def warm_up(self) -> None:
         """Compile or load the kernel."""
         run()
@@ -57,8 +64,10 @@ class Gomoku(Engine):
         """Return the name of the cell to mark."""
         size = position.rules.size
         marks = position.state.x | position.state.o
+        self._lateness.begin(position)
         limits = self.limits(position, size * size - marks.bit_count())
         found = self._search(position, limits)
+        self._lateness.end(math.inf if limits.seconds is None else limits.seconds * 1000)
         move = cell_names(size)[found.cell]
         self.report = Report(found.depth or None, found.value, found.nodes, (move,))
         return move
@@ -90,10 +99,12 @@ class Gomoku(Engine):
         nodes, depth, most = (self._number(name) for name in ("nodes", "depth", "time"))
         if nodes or depth:
             return Limits(nodes=nodes, depth=depth)
-        longest = position.longest(most)
+        longest = position.longest(most, self._lateness.cautious)
         if position.clock is None:
             return Limits(seconds=min(longest, most or UNCLOCKED) / 1000)
-        enough, millis = budget(position.clock, position.bank, position.increment, empty)
+        enough, millis = budget(
+            position.clock, position.bank, position.increment, empty, self._lateness.typical
+        )
         return Limits(seconds=min(millis, longest) / 1000, enough=enough / 1000)
 
     def _number(self, name: str) -> int | None:
@@ -101,15 +112,17 @@ class Gomoku(Engine):
         return None if value is None else int(value)
 
 
-def budget(clock: int, bank: int | None, increment: int, empty: int) -> tuple[float, float]:
+def budget(
+    clock: int, bank: int | None, increment: int, empty: int, late: float = OVERHEAD
+) -> tuple[float, float]:
     """The time of a move: after how many milliseconds no deeper iteration begins, and after how many to stop.
 
     `clock`, `bank` (the whole time of a game) and `increment` are milliseconds, `empty` is the number of
-    empty cells. The length of a game is unknown, so each move gets a fixed part of what is left. Both results
-    are 0 when no time is left.
+    empty cells; `late` milliseconds come to every move. The length of a game is unknown, so each move gets a
+    fixed part of what is left. Both results are 0 when no time is left.
     """
     reserve = max(RESERVE * (bank or clock), LEAST_RESERVE)
     moves = max(1, min(MOVES_AHEAD, -(-empty // 2)))
-    free = max(0.0, clock - reserve - OVERHEAD)
+    free = max(0.0, clock - reserve - late)
     share = free / moves + INCREMENT_SHARE * increment
     return min(free, ENOUGH * share), min(free, MOST * share)

@@ -12,9 +12,9 @@ from arena_engines.insertion.fixed_depth import InsertionPosition
 from arena_engines.insertion.master.engine import Master
 from arena_engines.insertion.master.opponent import (
     MODELS,
-    GameTracker,
     OpponentModel,
 )
+from arena_engines.insertion.master.tracker import GameTracker
 from arena_engines.insertion.master.workspace import Workspace
 from arena_protocol.games.insertion import Insertion
 from arena_protocol.games.insertion.board import Planes

@@ -10,9 +10,9 @@ from arena_engines.insertion.baselines import Dummy
 from arena_engines.insertion.champion import Champion
 from arena_engines.insertion.master.beam import CERTAIN, member
 from arena_engines.insertion.master.layout import INFINITY
-from arena_engines.insertion.master.opponent import PLAN_WEIGHTS, GameTracker
 from arena_engines.insertion.master.planner import SearchRequest
 from arena_engines.insertion.master.search import ALL, FIRST
+from arena_engines.insertion.master.tracker import PLAN_WEIGHTS, GameTracker
 from arena_engines.insertion.master.workspace import (
     HALF_MODEL,
     OWN_MODEL,

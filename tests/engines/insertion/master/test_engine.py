@@ -14,11 +14,12 @@ from arena_engines.insertion.baselines import Dummy, Greedy
 from arena_engines.insertion.champion import Champion
 from arena_engines.insertion.fixed_depth import InsertionPosition
 from arena_engines.insertion.master import engine
-from arena_engines.insertion.master.engine import HALVES, Master, budget
+from arena_engines.insertion.master.engine import HALVES, OVERHEAD, Master, budget
 from arena_engines.insertion.master.opponent import OpponentModel
 from arena_engines.insertion.master.planner import IMPOSSIBLE, SearchRequest, sampled
 from arena_engines.insertion.master.search import ALL
 from arena_engines.insertion.master.workspace import ALL_LANES, HALF_MODEL, WORST_CASE, Workspace
+from arena_engines.lateness import Lateness
 from arena_engines.registry import create
 from arena_protocol.games.insertion import Insertion
 from arena_protocol.games.insertion.rules import distinct_moves
@@ -175,7 +176,7 @@ def clocked(
 ) -> float:
     position = at("...../...../...../...../.....", "1" * 200, plies=200, clock=clock, bank=bank)
     state = position.state._replace(played=ply - 1)
-    return budget(replace(position, state=state, move_limit=move_limit), millis)
+    return budget(replace(position, state=state, move_limit=move_limit), millis, Lateness(OVERHEAD))
 
 
 def test_the_bank_is_spread_over_the_moves_left() -> None:

@@ -16,17 +16,16 @@ from arena_engines.insertion.master.engine import CERTAIN_RATE, PLAN_RATE
 from arena_engines.insertion.master.opponent import (
     CHOICES,
     FADING,
-    LAST_PLY,
     MODELS,
     PRIOR_HITS,
     PRIOR_MOVES,
     PRIOR_SET,
     SINGLE_MODELS,
-    GameTracker,
     OpponentModel,
     OpponentModels,
 )
 from arena_engines.insertion.master.search import ALL, FIRST, LAST
+from arena_engines.insertion.master.tracker import LAST_PLY, GameTracker
 from arena_engines.insertion.master.workspace import (
     HALF_MODEL,
     LEAD_MODEL,

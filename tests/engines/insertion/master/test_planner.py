@@ -6,7 +6,6 @@ import pytest
 
 from arena_engines.insertion.champion import Champion
 from arena_engines.insertion.master.opponent import (
-    GameTracker,
     OpponentModel,
 )
 from arena_engines.insertion.master.planner import (
@@ -22,6 +21,7 @@ from arena_engines.insertion.master.planner import (
     worst_case,
 )
 from arena_engines.insertion.master.search import ALL
+from arena_engines.insertion.master.tracker import GameTracker
 from arena_engines.insertion.master.workspace import OWN_MODEL, POINTS_MODEL, Workspace
 from arena_protocol.games.insertion.rules import distinct_moves
 

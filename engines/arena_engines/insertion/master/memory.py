@@ -1,0 +1,145 @@
+"""What a master keeps of its opponents from game to game: how well each model predicted them.
+
+A name stands for a program. What is kept of earlier games weighs as much as CARRIED moves of the next one, so
+that a program which has changed behind its name is noticed within about as many moves.
+
+    memory=yes     in the process
+    memory=FILE    also in a JSON file, written after every game; one process at a time
+    memory=no      every opponent is new in every game
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from arena_engines.engine import EngineError, Parameter
+from arena_engines.insertion.master.opponent import MODELS, OpponentModel, Score
+
+logger = logging.getLogger(__name__)
+
+NO, YES = "no", "yes"
+FORMAT = "master memory 1"
+#: Opponents that are kept; of more, those met last.
+MOST_NAMES = 1000
+#: A score is as large as the longest game; a file with more is not ours.
+MOST_MOVES = 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryParameter(Parameter):
+    """`yes`, `no` or a path."""
+
+    @property
+    def expected(self) -> str:
+        """The accepted values as text."""
+        return "yes|no|FILE"
+
+    def parse(self, text: str) -> str:
+        """Return the text unchanged. Raises EngineError naming what is expected."""
+        if not text:
+            raise EngineError(f"{self.name}={text}: expected {self.name}={self.expected}")
+        return text
+
+
+class Known(NamedTuple):
+    """An opponent: the games played against it, and the score of each model after the last of them."""
+
+    games: int
+    scores: Mapping[OpponentModel, Score]
+
+
+NEW = Known(0, {})
+
+
+class OpponentMemory:
+    """The opponents by name."""
+
+    def __init__(self, kept: str) -> None:
+        """`kept`: NO, YES or the path of a file. Raises EngineError if the file is not one of a memory."""
+        self._enabled = kept != NO
+        self._path = None if kept in (NO, YES) else Path(kept)
+        self._known: dict[str, Known] = {}
+        if self._path is not None:
+            self._known = read(self._path)
+
+    def recall(self, name: str) -> Known:
+        """Return what is known of an opponent; an empty name is that of an unknown one."""
+        return self._known.get(name, NEW) if self._enabled else NEW
+
+    def keep(self, name: str, scores: Mapping[OpponentModel, Score]) -> None:
+        """Keep the scores of the models after a game.
+
+        A file that cannot be written is a warning, not the end of the bot.
+        """
+        if not self._enabled or not name:
+            return
+        games = self.recall(name).games + 1
+        self._known.pop(name, None)
+        self._known[name] = Known(games, scores)
+        while len(self._known) > MOST_NAMES:
+            del self._known[next(iter(self._known))]
+        if self._path is not None:
+            try:
+                write(self._path, self._known)
+            except OSError as exc:
+                logger.warning("memory=%s cannot be written: %s", self._path, exc.strerror)
+
+
+def write(path: Path, known: Mapping[str, Known]) -> None:
+    """Replace the file at once. Raises OSError."""
+    opponents = {
+        name: {
+            "games": each.games,
+            "models": [
+                [model.view, model.depth, model.order, *(round(value, 4) for value in score)]
+                for model, score in each.scores.items()
+            ],
+        }
+        for name, each in known.items()
+    }
+    beside = path.with_name(f"{path.name}.{os.getpid()}")
+    beside.write_text(json.dumps({"format": FORMAT, "opponents": opponents}), encoding="utf-8")
+    beside.replace(path)
+
+
+def read(path: Path) -> dict[str, Known]:
+    """Return the opponents in a file, none if there is no file. Raises EngineError for any other file."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if data["format"] != FORMAT:
+            raise ValueError(data["format"])
+        return {str(name): _known(each) for name, each in data["opponents"].items()}
+    except FileNotFoundError:
+        if not path.parent.is_dir():
+            raise EngineError(f"memory={path}: there is no folder {path.parent}") from None
+        return {}
+    except OSError as exc:
+        raise EngineError(f"memory={path}: {exc.strerror}") from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise EngineError(f"memory={path}: expected a file that master wrote; give another name") from None
+
+
+def _known(data: Any) -> Known:
+    games = data["games"]
+    scores = {}
+    for view, depth, order, hits, moves, loss in data["models"]:
+        model = OpponentModel(view, depth, order)
+        score = Score(float(hits), float(moves), float(loss))
+        if (
+            model in MODELS
+            and 0 <= score.hits <= score.moves <= MOST_MOVES
+            and score.moves > 0
+            and 0 <= score.loss <= MOST_MOVES
+        ):
+            scores[model] = score
+            continue
+        raise ValueError(model)
+    if type(games) is not int or games < 1:
+        raise ValueError(games)
+    return Known(games, scores)
