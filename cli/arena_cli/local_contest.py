@@ -81,8 +81,18 @@ class LocalContest:
             guests=False,
         )
         check_numbers(config)
-        entrants = [entrant_of(bot.name, bot.token, self.concurrency) for bot in self.group]
-        return ContestSpec(config=config, entrants=entrants, new=True, seeded=self.seed is not None)
+        frozen = {bot.name for bot in self.group if bot.sandbox and not bot.sandbox.limits.ponder}
+        entrants = [
+            replace(entrant_of(bot.name, bot.token, self.concurrency), ponders=bot.name not in frozen)
+            for bot in self.group
+        ]
+        return ContestSpec(
+            config=config,
+            entrants=entrants,
+            new=True,
+            seeded=self.seed is not None,
+            contained=frozenset(bot.name for bot in self.group if bot.sandbox),
+        )
 
     def processes(self) -> list[LocalBot]:
         """Return the bots to start, each once for every game that it may play at the same time."""

@@ -232,6 +232,7 @@ def _spec(file: ContestFile, options: ServeOptions) -> tuple[ContestSpec, list[I
         bot_logs=logs,
         timetable=timetable_of(file),
         webhooks=webhooks_of(file),
+        contained=frozenset(bot.name for bot in file.bot if bot.in_container),
     )
     return spec, persons
 

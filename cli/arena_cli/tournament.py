@@ -98,7 +98,7 @@ def command(config: Config, options: TournamentOptions = TournamentOptions(), as
     with TournamentDisplay(file.contest.name, options.database, json=as_json) as display:
         engines = (bot.engine for bot in file.bot if bot.engine is not None)
         compile_engines(file.contest.game, engines, display.step)
-        environment, place = server_environment(bots), f"{options.database} {file.contest.name}"
+        environment, place = server_environment(bots), place_of(options.database, file.contest.name)
         ended = asyncio.run(_run(Tournament(server, environment, bots, options.logs, place), display))
     last = display.last
     if last is not None:
@@ -159,6 +159,14 @@ def _server_command(config: Path, file: ContestFile, options: TournamentOptions)
     for option, value in values.items():
         server += () if value is None else (option, str(value))
     return server
+
+
+def place_of(database: str, contest: str) -> str:
+    """What no other run on this machine has at the same time: the database, wherever it was started."""
+    from arena_server.store.database import database_of
+
+    found = database_of(database)
+    return f"{found.resolve() if isinstance(found, Path) else database} {contest}"
 
 
 async def _run(tournament: Tournament, display: TournamentDisplay) -> bool:

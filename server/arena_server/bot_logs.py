@@ -29,7 +29,7 @@ from arena_server.core.log_events import ConnectionEvent, LogEvent, LoggedIn
 from arena_server.driver import Driver, Run
 from arena_server.errors import ArenaError
 from arena_server.interfaces import Core, Routing
-from arena_server.logs import log_fields
+from arena_server.logs import BotUsage, log_fields
 
 #: The size of a bot's log; the oldest lines beyond it are dropped, half of the log at a time.
 LOG_BYTES = 1024 * 1024
@@ -112,15 +112,22 @@ class BotLogs:
         conn, bot = event.conn, event.bot
         if bot is None:
             return
-        fields = {key: value for key, value in log_fields(event).items() if key not in ("conn", "bot")}
-        text = " ".join([event.event, *(f"{key}={value}" for key, value in fields.items())])
-        self._add((bot, time.monotonic_ns(), EVENT, text.encode()))
+        self._add_event(bot, event)
         if isinstance(event, LoggedIn):
             # After WELCOME was sent: its resume key is in no log, and neither is the token of HELLO.
             self._bots[conn] = bot
             early = self._early.pop(conn, [])
             for arrived, line in early:
                 self._add((bot, arrived, CLIENT, line))
+
+    def used(self, event: BotUsage) -> None:
+        """What the bot got of the processor in a game."""
+        self._add_event(event.bot, event)
+
+    def _add_event(self, bot: str, event: LogEvent) -> None:
+        fields = {key: value for key, value in log_fields(event).items() if key not in ("conn", "bot")}
+        text = " ".join([event.event, *(f"{key}={value}" for key, value in fields.items())])
+        self._add((bot, time.monotonic_ns(), EVENT, text.encode()))
 
     def released(self, conn: int) -> None:
         """The connection is gone."""

@@ -135,6 +135,7 @@ def entrants_of(file: ContestFile, hashes: Mapping[str, str] | None = None) -> l
             author=bot.author,
             language=bot.language,
             url=bot.url,
+            ponders=not bot.in_container or bot.limits(file.container.limits()).ponder,
         )
         for bot in file.bot
     ]

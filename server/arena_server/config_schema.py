@@ -277,6 +277,8 @@ class ContainerTable(_Table):
     #: Bytes; a text such as "512MB" in the file.
     memory: int | None = None
     pids: int | None = Field(default=None, ge=2, le=1_000_000)
+    #: Whether it may think while another seat of its game is to move.
+    ponder: Literal["on", "off"] | None = None
 
     @field_validator("memory", mode="before")
     @classmethod
@@ -290,6 +292,7 @@ class ContainerTable(_Table):
     def limits(self, default: ContainerLimits = DEFAULT_LIMITS) -> ContainerLimits:
         """What these keys say, else the default."""
         given = {key: getattr(self, key) for key in ("cpus", "memory", "pids")}
+        given["ponder"] = None if self.ponder is None else self.ponder == "on"
         return replace(default, **{key: value for key, value in given.items() if value is not None})
 
 
@@ -326,7 +329,7 @@ class BotTable(ContainerTable):
 
     @model_validator(mode="after")
     def _check_limits(self) -> Self:
-        limits = [key for key in ("cpus", "memory", "pids") if getattr(self, key) is not None]
+        limits = [key for key in ("cpus", "memory", "pids", "ponder") if getattr(self, key) is not None]
         if limits and not self.in_container:
             raise ValueError(f"{limits[0]}: expected image or build beside it, got neither")
         return self

@@ -28,6 +28,7 @@ from arena_server.core.effects import (
     Mute,
     Reply,
     Send,
+    SetFrozen,
     Show,
     ShowLog,
     StartDraw,
@@ -389,6 +390,8 @@ class Driver:
             case Show(transcript, end):
                 for reader in run.readers:
                     reader.shown(transcript, end)
+            case SetFrozen():
+                run.listener.set_frozen(effect)
             case StartDraw(draw):
                 run.listener.draw(draw)
             case Finished(reason):
@@ -399,12 +402,10 @@ class Driver:
                     self.pool.dismiss(conn)
             case CloseConnection(conn):
                 self.pool.dismiss(conn)
-            case Mute(conn):
-                if (connection := self._connections.get(conn)) is not None:
-                    connection.mute()
-            case Unmute(conn):
-                if (connection := self._connections.get(conn)) is not None:
-                    connection.unmute()
+            case Mute(conn) if conn in self._connections:
+                self._connections[conn].mute()
+            case Unmute(conn) if conn in self._connections:
+                self._connections[conn].unmute()
 
     # -- what connections report (connection.Sink)
 

@@ -21,7 +21,8 @@ from arena_server.bot_logs import BotLogs, LoggedDriver
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.config import format_of
 from arena_server.core.contest import Contest
-from arena_server.core.events import DrawDone, Event, Stop
+from arena_server.core.effects import SetFrozen
+from arena_server.core.events import DrawDone, Event, Stop, Thawed
 from arena_server.core.formats.base import Draw
 from arena_server.core.journal import JournalError
 from arena_server.core.log_events import LogEvent
@@ -29,8 +30,15 @@ from arena_server.core.router import Member, Router
 from arena_server.drawing import run_draw
 from arena_server.driver import Driver, Run
 from arena_server.errors import ArenaError, PublicError, public_text
-from arena_server.interfaces import TranscriptReader
-from arena_server.logs import BotLogLinesDropped, ContestPace, ContestTakenUp, PowerCut, ServerFault
+from arena_server.interfaces import BotPlaces, TranscriptReader
+from arena_server.logs import (
+    BotLogLinesDropped,
+    BotUsage,
+    ContestPace,
+    ContestTakenUp,
+    PowerCut,
+    ServerFault,
+)
 from arena_server.pace import GamePace
 from arena_server.spec import ContestSpec
 from arena_server.store.database import ContestHeader, Database, damaged
@@ -100,6 +108,8 @@ class HostedContest:
         self._ended = ended
         self._observers: list[ContestObserver] = []
         self._readers: list[TranscriptReader] = []
+        #: Where its bots run; who runs them sets it before `start`.
+        self.places: BotPlaces | None = None
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._logs: BotLogs | None = None
@@ -221,6 +231,8 @@ class HostedContest:
         if self._drawing is not None:
             self._drawing.cancel()
         self._stop_clock()
+        if self.places is not None:
+            await self.places.finish()
         if self._driver is not None:
             self._driver.remove(self.run)
             self._router.remove(self.name)
@@ -303,9 +315,18 @@ class HostedContest:
             observer.replied(number, problem)
 
     def log(self, event: LogEvent) -> None:
+        if isinstance(event, BotUsage) and self._logs is not None:
+            self._logs.used(event)
         for observer in self._observers:
             observer.happened(event)
         self._log(event)
+
+    def set_frozen(self, order: SetFrozen) -> None:
+        """Where the bots were not started here, they run all the time."""
+        if self.places is not None:
+            self.places.set_frozen(order)
+        elif not order.frozen:
+            self.feed(Thawed(order.bot, order.slot, order.number))
 
     def draw(self, draw: Draw) -> None:
         """Draw while the games of other contests go on."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from arena_protocol.record import GameRecord
-from arena_server.core.effects import Effect, Marker
+from arena_server.core.effects import Effect, Marker, SetFrozen
 from arena_server.core.events import Event
 from arena_server.core.formats.base import Draw
 from arena_server.core.journal import Entry
@@ -78,6 +78,16 @@ class TranscriptReader(Protocol):
         """Nothing of the contest follows; `problem` says why if it failed. It may come twice."""
 
 
+class BotPlaces(Protocol):
+    """Who can stop the programs of bots for a time, and measure them."""
+
+    def set_frozen(self, order: SetFrozen) -> None:
+        """Stop a program, or let it go on and then let the contest handle Thawed."""
+
+    async def finish(self) -> None:
+        """Wait for what was measured of the last games."""
+
+
 class DriverEvents(Protocol):
     """What the driver needs of who runs a contest."""
 
@@ -89,6 +99,9 @@ class DriverEvents(Protocol):
 
     def log(self, event: LogEvent) -> None:
         """Something for the log and for observers happened."""
+
+    def set_frozen(self, order: SetFrozen) -> None:
+        """Stop a program, or let it go on and then let the contest handle Thawed."""
 
     def draw(self, draw: Draw) -> None:
         """Run this draw off the loop, then let the contest handle DrawDone."""

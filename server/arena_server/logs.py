@@ -140,6 +140,19 @@ def _word(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class BotUsage(LogEvent):
+    """What a bot in a container got of the processor in a game (`launch.cgroup.CpuTime`); None: not known."""
+
+    event = "usage"
+    game: str
+    bot: str
+    slot: int
+    used_ms: int | None
+    throttled_ms: int | None
+    pressure_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class ContestTakenUp(LogEvent):
     """The server goes on with contest number `contest` of the database, which has `games` results."""
 

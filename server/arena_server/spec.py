@@ -36,7 +36,8 @@ class ContestSpec:
     tells that its seed has to be that of the config. `bot_logs` is the folder of private logs of
     bots, None without. A contest that is not `listed` has to be named in HELLO, no ERROR,
     page or report names it, and its host neither waits for it nor ends with it. The `timetable`
-    may be another when the contest goes on, but for `freeze_at`, which is that of the config.
+    may be another when the contest goes on, but for `freeze_at`, which is that of the config. `contained`
+    has the bots that run in containers where they are started together with the contest.
     """
 
     config: ContestConfig
@@ -47,6 +48,7 @@ class ContestSpec:
     listed: bool = True
     timetable: Timetable = field(default_factory=Timetable)
     webhooks: Sequence[Webhook] = ()
+    contained: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:

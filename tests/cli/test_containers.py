@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
-from tests.server.launch.test_containers import real_engine
-from tests.server.programs import arena, inside
+from tests.forked import Arena
+from tests.server.launch.test_containers import is_frozen, real_engine
+from tests.server.programs import PATIENCE_S, arena, inside
+
+from arena_cli.options import DEFAULT_DATABASE
+from arena_cli.tournament import place_of
+from arena_server.launch.cgroup import ControlGroup
+from arena_server.launch.container import LABEL, place_mark
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/containers.md").read_text()
@@ -28,8 +36,15 @@ def write(folder: Path, bot: str) -> None:
     (folder / "c.toml").write_text(text)
 
 
+def left(contest: str) -> str:
+    """The containers of a contest in the database of this folder."""
+    mark = place_mark(place_of(DEFAULT_DATABASE, contest))
+    words = ["docker", "ps", "--all", "--quiet", "--filter", f"label={LABEL}={mark}"]
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+
 @real_engine
-def test_the_example_of_the_page(tmp_path: Path) -> None:
+def test_the_example_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "boxes.toml").write_text(block("toml") + "\n[game]\nplies = 20\n")
     (tmp_path / "mybot").mkdir()
     (tmp_path / "mybot/Dockerfile").write_text(block("text"))
@@ -39,8 +54,19 @@ def test_the_example_of_the_page(tmp_path: Path) -> None:
     assert "building the image of ./mybot ...\n" in ended.err
     assert "4 of 4 games, scored by points, finished" in ended.out
     assert re.search(r"mybot +\d+ +4 +[\d.]+ +-", ended.out)
-    left = ["docker", "ps", "--all", "--quiet", "--filter", "label=insertion-arena.contest"]
-    assert subprocess.run(left, capture_output=True, text=True, check=True).stdout == ""
+    monkeypatch.chdir(tmp_path)
+    assert left("boxes") == ""
+
+
+def test_the_containers_of_a_run_are_not_those_of_another_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = set()
+    for folder in (tmp_path, tmp_path, tmp_path.parent):
+        monkeypatch.chdir(folder)
+        places.add(place_of(DEFAULT_DATABASE, "friday"))
+    assert len(places) == 2
+    assert place_of("postgresql://host/base", "friday") == "postgresql://host/base friday"
 
 
 @real_engine
@@ -85,6 +111,75 @@ def test_a_contest_decides_what_its_file_says(tmp_path: Path, monkeypatch: pytes
             2,
             f"arena: {option[0]}: expected without --config, which decides it",
         )
+
+
+#: Plays 6, each time after a line to the pipe `asked` and one of the pipe `gate`.
+GATED = """
+import os, socket
+sock = socket.create_connection((os.environ["ARENA_HOST"], int(os.environ["ARENA_PORT"])))
+asked, gate = open("asked", "w", buffering=1), open("gate")
+def say(line): sock.sendall(line.encode() + b"\\n")
+say(f"HELLO 1 {os.environ['ARENA_NAME']} token={os.environ['ARENA_TOKEN']}")
+for line in sock.makefile():
+    verb, value = (line.split() + [""])[:2]
+    if verb == "GAME": say("READY " + value)
+    if verb == "TURN":
+        print(value, file=asked)
+        gate.readline()
+        say("MOVE 6")
+"""
+
+
+def wait_until_frozen(name: str) -> None:
+    """Wait until the bot's container stands still."""
+    words = ["docker", "ps", "--no-trunc", "--format", "{{.ID}} {{.Names}}", "--filter", f"name={name}"]
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        rows = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
+        ids = [row.split()[0] for row in rows if not row.endswith("-relay")]
+        pid = (
+            ids
+            and subprocess.run(
+                ["docker", "inspect", "--format", "{{.State.Pid}}", ids[0]], capture_output=True, text=True
+            ).stdout
+        )
+        group = ControlGroup.of(ids[0], int(pid)) if pid else None
+        if group is not None and is_frozen(group):
+            return
+    raise AssertionError(f"{name} did not stand still within {PATIENCE_S:.0f} s")
+
+
+@real_engine
+def test_who_does_not_ponder_is_frozen_while_the_other_is_on_move(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other moves only when that has been seen; then the bot is thawed, else it could not move."""
+    (tmp_path / "a.py").write_text(GATED)
+    (tmp_path / "mybot").mkdir()
+    (tmp_path / "mybot/Dockerfile").write_text(block("text"))
+    shutil.copy(ROOT / "client/starters/python/bot.py", tmp_path / "mybot/bot.py")
+    (tmp_path / "c.toml").write_text(
+        '[contest]\nname = "frozen"\ngames_per_pair = 2\n[game]\nplies = 8\nclock = "100s"\n'
+        '[server]\nbot_logs = "logs"\n[container]\nponder = "off"\n'
+        '[[bot]]\nname = "ann"\ncommand = ["python", "a.py"]\n[[bot]]\nname = "bob"\nbuild = "mybot"\n'
+    )
+    for name in ("asked", "gate"):
+        os.mkfifo(tmp_path / name)
+    words = ["tournament", "c.toml", "--no-web", "--json"]
+    with Arena(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        with open(tmp_path / "asked") as asked, open(tmp_path / "gate", "w") as gate:
+            for _ in range(8):
+                assert asked.readline()
+                wait_until_frozen("arena-bob-1-")
+                gate.write("\n")
+                gate.flush()
+        out, _ = process.communicate(timeout=PATIENCE_S)
+    assert [row["faults"] for row in json.loads(out)["standings"]] == [{}, {}]
+    monkeypatch.chdir(tmp_path)
+    assert left("frozen") == ""
+    usage = (tmp_path / "logs/frozen/bob.log").read_text()
+    # The program may have ended after the last game before it could be measured.
+    assert re.search(r"\* usage game=g1 slot=1 used_ms=\d+ throttled_ms=\d+ pressure_ms=\d+\n", usage)
 
 
 #: A bot that plays 6, and from its second move on breaks a rule of the contest or of its container.

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from arena_protocol.record import GameRecord
-from arena_server.core.effects import Effect, Marker
+from arena_server.core.effects import Effect, Marker, SetFrozen
 from arena_server.core.events import Event, Flushed, Opened, Received
 from arena_server.core.formats.base import Draw
 from arena_server.core.journal import Entry
@@ -97,6 +97,7 @@ class Recorder:
     batches: list[list[Entry]] = field(default_factory=list)
     replies: list[tuple[int, str | None]] = field(default_factory=list)
     crashes: list[Exception] = field(default_factory=list)
+    frozen: list[SetFrozen] = field(default_factory=list)
 
     def append(self, entries: Sequence[Entry]) -> bool:
         self.batches.append(list(entries))
@@ -113,6 +114,9 @@ class Recorder:
 
     def log(self, event: LogEvent) -> None:
         self.logged.append(event)
+
+    def set_frozen(self, order: SetFrozen) -> None:
+        self.frozen.append(order)
 
     def draw(self, draw: Draw) -> None:
         raise AssertionError(f"{draw} in a contest that draws nothing")

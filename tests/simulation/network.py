@@ -85,6 +85,7 @@ class FaultProfile:
     direct_one_in: int = 2
     longest_wakeup: int = 200_000
     longest_draw: int = 2 * SECOND
+    longest_thaw: int = 30 * MS
     crash_one_in: int = 0
     power_one_in: int = 0
     window: int = 64 * 1024
@@ -93,7 +94,13 @@ class FaultProfile:
 
 #: No chance at all: for tests in which every moment counts.
 CALM = FaultProfile(
-    latency=(0, 1), stall_one_in=0, longest_commit=1, direct_one_in=0, longest_wakeup=1, longest_draw=1
+    latency=(0, 1),
+    stall_one_in=0,
+    longest_commit=1,
+    direct_one_in=0,
+    longest_wakeup=1,
+    longest_draw=1,
+    longest_thaw=1,
 )
 #: What a local network and a busy machine do.
 LOCAL = FaultProfile()

@@ -35,10 +35,13 @@ class Scenario:
     faults: FaultProfile
     slots: dict[str, int]
     orders: tuple[Order, ...] = ()
+    frozen: frozenset[str] = frozenset()
 
     def play(self) -> World:
         """Play it to its end. Raises Violation, or whatever else goes wrong."""
-        world = World(self.seed, self.config, self.kinds, self.faults, self.slots, self.orders)
+        world = World(
+            self.seed, self.config, self.kinds, self.faults, self.slots, self.orders, frozen=self.frozen
+        )
         world.run(LIMIT)
         return world
 
@@ -49,7 +52,9 @@ def draw(seed: int) -> Scenario:
     config = _config(seed, rng)
     kinds = _kinds(rng)
     config = _with_format(config, sum(kind is not Spectator for kind in kinds.values()))
-    return Scenario(seed, config, kinds, _faults(rng), _slots(kinds, rng), orders(rng))
+    # Its own seed decides, so that all else is drawn as before.
+    frozen = frozenset(name for name in kinds if seed % 3 == 0 and one_in(Random(f"{seed} {name}"), 2))
+    return Scenario(seed, config, kinds, _faults(rng), _slots(kinds, rng), orders(rng), frozen)
 
 
 def _config(seed: int, rng: Random) -> ContestConfig:

@@ -38,8 +38,10 @@ from arena_server.core.effects import (
     Marker,
     Mute,
     Send,
+    SetFrozen,
     StartDraw,
     Store,
+    TurnMark,
     Unmute,
 )
 from arena_server.core.events import (
@@ -54,9 +56,11 @@ from arena_server.core.events import (
     Received,
     Stop,
     Stored,
+    Thawed,
     Tick,
 )
 from arena_server.core.journal import Entry, Past
+from arena_server.core.log_events import LoggedIn
 from arena_server.core.router import Member, Router
 from arena_server.driver import BEAT_S, HELD_NS, CommitBarrier, StallDetector
 from arena_server.store.journal import pack, unpack
@@ -225,6 +229,9 @@ class SimulatedServer:
         self.looked_at: Callable[[str, str], None] = lambda name, status: None
         #: How each contest ended that is over, and those that raised.
         self.reasons: dict[str, str] = {}
+        #: The contest, bot and slot of each program that does not run, and of each bot's connection.
+        self.frozen: set[tuple[str, str, int]] = set()
+        self._players: dict[int, tuple[str, str, int]] = {}
         self.closed: dict[str, Exception] = {}
         self.alive = True
         self._hosted = dict(hosted)
@@ -482,6 +489,8 @@ class SimulatedServer:
             self.sockets[number].close()
 
     def _carry_out(self, name: str, life: Life, effect: Effect) -> None:
+        if isinstance(effect, Send) and type(effect.marker) is TurnMark:
+            assert self._players[effect.conn] not in self.frozen, "a TURN for a program that is frozen"
         if isinstance(effect, Send | CloseConnection | Mute | Unmute):
             socket = self.sockets.get(effect.conn)
             if socket is None:  # it has just been lost
@@ -490,6 +499,14 @@ class SimulatedServer:
             _apply(effect, socket)
             return
         life.hosted.observer.carried_out(effect, self.queue.now)
+        match effect:
+            case LoggedIn(conn, _, str(bot), slot=slot):
+                self._players[conn] = name, bot, slot
+                self.frozen.discard((name, bot, slot))  # who logs in runs
+            case SetFrozen(bot, slot, True):
+                self.frozen.add((name, bot, slot))
+            case SetFrozen():
+                self._later(self._rng.randrange(self._faults.longest_thaw), lambda: self._thaw(name, effect))
         if isinstance(effect, StartDraw):
             # In another thread or process: it takes a while, in which the server may be killed.
             done = DrawDone(pickle.loads(pickle.dumps(effect.draw)).run())
@@ -499,6 +516,10 @@ class SimulatedServer:
             self._later(0, self._leave if self._stopping else lambda: self.looked_at(name, effect.reason))
             self.router.ended()
             self._routed += self.router.take()
+
+    def _thaw(self, name: str, thaw: SetFrozen) -> None:
+        self.frozen.discard((name, thaw.bot, thaw.slot))
+        self.feed(name, Thawed(thaw.bot, thaw.slot, thaw.number))
 
     # -- time, as in driver.Driver
 
@@ -587,6 +608,7 @@ class SimulatedServer:
         self._stalled = False
         self._callbacks.clear()
         self.lives = {}
+        self.frozen.clear()  # the launcher ends all bots, and starts new ones
 
     def _restart(self, power: bool) -> None:
         going_on = [name for name in self._hosted if name not in self.reasons and name not in self.closed]

@@ -27,7 +27,7 @@ class Plan:
     """A contest to be simulated. `slots`: how many games each bot may play at once; 1 if it is not there.
 
     Those of `late` are no entrants until they are added. `named`: its bots say `contest=` in HELLO.
-    `contest`: the class that referees it.
+    `contest`: the class that referees it. The bots of `frozen` are so while they are not on move.
     """
 
     config: ContestConfig
@@ -36,6 +36,7 @@ class Plan:
     named: bool = False
     contest: type[Contest] = Contest
     late: frozenset[str] = frozenset()
+    frozen: frozenset[str] = frozenset()
 
 
 class Order(NamedTuple):
@@ -60,6 +61,7 @@ class Part:
                 sha256(tokens[name].encode("ascii")).hexdigest(),
                 kind is not Spectator,
                 plan.slots.get(name, 1),
+                ponders=name not in plan.frozen,
             )
             for name, kind in plan.kinds.items()
         }
@@ -183,10 +185,11 @@ class World(Worlds):
         slots: Mapping[str, int] = MappingProxyType({}),
         orders: Sequence[Order] = (),
         late: frozenset[str] = frozenset(),
+        frozen: frozenset[str] = frozenset(),
     ) -> None:
         self.config = config
         self.kinds = kinds
-        super().__init__(seed, [Plan(config, kinds, slots, late=late)], faults, orders)
+        super().__init__(seed, [Plan(config, kinds, slots, late=late, frozen=frozen)], faults, orders)
         self._part = self.parts[0]
         self.entrants = self._part.entrants
         self.checker = self._part.checker

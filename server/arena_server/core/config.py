@@ -30,7 +30,8 @@ class Entrant:
     It may play `concurrency` games at once, each on a connection of its own. One that does not play may
     only watch, and on any number of connections at once. The rest is what its author says of it, for people;
     bots of one `owner` belong together. With `author_sha256` that token is the author's: it opens the log of
-    the bot, and only a program that the server has started itself (event Replace) logs in to play.
+    the bot, and only a program that the server has started itself (event Replace) logs in to play. One that
+    does not ponder (`ponders`) is frozen while it is not on move, where the shell can do that.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Entrant:
     language: str = ""
     url: str = ""
     author_sha256: str | None = None
+    ponders: bool = field(default=True, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

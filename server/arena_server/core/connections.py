@@ -82,9 +82,12 @@ class Connections:
         self.drop_login_deadline(peer)
         self._games.forget(peer)
         # Departed last: what it does may seat others, and this connection must not be among them.
-        if peer.slot is not None:
-            peer.slot.disconnect()
-            self.departed(peer.slot, now)
+        if (slot := peer.slot) is not None:
+            slot.disconnect()
+            # It has to see the end of its connection; another program may log in to its slot.
+            if not slot.awake:
+                self._out.thaw(slot, lost=True)
+            self.departed(slot, now)
 
     # -- absent bots
 

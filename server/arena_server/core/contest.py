@@ -42,6 +42,7 @@ from arena_server.core.events import (
     Stalled,
     Stop,
     Stored,
+    Thawed,
     Tick,
     TimeUp,
 )
@@ -233,8 +234,8 @@ class Contest:
                 self._stalled(began, ended, now)
             case Command() | Observe() | Replace():
                 self._obey(event, now)
-            case Abandoned(bot, slot, game_id):
-                self._seat_lines.abandon(self._games.find(game_id), bot, slot, now)
+            case Abandoned() | Thawed():
+                self._handlers.program_changed(event, now)
             case DrawDone(drawn):
                 self._games.drawn(drawn)
         # Nothing can start or end unless a game ended or a player came or left; after the end

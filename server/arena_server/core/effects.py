@@ -77,6 +77,18 @@ class Unmute:
     conn: int
 
 
+class SetFrozen(NamedTuple):
+    """Stop the program that plays in `slot` of `bot` (`frozen`), or let it go on, then feed Thawed.
+
+    `number` counts how often it was to go on; that of Thawed is the same.
+    """
+
+    bot: str
+    slot: int
+    frozen: bool
+    number: int
+
+
 @dataclass(frozen=True, slots=True)
 class ShowLog:
     """Send the log of `bot` to `conn`, if the shell keeps one, then `last`, and close. No event follows."""
@@ -138,6 +150,7 @@ Effect = (
     | CloseConnection
     | Mute
     | Unmute
+    | SetFrozen
     | ShowLog
     | Store
     | Reply

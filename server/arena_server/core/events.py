@@ -163,6 +163,15 @@ class Replace:
 
 
 @dataclass(frozen=True, slots=True)
+class Thawed:
+    """The effect SetFrozen of this `number` has been carried out: the program in `slot` of `bot` runs."""
+
+    bot: str
+    slot: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class DrawDone:
     """The draw of the effect StartDraw has been run."""
 
@@ -186,5 +195,6 @@ Event = (
     | Observe
     | Abandoned
     | Replace
+    | Thawed
     | DrawDone
 )

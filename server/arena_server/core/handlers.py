@@ -18,7 +18,7 @@ from arena_server.core.clock import WORD as LAG_WORD
 from arena_server.core.config import ContestConfig
 from arena_server.core.connections import Connections
 from arena_server.core.effects import PingMark, Send
-from arena_server.core.events import LineTooLong
+from arena_server.core.events import Abandoned, LineTooLong, Thawed
 from arena_server.core.games import GameManager
 from arena_server.core.log_events import LoggedIn
 from arena_server.core.login import Authenticator
@@ -106,6 +106,13 @@ class Handlers:
             assert isinstance(message, wire.Info)
             self._seat_lines.info(peer, message, now)
 
+    def program_changed(self, event: Abandoned | Thawed, now: int) -> None:
+        """Who runs the bots says so of a program."""
+        if isinstance(event, Abandoned):
+            self._seat_lines.abandon(self._games.find(event.game_id), event.bot, event.slot, now)
+        elif (slot := self._authenticator.slot(event.bot, event.slot)) is not None:
+            self._games.turns.thawed(slot, event.number, now)
+
     # -- refused lines
 
     def _refuse(self, peer: Peer, problem: ProtocolError, line: bytes, now: int) -> None:
@@ -184,6 +191,9 @@ class Handlers:
         """Send a PING at a quiet moment: the client has just answered."""
         # A PING in front of a TURN would be answered at the cost of the bot's own clock.
         if not self.measures_lag or peer.session.state not in IN_GAME or self._games.turns.pending(peer):
+            return
+        # A bot that is frozen now would answer when it is thawed.
+        if peer.slot is not None and not peer.slot.bot.ponders:
             return
         if (number := peer.lag.ask(now)) is not None:
             line = peer.session.send(wire.Ping(f"{LAG_WORD}{number}"))

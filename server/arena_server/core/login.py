@@ -80,11 +80,17 @@ class Authenticator:
             language=entrant.language,
             url=entrant.url,
             author_sha256=None if entrant.author_sha256 is None else entrant.author_sha256.lower(),
+            ponders=entrant.ponders,
         )
         self.roster.append(bot)
         bot.open_slots(len(self.slots), entrant.concurrency)
         self.slots += bot.slots
         return bot
+
+    def slot(self, name: str, number: int) -> Slot | None:
+        """The slot of this number of a bot."""
+        slots = self.bots[name].slots if name in self.bots else []
+        return slots[number - 1] if 1 <= number <= len(slots) else None
 
     def _find(self, name: str) -> Bot | None:
         """The bot of this name that may log in."""

@@ -10,7 +10,7 @@ from arena_protocol.messages import Error, ServerMessage
 from arena_protocol.session import ServerSession
 from arena_server.core.clock import LagEstimate
 from arena_server.core.deadlines import DeadlineKind
-from arena_server.core.effects import CloseConnection, Effect, Mute, Send, TurnMark, Unmute
+from arena_server.core.effects import CloseConnection, Effect, Mute, Send, SetFrozen, TurnMark, Unmute
 from arena_server.core.journal import CONTEST, ContestFact, Entry, FormerKeys, ResumeKeys, entry_of
 from arena_server.core.match import Match
 from arena_server.core.probation import Participant
@@ -64,7 +64,7 @@ class Bot(Participant):
     before. `last_seen` (ns) is when it lost its last connection to this server. `owner` and the three after
     it are for people, as in `config.Entrant`. With `author_sha256` its programs are `version`s that the
     server starts; a `successor` (digest of its token, version) waits for the end of the running games, and
-    no other game begins.
+    no other game begins. `ponders` is as in `config.Entrant`.
     """
 
     slots: list[Slot] = field(default_factory=list)
@@ -78,6 +78,7 @@ class Bot(Participant):
     author_sha256: str | None = None
     version: str | None = None
     successor: tuple[str, str] | None = None
+    ponders: bool = True
 
     @property
     def connected(self) -> bool:
@@ -155,7 +156,8 @@ class Slot:
     key before, as long as the newer one may not have reached the bot. `rests`: not
     paired yet after its last game; `watches`: it has sent WATCH. `agent` is what the bot called its
     program when it logged in, or its version if the server has started it. `number` counts the slots of
-    the bot, `key` those of the contest.
+    the bot, `key` those of the contest. `awake`: its program is not frozen; `waking`: it is being thawed, for
+    the time that `thaws` counts.
     """
 
     key: int
@@ -169,6 +171,9 @@ class Slot:
     rests: bool = False
     watches: bool = False
     agent: str | None = None
+    awake: bool = True
+    waking: bool = False
+    thaws: int = 0
 
     @property
     def name(self) -> str:
@@ -224,6 +229,23 @@ class Slot:
     def rested(self) -> None:
         """Its rest is over."""
         self.rests = False
+
+    def freeze(self) -> None:
+        """Its program is frozen from now on."""
+        self.awake = False
+
+    def thaw(self, *, lost: bool = False) -> int:
+        """Its program is to be thawed; if its connection is `lost` no TURN waits for that."""
+        self.thaws += 1
+        self.awake, self.waking = lost, not lost
+        return self.thaws
+
+    def thawed(self, number: int) -> bool:
+        """Its program runs, if that answers the last `thaw`. Returns whether that was waited for."""
+        if not (self.waking and number == self.thaws):
+            return False
+        self.awake, self.waking = True, False
+        return True
 
 
 @dataclass(slots=True, eq=False)
@@ -314,6 +336,10 @@ class Outbox:
     def close(self, peer: Peer) -> None:
         """Close the connection once all is sent."""
         self.effects.append(CloseConnection(peer.conn))
+
+    def thaw(self, slot: Slot, *, lost: bool = False) -> None:
+        """Have the program of a slot go on."""
+        self.effects.append(SetFrozen(slot.name, slot.number, False, slot.thaw(lost=lost)))
 
     def mute(self, peer: Peer) -> None:
         """Read nothing more from the peer."""

@@ -3,7 +3,8 @@
     move -> Match.execute -> advance: journal, transcript, lines and TURN -> turn_sent: the clock runs
 
 Each seat has a cursor in the transcript of its game, and gets the lines from there on; the seat to move
-also gets TURN behind them, once it has all lines.
+also gets TURN behind them, once it has all lines. A bot that does not ponder is frozen while the others move:
+it gets TURN when it has been thawed, so that no clock runs meanwhile.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from arena_protocol import messages as wire
 from arena_protocol.messages import printer
 from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.delivery import CHUNK, ChunkedSender, Spectators
-from arena_server.core.effects import Send, Store, TurnMark
+from arena_server.core.effects import Send, SetFrozen, Store, TurnMark
 from arena_server.core.journal import CONTEST, KIND_OF, Ended, GameFact
-from arena_server.core.match import PlayMove
+from arena_server.core.match import Phase, PlayMove
 from arena_server.core.peers import LiveGame, Outbox, Peer, Slot
 
 _print_turn = printer(wire.Turn)
@@ -62,7 +63,9 @@ class Turns:
         for slot in live.seated:
             peer = slot.peer
             if peer is not None and slot.game is live and peer.conn not in busy:
-                self._deliver(live, slot.seat, peer, now)
+                self._deliver(live, slot, peer, now)
+                if not slot.bot.ponders:
+                    self._freeze_or_thaw(live, slot)
         # A game without spectators costs them nothing, but is to be forgotten once it is over.
         if self._spectators.watchers or live.transcript.closed:
             self._spectators.update(live.number, now)
@@ -77,8 +80,24 @@ class Turns:
         else:  # its record is a fact: the next Tick makes it, when all of this event has been judged
             self._deadlines.set((DeadlineKind.VALIDATION, -live.number), now)
 
-    def _deliver(self, live: LiveGame, seat: int, peer: Peer, now: int) -> None:
+    def _freeze_or_thaw(self, live: LiveGame, slot: Slot) -> None:
+        """The program of `slot` runs unless another seat of its game is to move."""
+        match = live.match
+        runs = match.phase is not Phase.PLAYING or match.timer.seat == slot.seat
+        if runs and not (slot.awake or slot.waking):
+            self._out.thaw(slot)
+        elif not runs and slot.awake and live.cursors[slot.seat - 1].line == len(live.transcript.lines):
+            slot.freeze()
+            self._out.effects.append(SetFrozen(slot.name, slot.number, True, slot.thaws))
+
+    def thawed(self, slot: Slot, thaw: int, now: int) -> None:
+        """The program of `slot` runs, as the order of this number wanted: it gets the TURN that it is due."""
+        if slot.thawed(thaw) and slot.game is not None:
+            self.advance(slot.game, [], now)
+
+    def _deliver(self, live: LiveGame, slot: Slot, peer: Peer, now: int) -> None:
         """Send a seat the lines from its cursor on, and its TURN behind them, in one piece."""
+        seat = slot.seat
         transcript, match, cursor = live.transcript, live.match, live.cursors[seat - 1]
         lines, end = transcript.lines, len(transcript.lines)
         if cursor.line == end - 1 and lines[-1].audience >> seat & 1:  # nearly always: one new line
@@ -94,7 +113,7 @@ class Turns:
             self._chunks.send(peer, data, now)
             return
         timer, ply = match.timer, len(match.plies) + 1
-        if timer.seat == seat and (cursor.turn is None or cursor.turn.ply != ply):
+        if timer.seat == seat and slot.awake and (cursor.turn is None or cursor.turn.ply != ply):
             mark = cursor.turn = TurnMark(live.number, ply)
             # The clock runs already if the seat came back in its turn: TURN has what is left of it.
             clocks = match.clocks if timer.sent is None else match.reading(now)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from arena_server.errors import ArenaError
+from arena_server.launch.cgroup import CpuTime
 from arena_server.launch.sandbox import Sandbox
 
 #: What a bot inherits of this process's environment. Everything else may be a secret of the
@@ -19,6 +20,9 @@ from arena_server.launch.sandbox import Sandbox
 INHERITED = ("PATH", "HOME", "LANG", "TMPDIR", "XDG_CACHE_HOME", "ARENA_DEBUG")
 
 Cause = tuple[object, ...]
+#: What `contained.py` asks of who runs the bots, and what it is answered: JSON objects.
+Order = Mapping[str, Any]
+Answer = dict[str, Any]
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 
@@ -123,6 +127,12 @@ class Running(Protocol):
 
     async def end(self) -> None:
         """End it and all that it has started, if it has not ended; call it in any case."""
+
+    async def set_frozen(self, frozen: bool) -> None:
+        """Have it stand still, or go on, where its place can do that; one order after the other."""
+
+    async def cpu_time(self) -> tuple[str, CpuTime] | None:
+        """Its mark, and what it got of the processor so far; None if its place does not say."""
 
 
 class Launcher(Protocol):

@@ -27,6 +27,7 @@ from typing import Final, Self
 
 from arena_server.launch import relay
 from arena_server.launch.base import BotEnded, Launcher, LaunchError, LocalBot, Running
+from arena_server.launch.cgroup import ControlGroup, CpuTime
 from arena_server.launch.docker import Docker
 from arena_server.launch.process import LAST_LINES, Child, ProcessLauncher
 from arena_server.launch.sandbox import MB, ContainerLimits, Sandbox
@@ -68,6 +69,11 @@ CONFINED: Final = (
 )
 
 
+def place_mark(place: str) -> str:
+    """The value of the label for the containers of a place."""
+    return sha256(place.encode()).hexdigest()[:16]
+
+
 class ContainerLauncher:
     """Starts bots that have a `sandbox` in containers, an async context; the referee is `host`:`port`.
 
@@ -79,7 +85,7 @@ class ContainerLauncher:
         self, host: str, port: int, place: str, logs: Path | None = None, docker: Docker | None = None
     ) -> None:
         self._address = host, port
-        self._label = f"{LABEL}={sha256(place.encode()).hexdigest()[:16]}"
+        self._label = f"{LABEL}={place_mark(place)}"
         self._logs = logs
         self._docker = docker or Docker()
         self._stack = AsyncExitStack()
@@ -175,6 +181,8 @@ class BotContainer:
         self._sandbox = sandbox
         self._child = child
         self._gate = gate
+        self._orders = asyncio.Lock()
+        self._group: ControlGroup | None = None
 
     async def wait(self) -> BotEnded:
         """Wait until its first process has ended: then all of them have."""
@@ -193,6 +201,29 @@ class BotContainer:
         with suppress(LaunchError):
             return await self._docker.call("inspect", "--format", f"{{{{.State.{field}}}}}", self._name)
         return ""
+
+    async def set_frozen(self, frozen: bool) -> None:
+        """Freeze or thaw all its programs: through its control group in microseconds, else by the engine."""
+        async with self._orders:
+            group = await self._control_group()
+            if group is None or not group.set_frozen(frozen):
+                with suppress(LaunchError):  # it has ended
+                    await self._docker.call("pause" if frozen else "unpause", self._name)
+
+    async def cpu_time(self) -> tuple[str, CpuTime] | None:
+        """What its programs got of the processor since it began."""
+        async with self._orders:
+            group = await self._control_group()
+        found = None if group is None else group.cpu_time()
+        return None if found is None else (self._name, found)
+
+    async def _control_group(self) -> ControlGroup | None:
+        """Its control group, once it runs; None if that is not on this machine."""
+        if self._group is None and (pid := await self._state("Pid")) not in ("", "0"):
+            with suppress(LaunchError):
+                found = await self._docker.call("inspect", "--format", "{{.Id}}", self._name)
+                self._group = ControlGroup.of(found, int(pid))
+        return self._group
 
     async def end(self) -> None:
         """Kill and remove its containers."""

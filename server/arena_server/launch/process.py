@@ -183,6 +183,12 @@ class BotProcess:
         """End its whole session."""
         await self._child.end()
 
+    async def set_frozen(self, frozen: bool) -> None:
+        """Nothing: a process could leave its session, and only bots in containers are to be frozen."""
+
+    async def cpu_time(self) -> None:
+        """Only containers are measured."""
+
 
 def why_not_started(program: str, error: OSError) -> str:
     """Return one line on an executable file that the system does not run."""

@@ -15,6 +15,7 @@ from itertools import chain, repeat
 from typing import Any, TypeVar
 
 from arena_server.launch.base import (
+    Answer,
     BotEnded,
     BotError,
     BotGames,
@@ -22,8 +23,10 @@ from arena_server.launch.base import (
     Launcher,
     LaunchError,
     LocalBot,
+    Order,
     Running,
 )
+from arena_server.launch.cgroup import CpuTime
 
 #: Seconds before each restart of a bot that ended; the last one repeats.
 RESTARTS_S = (0.5, 1.0, 2.0, 4.0, 8.0)
@@ -52,6 +55,8 @@ class RestartingBot:
     games: BotGames
     say: Callable[[str], None]
     logged_in: asyncio.Event = field(default_factory=asyncio.Event)
+    #: Its present run.
+    running: Running | None = None
     _over: asyncio.Event = field(default_factory=asyncio.Event)
     #: The causes of the last crashes, whose traces have been printed.
     _printed: deque[Cause] = field(default_factory=lambda: deque(maxlen=MOST_CAUSES))
@@ -114,12 +119,13 @@ class RestartingBot:
     async def _run_once(self) -> BotEnded | None:
         """Start the bot and wait for its end; None if the contest was over and it had to be ended."""
         try:
-            running = await self.launcher.start(self.bot)
+            running = self.running = await self.launcher.start(self.bot)
         except LaunchError as error:
             return BotEnded(None, str(error))
         try:
             return await self._wait(running)
         finally:
+            self.running = None
             await running.end()
 
     async def _wait(self, running: Running) -> BotEnded | None:
@@ -149,6 +155,32 @@ class BotGroup:
         self, bots: Sequence[LocalBot], launcher: Launcher, games: BotGames, say: Callable[[str], None]
     ) -> None:
         self._bots = {(bot.name, bot.slot): RestartingBot(bot, launcher, games, say) for bot in bots}
+        self._obeying: set[asyncio.Task[None]] = set()
+
+    def obey(self, order: Order, answer: Callable[[Answer], None]) -> None:
+        """Carry out an order of `contained.py`, and answer it if it wants an answer."""
+        task = asyncio.ensure_future(self._obey(order, answer))
+        self._obeying.add(task)
+        task.add_done_callback(self._obeying.discard)
+
+    async def _obey(self, order: Order, answer: Callable[[Answer], None]) -> None:
+        match order:
+            case {"freeze": name, "slot": slot}:
+                if (running := self._running(name, slot)) is not None:
+                    await running.set_frozen(True)
+            case {"thaw": name, "slot": slot, "number": number}:
+                if (running := self._running(name, slot)) is not None:
+                    await running.set_frozen(False)
+                answer({"thawed": name, "slot": slot, "number": number})
+            case {"measure": name, "slot": slot, "game": game}:
+                running = self._running(name, slot)
+                run, time = (running and await running.cpu_time()) or (None, CpuTime(0, 0, None))
+                measured = {"measured": name, "slot": slot, "game": game, "run": run}
+                answer(measured | {key: getattr(time, key) for key in time.__slots__})
+
+    def _running(self, name: str, slot: int) -> Running | None:
+        bot = self._bots.get((name, slot))
+        return None if bot is None else bot.running
 
     def logged_in(self, name: str, slot: int) -> None:
         """A bot has logged in for the first time; one that is not of the group may be named, too."""

@@ -13,12 +13,16 @@ _SIZE = re.compile(r"([0-9]{1,6}) ?(MB|GB)")
 
 @dataclass(frozen=True, slots=True)
 class ContainerLimits:
-    """What a container may use: processors, bytes of memory and of /tmp, processes with their threads."""
+    """What a container may use: processors, bytes of memory and of /tmp, processes with their threads.
+
+    Without `ponder` its programs are frozen while another seat of their game is to move.
+    """
 
     cpus: float = 1.0
     memory: int = 512 * MB
     tmp: int = 64 * MB
     pids: int = 128
+    ponder: bool = True
 
     def options(self) -> list[str]:
         """The options of `docker run`."""

@@ -19,6 +19,7 @@ from arena_server.errors import ArenaError
 from arena_server.host import Host, HostObserver, HostSetup, ProcessTuning
 from arena_server.hosted import ContestObserver, HostedContest
 from arena_server.launch.base import Launcher, LocalBot
+from arena_server.launch.contained import ContainedBots
 from arena_server.launch.container import Place, launcher_of
 from arena_server.launch.games import ObservedGames
 from arena_server.launch.restarts import STOP_S, BotGroup
@@ -142,6 +143,9 @@ class HostedBots(HostObserver, ContestObserver):
             self._group = BotGroup(self._bots, self._launcher, games, self._listener.say)
             hosted.observe(games)
             hosted.observe(self)
+            if hosted.spec.contained:
+                group = self._group
+                contained = ContainedBots(hosted, lambda order: group.obey(order, contained.answered))
 
     def serving(self) -> None:
         self._listener.listening(self._address)

@@ -6,6 +6,8 @@ On stdout it writes JSON lines; times are milliseconds.
     {"login": NAME, "slot": 1}    a bot has logged in for the first time
     {"result": {...}}             a game has a durable result, see `plain_result`; not for void games
     {"page": "kept"}              the contest is over, and the server stays for its page until SIGTERM
+    {"freeze": NAME, "slot": 1}   an order about a bot in a container; so are "thaw" and "measure", see
+                                  `launch/contained.py`
     {"done": 3, ...}              the fields of `core.standings.Progress`; `waiting`: see `plain_waiting`
 
 On stdin it reads JSON lines, and answers them:
@@ -13,6 +15,7 @@ On stdin it reads JSON lines, and answers them:
     {"crashed": NAME, "slot": 1}                    -> the same with "game": the id of its game, or null
     {"abandoned": NAME, "slot": 1, "game": "g1"}    -> {"over": NAME, "slot": 1} when that game is over; until
                                                        then the referee plays for the bot
+    {"thawed": NAME, ...}, {"measured": NAME, ...}  the answers to such orders
 
 The end of stdin means that the supervisor has gone: the server stops.
 """
@@ -30,6 +33,7 @@ from arena_server.core.log_events import LogEvent, LoggedIn
 from arena_server.core.standings import Overview, plain_row
 from arena_server.host import Host, HostObserver
 from arena_server.hosted import ContestObserver, HostedContest
+from arena_server.launch.contained import ContainedBots
 from arena_server.launch.games import ObservedGames
 from arena_server.logs import LineWriter
 from arena_server.scores import PlayedGame
@@ -50,6 +54,7 @@ class HostReporter(HostObserver, ContestObserver):
         self._hosted: HostedContest | None = None
         self._lines = LineWriter(STDOUT) if supervised else None
         self._last: dict[str, Any] = {}
+        self._contained: ContainedBots | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._logged_in: set[tuple[str, int]] = set()
         self._answering: set[asyncio.Task[None]] = set()
@@ -63,6 +68,9 @@ class HostReporter(HostObserver, ContestObserver):
             self._games = ObservedGames(hosted.feed)
             hosted.observe(self._games)
             hosted.observe(self)
+            if self._lines is not None and hosted.spec.contained:
+                lines = self._lines
+                self._contained = ContainedBots(hosted, lambda order: lines.write(json.dumps(order)))
 
     def started(self) -> None:
         if self._lines is not None:
@@ -111,6 +119,8 @@ class HostReporter(HostObserver, ContestObserver):
                 await self._games.abandon(bot, slot, game)
                 answer = {"over": bot, "slot": slot}
             case _:
+                if self._contained is not None:
+                    self._contained.answered(question)
                 return
         self._lines.write(json.dumps(answer))
 

@@ -12,11 +12,12 @@ import signal
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from arena_server.errors import MISUSED, ArenaError, ConfigError
-from arena_server.launch.base import LocalBot
+from arena_server.launch.base import Answer, LocalBot
 from arena_server.launch.container import Place, launcher_of
 from arena_server.launch.process import Child
 from arena_server.launch.restarts import STOP_S, BotGroup
@@ -192,6 +193,8 @@ async def _pass_reports(
                     games.answered(name, slot, game)
                 case {"over": str(name), "slot": int(slot)}:
                     games.answered(name, slot, None)
+                case ({"freeze": _} | {"thaw": _} | {"measure": _}) as order:
+                    bots.obey(order, partial(_write, server))
                 case {"result": result}:
                     listener.result(result)
                 case {"play": seat, "url": url}:
@@ -207,6 +210,11 @@ async def _pass_reports(
     status = await server.wait()
     bots.contest_over()
     return status
+
+
+def _write(server: Child, answer: Answer) -> None:
+    assert server.process.stdin is not None
+    server.process.stdin.write(json.dumps(answer).encode() + b"\n")
 
 
 async def _address(server: Child) -> str:

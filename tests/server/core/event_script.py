@@ -31,6 +31,7 @@ from arena_server.core.events import (
     Stalled,
     Stop,
     Stored,
+    Thawed,
     Tick,
 )
 
@@ -57,7 +58,12 @@ class EventScript(Harness):
             handover_ms=200, stall_ms=300, lag_quota_ms=50, absent_ms=5000, probation=2,
             out_of_turn_limit=1, flood_limit=4, spectator_delay_ms=60,
         )  # fmt: skip
-        entrants = [Entrant("ann"), Entrant("bob"), Entrant("eve"), Entrant("eye", plays=False)]
+        entrants = [
+            Entrant("ann"),
+            Entrant("bob", ponders=False),
+            Entrant("eve"),
+            Entrant("eye", plays=False),
+        ]
         super().__init__(Contest(config, entrants, lambda _: f"s{next(secrets)}", 0))
         self._conns = count(1)
         self._numbers = count(1)
@@ -113,11 +119,17 @@ class EventScript(Harness):
             case b"command":
                 order, target = first.decode("latin-1"), more.decode("latin-1")
                 return Command(next(self._numbers), order, target)
-            case b"abandon":
-                return Abandoned(first.decode("latin-1"), 1, more.decode("latin-1"))
             case b"stop":
                 return Stop()
-        return Received(1, step, self.now)
+        return self._of_program(verb, first.decode("latin-1"), more) or Received(1, step, self.now)
+
+    def _of_program(self, verb: bytes, bot: str, more: bytes) -> Event | None:
+        match verb:
+            case b"abandon":
+                return Abandoned(bot, 1, more.decode("latin-1"))
+            case b"thawed":
+                return Thawed(bot, 1, _number(more))
+        return None
 
     def end(self) -> None:
         """Stop the contest and store all that is to be stored: it has to end, with no game running."""

@@ -35,6 +35,7 @@ from arena_server.core.effects import (
     Mute,
     Reply,
     Send,
+    SetFrozen,
     ShowLog,
     StartDraw,
     Store,
@@ -49,6 +50,7 @@ from arena_server.core.events import (
     Opened,
     Received,
     Stored,
+    Thawed,
     Tick,
 )
 from arena_server.core.journal import OFFER, Entry, PastGame
@@ -80,14 +82,18 @@ class Harness:
     """Runs one contest; `now` is the moment of the next event, in nanoseconds.
 
     TURN and PING reach their socket at once while `flushes`, chunks while `takes`; records are
-    durable at once while `stores`. A subclass gets what leaves the contest: `sent`, `closed`, `write`.
+    durable at once while `stores`, and frozen programs run at once while `thaws`. A subclass gets what
+    leaves the contest: `sent`, `closed`, `write`.
     """
 
     def __init__(self, contest: Contest, now: int = 0, *, logs: bool = False) -> None:
         self.contest = contest
         self.machine = HostedContest(contest, logs=logs)
         self.now = now
-        self.flushes = self.takes = self.stores = True
+        self.flushes = self.takes = self.stores = self.thaws = True
+        #: The programs that are frozen, and the thaws that are not done.
+        self.frozen: set[tuple[str, int]] = set()
+        self.thawing: list[SetFrozen] = []
         #: All effects so far, and the markers of each connection that have not reached its socket.
         self.effects: list[Effect] = []
         self.markers: dict[int, list[Marker]] = {}
@@ -182,6 +188,8 @@ class Harness:
                 self.closed(conn)
             case StartDraw(draw):
                 self._events.append(DrawDone(draw.run()))
+            case SetFrozen():
+                self._freeze_or_thaw(effect)
             case Reply() | LogEvent():
                 pass
 
@@ -189,6 +197,25 @@ class Harness:
         self.markers.setdefault(conn, []).append(marker)
         if self.takes if isinstance(marker, ChunkMark) else self.flushes:
             self._events.append(self._flushed(conn))
+
+    def _freeze_or_thaw(self, effect: SetFrozen) -> None:
+        program = effect.bot, effect.slot
+        assert (program in self.frozen) is not effect.frozen
+        if not effect.frozen:
+            self.thawing.append(effect)
+            if self.thaws:
+                self._events.append(self._thawed())
+        else:
+            self.frozen.add(program)
+
+    def _thawed(self) -> Thawed:
+        thaw = self.thawing.pop(0)
+        self.frozen.discard((thaw.bot, thaw.slot))
+        return Thawed(thaw.bot, thaw.slot, thaw.number)
+
+    def thaw_next(self) -> None:
+        """The first program that is being thawed runs."""
+        self.event(self._thawed())
 
     def _flushed(self, conn: int) -> Flushed:
         return Flushed(conn, self.markers[conn].pop(0), self.now)

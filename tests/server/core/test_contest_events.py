@@ -49,6 +49,7 @@ STEPS = st.lists(
             words(b"chunk", CONNS),
             words(b"stored", GAMES),
             words(b"abandon", TARGETS, GAMES),
+            words(b"thawed", TARGETS, SMALL),
             words(b"stall", st.sampled_from([b"1", b"250", b"400"])),
             st.sampled_from([b"tick", b"hold", b"release"]),
         ),

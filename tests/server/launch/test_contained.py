@@ -1,0 +1,192 @@
+"""The orders about bots in containers, from the contest to who runs them and back."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from arena_server.core.effects import SetFrozen
+from arena_server.core.events import Event, Thawed
+from arena_server.core.log_events import GameOver, GameResumed, GameStarted, LogEvent
+from arena_server.hosted import ContestObserver
+from arena_server.interfaces import BotPlaces
+from arena_server.launch.base import Answer, BotEnded, LocalBot, Order, Running
+from arena_server.launch.cgroup import CpuTime
+from arena_server.launch.contained import ContainedBots
+from arena_server.launch.restarts import BotGroup
+from arena_server.logs import BotUsage
+
+
+@dataclass
+class Spec:
+    contained: frozenset[str]
+
+
+@dataclass
+class Contest:
+    """Takes what a hosted contest takes."""
+
+    spec: Spec = field(default_factory=lambda: Spec(frozenset({"ann", "bob"})))
+    fed: list[Event] = field(default_factory=list)
+    logged: list[LogEvent] = field(default_factory=list)
+    observers: list[ContestObserver] = field(default_factory=list)
+    places: BotPlaces | None = None
+
+    def feed(self, event: Event) -> None:
+        self.fed.append(event)
+
+    def log(self, event: LogEvent) -> None:
+        self.logged.append(event)
+
+    def observe(self, observer: ContestObserver) -> None:
+        self.observers.append(observer)
+
+
+def contained() -> tuple[ContainedBots, Contest, list[Order]]:
+    contest, orders = Contest(), list[Order]()
+    bots = ContainedBots(contest, orders.append)  # type: ignore[arg-type]
+    assert contest.places is bots
+    assert contest.observers == [bots]
+    return bots, contest, orders
+
+
+def measured(bot: str, run: str | None, *values: int | None, game: str = "g1", slot: int = 1) -> Answer:
+    times = dict(zip(("used", "throttled", "pressure"), values, strict=True))
+    return {"measured": bot, "slot": slot, "game": game, "run": run} | times
+
+
+def test_orders_to_stand_still_and_to_go_on() -> None:
+    bots, contest, orders = contained()
+    bots.set_frozen(SetFrozen("ann", 2, True, 3))
+    bots.set_frozen(SetFrozen("ann", 2, False, 4))
+    assert orders == [
+        {"freeze": "ann", "slot": 2, "number": 3},
+        {"thaw": "ann", "slot": 2, "number": 4},
+    ]
+    assert contest.fed == []
+    bots.answered({"thawed": "ann", "slot": 2, "number": 4})
+    assert contest.fed == [Thawed("ann", 2, 4)]
+
+
+def test_what_a_bot_used_in_a_game_is_the_difference() -> None:
+    bots, contest, orders = contained()
+    bots.happened(GameStarted("g1", ("cyd", "ann")))
+    assert orders == [{"measure": "ann", "slot": 1, "game": "g1"}]
+    bots.answered(measured("ann", "run-1", 1_000, 2_000, 3_000))
+    bots.happened(GameOver("g1", "complete", (1, 2)))
+    assert orders[1:] == orders[:1]
+    bots.answered(measured("ann", "run-1", 51_999, 2_000, 9_000))
+    assert contest.logged == [BotUsage("g1", "ann", 1, 50, 0, 6)]
+
+
+def test_the_slots_of_a_game() -> None:
+    bots, contest, orders = contained()
+    bots.happened(GameResumed("g1", ("ann", "bob"), 4, (2, 1)))
+    assert [(order["measure"], order["slot"]) for order in orders] == [("ann", 2), ("bob", 1)]
+    bots.answered(measured("bob", "b", 0, 0, None))
+    bots.answered(measured("ann", "a", 0, 0, 0, slot=2))
+    bots.happened(GameOver("g1", "complete", (1, 2)))
+    bots.answered(measured("ann", "a", 1000, 2000, 3000, slot=2))
+    bots.answered(measured("bob", "b", 4000, 5000, None))
+    assert contest.logged == [BotUsage("g1", "ann", 2, 1, 2, 3), BotUsage("g1", "bob", 1, 4, 5, None)]
+
+
+@pytest.mark.parametrize(("first", "second"), [(None, "a"), ("a", None), ("a", "b"), (None, None)])
+def test_of_a_bot_that_was_started_again_nothing_is_said(first: str | None, second: str | None) -> None:
+    bots, contest, _ = contained()
+    bots.happened(GameStarted("g1", ("ann", "cyd")))
+    bots.answered(measured("ann", first, 0, 0, 0))
+    bots.happened(GameOver("g1", "complete", (1, 2)))
+    bots.answered(measured("ann", second, 1000, 1000, 1000))
+    assert contest.logged == []
+
+
+def test_answers_that_come_too_late_say_nothing() -> None:
+    bots, contest, orders = contained()
+    bots.happened(GameStarted("g1", ("ann", "cyd")))
+    bots.happened(GameOver("g1", "complete", (1, 2)))
+    for used in (0, 1000):
+        bots.answered(measured("ann", "a", used, 0, 0))
+    bots.happened(GameOver("g9", "complete", (1, 2)))
+    assert (len(orders), contest.logged, contest.fed) == (2, [], [])
+
+
+@pytest.mark.asyncio
+async def test_the_end_waits_for_the_last_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    bots, contest, _ = contained()
+    await bots.finish()
+    bots.happened(GameStarted("g1", ("ann", "bob")))
+    for name in ("ann", "bob"):
+        bots.answered(measured(name, name, 0, 0, 0))
+    bots.happened(GameOver("g1", "complete", (1, 2)))
+    finishing = asyncio.ensure_future(bots.finish())
+    for name in ("ann", "bob"):
+        await asyncio.sleep(0)
+        assert not finishing.done()
+        bots.answered(measured(name, name, 1000, 0, 0))
+    await finishing
+    assert len(contest.logged) == 2
+    monkeypatch.setattr("arena_server.launch.contained.FINISH_S", 0.0)
+    bots.happened(GameStarted("g2", ("ann", "bob")))
+    await bots.finish()  # who runs the bots has ended: nothing is waited for
+
+
+class Program:
+    """A run of a bot that keeps what was ordered, and runs until the contest is over."""
+
+    def __init__(self) -> None:
+        self.orders: list[bool] = []
+
+    async def wait(self) -> BotEnded:
+        await asyncio.Event().wait()
+        return BotEnded(0)
+
+    async def end(self) -> None:
+        self.orders.append(False)
+
+    async def set_frozen(self, frozen: bool) -> None:
+        self.orders.append(frozen)
+
+    async def cpu_time(self) -> tuple[str, CpuTime] | None:
+        return "mark", CpuTime(5, 6, None)
+
+
+class Programs:
+    """Starts one program."""
+
+    def __init__(self) -> None:
+        self.program = Program()
+        self.started = asyncio.Event()
+
+    async def start(self, bot: LocalBot) -> Running:
+        self.started.set()
+        return self.program
+
+
+@pytest.mark.asyncio
+async def test_who_runs_the_bots_carries_orders_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arena_server.launch.restarts.LEAVE_S", 0.0)
+    launcher = Programs()
+    group = BotGroup([LocalBot("ann", ["x"], "t")], launcher, None, print)  # type: ignore[arg-type]
+    over: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    running = asyncio.ensure_future(group.run_beside(over, lambda: None))
+    await launcher.started.wait()
+    answers: asyncio.Queue[Any] = asyncio.Queue()
+    for order in ("freeze", "thaw"):
+        group.obey({order: "ann", "slot": 1, "number": 7}, answers.put_nowait)
+    assert await answers.get() == {"thawed": "ann", "slot": 1, "number": 7}
+    assert launcher.program.orders == [True, False]
+    group.obey({"measure": "ann", "slot": 1, "game": "g1"}, answers.put_nowait)
+    assert await answers.get() == measured("ann", "mark", 5, 6, None)
+    # Of a bot that does not run: it need not be thawed, and has used nothing.
+    for order in ("freeze", "thaw"):
+        group.obey({order: "ann", "slot": 2, "number": 8}, answers.put_nowait)
+    assert await answers.get() == {"thawed": "ann", "slot": 2, "number": 8}
+    group.obey({"measure": "eve", "slot": 1, "game": "g1"}, answers.put_nowait)
+    assert await answers.get() == measured("eve", None, 0, 0, None)
+    group.contest_over()
+    over.set_result(3)
+    assert await running == 3
