@@ -18,8 +18,8 @@ from .test_swiss import sums
 
 #: A published test of bbpPairings, which implements the Dutch system: 60 players, 14 rounds, then the pairing
 #: of round 15 (repository BieremaBoyzProgramming/bbpPairings, test/tests/issue_7.input and .output.expected;
-#: Apache License 2.0). Line n has the games of player n: opponent, colour, result; + and - were not played. The last
-#: line has round 15, white first.
+#: Apache License 2.0). Line n has the games of player n: opponent, colour, result; + and - were not played.
+#: The last line has round 15, white first.
 *_GAMES, _LAST = (
     (Path(__file__).parent / "published" / "dutch60.txt").read_text(encoding="ascii").splitlines()
 )
