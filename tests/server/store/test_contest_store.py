@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import sqlite3
-import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, text
 
 from arena_protocol.record import FaultRecord
-from arena_protocol.record_codec import decode, encode
+from arena_protocol.record_codec import decode
 from arena_server.core.journal import Entry, Live, PastGame
 from arena_server.errors import StoreError
-from arena_server.store.chain import GENESIS, extend
 from arena_server.store.contest_store import ContestStore
-from arena_server.store.database import ContestHeader, Database, Postgres
-from arena_server.store.journal import PostgresAppender, SqliteAppender
+from arena_server.store.database import ContestHeader, Database
 from arena_server.store.reader import Results
 from arena_server.store.schema import open_engine
 from arena_server.store.unfinished import UnfinishedContest
 
-from ..postgres import Cluster, cluster
-from ..records import PATIENCE_S, Kept, game, keep, opening, shown
+from ..postgres import Cluster
+from ..records import PATIENCE_S, Kept, game, opening, shown
 
 KEY: Entry = (0, "key", "a", "ab" * 32)
 
@@ -295,73 +289,6 @@ def test_the_file_of_locks_is_beside_the_database(tmp_path: Path) -> None:
     assert (tmp_path / "arena.db-locks").read_bytes() == b""
 
 
-def test_entries_do_not_wait_for_the_disk_and_results_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The disk answers late: entries are reported at once, a result is not."""
-    asked, answer = threading.Event(), threading.Event()
-
-    def slow_disk(log: int) -> None:
-        assert os.readlink(f"/proc/self/fd/{log}") == str(tmp_path / "arena.db-wal")
-        asked.set()
-        assert answer.wait(PATIENCE_S)
-
-    kept = Kept(tmp_path / "arena.db")
-    kept.start()
-    kept.append((1, "offer", ("a", "b"), 1, ()))
-    kept.wait_for(1)
-    monkeypatch.setattr("arena_server.store.wal.fdatasync", slow_disk)
-    kept.writer.store("g1", game(1))
-    assert asked.wait(PATIENCE_S)
-    kept.append((2, "offer", ("a", "b"), 1, ()))  # while the result waits
-    assert kept.batches.get_nowait() == 2
-    assert kept.told.empty()
-    answer.set()
-    assert kept.next() == ["g1"]
-    kept.close()
-
-
-def test_a_disk_that_fails_to_sync_is_a_clear_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(log: int) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    kept = Kept(tmp_path / "arena.db")
-    kept.start()
-    kept.append((1, "offer", ("a", "b"), 1, ()))
-    kept.wait_for(1)
-    monkeypatch.setattr("arena_server.store.wal.fdatasync", failing)
-    kept.writer.store("g1", game(1))
-    assert str(kept.next()) == f"{tmp_path}/arena.db: the disk is full; nothing more can be kept"
-    kept.append((2, "offer", ("a", "b"), 1, ()))  # accepted, and never reported
-    kept.close()
-    assert isinstance(kept.batches.get_nowait(), StoreError)
-    assert kept.batches.empty()
-
-
-def test_a_full_disk_in_the_middle_of_a_game_is_a_clear_stop(tmp_path: Path) -> None:
-    path = tmp_path / "arena.db"
-    kept = Kept(path)
-    kept.start()
-    kept.append((1, "offer", ("a", "b"), 1, ()))
-    kept.wait_for(last := 1)
-    _no_more_pages(kept)
-    for _ in range(200):
-        kept.append((1, "fault", 1, "malformed", b"x" * 9000, 0))
-    while isinstance(word := kept.batches.get(timeout=PATIENCE_S), int):
-        last = word
-    assert str(word) == f"{path}: the disk is full; nothing more can be kept"
-    kept.close()
-    found = resumed(path)
-    assert found is not None
-    assert len(found.past.entries) == last
-
-
-def _no_more_pages(kept: Kept) -> None:
-    appender = kept.writer._direct
-    assert isinstance(appender, SqliteAppender)
-    appender._connection.execute("PRAGMA max_page_count=60")
-
-
 def test_sqlite_keeps_its_journal_in_a_table_of_its_own(tmp_path: Path) -> None:
     resumed(tmp_path / "arena.db")
     with closing(sqlite3.connect(tmp_path / "arena.db")) as other:
@@ -376,114 +303,3 @@ def test_a_database_of_another_program_on_a_server_is_refused(postgres: Cluster)
     assert refused(database, opening()) == (
         f"{database}: a database of another program; choose one of its own by --database"
     )
-
-
-# -- what a commit on PostgreSQL waits for
-
-
-@pytest.fixture
-def careless(postgres: Cluster) -> Postgres:
-    """A database whose commits do not wait for the disk, unless a session asks for it."""
-    database = postgres.database()
-    with connected(database) as connection:
-        name = connection.scalar(text("SELECT current_database()"))
-        connection.execute(text(f"ALTER DATABASE {name} SET synchronous_commit = off"))
-        connection.commit()
-    with connected(database) as connection:
-        assert connection.scalar(text("SHOW synchronous_commit")) == "off"
-    return database
-
-
-@pytest.mark.parametrize("async_journal", [False, True])
-def test_results_wait_for_the_disk_and_so_do_entries_by_default(
-    careless: Postgres, async_journal: bool
-) -> None:
-    database = replace(careless, async_journal=async_journal)
-    header = opening()
-    with ContestStore(database) as store:
-        store.find(header)
-        with store.transaction():
-            store.enter(header, header.config)
-        assert isinstance(store.appender, PostgresAppender)
-        for _ in range(2):
-            with store.transaction():
-                assert store._connection.scalar(text("SHOW synchronous_commit")) == "on"
-            assert store.appender.append([KEY])
-            setting = store.appender._connection.execute("SHOW synchronous_commit").fetchone()
-            assert setting == ("off" if async_journal else "on",)
-
-
-@pytest.mark.real
-def test_a_crash_of_postgresql_takes_back_nothing_that_was_announced() -> None:
-    """Entries alone come last: a result would bring those before it to the disk as well."""
-    with cluster() as own:
-        database = own.database()
-        kept = Kept(database)
-        kept.start()
-        kept.writer.store("g1", game(1))
-        assert kept.next() == ["g1"]
-        announced = 0
-        while announced < 300:
-            for _ in range(10):  # a few are on their way all the time
-                kept.append((2 + kept.appended, "offer", ("a", "b"), 1, ()))
-            said = kept.batches.get(timeout=PATIENCE_S)
-            assert isinstance(said, int)
-            announced = said
-        own.kill()
-        kept.append((1, "offer", ("a", "b"), 1, ()))
-        while not isinstance(word := kept.batches.get(timeout=PATIENCE_S), StoreError):
-            announced = word
-        assert "the database does not answer" in str(word)
-        kept.close()
-        own.start()
-        found = resumed(database)
-    assert found is not None
-    assert len(found.past.results) == 1
-    assert len(found.past.entries) >= announced
-
-
-# -- the hash chain
-
-
-def chained(folder: Path) -> list[tuple[int, str, bytes, bytes]]:
-    """Place, game, record, value of every game in the order of storing."""
-    with closing(sqlite3.connect(folder / "arena.db")) as database:
-        return database.execute("SELECT place, game_id, record, chain FROM games ORDER BY id").fetchall()
-
-
-class TestChain:
-    def test_every_record_is_chained_in_the_order_of_storing(self, tmp_path: Path) -> None:
-        keep(tmp_path / "arena.db", 3, 1, 2)
-        value = bytes(32)
-        for place, (found, game_id, record, chain) in enumerate(chained(tmp_path), start=1):
-            number = (3, 1, 2)[place - 1]
-            assert (found, game_id, record) == (place, f"g{number}", encode(game(number)))
-            value = sha256(value + sha256(record).digest()).digest()
-            assert chain == value
-        with Results(tmp_path / "arena.db") as results:
-            assert results.contest().head == value
-
-    def test_each_contest_has_a_chain_of_its_own(self, tmp_path: Path) -> None:
-        for _ in range(2):
-            keep(tmp_path / "arena.db", 1)
-        assert [(place, chain) for place, _, _, chain in chained(tmp_path)] == [
-            (1, extend(GENESIS, encode(game(1))))
-        ] * 2
-
-    @pytest.mark.real
-    def test_a_contest_that_goes_on_goes_on_with_its_chain(self, tmp_path: Path) -> None:
-        path = tmp_path / "arena.db"
-        keep(path, 1, 2, status="stopped")
-        with Results(path) as results:
-            stopped = results.contest().head
-        assert stopped == chained(tmp_path)[-1][3]
-        kept = Kept(path, opening(new=False))
-        kept.start()
-        kept.writer.store("g3", game(3))
-        assert kept.next() == ["g3"]
-        with Results(path) as results:
-            assert results.contest().head is None
-        kept.close("finished")
-        places = [place for place, _, _, _ in chained(tmp_path)]
-        assert places == [1, 2, 3]
-        assert chained(tmp_path)[-1][3] == extend(stopped, encode(game(3)))

@@ -12,7 +12,7 @@ from arena_server.core.config import ContestConfig, format_of
 from arena_server.core.formats import FORMATS, make_format
 from arena_server.core.formats.base import FormatError, Pairing, Terms
 
-from .test_scheduled import bots, scheduled
+from .schedules import bots, scheduled
 
 SIZES = [(n, seats) for seats in (2, 3, 4) for n in range(seats, 9)]
 
