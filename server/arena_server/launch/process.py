@@ -127,12 +127,14 @@ class Child:
 
     async def end(self, grace: float = GRACE_S) -> int:
         """Send SIGTERM, and after `grace` seconds SIGKILL to its whole session; return its exit status."""
-        if self.process.returncode is None:
-            self.terminate()
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self.process.wait(), grace)
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, signal.SIGKILL)
+        try:
+            if self.process.returncode is None:
+                self.terminate()
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self.process.wait(), grace)
+        finally:  # who is cancelled here leaves no process either
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGKILL)
         status = await self.process.wait()
         self._reading.cancel()
         with suppress(asyncio.CancelledError):

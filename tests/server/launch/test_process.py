@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 import sys
 from pathlib import Path
 
@@ -10,6 +12,8 @@ import pytest
 from arena_server.launch.process import TRACE_LINES, Child
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.real]
+
+PATIENCE_S = 60.0
 
 
 async def test_only_the_end_of_the_output_is_kept() -> None:
@@ -35,6 +39,21 @@ async def test_it_can_end_in_order_after_sigterm() -> None:
     assert await child.process.stdout.readline() == b"up\n"
     assert await child.end() == 7
     assert await child.end() == 7  # the same answer again
+
+
+async def test_an_end_that_is_cancelled_leaves_no_process() -> None:
+    ignore = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)"
+    code = f"{ignore}; print('up', flush=True); signal.pause()"
+    child = await Child.start([sys.executable, "-c", code], {}, split=True)
+    assert child.process.stdout is not None
+    assert await child.process.stdout.readline() == b"up\n"
+    ending = asyncio.create_task(child.end(PATIENCE_S))
+    await asyncio.sleep(0)
+    ending.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await ending
+    assert await asyncio.wait_for(child.process.wait(), PATIENCE_S) == -signal.SIGKILL
+    await child.end()
 
 
 async def test_a_new_log_is_private_and_keeps_the_output_of_every_start(tmp_path: Path) -> None:
@@ -106,7 +125,8 @@ async def test_the_trace_of_a_crash_begins_where_the_program_begins_to_tell_it(
 
 
 async def test_a_long_trace_loses_its_middle() -> None:
-    code = "def f(n): g(n) if n else 1 / 0\ndef g(n): f(n - 1)\nf(50)"
+    lines = ["Traceback (most recent call last):", *["  File"] * 102, "ZeroDivisionError: division by zero"]
+    code = f"import sys; sys.exit({chr(10).join(lines)!r})"
     child = await Child.start([sys.executable, "-c", code], {})
     await child.wait()
     trace = child.trace()

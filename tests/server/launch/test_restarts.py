@@ -131,7 +131,7 @@ class TestCrashes:
             "  b: Traceback (most recent call last):",
             '  b:   File "<string>", line 4, in <module>',
         ]
-        assert [line[:20] for line in traces if "Error" in line] == [
+        assert [line[:20] for line in traces if line.startswith("  b: KeyError")] == [
             "  b: KeyError: ('x',",
             "  b: KeyError: ('y',",
         ]
