@@ -66,14 +66,39 @@ def test_a_contest_is_shown_to_its_final_totals(pages: Watched, tmp_path: Path) 
         with Results(server.database) as results:
             rows = results.standings(results.contest("trial"))
         assert shown == [[row.name, f"{row.points:,}", str(row.games)] for row in rows]
+        first = [row for row in rows if row.rank == 1]
+        words = f"{', '.join(row.name for row in first)} {'is' if len(first) == 1 else 'are'} first with"
+        value = f"{first[0].points:,} points in 4 games"
+        assert page.locator(".leader").inner_text() == f"{words} {value}"
+        assert page.locator("progress").evaluate("bar => [bar.value, bar.max]") == [6, 6]
+        assert page.locator(".latest a").count() == 3
+        assert [cell.inner_text() for cell in page.locator(".cross thead th").all()] == ["1", "2", "3"]
+        titles = [cell.get_attribute("title") for cell in page.locator(".cross thead th").all()]
+        assert titles == [row.name for row in rows]
+        assert page.locator(".cross .dots").count() == 0  # cells with few games have links alone
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
             pages.check_access(page)
             pages.shoot(page, f"contest-{scheme}")
         phone = pages.open(server.page("contest.html", id=1), PHONE)
         phone.locator(".standings").wait_for()
+        phone.locator("#games .row").nth(2).wait_for()
         assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        for table in (".standings", "#games table"):
+            assert phone.locator(table).evaluate("table => table.scrollWidth <= table.clientWidth")
+        assert not phone.locator(".standings thead").is_visible()
+        label = (
+            "getComputedStyle(document.querySelector('.standings td.num:nth-child(3)'), '::before').content"
+        )
+        assert "Points" in phone.evaluate(label) or phone.evaluate(label) == "attr(data-label)"
+        pages.check_access(phone)
         pages.shoot(phone, "contest-phone")
+        # Anywhere in a row is the game.
+        row = phone.locator("#games .row").first
+        width = row.evaluate("row => row.offsetWidth")
+        row.click(position={"x": width - 3, "y": 4})
+        phone.locator(".counter").wait_for()
+        assert "game.html" in phone.url
         for name, parameters in PAGES.items():
             before = pages.bytes
             page_of = pages.open(server.page(name, **parameters))
@@ -107,7 +132,8 @@ def test_every_game_of_a_cell_has_its_link(pages: Watched, tmp_path: Path) -> No
         play(persons, range(1, 2))
         page = pages.open(server.page("contest.html", id=1))
         page.get_by_text("6 games: 4 over, 1 running, 1 planned").wait_for()
-        rows = [row.split("\t")[0::3] for row in page.locator("#games tbody tr").all_inner_texts()]
+        page.get_by_role("button", name="Show 1 planned").click()
+        rows = [row.split("\t")[0:4:3] for row in page.locator("#games tbody tr").all_inner_texts()]
         assert rows == [
             *(["g5", "running"], ["g4", "complete"], ["g3", "complete"], ["g2", "complete"]),
             *(["g1", "complete"], ["g6", "planned"]),
@@ -124,6 +150,7 @@ def test_every_game_of_a_cell_has_its_link(pages: Watched, tmp_path: Path) -> No
             f"game.html?contest=1&game=g{number}#ply={2 if number < 5 else 1}" for number in range(1, 6)
         ]
         assert links.last.inner_text().startswith("▸")
+        assert page.locator(".cross .dots").first.locator("i").count() == 4
         assert page.locator(".cross details[open]").inner_text().endswith("1 planned")
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)

@@ -58,8 +58,8 @@ def test_a_running_game_has_the_scenes_of_its_record(game: str) -> None:
     wanted: Any = record_scenes(record)
     stream = whole(record)
     found = stream.snapshot()
-    assert {key: found["game"][key] for key in ("layout", "scene", "to_move")} == {
-        key: wanted[key] for key in ("layout", "scene", "to_move")
+    assert {key: found["game"][key] for key in ("layout", "scene", "to_move", "decided")} == {
+        key: wanted[key] for key in ("layout", "scene", "to_move", "decided")
     }
     assert [{"scene": ply["scene"], "to_move": ply["to_move"]} for ply in found["plies"]] == wanted["after"]
     assert len(wanted["after"]) == len(record.plies)

@@ -195,7 +195,7 @@ class TestInABrowser:
                 f"http://{server.address}/contest.html?id=1",
                 prepare=lambda page: page.on("request", lambda request: asked.append(request.url)),
             )
-            page.get_by_text("60 games").wait_for()
+            page.locator(".pager", has_text="60 games").wait_for()
             page.wait_for_load_state("networkidle")
             pages.close()
         paths = [url.partition(server.address)[2] for url in asked]
@@ -223,7 +223,7 @@ class TestInABrowser:
                 pages.shoot(page, f"refused-page-{scheme}")
             now = 1.0  # enough for a page
             page.clock.fast_forward(1000 * (security.RETRY_S + security.SPREAD_S))
-            page.get_by_text("60 games").wait_for()
+            page.locator(".pager", has_text="60 games").wait_for()
             assert page.url.endswith("/contest.html?id=1#here")
             pages.close()
 
@@ -246,6 +246,6 @@ class TestInABrowser:
             pages.check_access(page)
             pages.shoot(page, "refused-document")
             seen = True
-            page.get_by_text("60 games").wait_for()
+            page.locator(".pager", has_text="60 games").wait_for()
             assert page.locator(".notice").inner_text() == ""
             pages.close()

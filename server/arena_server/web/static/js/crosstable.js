@@ -5,6 +5,7 @@ import { OVER, PLANNED, resultFor, RUNNING } from "./gamelist.js";
 import { gameLink } from "./gameview.js";
 
 const MOST_CROSSED = 40;
+const MOST_DOTS = 30;
 /** Cells with more games are opened to show their links. */
 const SHOWN = 3;
 
@@ -41,10 +42,10 @@ export class CrossTable {
     const focused = this.element.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
     const cell = (bot, other) => (bot === other ? el("td", { class: "self" }) : this.#cell(contest, bot, other, cells.get(`${bot},${other}`) ?? []));
     this.element.replaceChildren(el("section", { class: "panel" }, el("h2", {}, "Cross-table"),
-      el("p", { class: "sub" }, "Points of the bot in the row against the bot in the column. A sum opens to its games."),
+      el("p", { class: "sub" }, "Points of the bot in the row against the bot in the column, by their ranks; a dot is a game won, drawn or lost. A sum opens to its games."),
       el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Cross-table" }, el("table", { class: "cross" },
-        el("thead", {}, el("tr", {}, el("td"), ...ranked.map((bot) => el("th", { scope: "col" }, contest.bots[bot])))),
-        el("tbody", {}, ...ranked.map((bot) => el("tr", {}, el("th", { scope: "row" }, contest.bots[bot]), ...ranked.map((other) => cell(bot, other)))))))));
+        el("thead", {}, el("tr", {}, el("td"), ...ranked.map((bot, i) => el("th", { scope: "col", title: contest.bots[bot], "aria-label": contest.bots[bot] }, String(i + 1))))),
+        el("tbody", {}, ...ranked.map((bot, i) => el("tr", {}, el("th", { scope: "row", title: contest.bots[bot] }, el("span", { class: "rank" }, `${i + 1} `), contest.bots[bot]), ...ranked.map((other) => cell(bot, other)))))))));
     this.element.querySelector(".scroll").scrollLeft = scrolled;
     if (focused) this.element.querySelector(`[data-focus="${focused}"]`)?.focus();
     return undefined;
@@ -54,7 +55,10 @@ export class CrossTable {
     const games = rows.filter((row) => row.state !== PLANNED);
     const planned = rows.length - games.length;
     const links = () => games.flatMap((row) => [this.#link(contest, row, bot), " "]);
-    if (games.length <= SHOWN) return el("td", {}, links(), games.length ? null : el("span", { class: "sub" }, planned ? "planned" : ""));
+    const share = shareOf(games, bot);
+    // Nine steps, so that a style sheet has the colours.
+    const tint = share === null ? null : `share-${Math.round(8 * share)}`;
+    if (games.length <= SHOWN) return el("td", { class: tint }, links(), games.length ? null : el("span", { class: "sub" }, planned ? "planned" : ""));
     const key = `${bot},${other}`;
     const sum = games.reduce((total, row) => total + (row.state === OVER && row.end !== "void" ? pointsOf(row, bot) : 0), 0);
     const list = el("div", { class: "cell-games" });
@@ -70,7 +74,7 @@ export class CrossTable {
       },
     }, el("summary", { title: `${contest.bots[bot]} against ${contest.bots[other]}: ${plural(games.length, "game")}`, "data-focus": key }, numberText(sum)), list);
     if (details.open) fill();
-    return el("td", {}, details);
+    return el("td", { class: tint }, details, dots(games, bot));
   }
 
   /** A game as a link to its last ply: the points of `bot`, with a mark while it runs. */
@@ -89,6 +93,19 @@ export class CrossTable {
     if (game.state === RUNNING) this.live.set(game.id, [...this.live.get(game.id) ?? [], show]);
     return link;
   }
+}
+
+/** The share of the points of `bot` in games of two that are over, from 0 to 1; null without a point. */
+function shareOf(games, bot) {
+  const over = games.filter((row) => row.state === OVER && row.end !== "void");
+  const all = over.reduce((sum, row) => sum + row.totals[0] + row.totals[1], 0);
+  return all > 0 ? over.reduce((sum, row) => sum + pointsOf(row, bot), 0) / all : null;
+}
+
+/** A dot for each of the newest games: won, drawn or lost. The links say the same. */
+function dots(games, bot) {
+  const shown = games.filter((row) => row.state === OVER).slice(-MOST_DOTS);
+  return el("div", { class: "dots", "aria-hidden": "true" }, ...shown.map((row) => el("i", { class: resultFor(row, bot) })));
 }
 
 function pointsOf(row, bot) {

@@ -85,7 +85,7 @@ export function faultsPanel(contest, document) {
   const left = all > faults.length ? `The newest ${numberText(faults.length)} of ${plural(all, "fault")}.` : "";
   return el("section", { class: "panel" }, el("h2", {}, "Faults"),
     left ? el("p", { class: "sub" }, left) : null,
-    el("div", { class: "scroll fault-list", tabindex: 0, role: "region", "aria-label": "Faults" }, el("table", {},
+    el("div", { class: "scroll fault-list", tabindex: 0, role: "region", "aria-label": "Faults" }, el("table", { class: "cards" },
       el("thead", {}, el("tr", {}, ...["Game", "Bot", "What happened"].map((head) => el("th", { scope: "col" }, head)))),
       el("tbody", {}, ...faults.map(([game, bot, ply, , text]) => el("tr", {},
         el("td", {}, el("a", { href: gameLink(contest.id, game, ply) }, game)),

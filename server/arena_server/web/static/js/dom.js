@@ -58,6 +58,17 @@ function durationText(seconds) {
   return `${seconds} s`;
 }
 
+/** The cells of a row with the heads of their columns, which stand beside them where a table is shown as cards. */
+export function labelled(heads, cells) {
+  cells.forEach((cell, i) => { if (heads[i]) cell.dataset.label = heads[i]; });
+  return cells;
+}
+
+/** Seconds since 1970 as a date and a time of this browser's place. */
+export function dateText(seconds) {
+  return new Date(1000 * seconds).toLocaleString([], { dateStyle: "short", timeStyle: "short" });
+}
+
 /** How fast the games of a running contest end, and when the last one will; empty before the first result. */
 export function paceText(pace) {
   if (!pace) return "";

@@ -1,7 +1,7 @@
 // The games of a contest, over, running and planned: loaded in chunks, filtered in memory, shown a page at a time.
 
 import { get } from "./api.js";
-import { el, link, numberText, plural } from "./dom.js";
+import { clockText, dateText, el, labelled, link, numberText, plural } from "./dom.js";
 import { gameLink } from "./gameview.js";
 
 const PAGE = 50;
@@ -113,6 +113,8 @@ export function filterGames(rows, { state = null, bot = null, other = null, resu
     && (fault === null || row.faults.some(([seat, , kind]) => (fault === "any" || kind === fault) && (bot === null || seat === 0 || row.seats[seat - 1] === bot))));
 }
 
+const HEADS = ["Game", "Bots", "Points", "End", "Plies", "Time", "Ended", "Faults"];
+
 export class GameList {
   /** `bot` fixes the first filter to the place of a bot. */
   constructor(contest, bot = null) {
@@ -138,9 +140,13 @@ export class GameList {
     this.count = el("span", { role: "status" });
     this.next = el("button", { type: "button", onclick: () => { this.page++; this.show(); } }, "Next");
     this.previous = el("button", { type: "button", onclick: () => { this.page--; this.show(); } }, "Previous");
+    /** Planned games are counted until they are asked for. */
+    this.folded = true;
+    this.fold = el("button", { type: "button", class: "fold", onclick: () => { this.folded = !this.folded; this.show(); } });
     this.element = el("div", {},
       el("div", { class: "filters" }, stateLabel, bot === null ? botLabel : null, otherLabel, resultLabel, faultLabel),
-      el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...["Game", "Bots", "Points", "End", "Plies", "Faults"].map((text, i) => el("th", { scope: "col", class: i === 4 ? "num" : null }, text)))), this.body)),
+      el("div", { class: "scroll" }, el("table", { class: "cards games" }, el("thead", {}, el("tr", {}, ...HEADS.map((text, i) => el("th", { scope: "col", class: i === 4 || i === 5 ? "num" : null }, text)))), this.body)),
+      this.fold,
       el("p", { class: "pager" }, this.previous, this.next, this.count));
   }
 
@@ -172,35 +178,43 @@ export class GameList {
     const running = filterGames(this.open, filters).filter((row) => row.state === RUNNING);
     const planned = filterGames(this.open, filters).filter((row) => row.state === PLANNED);
     // What runs comes first, then what is over, the newest first, then what is planned, in the order of the schedule.
-    const found = [...running, ...over, ...planned];
+    const folded = this.folded && planned.length > 0 && filters.state === null;
+    const found = [...running, ...over, ...(folded ? [] : planned)];
+    this.fold.hidden = !planned.length || filters.state !== null;
+    this.fold.textContent = folded ? `Show ${numberText(planned.length)} planned` : `Hide ${numberText(planned.length)} planned`;
+    this.fold.setAttribute("aria-expanded", String(!folded));
     const pages = Math.max(1, Math.ceil(found.length / PAGE));
     this.page = Math.max(0, Math.min(this.page, pages - 1));
     const shown = found.slice(PAGE * this.page, PAGE * (this.page + 1));
     this.live.clear();
     this.body.replaceChildren(...shown.map((row) => this.#row(row)));
-    if (!shown.length) this.body.append(el("tr", {}, el("td", { colspan: 6, class: "none" }, this.rows.length + this.open.length ? "No game matches." : "No game has ended yet.")));
+    if (!shown.length) this.body.append(el("tr", {}, el("td", { colspan: HEADS.length, class: "none" }, this.rows.length || !folded && this.open.length ? "No game matches." : "No game has ended yet.")));
     this.previous.disabled = this.page === 0;
     this.next.disabled = this.page >= pages - 1;
     const unlisted = planned.length ? Math.max(0, this.contest.schedule.games - MOST_PLANNED) : 0;
     const parts = [[over.length, OVER], [running.length, RUNNING], [planned.length, PLANNED], [unlisted, "planned later and not listed"]].filter(([count]) => count);
-    this.count.textContent = `${plural(found.length, "game")}${running.length + planned.length ? `: ${parts.map(([count, state]) => `${numberText(count)} ${state}`).join(", ")}` : ""}${pages > 1 ? `, page ${this.page + 1} of ${numberText(pages)}` : ""}`;
+    this.count.textContent = `${plural(over.length + running.length + planned.length, "game")}${running.length + planned.length ? `: ${parts.map(([count, state]) => `${numberText(count)} ${state}`).join(", ")}` : ""}${pages > 1 ? `, page ${this.page + 1} of ${numberText(pages)}` : ""}`;
   }
 
   #row(row) {
     const { contest } = this;
     const name = (seat) => contest.bots[row.seats[seat]];
     const bots = el("td", { class: "name-cell" }, row.seats.flatMap((_, seat) => [seat ? " – " : "", el("a", { href: link("bot.html", { contest: contest.id, bot: name(seat) }) }, name(seat))]));
-    if (row.state === PLANNED) return el("tr", { class: "planned" }, el("td", {}, row.id), bots, el("td", {}), el("td", {}, "planned"), el("td", {}), el("td", {}));
+    const none = () => el("td", {});
+    if (row.state === PLANNED) return el("tr", { class: "planned" }, el("td", {}, row.id), bots, none(), el("td", {}, "planned"), none(), none(), none(), none());
     if (row.state === RUNNING) return this.#runningRow(row, bots);
     const best = Math.max(...row.totals);
     const end = (...children) => el("a", { href: gameLink(contest.id, row.id, row.plies) }, ...children);
-    return el("tr", {},
-      el("td", {}, el("a", { href: gameLink(contest.id, row.id, 0) }, row.id)),
+    const used = row.used.reduce((sum, ms) => sum + ms, 0);
+    return el("tr", { class: "row" }, ...labelled(HEADS, [
+      el("td", {}, el("a", { class: "whole", href: gameLink(contest.id, row.id, 0) }, row.id)),
       bots,
       el("td", { class: "nowrap" }, end(...row.totals.flatMap((total, seat) => [seat ? " : " : "", el(total === best && row.end !== "void" ? "b" : "span", {}, numberText(total))]))),
       el("td", {}, end(row.end)),
       el("td", { class: "num" }, end(numberText(row.plies))),
-      el("td", {}, row.faults.flatMap(([seat, ply, kind], i) => [i ? ", " : "", el("a", { class: "faults", href: gameLink(contest.id, row.id, ply) }, `${seat ? name(seat - 1) : "server"}: ${kind}`)])));
+      el("td", { class: "num" }, row.used.length ? clockText(used) : ""),
+      el("td", { class: "nowrap" }, row.at === null ? "" : dateText(row.at)),
+      el("td", {}, row.faults.flatMap(([seat, ply, kind], i) => [i ? ", " : "", el("a", { class: "faults", href: gameLink(contest.id, row.id, ply) }, `${seat ? name(seat - 1) : "server"}: ${kind}`)]))]));
   }
 
   #runningRow(game, bots) {
@@ -214,6 +228,6 @@ export class GameList {
     show(game);
     this.live.set(game.id, show);
     const [points, state, plies] = links;
-    return el("tr", {}, el("td", {}, el("a", { href: gameLink(this.contest.id, game.id) }, game.id)), bots, el("td", { class: "nowrap" }, points), el("td", {}, state), el("td", { class: "num" }, plies), el("td", {}));
+    return el("tr", {}, el("td", {}, el("a", { href: gameLink(this.contest.id, game.id) }, game.id)), bots, el("td", { class: "nowrap" }, points), el("td", {}, state), el("td", { class: "num" }, plies), el("td", {}), el("td", {}), el("td", {}));
   }
 }

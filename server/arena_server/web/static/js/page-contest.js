@@ -1,9 +1,10 @@
 // One contest: standings, running games, cross-table, list of games. A running contest is kept up to date.
 
 import { get, livePath, LiveStream, spaced } from "./api.js";
-import { applyTheme, clockText, el, gamesText, link, numberText, pageHeader, paceText, parameter, waitingText } from "./dom.js";
+import { applyTheme, clockText, el, gamesText, labelled, link, numberText, pageHeader, paceText, parameter, plural, resultText, waitingText } from "./dom.js";
 import { CrossTable } from "./crosstable.js";
 import { faultsPanel, loadFaults, rangesPanel } from "./details.js";
+import { gameLink } from "./gameview.js";
 import { GameList, loadGames, idsOf, loadSchedule, openGames, runningRows, withLeaving } from "./gamelist.js";
 import { loadRatings, ratingPanel } from "./ratings.js";
 import { loadRounds, roundsPanel } from "./rounds.js";
@@ -13,6 +14,8 @@ applyTheme();
 document.body.prepend(pageHeader());
 const main = document.getElementById("main");
 const number = parameter("id");
+/** Results in the head of the page. */
+const LATEST = 3;
 
 /** "sonneborn-berger" as the head of a column. */
 function titleOf(tieBreak) {
@@ -24,31 +27,61 @@ export function standingsTable(contest, rows) {
   const tieBreaks = Object.keys(rows[0]?.tie_breaks ?? {}).filter((name) => !["points", "wins"].includes(name));
   const scored = rows.some((row) => "score" in row);
   const heads = ["Rank", "Bot", ...(scored ? ["Score"] : []), "Points", "Games", "Mean", "Wins", ...tieBreaks.map(titleOf), "Faults"];
-  const body = rows.map((row) => el("tr", {},
+  const body = rows.map((row) => el("tr", {}, ...labelled(heads, [
     el("td", { class: "num" }, row.rank === null ? "–" : String(row.rank)),
     el("td", { class: "name-cell" }, el("a", { href: link("bot.html", { contest: contest.id, bot: row.bot }) }, row.bot)),
     ...(scored ? [el("td", { class: "num" }, el("b", {}, numberText(row.score)))] : []),
     el("td", { class: "num" }, scored ? numberText(row.points) : el("b", {}, numberText(row.points))),
     el("td", { class: "num" }, numberText(row.games)),
-    el("td", { class: "num" }, row.mean.toLocaleString("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 })),
+    el("td", { class: "num" }, meanText(row.mean)),
     el("td", { class: "num" }, numberText(row.wins)),
     ...tieBreaks.map((name) => el("td", { class: "num" }, numberText(row.tie_breaks[name]))),
-    el("td", { class: "faults" }, Object.entries(row.faults).map(([kind, count]) => `${kind} ${count}`).join(", "))));
-  return el("table", { class: "standings" }, el("thead", {}, el("tr", {}, ...heads.map((text, i) => el("th", { scope: "col", class: i === 1 || i === heads.length - 1 ? null : "num" }, text)))), el("tbody", {}, ...body));
+    el("td", { class: "faults" }, Object.entries(row.faults).map(([kind, count]) => `${kind} ${count}`).join(", "))])));
+  return el("table", { class: "standings cards" }, el("thead", {}, el("tr", {}, ...heads.map((text, i) => el("th", { scope: "col", class: i === 1 || i === heads.length - 1 ? null : "num" }, text)))), el("tbody", {}, ...body));
 }
+
+const unequal = (contest) => new Set(contest.standings.map((row) => row.games)).size > 1;
+const meanText = (value) => value.toLocaleString("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
 /** A format may rank by a score of its own; while the bots have different numbers of games others rank by the mean. */
 function rankedBy(contest) {
   if (contest.ranked_by) return `ranked by score: ${contest.ranked_by}`;
-  const differ = new Set(contest.standings.map((row) => row.games)).size > 1;
-  return `scored by ${contest.scoring}${differ ? " a game, because the numbers of games differ" : ""}`;
+  return `scored by ${contest.scoring}${unequal(contest) ? " a game, because the numbers of games differ" : ""}`;
+}
+
+/** Who is first, with what the table ranks by. */
+function leaderText(contest) {
+  const first = contest.standings.filter((row) => row.rank === 1);
+  if (!first.length) return "";
+  const names = first.map((row) => row.bot).join(", ");
+  const [row] = first;
+  const sum = contest.scoring === "wins" ? row.wins : row.points;
+  // While the numbers of games differ the table ranks by the mean.
+  const value = "score" in row ? `a score of ${numberText(row.score)}`
+    : unequal(contest) ? `${meanText(sum / row.games)} ${contest.scoring} a game` : plural(sum, contest.scoring.slice(0, -1));
+  const verb = contest.status === "running" ? first.length > 1 ? "lead" : "leads" : first.length > 1 ? "are first" : "is first";
+  return `${names} ${verb} with ${value} in ${plural(row.games, "game")}`;
+}
+
+/** How far the contest is; an open one has no end to be measured by. */
+function progress(contest) {
+  const done = contest.games_played;
+  const text = `${gamesText(done, contest.games)}${contest.games_void ? `, ${numberText(contest.games_void)} void` : ""}${paceText(contest.pace)}`;
+  const bar = contest.games ? el("progress", { max: contest.games, value: Math.min(done, contest.games), "aria-label": "Games played" }) : null;
+  return [bar, el("span", {}, text)].filter(Boolean);
+}
+
+/** The newest results, each a link to the end of its game. */
+function latest(contest, rows) {
+  const found = rows.slice(-LATEST).reverse().filter((row) => row.end !== "void");
+  return found.flatMap((row) => [" ", el("a", { href: gameLink(contest.id, row.id, row.plies) },
+    `${row.id}: ${resultText(row.seats.map((bot) => contest.bots[bot]), row.totals, row.end)}`)]);
 }
 
 function summary(contest) {
-  const games = `${gamesText(contest.games_played, contest.games)} played${contest.games_void ? `, ${contest.games_void} void` : ""}`;
   const frozen = contest.frozen_at ? `; the table stands still since ${contest.frozen_at.slice(0, 16).replace("T", " ")} UTC, until the contest is over` : "";
   const clock = `${clockText(contest.clock_ms)} per seat${contest.increment_ms ? ` + ${contest.increment_ms / 1000} s per move` : ""}`;
-  return `${contest.game}, ${contest.format}, ${rankedBy(contest)}; ${clock}; ${games}${paceText(contest.pace)}${frozen}`;
+  return `${contest.game}, ${contest.format}, ${rankedBy(contest)}; ${clock}${frozen}`;
 }
 
 async function begin() {
@@ -61,7 +94,10 @@ async function begin() {
   const status = el("span", { class: "tag" });
   const early = el("p", { class: "sub" });
   const sub = el("span", {});
-  const waiting = el("p", { class: "sub" });
+  const waiting = el("p", { class: "sub waiting" });
+  const leader = el("p", { class: "leader" });
+  const played = el("p", { class: "progress" });
+  const newest = el("p", { class: "sub latest" });
   const table = el("div", { class: "scroll" });
   const cross = new CrossTable();
   const list = new GameList(contest);
@@ -102,6 +138,8 @@ async function begin() {
     status.textContent = shown.status;
     status.classList.toggle("live", shown.status === "running");
     sub.textContent = ` ${summary(shown)}`;
+    leader.textContent = leaderText(shown);
+    played.replaceChildren(...progress(shown));
     early.textContent = shown.separated ? `Ended early: after ${shown.separated.games} games ${shown.separated.names.join(", ")} ${shown.separated.names.length === 1 ? "is" : "are"} separated from all others at 95 %.` : "";
     table.replaceChildren(shown.standings.some((row) => row.games) || shown.standings.length ? standingsTable(shown, shown.standings) : el("p", { class: "empty" }, "No bot has entered."));
   };
@@ -109,13 +147,14 @@ async function begin() {
     await showRounds();
     rows = await loadGames(contest, rows, (some) => { if (!rows.length) list.setRows(some); });
     list.setRows(rows);
+    newest.replaceChildren(...(rows.length ? ["Latest:", ...latest(contest, rows)] : []));
     showOpen();
   };
   refresh(contest);
   const wall = live ? new Wall(contest.id, { filter: (game) => !game.end, onchange: showRunning }) : null;
   const boards = live ? el("section", { class: "panel" }, el("h2", {}, "Running games"), wall.element) : null;
   main.replaceChildren(...[banner,
-    el("div", { class: "title" }, el("h1", {}, contest.name), el("p", { class: "sub" }, status, sub), waiting,
+    el("div", { class: "title" }, el("h1", {}, contest.name, " ", status), leader, played, waiting, newest, el("p", { class: "sub" }, sub),
       site.written_at ? el("p", { class: "sub" }, `As of ${site.written_at.slice(0, 16).replace("T", " ")} UTC`) : null,
       early,
       contest.head ? el("p", { class: "sub head" }, "Head of the record chain: ", el("code", {}, contest.head)) : null),
