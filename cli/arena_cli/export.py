@@ -143,6 +143,7 @@ def _write_msgpack(folder: Path, results: Results, contest: ContestRow) -> Writt
         "games_per_pair": contest.games_per_pair,
         "head": written.head,
         "order": order,
+        "rounds": results.plan(contest),
     }
     _write_private(folder / CHAIN_FILE, (json.dumps(chain, indent=1) + "\n").encode("ascii"))
     return written

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
-from arena_cli.results import CHAIN_FILE, SUFFIX, find_path, open_results, read_file, read_record
+from arena_cli.results import CHAIN_FILE, SUFFIX, find_path, open_results, read_record
 
 if TYPE_CHECKING:
     from arena_protocol.record import GameRecord
     from arena_server.core.formats.history import History
-    from arena_server.core.journal import Validated
+    from arena_server.core.journal import PastGame, Validated
     from arena_server.store.chain import Flaw, Link
     from arena_server.store.reader import Results
     from arena_server.store.schema import ContestRow
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 HEAD_DIGITS = 64
 #: The decimal digits of the greatest secret, of 256 bits.
 SECRET_DIGITS = 78
-#: Deals of a pair that are derived at most; a chain file may say anything.
-MOST_DEALS = 1_000_000
 #: These take a second; of more games the progress is shown.
 SHOWN_GAMES = 1000
 #: The key in `Verification.errors` of an error of the whole chain.
@@ -415,68 +412,37 @@ def _renew_head(database: str) -> None:
 
 def _check_folder(folder: Path, verification: Verification, secret: int | None) -> None:
     """Check an export: exactly the records that its chain file lists, in that order."""
-    head, order, deals = _read_chain(folder)
-    for place, each in enumerate(order, start=1):
+    from arena_cli.chain_file import ChainFile
+
+    chain = ChainFile.read(folder)
+    for place, each in enumerate(chain.order, start=1):
         path = folder / f"{each.game}{SUFFIX}"
         if path.exists():
             data = read_record(path)
             record = verification.check(each.game, data, link=(place, each.chain))
             if record is not None and secret is not None:
-                verification.check_deal(each.game, record, secret, each.deal, deals)
+                verification.check_deal(each.game, record, secret, each.deal, chain.games_per_pair)
+            if record is not None and chain.rounds is not None:
+                chain.rounds.add(_past(record, each.deal))
         elif each.digest is not None:
             verification.withhold(each.game, each.digest, (place, each.chain))
-    verification.check_chain(head, lambda game: read_record(folder / f"{game}{SUFFIX}"))
-    listed = {each.game for each in order}
+    if not (verification.errors or verification.absent):  # else results are not known
+        verification.check_rounds(chain.rounds, over=chain.over)
+    verification.check_chain(chain.head, lambda game: read_record(folder / f"{game}{SUFFIX}"))
+    listed = {each.game for each in chain.order}
     for path in sorted(folder.glob(f"*{SUFFIX}")):
         name = path.name.removesuffix(SUFFIX)
         if name not in listed:
             verification.errors[name] = f"{path}: no record of the chain in {CHAIN_FILE}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Listed:
-    """A game of a chain file. `digest`, the SHA-256 of its record, is there if the export withholds that.
+def _past(record: GameRecord, deal: int | None) -> PastGame:
+    """What a history needs of a game."""
+    from arena_server.core.deal import number_of
+    from arena_server.core.journal import PastGame
 
-    Exports of earlier versions have no `deal`, the number of its deal.
-    """
-
-    game: str
-    chain: bytes
-    deal: int | None
-    digest: bytes | None
-
-    @classmethod
-    def of(cls, plain: dict[str, Any]) -> _Listed:
-        """Raises ValueError, LookupError or TypeError for what no export has written."""
-        from arena_server.core.deal import number_of
-
-        if number_of(game := str(plain["game"])) < 1:
-            raise ValueError("a game's id is g and a number")
-        deal, digest = plain.get("deal"), plain.get("sha256")
-        return cls(
-            game,
-            bytes.fromhex(plain["chain"]),
-            None if deal is None else int(deal),
-            None if digest is None else bytes.fromhex(digest),
-        )
-
-
-def _read_chain(folder: Path) -> tuple[bytes, list[_Listed], int]:
-    """Return head, games in order, and games per pair of an export. Raises StoreError."""
-    from arena_server.errors import StoreError
-
-    path = folder / CHAIN_FILE
-    try:
-        chain = json.loads(read_file(path))
-        order = [_Listed.of(each) for each in chain["order"]]
-        # Exports of earlier versions have no games_per_pair.
-        return (
-            bytes.fromhex(chain["head"]),
-            order,
-            min(int(chain.get("games_per_pair", len(order))), MOST_DEALS),
-        )
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise StoreError(f"{path}: not the chain of an export ({type(error).__name__}: {error})") from None
+    number = number_of(record.game_id)
+    return PastGame(number, record.names, deal or 0, record.totals, record.end, len(record.plies))
 
 
 def _check_record(name: str, data: bytes, row: dict[str, Any] | None) -> GameRecord:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
+from typing import Any
 
 import pytest
 from tests.simulation.bots import Honest
@@ -13,7 +15,7 @@ from tests.simulation.world import World
 from arena_client.scripted import Close
 from arena_server.core.config import ContestConfig
 from arena_server.core.formats import FORMATS
-from arena_server.core.journal import fact_of
+from arena_server.core.journal import Drawn, fact_of
 from arena_server.core.standings import Row
 from arena_server.store.journal import unpack
 
@@ -46,10 +48,16 @@ class Vanishing(Steady):
 
 
 def play(
-    name: str, kinds: dict[str, type[Honest]], crash: int = 0, *, power: bool = False, games: int = 2
+    name: str,
+    kinds: dict[str, type[Honest]],
+    crash: int = 0,
+    *,
+    power: bool = False,
+    games: int = 2,
+    **more: Any,
 ) -> tuple[World, int]:
     """A contest; the server is killed at boundary `crash` of its disk. Returns how many there were."""
-    world = World(1, config(name, games), kinds, SLOW)
+    world = World(1, replace(config(name, games), **more), kinds, SLOW)
     boundaries = 0
 
     def boundary() -> None:
@@ -116,3 +124,50 @@ def test_a_bot_that_vanishes_between_rounds_loses_by_walkover(name: str) -> None
         again, _ = play(name, kinds, at, games=4)
         assert again.server.finished == "finished"
         assert len(facts(again, "walkover")) == 1
+
+
+#: In the usual order of a first round the bots of each owner meet.
+OWNERS = {
+    "swiss": {"b0": "x", "b3": "x", "b1": "y", "b4": "y", "b2": "z", "b5": "z"},
+    "knockout": {"b3": "x", "b4": "x", "b2": "y", "b5": "y"},
+    "groups": {"b0": "x", "b3": "x", "b1": "y", "b2": "y"},
+}
+SIX: dict[str, type[Honest]] = {f"b{number}": Steady for number in range(6)}
+
+
+def first_meetings(world: World) -> set[frozenset[str]]:
+    """Who meets whom by the first draw."""
+    drawn = facts(world, "drawn")[1]
+    assert isinstance(drawn, Drawn)
+    return {frozenset(pair) for group in drawn.groups for pair in combinations(group, 2)}
+
+
+def of_one_owner(name: str) -> set[frozenset[str]]:
+    owners = OWNERS[name]
+    return {frozenset(pair) for pair in combinations(owners, 2) if owners[pair[0]] == owners[pair[1]]}
+
+
+@pytest.mark.parametrize("name", OWNERS)
+def test_bots_of_one_owner_do_not_meet_first_whatever_the_server_does(name: str) -> None:
+    options: dict[str, Any] = {"format_options": {"groups": 2} if name == "groups" else {}}
+    without, _ = play(name, SIX, **options)
+    assert of_one_owner(name) <= first_meetings(without), "or the test would show nothing"
+    options["owners"] = OWNERS[name]
+    whole, boundaries = play(name, SIX, **options)
+    assert not of_one_owner(name) & first_meetings(whole)
+    for at in range(1, boundaries, boundaries // 4):
+        world, _ = play(name, SIX, at, power=at % 2 == 0, **options)
+        assert facts(world, "drawn") == facts(whole, "drawn")
+        assert table(world) == table(whole)
+
+
+def test_bots_of_one_owner_never_meet_if_the_swiss_says_so() -> None:
+    owners, options = OWNERS["swiss"], {"rounds": 4, "same_owner": "never"}
+    whole, boundaries = play("swiss", SIX, owners=owners, format_options=options)
+    for at in (0, *range(2, boundaries, boundaries // 3)):
+        world, _ = play("swiss", SIX, at, owners=owners, format_options=options)
+        assert len(facts(world, "drawn")) == 4
+        met = {frozenset(record.names) for record in world.records.values()}
+        assert len(met) == 12
+        assert not met & of_one_owner("swiss")
+        assert facts(world, "drawn") == facts(whole, "drawn")

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache
+from typing import Any
 
 from arena_protocol.games import make_game
 from arena_server.core.formats import find_format, make_format
 from arena_server.core.formats.base import Format, Pairing, Terms
-from arena_server.core.formats.history import History
+from arena_server.core.formats.history import History, HistoryFact
 from arena_server.core.formats.rounds import Rounds
 from arena_server.core.formats.scheduled import Scheduled
-from arena_server.core.journal import ContestFact, Extended, Joined, Left
+from arena_server.core.journal import CONTEST, ContestFact, Extended, Joined, Left, entry_of, fact_of
 from arena_server.core.standings import Standings
-from arena_server.store.schema import ContestRow
+from arena_server.store.schema import FINISHED, ContestRow
 
 
 def format_of_row(contest: ContestRow) -> Format:
@@ -75,6 +76,48 @@ def history_of(contest: ContestRow) -> History | None:
     form = format_of_row(contest)
     assert isinstance(form, Rounds)
     return History(form)
+
+
+def plain_plan(contest: ContestRow, facts: Iterable[ContestFact]) -> dict[str, Any] | None:
+    """What an export needs to check the rounds of a contest, in the types of JSON; None: nothing is drawn."""
+    if (history := history_of(contest)) is None:
+        return None
+    terms = history.form.terms
+    return {
+        "format": contest.format,
+        "seeds": terms.seeds,
+        "seats": terms.seats,
+        "games_per_pair": terms.games,
+        "paired": terms.paired,
+        "by_points": terms.by_points,
+        "options": {key: value for key, value in terms.options.items() if key != "seeding"},
+        "owners": dict(terms.owners),
+        "over": contest.status == FINISHED,
+        "facts": [entry_of(CONTEST, fact) for fact in facts if isinstance(fact, HistoryFact)],
+    }
+
+
+def history_of_plan(plan: Mapping[str, Any]) -> History:
+    """The history of `plain_plan`, to be given the results. Raises ValueError, LookupError or TypeError."""
+    terms = Terms(
+        tuple(plan["seeds"]),
+        plan["seats"],
+        plan["games_per_pair"],
+        plan["paired"],
+        plan["options"],
+        plan["owners"],
+        plan["by_points"],
+    )
+    form = make_format(plan["format"], terms)
+    if not isinstance(form, Rounds):
+        raise ValueError(f"{form.NAME} draws nothing")
+    history = History(form)
+    history.extend(fact_of(_tuples(entry)) for entry in plan["facts"])  # type: ignore[misc] # of the contest
+    return history
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def table_of(

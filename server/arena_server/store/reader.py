@@ -35,7 +35,7 @@ from arena_server.store.checks import (
 )
 from arena_server.store.database import Database, describe
 from arena_server.store.deals import Deals, WithheldError
-from arena_server.store.plans import grown_format, history_of, planned, table_of
+from arena_server.store.plans import grown_format, history_of, plain_plan, planned, table_of
 from arena_server.store.preflight import ADDED, check_readable
 from arena_server.store.schema import BotRow, ContestRow, FaultRow, GameRow, open_engine
 from arena_server.store.sums import Sums
@@ -188,6 +188,10 @@ class Results:
             self._histories[contest.id] = history
             self._checked.add(contest.id)
         return self._histories.get(contest.id)
+
+    def plan(self, contest: ContestRow) -> dict[str, Any] | None:
+        """What an export needs to check the rounds; None: the format draws nothing."""
+        return plain_plan(contest, self.facts(contest))
 
     def total(self, contest: ContestRow) -> int | None:
         """How many games there are, of a format that draws at most from now on; None: it is open."""
