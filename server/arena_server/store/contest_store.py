@@ -26,6 +26,7 @@ from arena_server.core.deal import number_of
 from arena_server.core.journal import JOINED, KEPT, OFFER, TOTAL, Entry, Live, Offered, fact_of
 from arena_server.store import schema
 from arena_server.store.chain import GENESIS, extend
+from arena_server.store.checks import entrants
 from arena_server.store.database import APPLICATION_ID, EARLIER, LAYOUT, ContestHeader, Database, Postgres
 from arena_server.store.head import FileId, HeadFile, check_files, identify_files, missing_rows, read_head
 from arena_server.store.journal import JournalAppender, PostgresAppender, SqliteAppender, pack
@@ -258,7 +259,7 @@ class ContestStore:
             self._place, self._chain = last
         newest = select(func.max(schema.JournalRow.place)).where(schema.JournalRow.contest_id == contest.id)
         self._journal_place = session.scalar(newest) or 0
-        self._sums_due = due(load(session, contest.id, StoredEndings))
+        self._sums_due = due(load(session, contest.id, frozenset(entrants(session, contest)), StoredEndings))
         self._take_kept(list(kept_entries(session, contest.id)))
         self._compact()
         self._found = None  # it may be large

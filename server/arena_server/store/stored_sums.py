@@ -15,7 +15,7 @@ array of a megabyte would keep the event loop waiting for the interpreter's lock
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
@@ -52,11 +52,6 @@ class StoredTable:
     games: int = 0
     players: dict[str, PlayerSums] = field(default_factory=dict)
 
-    @property
-    def names(self) -> Set[str]:
-        """Whose sums they are."""
-        return self.players.keys()
-
     def pack(self, contest: int) -> bytes:
         numbers = {name: number for number, name in enumerate(self.players)}
         sums = [(each.points, each.games, each.wins, each.used_ms) for each in self.players.values()]
@@ -74,9 +69,10 @@ class StoredTable:
         return _pack(head, names=list(self.players), sums=sums, against=against, faults=faults)
 
     @classmethod
-    def unpack(cls, contest: int, data: bytes) -> StoredTable:
+    def unpack(cls, contest: int, bots: frozenset[str], data: bytes) -> StoredTable:
         (place, chain, games), parts = _unpack(contest, data)
         names = parts["names"]
+        _check_names(bots, names)
         players = {name: PlayerSums(*sums) for name, sums in zip(names, parts["sums"], strict=True)}
         for number, other, met, halves in parts["against"]:
             player = players[names[number]]
@@ -99,12 +95,6 @@ class StoredEndings:
     chain: bytes = GENESIS
     complete: Counter[tuple[Kind, ...]] = field(default_factory=Counter)
     begun: dict[Deal, list[Kind]] = field(default_factory=dict)
-
-    @property
-    def names(self) -> Set[str]:
-        """Whose games they are."""
-        of_complete = {name for kinds in self.complete for kind in kinds for name in kind[0]}
-        return of_complete.union(*(players for players, _ in self.begun))
 
     def add(self, kind: Kind, deal: Deal | None) -> None:
         """Add a game, on a deal that is played from every seat or on one of its own."""
@@ -129,9 +119,10 @@ class StoredEndings:
         )
 
     @classmethod
-    def unpack(cls, contest: int, data: bytes) -> StoredEndings:
+    def unpack(cls, contest: int, bots: frozenset[str], data: bytes) -> StoredEndings:
         (place, chain), parts = _unpack(contest, data)
         names, agents = parts["names"], parts["agents"]
+        _check_names(bots, *names, *(players for players, *_ in parts["begun"]))
         kinds = [(names[seated], agents[programs], ending) for seated, programs, ending in parts["kinds"]]
         complete = {tuple(map(kinds.__getitem__, each)): count for count, *each in parts["complete"]}
         begun = {
@@ -143,14 +134,14 @@ class StoredEndings:
 Stored = TypeVar("Stored", StoredTable, StoredEndings)
 
 
-def load(session: Session, contest: int, which: type[Stored]) -> Stored:
-    """The stored sums of a contest; without any that are right those of no games."""
+def load(session: Session, contest: int, bots: frozenset[str], which: type[Stored]) -> Stored:
+    """The stored sums of a contest of these bots; without any that are right those of no games."""
     column = SumsRow.players if which is StoredTable else SumsRow.endings
     payload = session.scalar(select(column).where(SumsRow.contest_id == contest))
     if payload is None:
         return which()
     try:
-        found = which.unpack(contest, payload)
+        found = which.unpack(contest, bots, payload)
     except (ValueError, TypeError, LookupError, msgpack.UnpackException):
         return which()
     here = select(GameRow.chain).where(GameRow.contest_id == contest, GameRow.place == found.place)
@@ -161,6 +152,11 @@ def due(endings: StoredEndings) -> int:
     """The number of games at which it is worth while to write the row again."""
     kinds = len(endings.complete) + len(endings.begun)
     return endings.place + max(LEAST_GAMES, kinds // KINDS_A_GAME)
+
+
+def _check_names(bots: frozenset[str], *names: Sequence[str]) -> None:
+    if not all(map(bots.issuperset, names)):
+        raise ValueError(f"expected names of {len(bots)} bots, got others")
 
 
 def _numbered(values: Iterable[T]) -> dict[T, int]:

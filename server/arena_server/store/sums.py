@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, Final
 
@@ -48,7 +48,8 @@ class Sums:
         #: What the texts of JSON say: there are few different ones.
         self._seated: dict[str, tuple[str, ...]] = {}
         self._programs: dict[str | None, tuple[str | None, ...]] = {}
-        self._outcomes: dict[tuple[Kind, bool], Outcome] = {}
+        #: The places of the seats, by what the comparisons of their totals say.
+        self._places: dict[str, tuple[int, ...]] = {}
 
     def add_to(self, table: Standings, after: int, last: int) -> None:
         """Count the games at the places beyond `after` up to `last` in a table of the contest."""
@@ -74,9 +75,9 @@ class Sums:
         self._count_endings(endings, last)
         counts: Counter[Observation] = Counter()
         for kinds, games in endings.complete.items():
-            counts[self._observation(kinds, versions)] += games
+            counts[self._observation(kinds, versions=versions)] += games
         for begun in endings.begun.values():
-            counts[self._observation(begun, versions)] += 1
+            counts[self._observation(begun, versions=versions)] += 1
         return counts
 
     def check_complete(self) -> None:
@@ -126,8 +127,7 @@ class Sums:
         """The stored sums; those of no games where there are none of this contest's."""
         if self._layout < ADDED["sums"]:
             return which()
-        found = load(self._session, self._contest.id, which)
-        return found if found.names <= self._names else which()
+        return load(self._session, self._contest.id, self._names, which)
 
     # -- counting
 
@@ -229,18 +229,18 @@ class Sums:
             raise ValueError(f"games of {', '.join(names)}: agents: expected one for each seat")
         return names, agents, ending
 
-    def _observation(self, kinds: Iterable[Kind], versions: bool) -> Observation:
-        return tuple(sorted(self._outcome(kind, versions) for kind in kinds))
+    def _observation(self, kinds: Sequence[Kind], *, versions: bool) -> Observation:
+        outcomes = [self._outcome(*kind, versions=versions) for kind in kinds]
+        return tuple(outcomes) if len(outcomes) == 1 else tuple(sorted(outcomes))
 
-    def _outcome(self, kind: Kind, versions: bool) -> Outcome:
-        known = self._outcomes.get((kind, versions))
-        if known is not None:
-            return known
-        names, agents, ending = kind
-        ahead = [0] * self._seats
-        for (one, other), sign in zip(combinations(range(self._seats), 2), ending, strict=True):
-            ahead[one] += sign == _MORE
-            ahead[other] += sign == _LESS
-        players = tuple(map(version_of, names, agents)) if versions and agents else names
-        found = self._outcomes[kind, versions] = players, places_of(ahead)
-        return found
+    def _outcome(
+        self, names: tuple[str, ...], agents: tuple[str | None, ...], ending: str, *, versions: bool
+    ) -> Outcome:
+        places = self._places.get(ending)
+        if places is None:
+            ahead = [0] * self._seats
+            for (one, other), sign in zip(combinations(range(self._seats), 2), ending, strict=True):
+                ahead[one] += sign == _MORE
+                ahead[other] += sign == _LESS
+            places = self._places[ending] = places_of(ahead)
+        return tuple(map(version_of, names, agents)) if versions and agents else names, places

@@ -25,7 +25,9 @@ from arena_server.store.schema import SumsRow, open_engine
 from arena_server.store.stored_sums import Kind, StoredEndings, StoredTable, load
 
 from .test_layout import change
-from .test_sums import Played, add, compare, contest, header_of, observed_by_hand
+from .test_sums import NAMES, Played, add, compare, contest, header_of, observed_by_hand
+
+BOTS = frozenset(NAMES)
 
 
 class Killed(BaseException):
@@ -78,7 +80,7 @@ def play(
 def stored_of(database: Database) -> tuple[StoredTable, StoredEndings]:
     engine = open_engine(database)
     with Session(engine) as session:
-        found = load(session, 1, StoredTable), load(session, 1, StoredEndings)
+        found = load(session, 1, BOTS, StoredTable), load(session, 1, BOTS, StoredEndings)
     engine.dispose()
     return found
 
@@ -123,8 +125,8 @@ def test_both_databases_store_the_same(database: Database, deals: str) -> None:
     table, endings = stored_of(database)
     assert table.place > 10
     compare(database, games)
-    assert StoredTable.unpack(1, table.pack(1)) == table
-    assert StoredEndings.unpack(1, endings.pack(1)) == endings
+    assert StoredTable.unpack(1, BOTS, table.pack(1)) == table
+    assert StoredEndings.unpack(1, BOTS, endings.pack(1)) == endings
 
 
 @pytest.fixture
