@@ -58,6 +58,8 @@ class GroupTable:
         self._seats = len(groups[0])
         self._rows: dict[Group, dict[int, int]] = {}
         self._open: dict[Group, int] = {}
+        #: The row where `lowest` has ended the last time; the next search mostly ends there, too.
+        self._lowest_row: Group = ()
         if isinstance(groups, CirclePairs):
             everyone = (1 << players) - 1
             self._open = {(player,): everyone ^ (1 << player) for player in range(players)}
@@ -120,11 +122,14 @@ class GroupTable:
 
         The search ends with a group at the level `at_least`; none may be below it.
         """
+        last = self._rows.get(self._lowest_row)
+        if last is not None and self._lowest_in(self._lowest_row, last, among) == at_least:
+            return at_least
         lowest = None
         for rest, row in self._rows.items():
             found = self._lowest_in(rest, row, among)
             if found is not None and (lowest is None or found < lowest):
-                lowest = found
+                lowest, self._lowest_row = found, rest
                 if lowest <= at_least:
                     break
         return lowest
