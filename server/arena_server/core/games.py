@@ -258,9 +258,11 @@ class GameManager:
             time_used(match.plies, len(names)),
         )
         self.fixtures.add(past)
-        for bot in (self._bots[name] for name in names) if past.end != VOID else ():
-            self.validations.begin([bot], now)
-            self.fixtures.update(bot, now)  # it may be on probation now, and have other slots
+        barred = [bot for name in names if (bot := self._bots[name]).on_probation]
+        if barred and past.end != VOID:
+            self.validations.begin(barred, now)
+            for bot in barred:
+                self.fixtures.update(bot, now)  # it may have other slots, which are free
         live.transcript.close(match.totals, match.end, now, opened=self.fixtures.may_show_deal(past))
         self._out.effects.append(GameOver(game_id, match.end, match.totals, past.faults))
         self._advance(live, [], now)
