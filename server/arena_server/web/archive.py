@@ -61,6 +61,8 @@ class _GameIndex:
     #: Made when a page asks for them: the place of the last game, and the rows up to it as JSON.
     chunks: dict[int, tuple[int, bytes]] = field(default_factory=dict)
     chain: dict[int, bytes] = field(default_factory=dict)
+    #: The rows of the table, as made of how many games, facts and bots.
+    rows: tuple[tuple[int, int, int], list[dict[str, Any]]] | None = None
     #: How many facts are known, and the document of the rounds that was made of how many results and facts.
     facts: int = 0
     rounds: tuple[tuple[int, int], bytes] | None = None
@@ -121,7 +123,9 @@ class Archive:
         with Results(self._database) as results:
             contest = self._find(results, number)
             index = self._read(results, contest)
-            rows = [plain_row(row) for row in index.table.rows()]
+            known = index.last, index.facts, len(index.bots)
+            if index.rows is None or index.rows[0] != known:
+                index.rows = known, [plain_row(row) for row in index.table.rows()]
             pace = self._pace(results, contest, index)
         return (
             index.contest
@@ -129,7 +133,7 @@ class Archive:
                 "games_played": index.table.games,
                 "games_void": index.last - index.table.games,
                 "pace": pace,
-                "standings": rows,
+                "standings": index.rows[1],
                 "bots": index.bots,
                 "list": {"games": index.last, "chunk": CHUNK},
                 "schedule": {"games": index.planned, "chunk": CHUNK},

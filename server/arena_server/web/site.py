@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from hashlib import sha256
@@ -145,6 +145,9 @@ class PublicApi:
         self._numbers: dict[str, int] = {}
         # The database is read on one thread: SQLite and the archive's memory need no lock then.
         self._thread = ThreadPoolExecutor(1, "archive")
+        self._turn = asyncio.Lock()
+        #: What has been asked of that thread and has not begun.
+        self._queued: dict[Hashable, asyncio.Future[Any]] = {}
 
     async def look(self) -> None:
         """See which contests are running, if their feeds can be made here. Raises StoreError."""
@@ -285,12 +288,29 @@ class PublicApi:
 
     async def _read(self, request: Request, method: Callable[..., T], *arguments: object) -> T:
         """What `method` of an archive returns for the contest that the request names."""
+        contest = request.path_params["number"]
 
         def read() -> T:
-            archive, number = self._find(request.path_params["number"])
+            archive, number = self._find(contest)
             return method(archive, number, *arguments)
 
-        return await self._run(read)
+        return await self._share((method, contest, *arguments), read)
+
+    async def _share(self, key: Hashable, read: Callable[[], T]) -> T:
+        """`read` on the archive's thread, once for all that ask before it begins.
+
+        So each of them gets all that was durable when it asked, and of each document two answers at most
+        are under way.
+        """
+        if key not in self._queued:
+            self._queued[key] = asyncio.ensure_future(self._begin(key, read))
+        found: T = await asyncio.shield(self._queued[key])  # a viewer who leaves ends it for no other
+        return found
+
+    async def _begin(self, key: Hashable, read: Callable[[], T]) -> T:
+        async with self._turn:
+            del self._queued[key]  # who asks from now on may ask for more than is read here
+            return await self._run(read)
 
     def _find(self, contest: str) -> tuple[Archive, int]:
         """The archive and the number of a contest: one by its number, a visitor's by its name."""

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from arena_protocol.record import FaultRecord
 from arena_protocol.record_codec import encode
 from arena_server.core.config import ContestConfig, format_of
+from arena_server.core.standings import Row, Standings
 from arena_server.store.chain import GENESIS, link
 from arena_server.store.reader import Results
 from arena_server.store.schema import ContestRow, open_engine, set_status
@@ -57,6 +58,31 @@ def fill(path: Path, status: str | None = "finished", name: str = "trial", delay
     kept.writer.store("g2", game(2, ("c", "a"), (20, 20)))
     kept.writer.store("g3", game(3, ("b", "c"), (900, 0), end="void"))
     kept.close(status)
+
+
+class TestRows:
+    def test_they_are_made_again_after_a_change_alone(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        made = []
+        rows = Standings.rows
+
+        def counted(table: Standings) -> tuple[Row, ...]:
+            made.append(table.games)
+            return rows(table)
+
+        monkeypatch.setattr(Standings, "rows", counted)
+        kept = Kept(path, opening())
+        kept.start()
+        archive = Archive(path)
+        for number in range(1, 4):
+            kept.writer.store(f"g{number}", game(number))
+            assert kept.next() == [f"g{number}"]
+            assert [archive.contest(1)["standings"][0]["points"] for _ in range(3)] == [30 * number] * 3
+        assert made == [1, 2, 3]
+        kept.close("stopped")
+        assert archive.contest(1)["status"] == "stopped"
+        assert made == [1, 2, 3]
 
 
 class TestPace:

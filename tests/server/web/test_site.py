@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import re
 import shutil
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from starlette.middleware import Middleware
+from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from arena_server.errors import HIDDEN
@@ -160,6 +163,36 @@ class TestServed:
             assert len(body) < len(plain) / 3
             # Of a few bytes only the head would grow.
             assert "content-encoding" not in server.ask(f"GET {API}/site.json", "Accept-Encoding: gzip\n")[1]
+
+    def test_one_answer_for_all_that_ask_before_it_is_begun(
+        self, database: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The second request waits for the first; eight more meanwhile have one answer in common."""
+        contest, reads = Archive.contest, []
+        begun, go_on = threading.Event(), threading.Event()
+
+        def slow(archive: Archive, number: int) -> dict[str, Any]:
+            reads.append(number)
+            begun.set()
+            assert go_on.wait(20)
+            return contest(archive, number)
+
+        async def ask() -> list[dict[str, Any]]:
+            api = PublicApi(Archive(database), {})
+            first = asyncio.ensure_future(api._one_contest(request))
+            await asyncio.to_thread(begun.wait, 20)
+            others = [asyncio.ensure_future(api._one_contest(request)) for _ in range(8)]
+            await asyncio.sleep(0)
+            others.pop().cancel()
+            go_on.set()
+            return [json.loads(bytes((await each).body)) for each in (first, *others)]
+
+        monkeypatch.setattr(Archive, "contest", slow)
+        request = Request({"type": "http", "path_params": {"number": "1"}})
+        answers = asyncio.run(ask())
+        assert reads == [1, 1]
+        assert len(answers) == 8
+        assert all(each == answers[0] for each in answers)
 
     @pytest.mark.parametrize("damage", ["nothing", "text", "rows"])
     def test_an_error_names_no_path(self, database: Path, tmp_path: Path, damage: str) -> None:
