@@ -271,7 +271,7 @@ def _bind_web(database: StoreURL, server: ServerTable, options: WebOptions) -> W
     if organiser is None and token is not None and site is not None and not _is_private(site, server):
         # A public page asks for no token, and orders do not travel over the network in the clear.
         organiser = bind("127.0.0.1", 0)
-    return WebPorts(site, organiser, token, tuple(server.web_names))
+    return WebPorts(site, organiser, token, tuple(server.web_names), tuple(server.web_embed))
 
 
 def _is_private(site: socket.socket, server: ServerTable) -> bool:

@@ -232,6 +232,10 @@ class GameTable(_Table):
         return dict(self.model_extra or {})
 
 
+#: A scheme and a host, without a path; nothing else may stand in the header that lists them.
+ORIGIN: Final = re.compile(r"https?://[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?")
+
+
 class ServerTable(_Table):
     """`[server]`: addresses and limits of the process; the command line overrides host and port."""
 
@@ -253,6 +257,8 @@ class ServerTable(_Table):
     web_host: str = Field(default="127.0.0.1", min_length=1)
     #: Host names by which browsers reach this server; addresses and localhost need no entry.
     web_names: list[str] = Field(default_factory=list)
+    #: Origins whose pages may show a game in a frame.
+    web_embed: list[str] = Field(default_factory=list)
     #: Games that visitors of the page may have at once; None: 2 where only this machine reaches it, else 0.
     play: int | None = Field(default=None, ge=0, le=100)
     #: The folder of private logs of bots; None keeps none.
@@ -261,6 +267,14 @@ class ServerTable(_Table):
     journal_commit: Literal["sync", "async"] = "sync"
 
     _bot_logs = field_validator("bot_logs", mode="before")(_check_folder)
+
+    @field_validator("web_embed")
+    @classmethod
+    def _check_origins(cls, origins: list[str]) -> list[str]:
+        for origin in origins:
+            if not ORIGIN.fullmatch(origin):
+                raise ValueError(f'expected origins such as "https://example.org", got {origin!r}')
+        return origins
 
     @model_validator(mode="after")
     def _check_pair(self) -> Self:

@@ -72,14 +72,16 @@ class WebPorts:
 
     Without a port of their own the organiser's pages are part of the site. Without a `token`
     there are none. `names` are the host names by which the ports are reached, beside addresses
-    and localhost. The site holds at most `connections`. `persons` play in a browser. With `casual`
-    visitors of the site may start games of their own. `visited` is set when a browser has been on the site.
+    and localhost; pages of the origins `embed` may show a game in a frame. The site holds at most
+    `connections`. `persons` play in a browser. With `casual` visitors of the site may start games of
+    their own. `visited` is set when a browser has been on the site.
     """
 
     site: socket.socket | None = None
     organiser: socket.socket | None = None
     token: str | None = None
     names: Sequence[str] = ()
+    embed: Sequence[str] = ()
     connections: int = SITE_CONNECTIONS
     persons: Sequence[Invitation] = ()
     casual: CasualSetup | None = None

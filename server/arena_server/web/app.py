@@ -64,6 +64,7 @@ def site_app(
         "organiser": token is not None,
         "play": bool(ports.persons),
         "start": ports.casual is not None,
+        "embed": bool(ports.embed),
     }
     viewers = int(ports.connections * (1 - KEPT_FOR_PAGES))
     played = None if ports.casual is None else Archive(ports.casual.database, by_name=True)
@@ -104,7 +105,7 @@ def _checks(ports: WebPorts) -> list[Middleware]:
         Middleware(HostCheck, names=ports.names),
         Middleware(VisitWatch, visited=ports.visited),
         Middleware(RateLimit),
-        Middleware(PageHeaders),
+        Middleware(PageHeaders, embed=ports.embed),
     ]
 
 

@@ -13,7 +13,7 @@ import socket
 import threading
 import time
 from base64 import b64encode
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 
 from starlette.exceptions import HTTPException
@@ -33,10 +33,11 @@ ADDRESSES = 10_000
 #: Scripts, styles and images of the site itself, and nothing from anywhere else.
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
-    "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
 )
+#: The page that other origins may show in a frame, where the configuration names them: it only shows.
+EMBEDDED = "/game.html"
 PAGE_HEADERS = (
-    (b"content-security-policy", CONTENT_POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
 )
@@ -162,15 +163,24 @@ BUSY_PAGE = """<!doctype html>
 
 
 class PageHeaders:
-    """ASGI middleware: the headers that keep a page to what its own server sends."""
+    """ASGI middleware: the headers that keep a page to what its own server sends.
 
-    def __init__(self, app: ASGIApp) -> None:
+    Pages of the origins `embed` may show a game in a frame, and nothing else.
+    """
+
+    def __init__(self, app: ASGIApp, embed: Sequence[str] = ()) -> None:
         self._app = app
+        self._embed = embed
+
+    def _policy(self, path: str) -> bytes:
+        ancestors = " ".join(self._embed) if self._embed and path == EMBEDDED else "'none'"
+        return f"{CONTENT_POLICY}{ancestors}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = [*message["headers"], *PAGE_HEADERS]
+                policy = (b"content-security-policy", self._policy(scope["path"]))
+                headers = [*message["headers"], policy, *PAGE_HEADERS]
                 is_document = any(
                     name == b"content-type" and kind[:9] == b"text/html" for name, kind in headers
                 )

@@ -35,6 +35,7 @@ PAGES: dict[str, dict[str, object]] = {
 }
 EXAMPLES = Path(__file__).parents[3] / "examples"
 EXAMPLE, DOCUMENTED = EXAMPLES / "watch.html", EXAMPLES / "live.html"
+OVER = re.compile("wins|a draw")
 LOST = "The connection is lost"
 #: The sign before the button that follows the game.
 MARK = "getComputedStyle(document.querySelector('.follow'), '::before').content"
@@ -307,8 +308,15 @@ def test_tv_shows_a_game_and_goes_on_to_the_next(pages: Watched, tmp_path: Path)
         page.locator(".tv .status", has_text="Game g1, ply 2").wait_for()
         pages.check_access(page)
         pages.shoot(page, "tv")
+        page.locator(".tv-foot b", has_text="trial").wait_for()
+        page.get_by_role("button", name="Pin").click()
+        assert page.locator("[aria-pressed=true]").count() == 1
+        link = page.get_by_role("link", name="Open the game").get_attribute("href")
+        assert link == f"game.html?contest={server.contest}&game=g1"
+        page.clock.run_for(4000)
+        assert page.evaluate("document.body.className") == "idle"
         play(persons, range(3, 5))
-        page.get_by_text("The game is over").wait_for()
+        page.locator(".tv .status", has_text=OVER).wait_for()
         pages.shoot(page, "tv-over")
         for person in persons:
             person.ready()
@@ -321,8 +329,8 @@ def test_tv_shows_a_game_and_goes_on_to_the_next(pages: Watched, tmp_path: Path)
         assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
         pages.shoot(phone, "tv-phone")
         play(persons[::-1], range(2, 5))
-        phone.get_by_text("The game is over").wait_for()
-        page.get_by_text("The game is over").wait_for()
+        phone.locator(".tv .status", has_text=OVER).wait_for()
+        page.locator(".tv .status", has_text=OVER).wait_for()
         for _ in range(12):
             page.clock.run_for(1000)
         with Results(server.database) as results:

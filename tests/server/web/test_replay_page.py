@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree
 
 import pytest
 from tests.protocol import oracle
@@ -387,6 +388,14 @@ def test_one_file_plays_without_a_server(pages: Watched, tmp_path: Path) -> None
         page.get_by_text("Download the record").click()
     assert download.value.suggested_filename == "g7.record"
     assert Path(download.value.path()).read_bytes() == encode(LONG)
+    with page.expect_download() as picture:
+        page.get_by_text("Save the board as SVG").click()
+    assert picture.value.suggested_filename == "g7-31.svg"
+    root = ElementTree.parse(Path(picture.value.path())).getroot()
+    tiles = [node for node in root.iter("{http://www.w3.org/2000/svg}g") if node.get("class") == "tile"]
+    assert len(tiles) == page.locator(".stage .tile").count() - page.locator(".belt .tile").count() > 0
+    assert "--c1" in (root[0].text or "")
+    pages.shoot(page, "replay-share")
 
 
 def test_the_page_is_light(pages: Watched, site: str) -> None:

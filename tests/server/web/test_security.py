@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Callable, Iterator
+from functools import partial
 from threading import Event
 
 import pytest
@@ -275,6 +276,22 @@ class TestPageHeaders:
         assert headers.get("cross-origin-opener-policy") == ("same-origin" if isolated else None)
         assert "cross-origin-opener-policy" not in text_headers  # it is of documents alone
         assert headers["content-security-policy"] == text_headers["content-security-policy"]
+
+    @pytest.mark.parametrize("path", ["/game.html", "/", "/game.html/", "/text"])
+    def test_a_game_alone_is_shown_in_frames_of_named_origins(self, path: str) -> None:
+        routes = [Route(each, document) for each in ("/", "/game.html")]
+        origins = ["https://example.org", "http://club.example:8080"]
+
+        def make(embed: list[str]) -> ASGIApp:
+            return application(routes, [Middleware(PageHeaders, embed=embed)])
+
+        policies = []
+        for embed in ([], origins):
+            with running(partial(make, embed)) as server:
+                _, headers, _ = server.ask(f"GET {path}")
+                policies.append(headers["content-security-policy"].rpartition("; ")[2])
+        allowed = f"frame-ancestors {' '.join(origins)}"
+        assert policies == ["frame-ancestors 'none'", allowed if path == "/game.html" else policies[0]]
 
 
 class TestBody:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.protocol.records import FORFEIT, RECORD, ZOMBIE, a_record
 
 from arena_cli.why import TOP, examine
-from arena_protocol.record import GameRecord, InfoRecord
+from arena_protocol.record import GameRecord, InfoRecord, describe_result
 from arena_protocol.record_codec import to_json
 from arena_server.web.archive import json_record
 
@@ -47,6 +47,24 @@ def test_decisive_plies_are_those_of_arena_why(node: Node, name: str) -> None:
 def test_a_game_that_is_only_won_or_lost_has_no_decisive_points(node: Node) -> None:
     assert FORFEIT.game == "disc"
     assert node("decisive", record=json.dumps(json_record(FORFEIT))) == []
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_text_of_a_game_has_its_moves(node: Node, name: str) -> None:
+    record = replace(GAMES[name], contest='a "b" \\ c')
+    text = node("text", record=text_of(record))
+    tags, _, moves = text.partition("\n\n")
+    assert '[Contest "a \\"b\\" \\\\ c"]' in tags
+    assert f'[Result "{describe_result(record.names, record.totals, record.end)}"]' in tags
+    assert [f'[Seat{i} "{name}"]' in tags for i, name in enumerate(record.names, 1)] == [True] * len(
+        record.names
+    )
+    words = moves.split()
+    assert all(len(line) <= 80 for line in moves.splitlines())
+    numbers = [word for word in words if word.endswith(".")]
+    assert numbers == [f"{number}." for number in range(1, len(numbers) + 1)]
+    played = [f"{ply.move}{'{server}' if ply.zombie else ''}" for ply in record.plies]
+    assert [word for word in words if not word.endswith(".")] == played
 
 
 NOTES = st.lists(

@@ -12,6 +12,7 @@ const { verify, verifyChain, verifyListed } = await load("verify.js");
 const { hint } = await load("hint.js");
 const { choose, interest } = await load("interest.js");
 const { paceText, resultText } = await load("dom.js");
+const { gameText } = await load("share.js");
 const { Timeline } = await load("timeline.js");
 const { quantile, valuesByBot } = await load("details.js");
 const { readRow } = await load("gamelist.js");
@@ -53,6 +54,7 @@ const commands = {
   values: ({ contest, rows }) => valuesByBot(contest, rows.map(readRow), (row, seat) => row.used[seat]),
   pace: ({ pace }) => paceText(pace),
   choose: ({ shown, scores, now }) => choose(shown, new Map(scores), now),
+  text: ({ record }) => gameText(parseRecord(record)),
   decisive: ({ record }) => Timeline.ofRecord(parseRecord(record)).decisive(),
   evaluation: ({ record, plies }) => plies.map((ply) => Timeline.ofRecord(parseRecord(record)).evaluation(ply)),
   verify: ({ record }) => { verify(parseRecord(record)); return null; },

@@ -1,7 +1,7 @@
 // The games of a contest, over, running and planned: loaded in chunks, filtered in memory, shown a page at a time.
 
 import { get } from "./api.js";
-import { clockText, dateText, el, labelled, link, numberText, plural } from "./dom.js";
+import { clockText, dateText, el, labelled, link, numberText, parameter, plural } from "./dom.js";
 import { gameLink } from "./gameview.js";
 
 const PAGE = 50;
@@ -49,6 +49,14 @@ export async function findGame(contest, id) {
     if (place >= 0) return { row: readRow(rows[place]), place: number * chunk + place };
   }
   return null;
+}
+
+/** The row at a place of the list; null beyond its ends. */
+export async function gameAt(contest, place) {
+  const { games, chunk } = contest.list;
+  if (place < 0 || place >= games) return null;
+  const rows = await get(`contests/${contest.id}/games-${Math.floor(place / chunk)}.json`);
+  return rows[place % chunk] ? readRow(rows[place % chunk]) : null;
 }
 
 /** The digests of all records of a contest that is over, in the order of its list. */
@@ -135,6 +143,13 @@ export class GameList {
     const [otherSelect, otherLabel] = choose("Against", [["", "All"], ...names]);
     const [resultSelect, resultLabel] = choose("Result", RESULTS);
     const [faultSelect, faultLabel] = choose("Fault", [["", "With or without"], ["any", "Any fault"]]);
+    if (bot === null) {
+      // The address may name a pair: a game links to all games of its bots.
+      for (const [select, name] of [[botSelect, "bot"], [otherSelect, "against"]]) {
+        const place = contest.bots.indexOf(parameter(name));
+        if (place >= 0) select.value = String(place);
+      }
+    }
     Object.assign(this, { stateSelect, botSelect, otherSelect, resultSelect, faultSelect });
     this.body = el("tbody");
     this.count = el("span", { role: "status" });

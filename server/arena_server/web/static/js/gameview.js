@@ -175,9 +175,9 @@ export class GameView {
     const mover = timeline.toMove(ply);
     const last = timeline.ply(ply);
     const over = timeline.end !== null && ply === timeline.length;
-    const best = over && timeline.end !== "void" && points.filter((total) => total === Math.max(...points)).length === 1 ? Math.max(...points) : null;
+    const winner = timeline.winner(ply);
     this.#showShares(points);
-    this.seats.forEach((card, i) => card.show({ won: points[i] === best,
+    this.seats.forEach((card, i) => card.show({ won: winner === i + 1,
       points: points[i], clock: clocks[i], bank: timeline.info.clock_ms, moving: mover === i + 1,
       gained: last?.seat === i + 1 ? last.points : 0, fault: timeline.fault(i + 1, ply),
     }));

@@ -2,8 +2,8 @@
 
 import { fileAddress, get, getBytes } from "./api.js";
 import { applyTheme, el, link, pageHeader, parameter } from "./dom.js";
-import { findGame, loadChain } from "./gamelist.js";
-import { gameHead, GameView } from "./gameview.js";
+import { findGame, gameAt, loadChain } from "./gamelist.js";
+import { gameHead, gameLink, GameView } from "./gameview.js";
 import { gamePath, LiveGame } from "./livegame.js";
 import { decodeRecord } from "./record.js";
 import { showRecord } from "./replay.js";
@@ -13,11 +13,15 @@ applyTheme();
 document.body.prepend(pageHeader());
 const main = document.getElementById("main");
 main.classList.add("wide");
+/** In a frame of another page: board, seats and controls, and the way to the whole page. */
+const embedded = parameter("embed") !== null;
+document.body.classList.toggle("embedded", embedded);
 const contest = parameter("contest");
 const game = parameter("game");
 const botLink = (name) => link("bot.html", { contest, bot: name });
 const recordPath = `contests/${encodeURIComponent(contest)}/records/${encodeURIComponent(game)}`;
 
+let site = null;
 const WITHHELD = "Its record is shown when all games on the same deal have a result.";
 
 function fail(message) {
@@ -34,13 +38,16 @@ async function replay() {
   const record = decodeRecord(bytes);
   if (!RULES.has(record.game)) record.scenes = (await get(`${recordPath}.json`)).scenes;
   showTitle(record.names);
-  const view = showRecord(main, record, { download: fileAddress(`${recordPath}.record`, bytes), botLink, proof: await proofOf(bytes), back: back() });
+  const { proof, ways } = await proofOf(bytes);
+  const view = showRecord(main, record, {
+    download: fileAddress(`${recordPath}.record`, bytes), botLink, proof, back: back(), ways, embed: site?.embed ? { contest } : null,
+  });
   // An address without a ply shows the newest one, of a running game as of one that has just ended.
   if (!location.hash) view?.go(view.timeline.length);
   return view;
 }
 
-/** What the contest says of this game, to check the record by. */
+/** What the contest says of this game, to check the record by, and the `ways` to the games before and after it. */
 async function proofOf(bytes) {
   const document = await get(`contests/${encodeURIComponent(contest)}.json`);
   const { row, place } = await findGame(document, game) ?? { row: null, place: null };
@@ -49,10 +56,25 @@ async function proofOf(bytes) {
     totals: row.totals, end: row.end, plies: row.plies, faults: row.faults,
   };
   const head = document.status === "running" || row === null ? null : document.head;
-  return { bytes, listed, place, games: document.list.games, head, digests: () => loadChain(document) };
+  const proof = { bytes, listed, place, games: document.list.games, head, digests: () => loadChain(document) };
+  return { proof, ways: row === null ? [] : await waysOn(document, row, place) };
+}
+
+/** Links to the games whose results came before and after that of `row`, and to all games of the same bots. */
+async function waysOn(document, row, place) {
+  const step = async (to, sign, label, rel) => {
+    const other = await gameAt(document, to);
+    if (other === null) return null;
+    const names = other.seats.map((bot) => document.bots[bot]).join(" – ");
+    return el("a", { class: "button step", rel, href: gameLink(contest, other.id), title: names, "aria-label": `${label}: ${other.id}, ${names}` }, sign);
+  };
+  const [bot, against] = row.seats.map((seat) => document.bots[seat]);
+  const same = el("a", { class: "button same", href: link("contest.html", { id: contest, bot, against }, "games") }, "Same bots");
+  return [await step(place - 1, "‹", "Previous game", "prev"), await step(place + 1, "›", "Next game", "next"), row.seats.length === 2 ? same : null].filter(Boolean);
 }
 
 function back() {
+  if (embedded) return el("a", { href: gameLink(contest, game), target: "_blank" }, "Open the page");
   return el("a", { href: link("contest.html", { id: contest }) }, "← ", el("span", { class: "long" }, "The contest"));
 }
 
@@ -70,7 +92,7 @@ function watch() {
       view = new GameView(timeline, { botLink, live: true });
       if (!followed) { view.following = false; view.go(Math.min(ply, timeline.length)); }
       showTitle(timeline.info.names);
-      main.replaceChildren(gameHead(timeline.info.names, [tag, ` game ${game} of ${timeline.info.game}`], { back: back() }), banner, view.element);
+      main.replaceChildren(gameHead(timeline.info.names, [tag, ` game ${game} of ${timeline.info.game}`], { back: back(), tools: [el("a", { class: "button", href: link("tv.html", { contest }) }, "TV")] }), banner, view.element);
       keys.view = view;
     },
     ongrow: () => view.grown(),
@@ -105,7 +127,6 @@ async function untilRecord(attempt) {
 
 async function begin() {
   if (!contest || !game) return fail("The address names no game.");
-  let site = null;
   try {
     site = await get("site.json");
     const state = site.state ? (await get(`contests/${encodeURIComponent(contest)}/state/${encodeURIComponent(game)}.json`)).state : "over";

@@ -3,7 +3,7 @@
 import { get, livePath, LiveStream } from "./api.js";
 import { makeBoard } from "./boards.js";
 import { applyTheme, el, numberText, pageHeader, parameter, resultText, waitingText } from "./dom.js";
-import { SeatCard } from "./gameview.js";
+import { gameLink, SeatCard } from "./gameview.js";
 import { choose, interest, RECENT_MS } from "./interest.js";
 import { gamePath, LiveGame } from "./livegame.js";
 
@@ -12,9 +12,15 @@ const RESULT_MS = 8000;
 const PHASE_MS = 170;
 
 const main = document.getElementById("main");
-const state = { shown: null, live: null, gains: new Map(), totals: new Map(), games: [], until: 0 };
+/** The menu goes away when the pointer has not moved for so long. */
+const IDLE_MS = 3000;
+const state = { shown: null, live: null, gains: new Map(), totals: new Map(), games: [], until: 0, contest: null, pinned: false };
 const stage = el("div", { class: "tv-stage" });
 const leaders = el("ol", { class: "tv-leaders" });
+const title = el("b", {});
+const upcoming = el("span", { class: "sub" });
+const open = el("a", { class: "button", hidden: true }, "Open the game");
+const pin = el("button", { type: "button", "aria-pressed": "false", title: "Stay with this game until it is over", onclick: () => setPinned(!state.pinned) }, "Pin");
 const waiting = el("p", { class: "empty" }, "Waiting for the next game ...");
 
 function takeBoards(games) {
@@ -30,16 +36,32 @@ function takeBoards(games) {
   }
 }
 
+function setPinned(on) {
+  state.pinned = on;
+  pin.setAttribute("aria-pressed", String(on));
+}
+
+/** What is likely to be shown after this game: of the others the most interesting one. */
+function showUpcoming(scores) {
+  const [next] = [...scores].filter(([id]) => id !== state.shown?.id).sort((a, b) => b[1] - a[1]);
+  const game = next && state.games.find((each) => each.game_id === next[0]);
+  upcoming.textContent = game ? `Next: ${game.names.join(" – ")} (${game.game_id})` : "";
+}
+
 function turn() {
   const now = performance.now();
-  if (now < state.until) return;
   const running = state.games.filter((game) => !game.end);
   const scores = new Map(running.map((game) => [game.game_id, interest(game, state.gains.get(game.game_id) ?? [], now, Number(game.options?.plies) || 0)]));
+  showUpcoming(scores);
+  if (now < state.until || (state.pinned && running.some((game) => game.game_id === state.shown?.id))) return;
+  setPinned(false);
   const wanted = choose(state.shown, scores, now);
   if (wanted === (state.shown?.id ?? null)) return;
   state.live?.close();
   state.shown = wanted === null ? null : { id: wanted, since: now };
   state.live = wanted === null ? null : watch(wanted);
+  open.hidden = pin.disabled = wanted === null;
+  if (wanted !== null && state.contest !== null) open.href = gameLink(state.contest, wanted);
   if (wanted === null) stage.replaceChildren(waiting);
 }
 
@@ -52,12 +74,14 @@ function watch(id) {
     const last = timeline.ply(ply);
     if (animate && ply) board.animate(timeline.steps[ply], last, PHASE_MS);
     else board.show(timeline.position(ply), last);
-    cards.forEach((card, i) => card.show({ points: timeline.points(ply)[i], clock: timeline.clocks(ply)[i], bank: timeline.info.clock_ms, moving: timeline.toMove(ply) === i + 1, gained: last?.seat === i + 1 ? last.points : 0, fault: timeline.fault(i + 1, ply) }));
-    status.textContent = timeline.end !== null ? `The game is over: ${resultText(timeline.info.names, timeline.points(ply), timeline.end)}.` : `Game ${id}, ply ${ply}`;
+    const winner = timeline.winner(ply);
+    cards.forEach((card, i) => card.show({ won: winner === i + 1, points: timeline.points(ply)[i], clock: timeline.clocks(ply)[i], bank: timeline.info.clock_ms, moving: timeline.toMove(ply) === i + 1, gained: last?.seat === i + 1 ? last.points : 0, fault: timeline.fault(i + 1, ply) }));
+    status.textContent = timeline.end !== null ? `${resultText(timeline.info.names, timeline.points(ply), timeline.end, !timeline.decided)}.` : `Game ${id}, ply ${ply}`;
   };
   let shown = 0;
   const live = new LiveGame(gamePath(id, parameter("contest")), {
     onbegin: (timeline) => {
+      stage.classList.toggle("decided", timeline.decided);
       board = makeBoard(timeline.rules, timeline.info.layout);
       cards = timeline.info.names.map((name, i) => new SeatCard(i + 1, name, null));
       const half = Math.ceil(cards.length / 2);
@@ -87,15 +111,31 @@ function overText(contest, standings) {
   return `${contest.name} is ${contest.status}, ${numberText(contest.games_played)} games were played${leader}.`;
 }
 
+/** The menu is there while the pointer moves or a key is pressed. */
+function hideMenu() {
+  let timer = null;
+  const wake = () => {
+    document.body.classList.remove("idle");
+    clearTimeout(timer);
+    timer = setTimeout(() => document.body.classList.add("idle"), IDLE_MS);
+  };
+  for (const event of ["pointermove", "pointerdown", "keydown"]) addEventListener(event, wake);
+  wake();
+}
+
 async function begin() {
   applyTheme();
   document.body.prepend(pageHeader());
   const full = el("button", { type: "button", class: "full", onclick: () => document.documentElement.requestFullscreen?.() }, "Full screen");
   main.classList.add("tv");
-  main.replaceChildren(el("h1", { class: "visually-hidden" }, "Running game"), stage, leaders, full);
+  main.replaceChildren(el("h1", { class: "visually-hidden" }, "Running game"), stage, leaders,
+    el("div", { class: "tv-foot" }, title, upcoming, el("span", { class: "tools" }, open, pin, full)));
+  pin.disabled = true;
+  hideMenu();
   stage.replaceChildren(waiting);
   const site = await get("site.json").catch(() => ({ live: false }));
   if (!site.live) { waiting.textContent = "This server shows no running games."; return; }
+  state.contest = parameter("contest") ?? site.contest;
   const boards = new Map();
   new LiveStream(livePath("boards", parameter("contest")), { boards: ({ changed, shown }) => {
     for (const game of changed) boards.set(game.game_id, game);
@@ -103,6 +143,7 @@ async function begin() {
     turn();
   } });
   new LiveStream(livePath("contest", parameter("contest")), { contest: ({ contest, standings, waiting: bots, live }) => {
+    title.textContent = contest?.name ?? "";
     const over = contest !== null && contest.status !== "running" ? overText(contest, standings) : "";
     waiting.textContent = live ? `Running games cannot be shown now: ${live}. Trying again ...` : over || waitingText(bots) || "Waiting for the next game ...";
     leaders.replaceChildren(...(contest === null ? [] : standings.slice(0, 8).map((row) => el("li", {}, el("b", {}, row.rank === null ? row.bot : `${row.rank}. ${row.bot}`), ` ${numberText(row.points)}`))));

@@ -4,6 +4,7 @@ import { ApiError } from "./api.js";
 import { el, numberText, pliesText } from "./dom.js";
 import { GameError } from "./gameerror.js";
 import { gameHead, GameView } from "./gameview.js";
+import { shareMenu } from "./share.js";
 import { Timeline } from "./timeline.js";
 
 /** The script of all pages is the worker too; a page that is one file has another one for it. */
@@ -17,10 +18,10 @@ function startWorker() {
 const CHAINED_AT_ONCE = 2000;
 
 /**
- * Show a record in `host`. `download` is the address of its file, or null. `proof` is what its contest says of it:
+ * Show a record in `host`, with the links `ways` to other games. `download` is the address of its file, or null. `proof` is what its contest says of it:
  * {bytes, listed, place, games, head, digests}; `head` is null before it is published, `digests()` loads the chain.
  */
-export function showRecord(host, record, { download = null, botLink, proof = null, back = null } = {}) {
+export function showRecord(host, record, { download = null, botLink, proof = null, back = null, ways = [], embed = null } = {}) {
   let timeline;
   try {
     timeline = Timeline.ofRecord(record);
@@ -30,14 +31,9 @@ export function showRecord(host, record, { download = null, botLink, proof = nul
     return null;
   }
   const view = new GameView(timeline, { botLink });
-  const copy = el("button", { type: "button", onclick: async () => {
-    try { await navigator.clipboard.writeText(location.href); copy.textContent = "Copied"; } catch { copy.textContent = location.href; }
-    setTimeout(() => { copy.textContent = "Copy the link to this ply"; }, 2000);
-  } }, "Copy the link to this ply");
   host.replaceChildren(
     gameHead(record.names, `${record.contest}, game ${record.game_id} of ${record.game}, ${pliesText(record.plies.length)}`, {
-      back, tools: [el("details", { class: "menu" }, el("summary", { class: "button" }, "Share"), el("div", { class: "menu-items" },
-        copy, download ? el("a", { href: download, download: `${record.game_id}.record`, class: "button" }, "Download the record") : null))],
+      back, tools: [...ways, shareMenu(view, record, { download, embed })],
     }),
     view.element);
   view.onply = (ply) => { if (!view.playing) history.replaceState(null, "", `#ply=${ply}`); };

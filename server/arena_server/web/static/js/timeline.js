@@ -94,6 +94,11 @@ export class Timeline {
     return number ? this.plies[number - 1].total : this.info.names.map(() => 0);
   }
 
+  /** The seat that has won the game at ply `number`; null before its end and without a winner. */
+  winner(number) {
+    return number === this.length && this.end !== null && this.end !== "void" ? leaderOf(this.points(number)) : null;
+  }
+
   /** The fault of `seat` known at ply `number`: the first one up to the ply that is due then. */
   fault(seat, number) {
     const over = number === this.length && this.end !== null;
