@@ -57,8 +57,7 @@ class Results:
         layout = check_readable(database, losses_accepted=losses_accepted)
         self._layout = int(layout)
         self._database = database
-        self._engine = open_engine(database)
-        self._session = Session(self._engine)
+        self._session = Session(open_engine(database))
         self._deals: dict[int, Deals] = {}
         self._histories: dict[int, History] = {}
         #: The contests whose rows have been compared with their digests.
@@ -71,7 +70,6 @@ class Results:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._session.close()
-        self._engine.dispose()
         if isinstance(error, DBAPIError):
             raise StoreError(describe(self._database, error.orig or error)) from None
         if isinstance(error, ValueError) and not isinstance(error, RecordError):
