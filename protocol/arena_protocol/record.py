@@ -37,6 +37,7 @@ class FaultKind(StrEnum):
     DISCONNECT = "disconnect"
     NEVER_READY = "never-ready"
     QUIT = "quit"
+    RESOURCE = "resource"
     VOID = "void"
 
 
@@ -189,9 +190,10 @@ _CAUSES: dict[str, str] = {
     FaultKind.DISCONNECT: "was not connected and did not come back in time",
     FaultKind.NEVER_READY: "did not send READY in time",
     FaultKind.QUIT: "sent QUIT",
+    FaultKind.RESOURCE: "was stopped by a limit of its container,",
 }
 #: The causes that the offending line explains.
-_WITH_LINE = (FaultKind.ILLEGAL, FaultKind.MALFORMED)
+_WITH_LINE = (FaultKind.ILLEGAL, FaultKind.MALFORMED, FaultKind.RESOURCE)
 
 
 def describe_fault(name: str, kind: str, ply: int, line: bytes = b"", *, zombie_move: str | None) -> str:

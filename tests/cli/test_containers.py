@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -149,11 +150,8 @@ def wait_until_frozen(name: str) -> None:
     raise AssertionError(f"{name} did not stand still within {PATIENCE_S:.0f} s")
 
 
-@real_engine
-def test_who_does_not_ponder_is_frozen_while_the_other_is_on_move(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The other moves only when that has been seen; then the bot is thawed, else it could not move."""
+def write_frozen_contest(tmp_path: Path) -> None:
+    """Two games of ann, who waits for the test, and bob, who is frozen meanwhile."""
     (tmp_path / "a.py").write_text(GATED)
     (tmp_path / "mybot").mkdir()
     (tmp_path / "mybot/Dockerfile").write_text(block("text"))
@@ -165,6 +163,14 @@ def test_who_does_not_ponder_is_frozen_while_the_other_is_on_move(
     )
     for name in ("asked", "gate"):
         os.mkfifo(tmp_path / name)
+
+
+@real_engine
+def test_who_does_not_ponder_is_frozen_while_the_other_is_on_move(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other moves only when that has been seen; then the bot is thawed, else it could not move."""
+    write_frozen_contest(tmp_path)
     words = ["tournament", "c.toml", "--no-web", "--json"]
     with Arena(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         with open(tmp_path / "asked") as asked, open(tmp_path / "gate", "w") as gate:
@@ -180,6 +186,118 @@ def test_who_does_not_ponder_is_frozen_while_the_other_is_on_move(
     usage = (tmp_path / "logs/frozen/bob.log").read_text()
     # The program may have ended after the last game before it could be measured.
     assert re.search(r"\* usage game=g1 slot=1 used_ms=\d+ throttled_ms=\d+ pressure_ms=\d+\n", usage)
+
+
+#: Plays 6, and before its second move does what a bot of a contest must not be able to do.
+VIOLATING = """
+import os, signal, socket, sys, time
+KIND = os.environ["KIND"]
+HOST, PORT = os.environ["ARENA_HOST"], int(os.environ["ARENA_PORT"])
+sock = socket.create_connection((HOST, PORT))
+def say(line): sock.sendall(line.encode() + b"\\n")
+def violate():
+    if KIND == "fork":
+        while True:
+            if os.fork() == 0: time.sleep(1000)
+    if KIND == "tmp":
+        with open("/tmp/x", "wb", 0) as file:
+            while file.write(bytes(1 << 20)): pass
+    if KIND == "memory": x = [bytearray(1 << 20) for _ in range(1000)]
+    if KIND == "dial-out": socket.create_connection(("192.0.2.1", 80), timeout=5)
+    if KIND == "scan":
+        for name in ("house", "arena-house-1", "172.17.0.2", "172.17.0.3", "127.0.0.1"):
+            for port in (*range(1, 3000), PORT + 1):
+                try: socket.create_connection((name, port), timeout=0.2).close()
+                except OSError as error:
+                    if name != "127.0.0.1": break  # it does not exist
+                else:
+                    if port != PORT: sys.exit(f"found {name} {port}")
+    if KIND == "read":
+        places = ("/run/arena", "/relay.py", "/var/run/docker.sock", os.environ["SECRET"])
+        if found := [path for path in places if os.path.exists(path)]: sys.exit(f"found {found}")
+        processes = {int(name) for name in os.listdir("/proc") if name.isdigit()}
+        if processes - {1, os.getpid()}: sys.exit(f"found {processes}")
+    if KIND == "sigterm":
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP): signal.signal(number, signal.SIG_IGN)
+moves = 0
+say(f"HELLO 1 {os.environ['ARENA_NAME']} token={os.environ['ARENA_TOKEN']}")
+for line in sock.makefile():
+    verb, value = (line.split() + [""])[:2]
+    if verb == "GAME": say("READY " + value); moves = 0
+    if verb == "TURN":
+        moves += 1
+        if moves == 2: violate()
+        say("MOVE 6")
+while KIND == "sigterm": time.sleep(1000)
+"""
+#: The faults of each in two games: a bot that ends by itself twice in a game is not connected any more,
+#: one that finds nothing plays on.
+VIOLATIONS = {
+    "fork": {"disconnect": 2},
+    "tmp": {"disconnect": 2},
+    "memory": {"resource": 2},
+    "dial-out": {"disconnect": 2},
+    "scan": {},
+    "read": {},
+    "sigterm": {},
+}
+
+
+@real_engine
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", VIOLATIONS)
+def test_what_a_violation_costs_a_bot_of_a_contest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    (tmp_path / "mybot").mkdir()
+    (tmp_path / "mybot/bot.py").write_text(VIOLATING)
+    (tmp_path / "mybot/Dockerfile").write_text(
+        f"FROM python:3.12-slim\nENV KIND={kind} SECRET={tmp_path}/arena.db\nCOPY bot.py /bot.py\n"
+        'CMD ["python", "/bot.py"]\n'
+    )
+    (tmp_path / "c.toml").write_text(
+        '[contest]\nname = "c"\ngames_per_pair = 2\n[game]\nplies = 6\nclock = "60s"\n'
+        '[container]\nmemory = "128MB"\npids = 16\n'
+        '[[bot]]\nname = "house"\nengine = "dummy"\n[[bot]]\nname = "bad"\nbuild = "mybot"\n'
+    )
+    ended = arena("tournament", "c.toml", "--no-web", "--json", cwd=tmp_path)
+    assert ended.code == 0, ended.err
+    faults = {row["bot"]: row["faults"] for row in json.loads(ended.out)["standings"]}
+    assert faults == {"house": {}, "bad": VIOLATIONS[kind]}
+    monkeypatch.chdir(tmp_path)
+    assert left("c") == ""
+    if kind == "memory":
+        why = inside("why", "g1", "--bot", "bad")
+        assert 'stopped by a limit of its container, "more than 128 MB of memory" at ply' in why.out
+
+
+@real_engine
+@pytest.mark.slow
+@pytest.mark.parametrize("killed", ["serve", "tournament"])
+def test_nothing_is_left_of_frozen_bots_after_a_kill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, killed: str
+) -> None:
+    """The server, or the process that runs the containers."""
+    write_frozen_contest(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    words = ["tournament", "c.toml", "--no-web", "--json"]
+    with Arena(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        with open(tmp_path / "asked") as asked, open(tmp_path / "gate", "w"):
+            assert asked.readline()
+            wait_until_frozen("arena-bob-1-")
+            os.kill(process.pid if killed == "tournament" else server_of(process.pid), signal.SIGKILL)
+        process.wait(PATIENCE_S)
+    end = time.monotonic() + PATIENCE_S
+    while left("frozen") and time.monotonic() < end:
+        time.sleep(0.05)
+    assert left("frozen") == ""
+
+
+def server_of(tournament: int) -> int:
+    """The process of the server among the children of `arena tournament`."""
+    children = Path(f"/proc/{tournament}/task/{tournament}/children").read_text().split()
+    (found,) = [pid for pid in children if b"\0serve\0" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    return int(found)
 
 
 #: A bot that plays 6, and from its second move on breaks a rule of the contest or of its container.

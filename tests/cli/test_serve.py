@@ -180,7 +180,9 @@ class TestLife:
             assert server.stdout.readline().startswith("listening on ")
             first = json.loads(server.stdout.readline())
             assert (first["done"], first["total"], first["ended"]) == (0, 2, None)
-            server.stdin.write('{"crashed": "a", "slot": 1}\n{"abandoned": "a", "slot": 1, "game": "g1"}\n')
+            server.stdin.write(
+                '{"crashed": "a", "slot": 1}\n{"abandoned": "a", "slot": 1, "game": "g1", "exceeded": ""}\n'
+            )
             server.stdin.flush()
             assert json.loads(server.stdout.readline()) == {"crashed": "a", "slot": 1, "game": None}
             assert json.loads(server.stdout.readline()) == {"over": "a", "slot": 1}

@@ -21,6 +21,11 @@ PLAYED = "; the referee plays 6 for it until the game ends"
         ("timeout", 17, b"MOVE 4", "mine used up its clock at ply 17"),
         ("never-ready", 0, b"", "mine did not send READY in time before the first ply"),
         ("quit", 5, b"QUIT", "mine sent QUIT at ply 5"),
+        ("resource", 5, b"", "mine was stopped by a limit of its container at ply 5"),
+        (
+            *("resource", 5, b"more than 64 MB of memory"),
+            'mine was stopped by a limit of its container, "more than 64 MB of memory" at ply 5',
+        ),
         ("haste", 5, b"", "mine is at fault (haste) at ply 5"),
     ],
 )

@@ -151,4 +151,5 @@ def test_a_contest_has_to_end_in_time() -> None:
 def test_twenty_thousand_games(soak_seed: int) -> None:
     tally = simulate(100_000 * soak_seed, 20_000)
     assert tally.games >= 20_000
-    assert set(tally.faults) == set(FaultKind)
+    # No bot of the simulation runs in a container.
+    assert set(tally.faults) == set(FaultKind) - {FaultKind.RESOURCE}

@@ -143,11 +143,15 @@ class Observe:
 
 @dataclass(frozen=True, slots=True)
 class Abandoned:
-    """The program that plays `game_id` in `slot` of `bot` has crashed, and is not restarted in this game."""
+    """The program that plays `game_id` in `slot` of `bot` has crashed, and is not restarted in this game.
+
+    `exceeded`, in ASCII: the limit of its container that stopped it, if one did.
+    """
 
     bot: str
     slot: int
     game_id: str
+    exceeded: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,7 @@ class Handlers:
     def program_changed(self, event: Abandoned | Thawed, now: int) -> None:
         """Who runs the bots says so of a program."""
         if isinstance(event, Abandoned):
-            self._seat_lines.abandon(self._games.find(event.game_id), event.bot, event.slot, now)
+            self._seat_lines.abandon(self._games.find(event.game_id), event, now)
         elif (slot := self._authenticator.slot(event.bot, event.slot)) is not None:
             self._games.turns.thawed(slot, event.number, now)
 

@@ -12,6 +12,7 @@ from arena_protocol import messages as wire
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.record import FaultKind, InfoRecord
 from arena_server.core.config import ContestConfig
+from arena_server.core.events import Abandoned
 from arena_server.core.match import Annotate, Blame, Phase, SayReady
 from arena_server.core.peers import FLOODED, LiveGame, Outbox, Peer, Slot
 from arena_server.core.turns import Turns
@@ -82,14 +83,15 @@ class SeatLines:
         if slot.game is not None:
             self._blame(slot.game, slot.seat, FaultKind.QUIT, b"QUIT", now)
 
-    def abandon(self, live: LiveGame | None, name: str, number: int, now: int) -> None:
-        """The program of this slot is not started again in this game: its clock is not waited for.
+    def abandon(self, live: LiveGame | None, event: Abandoned, now: int) -> None:
+        """The program of a slot is not started again in this game: its clock is not waited for.
 
         None: the game is over meanwhile.
         """
+        kind = FaultKind.RESOURCE if event.exceeded else FaultKind.DISCONNECT
         for seat, slot in enumerate(() if live is None else live.seated, start=1):
-            if live is not None and (slot.name, slot.number) == (name, number):
-                self._blame(live, seat, FaultKind.DISCONNECT, b"", now)
+            if live is not None and (slot.name, slot.number) == (event.bot, event.slot):
+                self._blame(live, seat, kind, event.exceeded.encode("ascii"), now)
 
     def _blame(self, live: LiveGame, seat: int, kind: FaultKind, line: bytes, now: int) -> None:
         self._turns.advance(live, live.match.execute(Blame(seat, kind, line), now), now)

@@ -100,13 +100,15 @@ class LaunchError(ArenaError):
 class BotEnded:
     """How a run of a bot ended. `status` is the exit status, or the negative signal; None: it did not start.
 
-    `error` is the last line of its stderr, `trace` its last traceback, `lines` its last lines.
+    `exceeded` is the limit of its place that stopped it, in ASCII; empty if none did. `error` is the last
+    line of its stderr, `trace` its last traceback, `lines` its last lines.
     """
 
     status: int | None
     error: str = ""
     trace: Sequence[str] = ()
     lines: Sequence[str] = ()
+    exceeded: str = ""
 
     @property
     def cause(self) -> Cause:
@@ -148,5 +150,8 @@ class BotGames(Protocol):
     async def game_of(self, name: str, slot: int) -> str | None:
         """Return the game that a bot plays in this slot, None between two games."""
 
-    async def abandon(self, name: str, slot: int, game: str) -> None:
-        """Have the referee play for a bot in its game, and wait for the end of the game."""
+    async def abandon(self, name: str, slot: int, game: str, exceeded: str) -> None:
+        """Have the referee play for a bot in its game, and wait for the end of the game.
+
+        `exceeded`: as in BotEnded.
+        """

@@ -192,8 +192,9 @@ class BotContainer:
         if status in _ENGINE_FAILED and await self._state("StartedAt") in ("", _NEVER):
             return BotEnded(None, _engine_error(child), (), lines)
         if await self._state("OOMKilled") == "true":
-            limit = f"it used more than its {self._sandbox.limits.memory // MB} MB of memory"
-            return BotEnded(status, limit, (), [*lines, limit])
+            limit = f"more than {self._sandbox.limits.memory // MB} MB of memory"
+            text = f"it used {limit}"
+            return BotEnded(status, text, (), [*lines, text], limit)
         return BotEnded(status, child.last_error(), child.trace(), lines)
 
     async def _state(self, field: str) -> str:

@@ -40,9 +40,9 @@ class ObservedGames(ContestObserver):
         """Return the game that a bot plays in this slot, None between two games."""
         return next((game for game, each in self._games.items() if (name, slot) in each.players), None)
 
-    async def abandon(self, name: str, slot: int, game: str) -> None:
+    async def abandon(self, name: str, slot: int, game: str, exceeded: str) -> None:
         """Have the referee play for a bot in its game, and wait for the end of the game."""
         running = self._games.get(game)
         if running is not None and (name, slot) in running.players:
-            self._feed(Abandoned(name, slot, game))
+            self._feed(Abandoned(name, slot, game, exceeded))
             await running.over.wait()

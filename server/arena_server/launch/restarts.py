@@ -47,7 +47,8 @@ class RestartingBot:
     """Runs one bot, and starts it again when it ends before the contest does.
 
     `logged_in` has to be set after its first log-in: a process that ends without one is not started again.
-    After two equal crashes in one game it is started again when that game is over.
+    After two equal crashes in one game, or one by a limit of its place, it is started again when that game is
+    over.
     """
 
     bot: LocalBot
@@ -69,10 +70,13 @@ class RestartingBot:
             if ended is None or self._over.is_set():
                 break
             game = await self._before_the_end(self._game())
-            if game is not None and last == (game, ended.cause):
-                self._complain(f"ended {ended} again; starting it again when {game} is over", ended)
+            if game is not None and (ended.exceeded or last == (game, ended.cause)):
+                again = "" if ended.exceeded else " again"
+                self._complain(f"ended {ended}{again}; starting it again when {game} is over", ended)
                 waits, last = chain(RESTARTS_S, repeat(RESTARTS_S[-1])), None
-                await self._before_the_end(self.games.abandon(self.bot.name, self.bot.slot, game))
+                await self._before_the_end(
+                    self.games.abandon(self.bot.name, self.bot.slot, game, ended.exceeded)
+                )
                 await self._before_the_end(asyncio.sleep(next(waits)))
                 if self._over.is_set():
                     return

@@ -13,7 +13,8 @@ On stdout it writes JSON lines; times are milliseconds.
 On stdin it reads JSON lines, and answers them:
 
     {"crashed": NAME, "slot": 1}                    -> the same with "game": the id of its game, or null
-    {"abandoned": NAME, "slot": 1, "game": "g1"}    -> {"over": NAME, "slot": 1} when that game is over; until
+    {"abandoned": NAME, "slot": 1, "game": "g1", "exceeded": ""}
+                                                    -> {"over": NAME, "slot": 1} when that game is over; until
                                                        then the referee plays for the bot
     {"thawed": NAME, ...}, {"measured": NAME, ...}  the answers to such orders
 
@@ -115,8 +116,8 @@ class HostReporter(HostObserver, ContestObserver):
         match question:
             case {"crashed": str(bot), "slot": int(slot)}:
                 answer = question | {"game": await self._games.game_of(bot, slot)}
-            case {"abandoned": str(bot), "slot": int(slot), "game": str(game)}:
-                await self._games.abandon(bot, slot, game)
+            case {"abandoned": str(bot), "slot": int(slot), "game": str(game), "exceeded": str(exceeded)}:
+                await self._games.abandon(bot, slot, game, exceeded)
                 answer = {"over": bot, "slot": slot}
             case _:
                 if self._contained is not None:

@@ -88,9 +88,9 @@ class PipedGames:
         """Return the game that a bot plays in this slot, None between two games."""
         return await self._ask(name, slot, {"crashed": name, "slot": slot})
 
-    async def abandon(self, name: str, slot: int, game: str) -> None:
+    async def abandon(self, name: str, slot: int, game: str, exceeded: str) -> None:
         """Have the referee play for a bot in its game, and wait for the end of the game."""
-        await self._ask(name, slot, {"abandoned": name, "slot": slot, "game": game})
+        await self._ask(name, slot, {"abandoned": name, "slot": slot, "game": game, "exceeded": exceeded})
 
     async def _ask(self, name: str, slot: int, question: dict[str, Any]) -> str | None:
         answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()

@@ -226,6 +226,14 @@ def test_a_crashed_program_that_is_not_restarted_keeps_nobody_waiting() -> None:
     assert faults(harness) == (FaultRecord(1, 1, "disconnect", b""),)
 
 
+def test_a_program_that_was_stopped_by_a_limit_is_at_fault_for_that() -> None:
+    harness = seated("large", "good")
+    harness.disconnect("large")
+    harness.event(Abandoned("large", 1, "g1", "more than 64 MB of memory"))
+    finish(harness)
+    assert faults(harness) == (FaultRecord(1, 1, "resource", b"more than 64 MB of memory"),)
+
+
 @pytest.mark.parametrize("who", [("crash", 2, "g1"), ("eve", 1, "g1"), ("crash", 1, "g2"), ("crash", 1, "x")])
 def test_only_the_game_that_is_named_is_abandoned(who: tuple[str, int, str]) -> None:
     harness = seated("crash", "good")

@@ -252,7 +252,8 @@ async def test_a_bot_that_allocates_without_end_is_named() -> None:
                 Sandbox(RELAY_IMAGE, ContainerLimits(memory=32 * MB)),
             ),
         )
-    assert (end.status, end.error) == (137, "it used more than its 32 MB of memory")
+    assert (end.status, end.exceeded) == (137, "more than 32 MB of memory")
+    assert end.error == f"it used {end.exceeded}"
 
 
 @real_engine

@@ -37,10 +37,10 @@ async def test_a_game_is_known_from_its_start_to_its_end() -> None:
 async def test_a_game_is_abandoned_until_it_is_over() -> None:
     games = ObservedGames((contest := Contest()).feed)
     games.happened(GameStarted("g1", ("ann", "bob"), ()))
-    await games.abandon("ann", 2, "g1")  # a slot that is not in it
-    await games.abandon("ann", 1, "g0")  # a game that is over
+    await games.abandon("ann", 2, "g1", "")  # a slot that is not in it
+    await games.abandon("ann", 1, "g0", "")  # a game that is over
     assert contest.fed == []
-    waiting = asyncio.create_task(games.abandon("ann", 1, "g1"))
+    waiting = asyncio.create_task(games.abandon("ann", 1, "g1", ""))
     await asyncio.sleep(0)
     assert contest.fed == [Abandoned("ann", 1, "g1")]
     assert not waiting.done()

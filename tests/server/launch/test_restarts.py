@@ -11,7 +11,7 @@ import pytest
 
 from arena_server.errors import FAILED
 from arena_server.launch import restarts
-from arena_server.launch.base import INHERITED, BotError, LocalBot
+from arena_server.launch.base import INHERITED, BotEnded, BotError, LocalBot, Running
 from arena_server.launch.process import ProcessLauncher
 from arena_server.launch.restarts import RestartingBot
 
@@ -28,8 +28,27 @@ class Games:
     async def game_of(self, name: str, slot: int) -> str | None:
         return self._games.pop(0) if self._games else None
 
-    async def abandon(self, name: str, slot: int, game: str) -> None:
-        self.abandoned.append(game)
+    async def abandon(self, name: str, slot: int, game: str, exceeded: str) -> None:
+        self.abandoned.append(f"{game} {exceeded}".strip())
+
+
+class Limited:
+    """Starts programs that a limit stops at once (`base.Launcher` and `base.Running`)."""
+
+    async def start(self, bot: LocalBot) -> Running:
+        return self
+
+    async def wait(self) -> BotEnded:
+        return BotEnded(137, "it was too large", (), (), "too much")
+
+    async def end(self) -> None:
+        pass
+
+    async def set_frozen(self, frozen: bool) -> None:
+        pass
+
+    async def cpu_time(self) -> None:
+        pass
 
 
 class SilentGames(Games):
@@ -158,6 +177,21 @@ class TestCrashes:
         said = await self.said(tmp_path, causes, answers)
         assert answers.abandoned == []
         assert sum(line == "bot b ended with status 1; starting it again" for line in said) == len(causes)
+
+    async def test_after_a_crash_by_a_limit_it_waits_for_the_next_game_at_once(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(restarts, "RESTARTS_S", (0.0,))
+        games, said = Games("g1", "g2"), list[str]()
+        large = RestartingBot(python("b", ""), Limited(), games, said.append)
+        large.logged_in.set()
+        running = asyncio.ensure_future(large.run())
+        while len(games.abandoned) < 2:
+            await asyncio.sleep(0)
+        large.contest_over()
+        await running
+        assert games.abandoned[:2] == ["g1 too much", "g2 too much"]
+        assert said[0] == "bot b ended with status 137; starting it again when g1 is over"
 
     async def test_a_server_that_does_not_answer_delays_no_restart(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

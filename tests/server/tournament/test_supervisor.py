@@ -239,12 +239,12 @@ async def test_questions_about_games_are_lines_and_only_the_last_one_is_answered
     games.answered("ann", 2, "g7")
     games.answered("ann", 2, "g8")
     assert await asked == "g7"
-    left = asyncio.create_task(games.abandon("ann", 2, "g7"))
+    left = asyncio.create_task(games.abandon("ann", 2, "g7", ""))
     await asyncio.sleep(0)
     assert not left.done()
     games.answered("ann", 2, None)
     await left
     assert [json.loads(line) for line in written] == [
         {"crashed": "ann", "slot": 2},
-        {"abandoned": "ann", "slot": 2, "game": "g7"},
+        {"abandoned": "ann", "slot": 2, "game": "g7", "exceeded": ""},
     ]

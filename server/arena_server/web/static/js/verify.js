@@ -6,7 +6,7 @@ import { RecordError } from "./record.js";
 import { makeGame, RULES } from "./rules.js";
 import { hex, sha256 } from "./sha256.js";
 
-const KINDS = ["timeout", "illegal", "malformed", "flood", "out-of-turn", "disconnect", "never-ready", "quit", "void"];
+const KINDS = ["timeout", "illegal", "malformed", "flood", "out-of-turn", "disconnect", "never-ready", "quit", "resource", "void"];
 const SETTINGS = ["clock_ms", "increment_ms", "margin_ms", "move_limit_ms", "byoyomi_ms", "lag_quota_ms", "first_move_limit_ms"];
 const NS_A_MS = 1_000_000;
 
