@@ -33,6 +33,7 @@ from arena_server.store.database import database_of
 from arena_server.store.preflight import check_writable
 from arena_server.tournament.local import LocalRun, run_local
 from arena_server.tournament.supervisor import ProgressListener
+from arena_server.workers.base import Workers
 
 #: The games of a bot that stays away longer are not played.
 ABSENT_MS = 30_000
@@ -45,7 +46,8 @@ _INTERPRETER = re.compile(r"(python|pypy|perl|ruby|node|lua|bash|sh|java|Rscript
 class LocalContest:
     """What is played: the bots of `group` play `deals` deals, each from every seat.
 
-    A bot with neither command nor sandbox is not started. Durations are milliseconds. `like` is a contest
+    A bot with neither command nor sandbox is not started, and with `workers` none is.
+    Durations are milliseconds. `like` is a contest
     whose clocks and limits count.
     """
 
@@ -59,6 +61,7 @@ class LocalContest:
     byoyomi_ms: int = 0
     seed: int | None = None
     like: ContestConfig | None = None
+    workers: Workers | None = None
 
     def spec(self) -> ContestSpec:
         """Return the contest for a host. Raises ContestConfigError for a number out of its range."""
@@ -92,10 +95,13 @@ class LocalContest:
             new=True,
             seeded=self.seed is not None,
             contained=frozenset(bot.name for bot in self.group if bot.sandbox),
+            workers=self.workers,
         )
 
     def processes(self) -> list[LocalBot]:
         """Return the bots to start, each once for every game that it may play at the same time."""
+        if self.workers is not None:
+            return []
         slots = range(1, self.concurrency + 1)
         return [replace(bot, slot=slot) for slot in slots for bot in self.group if bot.command or bot.sandbox]
 

@@ -23,6 +23,7 @@ from arena_cli.options import (
     print_json,
     start_positions,
 )
+from arena_cli.workers import WorkerOptions
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Game
 from arena_server.core.config import MOST_SLOTS, ContestConfig
@@ -118,10 +119,13 @@ class MatchOptions:
     ] = None
     option: GameOptions = None
     library: Library = None
+    workers: WorkerOptions
     json: Json = False
 
     def plan(self, players: int) -> tuple[Game[Any], MatchPlan]:
         """Return the game, and what this number of players plays. Raises ConfigError or GameError."""
+        if self.workers.on is not None and self.concurrency > 1:
+            raise ConfigError("--concurrency: expected without --on, which says how many games are played")
         like, limits = self._contest()
         if like is not None:
             name, settings = like.game, dict(like.options)
@@ -140,6 +144,7 @@ class MatchOptions:
             concurrency=self.concurrency,
             like=like,
             limits=limits,
+            workers=self.workers,
         )
         return rules, plan
 
@@ -173,6 +178,8 @@ def command(players: Players, options: MatchOptions) -> None:
     `image:mybot:3` and `build:./mybot` run in a container that reaches the referee and nothing else, as in
     a contest; with --config it has the limits, the clocks and the game of that contest.
 
+    With --on local:4 four processes of this machine play a game each; with engines alone these play in them.
+
     A line per finished game is printed on stderr. With a program, a scripted bot, --concurrency, --keep
     or --logs the referee seats processes; else engines play in this process, on the same deals and under
     the same rules and clocks.
@@ -183,6 +190,7 @@ def command(players: Players, options: MatchOptions) -> None:
         raise ConfigError(f"match: expected two players or more, got {len(players)}")
     rules, plan = options.plan(len(players))
     seated = plan.concurrency > 1 or options.keep is not None or options.logs is not None
+    seated = seated or options.workers.on is not None
     if seated or any(is_command(player) or is_scripted(player) for player in players):
         _play_processes(players, rules.seats, plan, options)
         return

@@ -12,7 +12,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
@@ -20,9 +20,11 @@ from typing import Any
 
 import typer
 
+from arena_cli.bot import is_scripted
 from arena_cli.engine_games import play
 from arena_cli.local_bots import compile_engines, is_command
 from arena_cli.local_contest import LocalContest, RefereeThread, fault_lines, seat
+from arena_cli.workers import WorkerOptions
 from arena_engines.registry import create
 from arena_protocol.games import make_game
 from arena_server.core.config import ContestConfig, format_of
@@ -55,6 +57,7 @@ class MatchPlan:
     #: The contest whose clocks count, and what a container may use.
     like: ContestConfig | None = None
     limits: ContainerLimits = DEFAULT_LIMITS
+    workers: WorkerOptions = field(default_factory=WorkerOptions)
 
 
 class Tally:
@@ -115,7 +118,14 @@ class MatchRun(ProgressListener):
             concurrency=min(plan.concurrency, plan.deals * len(players)),
             seed=plan.seed,
             like=plan.like,
+            workers=plan.workers.workers(self._group, self._engines()),
         )
+
+    def _engines(self) -> dict[str, str]:
+        """The engine of each bot, if all players are engines: they need no process of their own."""
+        if any(is_command(player) or is_scripted(player) for player in self._players):
+            return {}
+        return {name: self._players[at] for name, at in self._seats.items()}
 
     def play_here(self) -> None:
         """Let engines play in this process. Raises EngineError if one cannot play."""

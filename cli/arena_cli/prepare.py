@@ -28,6 +28,7 @@ from arena_cli.options import (
     WebPort,
     duration,
 )
+from arena_cli.workers import WorkerOptions
 from arena_server.errors import ArenaError, ConfigError
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from arena_server.spec import ContestSpec
     from arena_server.store.database import Database as StoreURL
     from arena_server.web.access import CasualSetup, Invitation, WebPorts
+    from arena_server.workers.base import Workers
 
 #: Games that visitors of a page on loopback may have at once, where the file gives no number.
 CASUAL_GAMES = 2
@@ -100,6 +102,7 @@ class ServeOptions:
             show_default=False,
         ),
     ] = None
+    workers: WorkerOptions = field(default_factory=WorkerOptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +126,9 @@ def prepare(paths: Sequence[Path], options: ServeOptions) -> Prepared:
     files = _load(paths, options)
     server = files[0].server
     specs, persons = [], []
-    for file in files:
+    for path, file in zip(_expand(paths), files, strict=True):
         spec, invited = _spec(file, options)
-        specs.append(spec)
+        specs.append(replace(spec, workers=_workers(path, file, options.workers, len(files))))
         persons += invited
     _check_places(paths, server, specs)
     return open_ports(specs, server, options, persons)
@@ -235,6 +238,29 @@ def _spec(file: ContestFile, options: ServeOptions) -> tuple[ContestSpec, list[I
         contained=frozenset(bot.name for bot in file.bot if bot.in_container),
     )
     return spec, persons
+
+
+def _workers(path: Path, file: ContestFile, options: WorkerOptions, contests: int) -> Workers | None:
+    """Where the games of the contest of a file are played; None: here. Raises ConfigError."""
+    if options.on is None:
+        return None
+    from arena_cli.tournament import bots_to_start
+
+    if contests > 1:
+        raise ConfigError(f"--on: expected one contest, got {contests}")
+    if file.contest.validation or file.contest.probation_for is not None:
+        raise ConfigError(
+            f"{path}: contest: expected neither validation nor probation_for with --on, "
+            "because validation games need bots that log in"
+        )
+    bots = {bot.name: bot for bot in bots_to_start(file, path) if bot.slot == 1}
+    for bot in file.bot:
+        if bot.name not in bots:
+            raise ConfigError(
+                f"{path}: bot {bot.name}: expected engine, command, image or build, "
+                "because with --on every bot is started by a worker"
+            )
+    return options.workers(list(bots.values()))
 
 
 def _cipher(server: ServerTable) -> Callable[[], Cipher | None] | None:

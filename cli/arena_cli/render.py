@@ -80,6 +80,11 @@ def draw(frame: Frame, *, color: bool) -> str:
     return "\n".join([*lines, ""])
 
 
+def _place(record: GameRecord) -> list[str]:
+    """Where a game was played, if that was not the server."""
+    return [f"played by worker {record.worker} on {record.host}"] if record.worker else []
+
+
 def ended(result: str) -> str:
     """The sentence about a result of `describe_result`."""
     return f"The game is over: {result}."
@@ -144,7 +149,7 @@ def _frame(record: GameRecord, game: Game[Any], position: Any, number: int, befo
         caption=_caption(record, ply),
         scene=game.scene(position).after(before, None if ply is None else ply.move),
         seats=list(zip(record.names, totals, clocks, strict=True)),
-        notes=[*_faults(record, game, number), *_notes(record, number)],
+        notes=[*_faults(record, game, number), *_notes(record, number), *(_place(record) if over else ())],
         result=describe_result(record.names, record.totals, record.end) if over else None,
         to_move=None if over else game.to_move(position),
         zombies=frozenset(

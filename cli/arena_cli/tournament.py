@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from arena_cli.options import DEFAULT_DATABASE, Config, Database, Json, Library, Web, WebPort, is_terminal
+from arena_cli.workers import WorkerOptions
 from arena_server.errors import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class TournamentOptions:
         bool,
         typer.Option("--resume", help="Resume the latest contest of this name if it is unfinished."),
     ] = False
+    workers: WorkerOptions = field(default_factory=WorkerOptions)
     keep_page: Annotated[
         bool,
         typer.Option(
@@ -96,10 +98,10 @@ def command(config: Config, options: TournamentOptions = TournamentOptions(), as
     bots = _checked(config, file, options)
     server = _server_command(config, file, options)
     with TournamentDisplay(file.contest.name, options.database, json=as_json) as display:
-        engines = (bot.engine for bot in file.bot if bot.engine is not None)
-        compile_engines(file.contest.game, engines, display.step)
+        compile_engines(file.contest.game, (bot.engine for bot in file.bot if bot.engine), display.step)
         environment, place = server_environment(bots), place_of(options.database, file.contest.name)
-        ended = asyncio.run(_run(Tournament(server, environment, bots, options.logs, place), display))
+        here = () if options.workers.on else bots
+        ended = asyncio.run(_run(Tournament(server, environment, here, options.logs, place), display))
     last = display.last
     if last is not None:
         display.show_outcome()
@@ -150,6 +152,8 @@ def _server_command(config: Path, file: ContestFile, options: TournamentOptions)
         "--web-port": options.web_port,
         "--keep-page": "always" if options.keep_page else "visited" if is_terminal() else None,
         "--absent": None if is_patient else DEFAULT_ABSENT,
+        "--on": options.workers.on,
+        "--lease": None if options.workers.on is None else options.workers.lease,
     }
     server = [*ARENA, "serve", str(config), "--until-finished", "--supervised"]
     if not options.resume:

@@ -94,7 +94,8 @@ class GameRecord:
     `options` are the game's own, as GAME prints them; there is one seat per name. `final` is the
     position after the last ply, as STATE prints it: without it, the last move could be replaced
     by another with the same points. `end` is the game's own word (`complete`, ...), `forfeit`, or
-    `void` for a game that the platform aborted after any ply.
+    `void` for a game that the platform aborted after any ply. A game that was played away from the contest's
+    server names the `worker` and the machine, `host`; neither can be proved.
     """
 
     format: int = FORMAT
@@ -122,6 +123,8 @@ class GameRecord:
     end: str
     first_move_limit_ms: int = 0
     infos: tuple[InfoRecord, ...] = ()
+    worker: str = ""
+    host: str = ""
 
 
 def commitment(nonce: str, board: str, sequence: str) -> str:

@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from arena_protocol.record import GameRecord
 from arena_server.connection import ArrivalClock, Cipher, Connection
 from arena_server.core.effects import (
+    Assign,
     CloseConnection,
     Effect,
     Finished,
@@ -35,6 +36,7 @@ from arena_server.core.effects import (
     Store,
     TurnMark,
     Unmute,
+    Withdraw,
 )
 from arena_server.core.events import Event, LineTooLong, Lost, Opened, Stalled, Stored, Tick
 from arena_server.core.journal import Entry
@@ -394,18 +396,25 @@ class Driver:
                 run.listener.set_frozen(effect)
             case StartDraw(draw):
                 run.listener.draw(draw)
+            case Assign() | Withdraw():
+                run.listener.dispatch(effect)
             case Finished(reason):
                 run.listener.finished(reason)
-            case ShowLog(conn, _, last):
-                if (connection := self._connections.get(conn)) is not None:
-                    connection.send(last)
-                    self.pool.dismiss(conn)
             case CloseConnection(conn):
                 self.pool.dismiss(conn)
-            case Mute(conn) if conn in self._connections:
-                self._connections[conn].mute()
-            case Unmute(conn) if conn in self._connections:
-                self._connections[conn].unmute()
+            case ShowLog(conn) | Mute(conn) | Unmute(conn):
+                if (connection := self._connections.get(conn)) is not None:
+                    self._carry_out_on(connection, effect)
+
+    def _carry_out_on(self, connection: Connection, effect: ShowLog | Mute | Unmute) -> None:
+        match effect:
+            case ShowLog(conn, _, last):
+                connection.send(last)
+                self.pool.dismiss(conn)
+            case Mute():
+                connection.mute()
+            case Unmute():
+                connection.unmute()
 
     # -- what connections report (connection.Sink)
 

@@ -21,7 +21,7 @@ from arena_server.bot_logs import BotLogs, LoggedDriver
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.config import format_of
 from arena_server.core.contest import Contest
-from arena_server.core.effects import SetFrozen
+from arena_server.core.effects import Assign, SetFrozen, Withdraw
 from arena_server.core.events import DrawDone, Event, Stop, Thawed
 from arena_server.core.formats.base import Draw
 from arena_server.core.journal import JournalError
@@ -45,6 +45,7 @@ from arena_server.store.database import ContestHeader, Database, damaged
 from arena_server.store.writer import Writer
 from arena_server.timetable import Timekeeper
 from arena_server.waiting import WaitingList
+from arena_server.workers.dispatch import Dispatcher
 
 if TYPE_CHECKING:
     from arena_server.store.unfinished import UnfinishedContest
@@ -119,6 +120,7 @@ class HostedContest:
         self._closing: asyncio.Task[None] | None = None
         self._drawing: asyncio.Task[None] | None = None
         self._timekeeper: Timekeeper | None = None
+        self._dispatcher: Dispatcher | None = None
 
     @property
     def name(self) -> str:
@@ -170,7 +172,10 @@ class HostedContest:
                 self.log(PowerCut(found.lost_rows))
         past = None if found is None else found.past
         try:
-            contest = Contest(config, self.spec.entrants, secrets.token_hex, time.monotonic_ns(), past)
+            workers = self.spec.workers
+            lease_ms = None if workers is None else workers.lease_ms
+            now = time.monotonic_ns()
+            contest = Contest(config, self.spec.entrants, secrets.token_hex, now, past, lease_ms)
         except JournalError as error:
             raise damaged(self._database, str(error)) from error
         self.contest, self._router, self._driver = contest, router, driver
@@ -186,6 +191,8 @@ class HostedContest:
         self._writer.enter(config)
         router.add(Member(contest, listed=self.spec.listed, logs=self._logs is not None))
         driver.add(self.run)
+        if workers is not None:
+            self._dispatcher = Dispatcher(workers, config, self.feed, self.log, self.fail)
         self._timekeeper = Timekeeper(self.spec.timetable, self.feed)
         self._timekeeper.look()
         self.waiting = WaitingList(contest, config.spectator_delay_ms * NS_PER_MS, self.log)
@@ -233,6 +240,8 @@ class HostedContest:
         self._stop_clock()
         if self.places is not None:
             await self.places.finish()
+        if self._dispatcher is not None:
+            await self._dispatcher.close()
         if self._driver is not None:
             self._driver.remove(self.run)
             self._router.remove(self.name)
@@ -340,6 +349,13 @@ class HostedContest:
         else:
             if not self.over.is_set():
                 self.feed(DrawDone(drawn))
+
+    def dispatch(self, effect: Assign | Withdraw) -> None:
+        assert self._dispatcher is not None
+        if isinstance(effect, Assign):
+            self._dispatcher.assign(effect)
+        else:
+            self._dispatcher.withdraw(effect)
 
     def finished(self, reason: str) -> None:
         """Nothing more will be played."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from arena_protocol.record import GameRecord
-from arena_server.core.effects import Effect, Marker, SetFrozen
+from arena_server.core.effects import Assign, Effect, Marker, SetFrozen, Withdraw
 from arena_server.core.events import Event
 from arena_server.core.formats.base import Draw
 from arena_server.core.journal import Entry
@@ -105,6 +105,9 @@ class DriverEvents(Protocol):
 
     def draw(self, draw: Draw) -> None:
         """Run this draw off the loop, then let the contest handle DrawDone."""
+
+    def dispatch(self, effect: Assign | Withdraw) -> None:
+        """Have a worker play a game, or take the game back from it."""
 
     def finished(self, reason: str) -> None:
         """The contest is over."""

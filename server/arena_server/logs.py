@@ -162,6 +162,16 @@ class ContestTakenUp(LogEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class WorkerMessage(LogEvent):
+    """What a worker says of the bots that it has started, such as why one ended."""
+
+    event = "worker"
+    level = "warning"
+    worker: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ContestWaiting(LogEvent):
     """No game runs, and games wait for this many bots; `text` names them with the reasons."""
 

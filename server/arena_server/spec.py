@@ -10,6 +10,7 @@ from pathlib import Path
 
 from arena_server.core.config import ContestConfig, Entrant
 from arena_server.timetable import Timetable
+from arena_server.workers.base import Workers
 
 #: The size of a seed that cannot be found by trying.
 SECRET_BITS = 256
@@ -37,7 +38,8 @@ class ContestSpec:
     bots, None without. A contest that is not `listed` has to be named in HELLO, no ERROR,
     page or report names it, and its host neither waits for it nor ends with it. The `timetable`
     may be another when the contest goes on, but for `freeze_at`, which is that of the config. `contained`
-    has the bots that run in containers where they are started together with the contest.
+    has the bots that run in containers where they are started together with the contest. With
+    `workers` these play its games, and no bot logs in.
     """
 
     config: ContestConfig
@@ -49,6 +51,7 @@ class ContestSpec:
     timetable: Timetable = field(default_factory=Timetable)
     webhooks: Sequence[Webhook] = ()
     contained: frozenset[str] = frozenset()
+    workers: Workers | None = None
 
     @property
     def name(self) -> str:

@@ -36,8 +36,10 @@ def test_the_fields_are_those_of_the_record_in_its_order() -> None:
     (rows,) = tables("field")
     assert names(rows) == [field.name for field in fields(GameRecord)]
     assert f"| `format` | integer | {FORMAT}, " in PAGE
-    assert list(msgpack.unpackb(encode(a_record())[:-32])) == names(rows)[:-2]
-    noted = replace(a_record(), first_move_limit_ms=1, infos=(InfoRecord(1, 1),))
+    assert list(msgpack.unpackb(encode(a_record())[:-32])) == names(rows)[:-4]
+    noted = replace(
+        a_record(), first_move_limit_ms=1, infos=(InfoRecord(1, 1),), worker="local-1", host="box"
+    )
     assert list(msgpack.unpackb(encode(noted)[:-32])) == names(rows)
 
 

@@ -50,6 +50,9 @@ class Entrant:
 class ContestConfig:
     """One contest. All games have the same options and the same clocks; times are in milliseconds.
 
+    The only game of a contest on a worker is `dealt` by another: its seed and its nonce are given, and the
+    secret that they follow from is not known here.
+
     `owners` has the author of each bot that names one.
     `seed` derives every deal and nonce (`deal.py`): a secret of 256 bits that the server draws, or a
     number that the organiser gives where all bots are local. With `deals` = "fresh" each game has a
@@ -108,6 +111,7 @@ class ContestConfig:
     debug_bot: str | None = None
     software: str = "insertion-arena/0.1"
     freeze_at_ms: int | None = None
+    dealt: tuple[int, str] | None = None
 
 
 DEALS = ("fresh", "paired")

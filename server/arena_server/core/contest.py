@@ -28,6 +28,7 @@ from arena_server.core.effects import Effect, Finished, Journal, Marker, PingMar
 from arena_server.core.entrants import Entrants
 from arena_server.core.events import (
     Abandoned,
+    Capacity,
     Command,
     DrawDone,
     Event,
@@ -36,9 +37,12 @@ from arena_server.core.events import (
     Hours,
     LineTooLong,
     Lost,
+    NotPlayed,
     Observe,
     Received,
+    Renewed,
     Replace,
+    Returned,
     Stalled,
     Stop,
     Stored,
@@ -49,6 +53,7 @@ from arena_server.core.events import (
 from arena_server.core.games import GameManager
 from arena_server.core.handlers import Handlers
 from arena_server.core.journal import Past
+from arena_server.core.leases import LeasedGames
 from arena_server.core.log_events import LoopStalled
 from arena_server.core.login import Authenticator
 from arena_server.core.peers import Outbox, Peer
@@ -71,7 +76,8 @@ class Contest:
 
     `secret(n)` gives n fresh secret bytes in hexadecimal (`secrets.token_hex`); `now` is when
     the contest begins, on the clock of the events. With a `past` it goes on where that ends;
-    feed it a Tick at once, whose effects are those of the recovery. Raises ContestConfigError for an
+    feed it a Tick at once, whose effects are those of the recovery. With `lease_ms` workers play the games
+    (`leases.py`), and lose one if nothing is heard of them for so long. Raises ContestConfigError for an
     impossible configuration, JournalError for an impossible past.
     """
 
@@ -82,16 +88,26 @@ class Contest:
         secret: Secret,
         now: int,
         past: Past | None = None,
+        lease_ms: int | None = None,
     ) -> None:
         check_numbers(config)
         self._config = config
         self.output = Outbox()
         self.deadlines = Deadlines()
-        self._authenticator = authenticator = Authenticator(config.game, entrants, secret, config.guests)
+        hosted = lease_ms is not None
+        self._authenticator = authenticator = Authenticator(
+            config.game, entrants, secret, config.guests, hosted=hosted
+        )
         bots = authenticator.bots
         self._bots = authenticator.roster
         try:
-            self._games = GameManager(config, game_of(config), bots, self.output, self.deadlines, now)
+            game = game_of(config)
+            self._games = GameManager(config, game, bots, self.output, self.deadlines, now)
+            self._leased: LeasedGames | None = None
+            if lease_ms is not None:
+                self._games = self._leased = LeasedGames(
+                    config, game, bots, self.output, self.deadlines, now, lease_ms
+                )
         except ValueError as error:
             raise ContestConfigError(str(error)) from error
         self._connections = Connections(config, self._games, self.output, self.deadlines)
@@ -110,6 +126,8 @@ class Contest:
             recover(past, self._games, self._commands, self._entrants, now)
         self._games.validations.begin(self._bots, now)
         self._connections.set_waits(self._commands.may_start, self._bots, now)
+        if self._leased is not None:
+            self._leased.begin(now)
 
     @property
     def slots(self) -> int:
@@ -236,8 +254,8 @@ class Contest:
                 self._obey(event, now)
             case Abandoned() | Thawed():
                 self._handlers.program_changed(event, now)
-            case DrawDone(drawn):
-                self._games.drawn(drawn)
+            case DrawDone() | Capacity() | Renewed() | Returned() | NotPlayed():
+                self._games.done_elsewhere(event, now)
         # Nothing can start or end unless a game ended or a player came or left; after the end
         # spectators are closed as soon as the last line has been sent to them.
         if self._games.changed or self._ended is not None:
@@ -312,6 +330,9 @@ class Contest:
                     slot = self._authenticator.slots[number]
                     slot.rested()
                     self._games.update_free_slots(slot.bot, now)
+                case DeadlineKind.LEASE:
+                    assert self._leased is not None, "only a lease has this deadline"
+                    self._leased.expired(number, now)
                 case DeadlineKind.CHUNK:
                     self._connections.too_slow(self._connections.peers[number], now)
 

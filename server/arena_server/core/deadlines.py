@@ -17,6 +17,7 @@ class DeadlineKind(IntEnum):
     REST = 6
     PROBATION = 7
     VALIDATION = 8
+    LEASE = 9
 
 
 #: What has the deadline: the number of a connection, a game, a player, a validation game, or a game's feed.

@@ -121,9 +121,11 @@ class Setting:
     def of(cls, config: ContestConfig, game: Game[Any], pairing: Pairing) -> Setting:
         """Deal the game that `pairing` names."""
         name = game_id(pairing.number)
-        seed = deal_seed(config.seed, pairing.names, pairing.deal)
+        seed, salt = config.dealt or (
+            deal_seed(config.seed, pairing.names, pairing.deal),
+            nonce(config.seed, name),
+        )
         deal = game.deal(seed)
-        salt = nonce(config.seed, name)
         commit = commitment(salt, deal.board, deal.sequence)
         own = frozenset(seat for seat, name in enumerate(pairing.names, start=1) if name == REFEREE)
         numbers = pairing.number, name, pairing.names, seed, pairing.deal

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from arena_protocol.record import GameRecord
+from arena_server.core.deal import Setting
 from arena_server.core.formats.base import Draw
 from arena_server.core.journal import Entry
 from arena_server.core.log_events import LogEvent
@@ -135,6 +136,23 @@ class StartDraw:
 
 
 @dataclass(frozen=True, slots=True)
+class Assign:
+    """Have a worker play this game, then feed Returned with its record, or NotPlayed; Renewed meanwhile."""
+
+    game_id: str
+    fence: int
+    setting: Setting
+
+
+@dataclass(frozen=True, slots=True)
+class Withdraw:
+    """The result of this Assign would be refused: no worker need play it any more."""
+
+    game_id: str
+    fence: int
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """Nothing more will be played, and every line has been sent to players and spectators. It comes once.
 
@@ -156,6 +174,8 @@ Effect = (
     | Reply
     | Show
     | StartDraw
+    | Assign
+    | Withdraw
     | Finished
     | LogEvent
 )

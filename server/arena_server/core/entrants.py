@@ -42,7 +42,8 @@ class Entrants:
         self._count_slots()
 
     def _count_slots(self) -> None:
-        bots = (bot for bot in self._authenticator.roster if bot.plays and not bot.withdrawn)
+        roster = self._authenticator.roster
+        bots = (bot for bot in roster if bot.plays and not (bot.withdrawn or bot.hosted))
         #: How many connections the bots may have.
         self.slots = sum(len(bot.slots) for bot in bots)
 
@@ -79,6 +80,8 @@ class Entrants:
 
     def _enter(self, entrant: Entrant, now: int) -> Bot:
         """A late entrant. Raises CommandError with nothing changed."""
+        if self._authenticator.hosted:
+            raise CommandError(f"{entrant.name}: the workers of this contest have no program of it")
         first = self._games.fixtures.next_number
         try:
             self._authenticator.check(entrant)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from arena_protocol.record import GameRecord
 from arena_server.core.config import Entrant
 from arena_server.core.effects import Marker
 from arena_server.core.journal import Drawn
@@ -182,6 +183,45 @@ class DrawDone:
     drawn: Drawn
 
 
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """The workers of the contest play this many games at once from now on."""
+
+    games: int
+
+
+@dataclass(frozen=True, slots=True)
+class Renewed:
+    """The worker that has this game by this fence is alive."""
+
+    game_id: str
+    fence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """A worker has played the game that was assigned to it by this fence: `worker` on the machine `host`."""
+
+    game_id: str
+    fence: int
+    record: GameRecord
+    worker: str
+    host: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotPlayed:
+    """A worker gives back the game that was assigned by this fence."""
+
+    game_id: str
+    fence: int
+    worker: str
+    problem: str
+
+
+#: What is heard of workers.
+FromWorkers = Capacity | Renewed | Returned | NotPlayed
+
 Event = (
     Received
     | Flushed
@@ -201,4 +241,5 @@ Event = (
     | Replace
     | Thawed
     | DrawDone
+    | FromWorkers
 )

@@ -18,9 +18,10 @@ from arena_server.core.config import ContestConfig
 from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.deal import REFEREE, Setting, number_of
 from arena_server.core.delivery import ChunkedSender, Spectators
+from arena_server.core.events import DrawDone, FromWorkers
 from arena_server.core.fixtures import Fixtures
 from arena_server.core.formats.base import Pairing
-from arena_server.core.journal import Drawn, GameFact, JournalError, Offered, PastGame
+from arena_server.core.journal import GameFact, JournalError, Offered, PastGame
 from arena_server.core.log_events import GameOver, GameResumed, GameStarted, GameVoided, ValidationStarted
 from arena_server.core.match import Abort, Match
 from arena_server.core.peers import REFEREE_KEY, Bot, LiveGame, Outbox, Peer, Slot
@@ -159,10 +160,11 @@ class GameManager:
             self._out.effects.append(GameStarted(live.game_id, pairing.names, numbers))
         self.turns.advance(live, [Offered(pairing.names, pairing.deal, numbers, live.agents)], now)
 
-    def drawn(self, drawn: Drawn) -> None:
-        """A round has been drawn: its games can start."""
+    def done_elsewhere(self, event: DrawDone | FromWorkers, now: int) -> None:
+        """A round has been drawn, whose games can start; or something is heard of workers."""
+        assert isinstance(event, DrawDone), "no worker has a game"
         self.changed = True
-        self.fixtures.drawn(drawn)
+        self.fixtures.drawn(event.drawn)
 
     def open(self, pairing: Pairing, seated: tuple[Slot, ...], now: int) -> LiveGame:
         """Begin a game that these slots play."""

@@ -66,6 +66,12 @@ class Ended(NamedTuple):
     end: str
 
 
+class Leased(NamedTuple):
+    """The game is a worker's to play; a result counts with the newest `fence` (1, 2, ...) alone."""
+
+    fence: int
+
+
 class ResumeKeys(NamedTuple):
     """The SHA-256 digest of the resume key of each slot of a bot; None: the slot has none."""
 
@@ -236,7 +242,7 @@ class Order(NamedTuple):
     reason: str
 
 
-GameFact = Offered | Ready | Away | Started | PlyRecord | FaultRecord | InfoRecord | Ended
+GameFact = Offered | Leased | Ready | Away | Started | PlyRecord | FaultRecord | InfoRecord | Ended
 ContestFact = (
     ResumeKeys
     | FormerKeys
@@ -261,6 +267,7 @@ ContestFact = (
 #: The word of each fact in its entry.
 KIND_OF: Final[dict[type, str]] = {
     Offered: "offer",
+    Leased: "lease",
     Ready: "ready",
     Away: "away",
     Started: "start",
@@ -292,6 +299,7 @@ _NUMBER_OR_NONE, _TEXT_OR_NONE = (int, type(None)), (str, type(None))
 #: The types of each fact's values, as msgpack gives them back.
 _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
     "offer": (Offered, (_NAMES, int, _NUMBERS, _TEXTS)),
+    "lease": (Leased, (int,)),
     "ready": (Ready, (int,)),
     "away": (Away, (int,)),
     "start": (Started, ()),

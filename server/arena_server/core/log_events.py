@@ -93,6 +93,30 @@ class WalkedOver(LogEvent):
     absent: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ResultRefused(LogEvent):
+    """A worker's result does not count: its lease has ended, or `reason` says what is wrong with it."""
+
+    event = "refused-result"
+    level = "warning"
+    game: str
+    fence: int
+    worker: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseEnded(LogEvent):
+    """A worker has lost or given back a game, which another one gets; a silent `worker` is not named."""
+
+    event = "lease-ended"
+    level = "warning"
+    game: str
+    fence: int
+    worker: str
+    reason: str
+
+
 # -- connections
 
 

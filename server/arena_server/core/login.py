@@ -21,6 +21,10 @@ _NO_DIGEST = deal.token_digest("")
 #: One text for every denial.
 DENIED = "no such name, or a wrong token or resume key"
 
+#: How many slots all bots of workers have together, and how many each has at least.
+MOST_HOSTED = 512
+LEAST_HOSTED_SLOTS = 4
+
 #: The number of a client that is not an entrant: a spectator, or a reader of a log.
 GUEST = -1
 
@@ -30,11 +34,24 @@ _HEX_DIGEST = 64
 class Authenticator:
     """The entrants by name, and their keys.
 
-    `secret` is the shell's source of secrets; `guests` admits spectators that are not entrants. Raises
-    ContestConfigError for entrants that make no contest.
+    `secret` is the shell's source of secrets; `guests` admits spectators that are not entrants. In a `hosted`
+    contest workers start the bots, and none logs in here. Raises ContestConfigError for entrants that make
+    no contest.
     """
 
-    def __init__(self, game: str, entrants: Iterable[Entrant], secret: deal.Secret, guests: bool) -> None:
+    def __init__(
+        self,
+        game: str,
+        entrants: Iterable[Entrant],
+        secret: deal.Secret,
+        guests: bool,
+        *,
+        hosted: bool = False,
+    ) -> None:
+        self.hosted = hosted
+        entrants = list(entrants)
+        #: How many games of a bot may be with workers at once; the fewer bots, the more.
+        self._hosted_slots = min(MOST_SLOTS, max(LEAST_HOSTED_SLOTS, MOST_HOSTED // max(1, len(entrants))))
         self._game = game
         self._guests = guests
         self._secret = secret
@@ -80,10 +97,14 @@ class Authenticator:
             language=entrant.language,
             url=entrant.url,
             author_sha256=None if entrant.author_sha256 is None else entrant.author_sha256.lower(),
-            ponders=entrant.ponders,
+            # What is to be frozen runs where it plays.
+            ponders=entrant.ponders or self.hosted,
+            hosted=self.hosted and entrant.plays,
         )
         self.roster.append(bot)
-        bot.open_slots(len(self.slots), entrant.concurrency)
+        # A bot that workers start has a program for each game: its own bound is for one that plays several.
+        slots = self._hosted_slots if bot.hosted else entrant.concurrency
+        bot.open_slots(len(self.slots), slots)
         self.slots += bot.slots
         return bot
 
@@ -126,6 +147,8 @@ class Authenticator:
         self._limiter.right(address, hello.name)
         if reads_log:
             return _guest(hello.name)
+        if bot.hosted:
+            raise ProtocolError(ErrorCode.TOKEN, "the bots of this contest are started by its workers")
         if resumed is not None:
             return resumed
         number, count = 1 if hello.slot is None else hello.slot, len(bot.slots)

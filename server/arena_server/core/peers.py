@@ -64,7 +64,8 @@ class Bot(Participant):
     before. `last_seen` (ns) is when it lost its last connection to this server. `owner` and the three after
     it are for people, as in `config.Entrant`. With `author_sha256` its programs are `version`s that the
     server starts; a `successor` (digest of its token, version) waits for the end of the running games, and
-    no other game begins. `ponders` is as in `config.Entrant`.
+    no other game begins. `ponders` is as in `config.Entrant`. `hosted`: workers play its games, and
+    it has no connection.
     """
 
     slots: list[Slot] = field(default_factory=list)
@@ -79,16 +80,22 @@ class Bot(Participant):
     version: str | None = None
     successor: tuple[str, str] | None = None
     ponders: bool = True
+    hosted: bool = False
 
     @property
     def connected(self) -> bool:
-        """Whether any slot has a connection."""
-        return any(slot.peer is not None for slot in self.slots)
+        """Whether any slot has a connection, or needs none."""
+        return self.hosted or any(slot.peer is not None for slot in self.slots)
 
     @property
     def present(self) -> bool:
         """Whether it can be paired, now or when a slot is free."""
-        return not self.barred and any(slot.peer is not None and not slot.watches for slot in self.slots)
+        return not self.barred and self.is_here
+
+    @property
+    def is_here(self) -> bool:
+        """Whether a slot has a connection that plays, or needs none."""
+        return self.hosted or any(slot.peer is not None and not slot.watches for slot in self.slots)
 
     @property
     def free_slots(self) -> int:
@@ -182,7 +189,8 @@ class Slot:
     @property
     def free(self) -> bool:
         """Whether it can be seated, if its bot may be paired."""
-        return self.peer is not None and self.game is None and not (self.rests or self.watches)
+        here = self.peer is not None or self.bot.hosted
+        return here and self.game is None and not (self.rests or self.watches)
 
     def connect(self, peer: Peer, resume: str, former: str | None, agent: str | None) -> None:
         """It has logged in on `peer`: the digests of its new resume key, and of the one that it has used."""

@@ -30,6 +30,7 @@ from arena_server.core.journal import (
     Invited,
     Joined,
     JournalError,
+    Leased,
     Left,
     Live,
     Offered,
@@ -178,7 +179,7 @@ def restore(match: Match, facts: Sequence[GameFact], now: int) -> None:
 
 
 def _problem(
-    match: Match, fact: Ready | Away | Started | PlyRecord | FaultRecord | InfoRecord | Ended
+    match: Match, fact: Leased | Ready | Away | Started | PlyRecord | FaultRecord | InfoRecord | Ended
 ) -> str | None:
     """Why `match` would not decide `fact` where it stands; None if it could."""
     offered = match.phase is Phase.OFFERED
@@ -187,6 +188,8 @@ def _problem(
     match fact:
         case Ended():
             return _end_problem(match, fact)
+        case Leased():
+            return None if offered and not any(match.ready) else "the game has begun here"
         case Started():
             return None if offered and not any(map(match.awaits, _seats(match))) else "the game cannot start"
         case FaultRecord(0, ply, FaultKind.VOID):

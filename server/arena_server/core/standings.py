@@ -301,7 +301,7 @@ def why_waiting(bot: Bot) -> str | None:
         return PROBATION
     if bot.failed and bot.connected:
         return VALIDATION
-    if any(slot.peer is not None and not slot.watches for slot in bot.slots):
+    if bot.is_here:
         return None
     if bot.without_version:
         return NO_VERSION

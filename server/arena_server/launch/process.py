@@ -137,8 +137,8 @@ class Child:
                 os.killpg(self.process.pid, signal.SIGKILL)
         status = await self.process.wait()
         self._reading.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._reading
+        # Not `suppress(CancelledError)`: who waits here may be cancelled, too.
+        await asyncio.wait([self._reading])
         if self._log is not None:
             self._log.close()
         return status

@@ -155,8 +155,9 @@ def _empty(database: Database) -> StoreError:
 
 # -- is an unfinished contest the one that the configuration describes
 
-#: The seed may be drawn, and a newer version may go on with an older one's contest.
-_NOT_COMPARED = ("seed", "software")
+#: The seed may be drawn, and a newer version may go on with an older one's contest. What is dealt by another
+#: contest is never taken up.
+_NOT_COMPARED = ("seed", "software", "dealt")
 
 
 @dataclass(frozen=True, slots=True)

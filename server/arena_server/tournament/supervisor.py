@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from arena_protocol.record import GameRecord
 from arena_server.errors import MISUSED, ArenaError, ConfigError
 from arena_server.launch.base import Answer, LocalBot
 from arena_server.launch.container import Place, launcher_of
@@ -51,6 +52,9 @@ class ProgressListener:
 
     def result(self, result: dict[str, Any]) -> None:
         """Take the result of a game, see `reporter`."""
+
+    def record(self, record: GameRecord) -> None:
+        """Take the record of a game, void or not, before its result."""
 
     def page_kept(self) -> None:
         """The contest is over; the server stays for its page until the run is interrupted."""

@@ -41,6 +41,7 @@ class ContestHarness(Harness):
         past: Past | None = None,
         now: int = 0,
         logs: bool = False,
+        lease_ms: int | None = None,
         **config: object,
     ) -> None:
         given = {
@@ -51,7 +52,8 @@ class ContestHarness(Harness):
         self.config = ContestConfig(**given)  # type: ignore[arg-type]
         self.past = past or Past()
         secrets = numbered_secrets("new-" if past else "")
-        super().__init__(Contest(self.config, self.entrants, secrets, now, past), now, logs=logs)
+        contest = Contest(self.config, self.entrants, secrets, now, past, lease_ms)
+        super().__init__(contest, now, logs=logs)
         self.conns: dict[str, int] = {}
         #: Every line of each connection, in both directions.
         self.lines: dict[int, list[str]] = {}

@@ -1,0 +1,47 @@
+"""A process that plays games for `--on`: python -m arena_cli.worker (`workers/process.py`)."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import cache
+from typing import Any
+
+from arena_cli.engine_games import play
+from arena_engines.engine import Engine
+from arena_engines.registry import create
+from arena_protocol.games import make_game
+from arena_protocol.games.base import Game
+from arena_protocol.record import GameRecord
+from arena_server.core.config import ContestConfig
+from arena_server.core.deal import Setting
+from arena_server.core.formats.base import Pairing
+from arena_server.workers.base import GameJob
+from arena_server.workers.process import JobRun, serve
+from arena_server.workers.seated import play_seated
+
+
+def play_job(job: GameJob, run: JobRun) -> GameRecord | None:
+    """Play the game of a job: engines in this process, programs beside a host of their own."""
+    if not job.engines:
+        return asyncio.run(play_seated(job, run.say))
+    names = tuple(bot.name for bot in job.bots)
+    setting = Setting.of(job.config, _rules(job.config), Pairing(1, names, 1))
+    return play(
+        setting, [_engine(name, spec, job.config.game) for name, spec in zip(names, job.engines, strict=True)]
+    )
+
+
+def _rules(config: ContestConfig) -> Game[Any]:
+    return make_game(config.game, config.options)
+
+
+@cache
+def _engine(_name: str, spec: str, game: str) -> Engine:
+    """An engine, which stays for the next game of the bot of this name. Raises EngineError."""
+    engine = create(spec, game)
+    engine.warm_up()
+    return engine
+
+
+if __name__ == "__main__":
+    serve(play_job)

@@ -1,0 +1,64 @@
+"""`--on`: where the games of a match or a tournament are played."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+import typer
+
+from arena_cli.options import duration
+from arena_server.errors import ConfigError
+from arena_server.launch.base import LocalBot
+from arena_server.workers.base import WorkerPool, Workers
+
+#: The process that plays games; on another machine with the interpreter there.
+WORKER: Final = ("-m", "arena_cli.worker")
+MOST_LOCAL: Final = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerOptions:
+    """The options that say where games are played."""
+
+    on: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHERE",
+            help="Play each game away from the server: local:N, N processes of this machine.",
+            show_default=False,
+        ),
+    ] = None
+    lease: Annotated[
+        str,
+        typer.Option(
+            metavar="DURATION", help="With --on: a worker of which nothing is heard so long loses its game."
+        ),
+    ] = "30s"
+
+    def workers(self, bots: Sequence[LocalBot], engines: Mapping[str, str] | None = None) -> Workers | None:
+        """Return the workers, which have a program of each bot or the `engines` of all; None without --on.
+
+        Raises ConfigError.
+        """
+        if self.on is None:
+            return None
+        return Workers(
+            pool=_pool(self.on),
+            bots={bot.name: bot for bot in bots},
+            engines=engines or {},
+            lease_ms=duration(self.lease, "--lease"),
+        )
+
+
+def _pool(where: str) -> WorkerPool:
+    """Raises ConfigError for a place that does not exist."""
+    kind, _, rest = where.partition(":")
+    if kind == "local" and re.fullmatch("[0-9]{1,4}", rest) and 1 <= int(rest) <= MOST_LOCAL:
+        from arena_server.workers.local import LocalPool
+
+        return LocalPool(int(rest), [sys.executable, *WORKER])
+    raise ConfigError(f"--on: expected local:N with N from 1 to {MOST_LOCAL}, got {where!r}")

@@ -1,0 +1,150 @@
+"""Between a contest whose games workers play, and its pool."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+
+from arena_protocol.record import RecordError
+from arena_protocol.record_codec import decode
+from arena_server.core.config import ContestConfig
+from arena_server.core.effects import Assign, Withdraw
+from arena_server.core.events import Capacity, Event, NotPlayed, Renewed, Returned
+from arena_server.errors import ArenaError
+from arena_server.logs import WorkerMessage
+from arena_server.workers.base import GameJob, JobOutcome, Workers
+
+#: How often workers may give the same game back before the contest ends with what they said last.
+MOST_ATTEMPTS = 5
+#: A worker gives a game back whose bot stays away longer.
+ABSENT_MS = 30_000
+#: The renewals in the time that a lease holds: two may be late.
+RENEWALS = 3
+
+
+class Dispatcher:
+    """Passes games to the pool and what it says to the contest (`base.PoolEvents`), on the loop's thread.
+
+    `fail` ends the contest.
+    """
+
+    def __init__(
+        self,
+        workers: Workers,
+        config: ContestConfig,
+        feed: Callable[[Event], None],
+        log: Callable[[WorkerMessage], None],
+        fail: Callable[[ArenaError], None],
+    ) -> None:
+        self._workers = workers
+        # Only the deal of its own game is known to a worker: the secret of all deals stays here.
+        self._config = _of_one_game(config)
+        self._feed = feed
+        self._log = log
+        self._fail = fail
+        #: Unlike that of any other run: a scheduler may still know the jobs of the last one.
+        self._run = secrets.token_hex(8)
+        self._attempts: Counter[str] = Counter()
+        self._closed = False
+        self._opening = asyncio.get_running_loop().create_task(self._open())
+
+    async def _open(self) -> None:
+        try:
+            await self._workers.pool.open(self)
+        except ArenaError as error:
+            self._fail(error)
+
+    def assign(self, assign: Assign) -> None:
+        setting, workers = assign.setting, self._workers
+        names = setting.names
+        engines = [workers.engines[name] for name in names] if workers.engines else []
+        job = GameJob(
+            key=self._key(assign.game_id, assign.fence),
+            game_id=assign.game_id,
+            fence=assign.fence,
+            config=replace(self._config, dealt=(setting.seed, setting.nonce)),
+            bots=[workers.bots[name] for name in names],
+            engines=engines,
+            python=sys.executable,
+            renew_s=workers.lease_ms / 1000 / RENEWALS,
+        )
+        workers.pool.submit(job)
+
+    def withdraw(self, withdraw: Withdraw) -> None:
+        self._workers.pool.withdraw(self._key(withdraw.game_id, withdraw.fence))
+
+    def _key(self, game_id: str, fence: int) -> str:
+        return f"arena-{self._run}-{game_id}-{fence}"
+
+    async def close(self) -> None:
+        """End all jobs."""
+        self._closed = True
+        self._opening.cancel()
+        await asyncio.gather(self._opening, return_exceptions=True)
+        await self._workers.pool.close()
+
+    # -- what the pool says (base.PoolEvents)
+
+    def capacity(self, games: int) -> None:
+        self._feed(Capacity(games))
+
+    def renewed(self, job: GameJob) -> None:
+        self._feed(Renewed(job.game_id, job.fence))
+
+    def said(self, worker: str, line: str) -> None:
+        self._log(WorkerMessage(worker, line))
+
+    def failed(self, problem: str) -> None:
+        if not self._closed:
+            self._fail(ArenaError(problem))
+
+    def ended(self, job: GameJob, outcome: JobOutcome, worker: str, host: str) -> None:
+        if self._closed:
+            return
+        if outcome.fatal:
+            self._fail(ArenaError(f"{worker}: {outcome.problem}"))
+        elif outcome.record is None:
+            self._give_back(job, worker, outcome.problem)
+        else:
+            try:
+                record = decode(outcome.record)
+            except RecordError as error:
+                self._give_back(job, worker, str(error))
+                return
+            self._attempts.pop(job.game_id, None)
+            self._feed(Returned(job.game_id, job.fence, record, worker, host))
+
+    def _give_back(self, job: GameJob, worker: str, problem: str) -> None:
+        self._attempts[job.game_id] += 1
+        if self._attempts[job.game_id] >= MOST_ATTEMPTS:
+            what = f"{job.game_id} was given back {MOST_ATTEMPTS} times"
+            self._fail(ArenaError(f"{what}, last by {worker}: {problem}"))
+            return
+        self._feed(NotPlayed(job.game_id, job.fence, worker, problem))
+
+
+def _of_one_game(config: ContestConfig) -> ContestConfig:
+    """The contest of a game on a worker; what is decided over several games is decided here."""
+    return replace(
+        config,
+        seed=0,
+        format="single",
+        format_options={},
+        owners={},
+        games_per_pair=1,
+        deals="fresh",
+        tie_breaks=(),
+        stop="",
+        absent_ms=ABSENT_MS,
+        rest_ms=0,
+        probation=0,
+        probation_for_ms=None,
+        validation=False,
+        guests=False,
+        debug_bot=None,
+        freeze_at_ms=None,
+    )

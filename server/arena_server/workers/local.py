@@ -1,0 +1,85 @@
+"""Workers as processes of this machine: `--on local:N`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from arena_server.workers.base import GameJob, JobOutcome, PoolEvents, this_host
+from arena_server.workers.process import HANDED_BACK, GameProcess
+
+#: Seconds before a process is started again that has ended.
+RESTART_S = 0.5
+
+
+class LocalPool:
+    """`count` processes of `command`, which calls `process.serve` (`base.WorkerPool`).
+
+    A process that ends loses its game, and another one is started.
+    """
+
+    def __init__(self, count: int, command: Sequence[str]) -> None:
+        self._count = count
+        self._command = command
+        self._jobs: asyncio.Queue[GameJob] = asyncio.Queue()
+        self._tasks: list[asyncio.Task[None]] = []
+        #: The jobs that are queued or run, by key, with the process that runs them.
+        self._running: dict[str, GameProcess | None] = {}
+        self._ending: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    async def open(self, events: PoolEvents) -> None:
+        loop = asyncio.get_running_loop()
+        self._tasks = [
+            loop.create_task(self._work(f"local-{number}", events)) for number in range(1, self._count + 1)
+        ]
+        events.capacity(self._count)
+
+    def submit(self, job: GameJob) -> None:
+        self._running[job.key] = None
+        self._jobs.put_nowait(job)
+
+    def withdraw(self, key: str) -> None:
+        process = self._running.pop(key, None)
+        if process is not None:
+            ending = asyncio.get_running_loop().create_task(process.end())
+            self._ending.add(ending)
+            ending.add_done_callback(self._ending.discard)
+
+    async def close(self) -> None:
+        self._closed = True
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, *self._ending, return_exceptions=True)
+
+    async def _work(self, worker: str, events: PoolEvents) -> None:
+        """Be one worker: a process, and another one if it ends."""
+        process: GameProcess | None = None
+        try:
+            # A cancellation is lost if a process ends at that moment (`asyncio.wait_for` before 3.12).
+            while not self._closed:
+                job = await self._jobs.get()
+                if job.key not in self._running:
+                    continue  # it was withdrawn
+                if process is None:
+                    process = await GameProcess.start(self._command)
+                if not await self._play(process, job, worker, events):
+                    await process.end()
+                    process = None
+                    await asyncio.sleep(RESTART_S)
+        except OSError as error:
+            events.failed(f"{worker}: {self._command[0]}: {error.strerror}")
+        finally:
+            if process is not None:
+                await process.end()
+
+    async def _play(self, process: GameProcess, job: GameJob, worker: str, events: PoolEvents) -> bool:
+        """Play one game; False if the process has ended, or is about to."""
+        self._running[job.key] = process
+        outcome = await process.play(job, lambda: events.renewed(job), lambda line: events.said(worker, line))
+        self._running.pop(job.key, None)
+        ends = outcome is None or outcome.problem == HANDED_BACK
+        if outcome is None:
+            outcome = JobOutcome(None, await process.how_it_ended())
+        events.ended(job, outcome, worker, this_host())
+        return not ends

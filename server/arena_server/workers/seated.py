@@ -1,0 +1,74 @@
+"""One game on a worker: a host with one contest of one game, and its bots beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from shutil import which
+from tempfile import TemporaryDirectory
+
+from arena_protocol.record import GameRecord
+from arena_server.errors import ConfigError
+from arena_server.launch.base import LocalBot
+from arena_server.spec import ContestSpec, entrant_of
+from arena_server.tournament.local import LocalRun, run_local
+from arena_server.tournament.supervisor import STOPPING, ProgressListener
+from arena_server.workers.base import GameJob
+
+
+class _Listener(ProgressListener):
+    """Keeps the record."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self.played: GameRecord | None = None
+        self._say = say
+
+    def record(self, record: GameRecord) -> None:
+        self.played = record
+
+    def say(self, line: str) -> None:
+        if line != STOPPING:
+            self._say(line)
+
+
+async def play_seated(job: GameJob, say: Callable[[str], None]) -> GameRecord | None:
+    """Play the game of a job; None if it has no result, or after SIGTERM.
+
+    Raises BotError for a bot that cannot start, ConfigError for a program that is not here.
+    """
+    bots = [_here(bot, job.python) for bot in job.bots]
+    entrants = [
+        replace(
+            entrant_of(bot.name, bot.token),
+            ponders=bot.sandbox is None or bot.sandbox.limits.ponder,
+        )
+        for bot in bots
+    ]
+    spec = ContestSpec(
+        config=job.config,
+        entrants=entrants,
+        new=True,
+        contained=frozenset(bot.name for bot in bots if bot.sandbox is not None),
+    )
+    interrupted = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, interrupted.set)
+    listener = _Listener(say)
+    with TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True) as folder:
+        await run_local(LocalRun(spec, Path(folder) / "arena.db", bots), listener, interrupted)
+    return None if interrupted.is_set() else listener.played
+
+
+def _here(bot: LocalBot, python: str) -> LocalBot:
+    """A bot as it is started on this machine."""
+    if bot.sandbox is not None:
+        return bot
+    program, *words = bot.command
+    if program == python:
+        return replace(bot, command=(sys.executable, *words))
+    if which(program) is None:
+        raise ConfigError(f"bot {bot.name}: no program {program!r} here or on the path of this worker")
+    return bot

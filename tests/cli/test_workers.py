@@ -1,0 +1,175 @@
+"""`--on`: the games of a match and of a tournament in workers, as without."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.forked import Arena
+from tests.server.programs import contest, inside
+
+from arena_protocol.record import GameRecord
+from arena_protocol.record_codec import decode
+from arena_server.store.reader import Results
+
+SHORT = ("--option", "plies=6", "--seed", "5")
+#: The first legal move, and no clock that matters.
+BOT = "from arena_client import run\nrun(lambda view: '6')\n"
+
+
+def records(database: Path) -> dict[str, GameRecord]:
+    with Results(database) as results:
+        rows = list(results.rows(results.contest(None)))
+    return {row["game_id"]: decode(row["record"]) for row in rows}
+
+
+def timeless(found: Mapping[str, GameRecord]) -> dict[str, GameRecord]:
+    """The records without what depends on clocks, and on who has played."""
+    return {
+        game: replace(
+            record,
+            worker="",
+            host="",
+            plies=tuple(ply._replace(time_ms=0, handed_ns=0, arrived_ns=0, clock=()) for ply in record.plies),
+        )
+        for game, record in found.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("where", "problem"),
+    [
+        ("local:0", "--on: expected local:N with N from 1 to 256, got 'local:0'"),
+        ("local:257", "--on: expected local:N with N from 1 to 256, got 'local:257'"),
+        ("here", "--on: expected local:N with N from 1 to 256, got 'here'"),
+    ],
+)
+def test_a_place_that_does_not_exist(where: str, problem: str) -> None:
+    outcome = inside("match", "greedy", "random", "--on", where)
+    assert (outcome.code, outcome.line) == (2, f"arena: {problem}")
+
+
+def test_how_many_games_are_played_is_said_once() -> None:
+    outcome = inside("match", "greedy", "random", "--on", "local:2", "--concurrency", "2")
+    assert outcome.line == "arena: --concurrency: expected without --on, which says how many games are played"
+
+
+def test_every_bot_needs_a_program(tmp_path: Path) -> None:
+    file = tmp_path / "cup.toml"
+    file.write_text(contest("ann", "bob", seed=None))
+    outcome = inside("serve", file, "--on", "local:1", "--database", f"sqlite:///{tmp_path}/arena.db")
+    assert outcome.line == (
+        f"arena: {file}: bot ann: expected engine, command, image or build, "
+        "because with --on every bot is started by a worker"
+    )
+    assert (outcome.code, (tmp_path / "arena.db").exists()) == (2, False)
+
+
+def test_validation_games_need_bots_that_log_in(tmp_path: Path) -> None:
+    file = tmp_path / "cup.toml"
+    file.write_text(contest("ann", "bob", contest="validation = true"))
+    outcome = inside("serve", file, "--on", "local:1", "--database", f"sqlite:///{tmp_path}/arena.db")
+    assert outcome.line == (
+        f"arena: {file}: contest: expected neither validation nor probation_for with --on, "
+        "because validation games need bots that log in"
+    )
+
+
+def test_workers_play_one_contest(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.toml").write_text(contest("ann", "bob").replace("trial", name))
+    outcome = inside("serve", tmp_path, "--on", "local:1")
+    assert outcome.line == "arena: --on: expected one contest, got 2"
+
+
+@pytest.mark.real
+def test_engines_of_a_match_play_in_workers_the_games_that_they_play_here(tmp_path: Path) -> None:
+    match = ("match", "greedy", "dummy", "--deals", "2", *SHORT, "--json")
+    database = tmp_path / "match.db"
+    here = inside(*match)
+    there = inside(*match, "--on", "local:2", "--keep", str(database))
+    assert (here.code, there.code) == (0, 0), there.err
+    answers = [json.loads(outcome.out) for outcome in (here, there)]
+    clocked = {"database", "contest", "most_ms", "used_ms", "most"}
+    first, second = ({key: value for key, value in each.items() if key not in clocked} for each in answers)
+    assert first == second
+    found = records(database)
+    assert sorted(found) == ["g1", "g2", "g3", "g4"]
+    assert {record.worker for record in found.values()} <= {"local-1", "local-2"}
+    assert inside("verify", "--database", f"sqlite:///{database}").code == 0
+    shown = inside("replay", "g1", "--database", f"sqlite:///{database}")
+    assert f"played by worker {found['g1'].worker} on {found['g1'].host}" in shown.out
+
+
+CUP = 'engine = "greedy"\n'
+
+
+def cup(folder: Path) -> Path:
+    """A contest of three programs."""
+    (folder / "bot.py").write_text(BOT)
+    bots = "".join(
+        f'[[bot]]\nname = "{name}"\ncommand = ["python", "{folder}/bot.py"]\n'
+        for name in ("ann", "bob", "cid")
+    )
+    file = folder / "cup.toml"
+    file.write_text(contest(bots=bots))
+    return file
+
+
+@pytest.mark.real
+@pytest.mark.soak
+def test_a_tournament_on_workers_is_that_of_a_run_without(tmp_path: Path) -> None:
+    file, found = cup(tmp_path), []
+    for where in ((), ("--on", "local:2")):
+        database = tmp_path / f"{len(where)}.db"
+        outcome = inside("tournament", file, "--no-web", "--database", f"sqlite:///{database}", *where)
+        assert outcome.code == 0, outcome.err
+        found.append(timeless(records(database)))
+    assert found[0] == found[1]
+
+
+@pytest.mark.real
+@pytest.mark.soak
+def test_a_tournament_whose_server_is_killed_goes_on(tmp_path: Path) -> None:
+    """The first game of the third bot waits until the test lets it go on, so the contest is not over."""
+    file = cup(tmp_path)
+    gate, began = tmp_path / "gate", tmp_path / "began"
+    os.mkfifo(gate)
+    os.mkfifo(began)
+    waits = f"open({str(began)!r}, 'w').close()\nopen({str(gate)!r}).close()\n"
+    text = file.read_text()
+    (tmp_path / "slow.py").write_text(waits + BOT)
+    file.write_text(text[: text.rindex("bot.py")] + "slow.py" + text[text.rindex("bot.py") + len("bot.py") :])
+    database = tmp_path / "arena.db"
+    options = (str(file), "--no-web", "--database", f"sqlite:///{database}", "--on", "local:1")
+    with Arena(
+        ["serve", *options, "--port", "0", "--absent", "30s"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as server:
+        began.read_text()  # a game of the third bot is under way
+        server.send_signal(signal.SIGKILL)
+        server.communicate()
+    (tmp_path / "slow.py").write_text(BOT)
+    outcome = inside("tournament", *options, "--resume")
+    assert outcome.code == 0, outcome.err
+    assert sorted(records(database)) == [f"g{number}" for number in range(1, 7)]
+    assert inside("verify", "--database", f"sqlite:///{database}").code == 0
+
+
+@pytest.mark.real
+@pytest.mark.soak
+def test_a_bot_that_cannot_start_ends_the_run_with_its_line(tmp_path: Path) -> None:
+    file = cup(tmp_path)
+    (tmp_path / "bot.py").write_text("raise SystemExit('no licence')\n")
+    outcome = inside(
+        "tournament", file, "--no-web", "--database", f"sqlite:///{tmp_path}/a.db", "--on", "local:1"
+    )
+    assert outcome.code == 1
+    last = outcome.err.splitlines()[-1]
+    assert last.startswith("arena: local-1: bot ")
+    assert last.endswith(" cannot start: no licence")
