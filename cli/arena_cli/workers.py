@@ -35,7 +35,7 @@ class WorkerOptions:
     lease: Annotated[
         str,
         typer.Option(
-            metavar="DURATION", help="With --on: a worker of which nothing is heard so long loses its game."
+            metavar="DURATION", help="With --on: a worker that is silent for so long loses its game."
         ),
     ] = "30s"
 

@@ -77,7 +77,7 @@ class Contest:
     `secret(n)` gives n fresh secret bytes in hexadecimal (`secrets.token_hex`); `now` is when
     the contest begins, on the clock of the events. With a `past` it goes on where that ends;
     feed it a Tick at once, whose effects are those of the recovery. With `lease_ms` workers play the games
-    (`leases.py`), and lose one if nothing is heard of them for so long. Raises ContestConfigError for an
+    (`leases.py`), and lose one if they are silent for that long. Raises ContestConfigError for an
     impossible configuration, JournalError for an impossible past.
     """
 

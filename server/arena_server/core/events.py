@@ -219,7 +219,7 @@ class NotPlayed:
     problem: str
 
 
-#: What is heard of workers.
+#: What workers report.
 FromWorkers = Capacity | Renewed | Returned | NotPlayed
 
 Event = (

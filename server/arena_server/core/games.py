@@ -161,7 +161,7 @@ class GameManager:
         self.turns.advance(live, [Offered(pairing.names, pairing.deal, numbers, live.agents)], now)
 
     def done_elsewhere(self, event: DrawDone | FromWorkers, now: int) -> None:
-        """A round has been drawn, whose games can start; or something is heard of workers."""
+        """A round has been drawn, whose games can start; or workers report."""
         assert isinstance(event, DrawDone), "no worker has a game"
         self.changed = True
         self.fixtures.drawn(event.drawn)

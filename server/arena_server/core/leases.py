@@ -2,7 +2,7 @@
 
     pair -> Offered, Leased(fence) -> Assign --the shell, a worker--> Returned -> judged -> Store
                  ^                       |
-                 '---- fence + 1 <-------'  NotPlayed, or nothing heard for as long as a lease holds
+                 '---- fence + 1 <-------'  NotPlayed, or silence for as long as a lease holds
 
 A worker may be killed, or stopped and go on later, and what carries its result may bring it twice. So each
 lease has a fence, which is durable before the game is assigned, and only grows: a result counts with the
@@ -33,7 +33,7 @@ from arena_server.core.peers import Bot, LiveGame, Outbox
 from arena_server.core.recovery import restore
 
 _LATE: Final = "its lease has ended"
-_SILENT: Final = "nothing was heard of it"
+_SILENT: Final = "it was silent"
 
 
 @dataclass(slots=True, eq=False)
@@ -133,7 +133,7 @@ class LeasedGames(GameManager):
                 self._take(lease, event, now)
 
     def expired(self, number: int, now: int) -> None:
-        """Nothing was heard of the worker that has this game."""
+        """The worker that has this game is silent."""
         lease = self._leases[number]
         self._out.effects.append(Withdraw(lease.live.game_id, lease.fence))
         self._give_to_another(lease, "", _SILENT, now)

@@ -88,7 +88,7 @@ class WorkerPool(Protocol):
 class Workers:
     """Where the games of a contest are played: the pool, and the program or the engine of each bot.
 
-    A worker of which nothing is heard for `lease_ms` loses its game.
+    A worker that is silent for `lease_ms` loses its game.
     """
 
     pool: WorkerPool

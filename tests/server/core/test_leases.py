@@ -118,7 +118,7 @@ def test_the_late_result_of_a_lease_that_ended_is_refused() -> None:
     second = run.assigned[1]
     assert (second.game_id, second.fence) == ("g1", 2)
     assert run.of(Withdraw) == [Withdraw("g1", 1)]
-    assert run.of(LeaseEnded) == [LeaseEnded("g1", 1, "", "nothing was heard of it")]
+    assert run.of(LeaseEnded) == [LeaseEnded("g1", 1, "", "it was silent")]
     run.give(first, worker="slow")
     assert run.records == {}
     assert run.of(ResultRefused) == [ResultRefused("g1", 1, "slow", "its lease has ended")]
