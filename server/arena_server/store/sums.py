@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
-from itertools import combinations
+from itertools import chain, combinations, repeat
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Integer, Text, cast, func, literal_column, null, select
@@ -74,10 +73,10 @@ class Sums:
             endings = StoredEndings()
         self._count_endings(endings, last)
         counts: Counter[Observation] = Counter()
-        for kinds, games in endings.complete.items():
-            counts[self._observation(kinds, versions=versions)] += games
-        for begun in endings.begun.values():
-            counts[self._observation(begun, versions=versions)] += 1
+        for kinds, games in chain(endings.complete.items(), zip(endings.begun.values(), repeat(1))):
+            outcomes = [self._outcome(kind, versions=versions) for kind in kinds]
+            outcomes.sort()
+            counts[tuple(outcomes)] += games
         return counts
 
     def check_complete(self) -> None:
@@ -181,8 +180,8 @@ class Sums:
                 kind, deal = self._kind_in(seated, programs, ending), numbers.get(game_id, 0)
                 endings.add(kind, (tuple(sorted(kind[0])), deal) if deal else None)
         mine = GameRow.contest_id == self._contest.id, GameRow.place == last
-        chain = self._session.scalar(select(GameRow.chain).where(*mine))
-        endings.place, endings.chain = last, bytes(chain or b"")
+        head = self._session.scalar(select(GameRow.chain).where(*mine))
+        endings.place, endings.chain = last, bytes(head or b"")
 
     # -- parts of the queries
 
@@ -229,13 +228,8 @@ class Sums:
             raise ValueError(f"games of {', '.join(names)}: agents: expected one for each seat")
         return names, agents, ending
 
-    def _observation(self, kinds: Sequence[Kind], *, versions: bool) -> Observation:
-        outcomes = [self._outcome(*kind, versions=versions) for kind in kinds]
-        return tuple(outcomes) if len(outcomes) == 1 else tuple(sorted(outcomes))
-
-    def _outcome(
-        self, names: tuple[str, ...], agents: tuple[str | None, ...], ending: str, *, versions: bool
-    ) -> Outcome:
+    def _outcome(self, kind: Kind, *, versions: bool) -> Outcome:
+        names, agents, ending = kind
         places = self._places.get(ending)
         if places is None:
             ahead = [0] * self._seats

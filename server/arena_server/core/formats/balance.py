@@ -177,8 +177,11 @@ class GroupTable:
 
     def _lowest_in(self, rest: Group, row: dict[int, int], among: int) -> int | None:
         others = among & self._open[rest]
-        if not others or not all(among >> player & 1 for player in rest):
+        if not others:
             return None
+        for player in rest:
+            if not among >> player & 1:
+                return None
         return min((level for level, found in row.items() if found & others), default=None)
 
 
