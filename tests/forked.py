@@ -161,7 +161,8 @@ def become(files: Sequence[int], arguments: Sequence[str], cwd: str, env: Mappin
         os.dup2(file, number)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    sys.stdout.reconfigure(line_buffering=sys.stdout.isatty())  # type: ignore[union-attr]
+    by_line = sys.stdout.isatty() or bool(env.get("PYTHONUNBUFFERED"))
+    sys.stdout.reconfigure(line_buffering=by_line)  # type: ignore[union-attr]
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(env)

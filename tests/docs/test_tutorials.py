@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO, Any
 
 import pytest
+from tests.forked import Arena
 from tests.ports import quiet_port
 
 pytestmark = pytest.mark.real
@@ -19,6 +22,8 @@ pytestmark = pytest.mark.real
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PATIENCE_S = 120.0
+#: A command that needs no shell: its variables, its words.
+ALONE = re.compile(r"((?:\w+=\S+ )*)arena ([^|<>;&$*`]*)")
 
 
 def plain(line: str) -> str:
@@ -32,7 +37,7 @@ class Shell:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.ports = {"2007": str(quiet_port()), "2080": str(quiet_port())}
-        self.running: list[tuple[subprocess.Popen[bytes], Path]] = []
+        self.running: list[tuple[subprocess.Popen[Any], Path]] = []
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         self.environment = {**os.environ, "PATH": path, "PYTHONUNBUFFERED": "1"}
 
@@ -58,15 +63,24 @@ class Shell:
                 assert kind == "", f"{page}: a block of {kind} is not executed"
         return count
 
+    def start(self, command: str, output: IO[bytes]) -> subprocess.Popen[Any]:
+        pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": subprocess.STDOUT}
+        if (alone := ALONE.fullmatch(command)) is None:
+            return subprocess.Popen(
+                ["bash", "-c", command],
+                cwd=self.folder,
+                env=self.environment,
+                start_new_session=True,
+                **pipes,
+            )
+        given = dict(each.split("=") for each in alone[1].split())
+        return Arena(shlex.split(alone[2]), cwd=self.folder, env=self.environment | given, **pipes)
+
     def run(self, command: str, shown: list[str]) -> None:
         output = self.folder / f"output-{len(list(self.folder.glob('output-*')))}"
         background = command.endswith(" &")
         with output.open("wb") as file:
-            process = subprocess.Popen(
-                ["bash", "-c", command.removesuffix(" &")],
-                cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, stdout=file,
-                stderr=subprocess.STDOUT, start_new_session=True,
-            )  # fmt: skip
+            process = self.start(command.removesuffix(" &"), file)
         self.running.append((process, output))
         expected = {plain(line) for line in shown if line.strip()}
         end = time.monotonic() + PATIENCE_S
@@ -83,7 +97,7 @@ class Shell:
     def close(self) -> None:
         for process, _ in self.running:
             if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
+                process.kill() if isinstance(process, Arena) else os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
 
