@@ -59,6 +59,7 @@ COMMANDS: Mapping[str, Callable[[str], Command]] = {
     "replay": single("replay"),
     "why": single("why"),
     "log": single("log"),
+    "submit": single("submit"),
     "verify": single("verify"),
     "export": single("export"),
     "backup": single("backup"),

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from arena_server.launch.base import LocalBot
     from arena_server.spec import ContestSpec
     from arena_server.store.database import Database as StoreURL
+    from arena_server.submissions.rules import SubmissionSetup
     from arena_server.web.access import CasualSetup, Invitation, WebPorts
     from arena_server.workers.base import Workers
 
@@ -110,6 +111,8 @@ class Prepared:
     """Checked contests with a usable database and bound ports; nothing runs yet.
 
     `web` has the bound ports of the site and of the organiser. `bots` of the only contest are started here.
+    `submissions` are of the contests whose bots are sent by their authors, and run here; `inner` is a port
+    for clients of this machine.
     """
 
     specs: Sequence[ContestSpec]
@@ -119,6 +122,8 @@ class Prepared:
     web: WebPorts
     cipher: Callable[[], Cipher | None] | None = None
     bots: Sequence[LocalBot] = ()
+    submissions: Sequence[SubmissionSetup] = ()
+    inner: socket.socket | None = None
 
 
 def prepare(paths: Sequence[Path], options: ServeOptions) -> Prepared:
@@ -131,7 +136,32 @@ def prepare(paths: Sequence[Path], options: ServeOptions) -> Prepared:
         specs.append(replace(spec, workers=_workers(path, file, options.workers, len(files))))
         persons += invited
     _check_places(paths, server, specs)
-    return open_ports(specs, server, options, persons)
+    submissions = _submissions(paths, files, options)
+    prepared = open_ports(specs, server, options, persons, submissions=submissions)
+    if submissions and prepared.inner is None:
+        from arena_server.sockets import bind
+
+        prepared = replace(prepared, inner=bind("127.0.0.1", 0))
+    return prepared
+
+
+def _submissions(
+    paths: Sequence[Path], files: Sequence[ContestFile], options: ServeOptions
+) -> list[SubmissionSetup]:
+    """The contests with bots that are sent by their authors. Raises ConfigError."""
+    if not any(bot.submit for file in files for bot in file.bot):
+        return []
+    from arena_server.config_file import submissions_of
+    from arena_server.store.database import database_of
+
+    where = database_of(options.database)
+    found = []
+    for path, file in zip(_expand(paths), files, strict=True):
+        beside = where.with_name(f"{where.name}-submissions") if isinstance(where, Path) else None
+        setup = submissions_of(file, path, beside)
+        if setup is not None:
+            found.append(setup)
+    return found
 
 
 def open_ports(
@@ -140,6 +170,7 @@ def open_ports(
     options: ServeOptions,
     persons: Sequence[Invitation] = (),
     bots: Sequence[LocalBot] = (),
+    submissions: Sequence[SubmissionSetup] = (),
 ) -> Prepared:
     """Check libraries and database, and bind the ports. Raises UserError, with no port left open."""
     from arena_server.core.config import check_extra
@@ -161,10 +192,14 @@ def open_ports(
         ports = replace(bound, persons=persons, casual=_casual(where, server, bound.site))
         if persons and ports.site is None:
             raise ConfigError(f"bot {persons[0].name}: a person plays on the web page; serve it")
+        if submissions and ports.site is None:
+            name = next(iter(submissions[0].bots))
+            raise ConfigError(f"bot {name}: submit: versions are sent to the web page; serve it")
     except ArenaError:
         sock.close()
         raise
-    return Prepared(specs, where, server, sock, ports, cipher, bots)
+    inner = None if ports.casual is None else ports.casual.sock
+    return Prepared(specs, where, server, sock, ports, cipher, bots, submissions, inner)
 
 
 def _check_places(paths: Sequence[Path], server: ServerTable, specs: Sequence[ContestSpec]) -> None:

@@ -27,12 +27,16 @@ from arena_server.errors import ArenaError, ConfigError
 if TYPE_CHECKING:
     from arena_server.host import Host
     from arena_server.logs import Log
+    from arena_server.submissions.thread import SubmissionThread
 
 STDERR = 2
 #: Connections to a game of visitors, beyond those of the contests: its slots, and as many to be replaced.
 CASUAL_CONNECTIONS = 8
 #: Descriptors of such a game: its connections, both ends of the persons' ones, files, pipes of its engines.
 CASUAL_DESCRIPTORS = 40
+
+#: Descriptors of a submitted bot in each slot: its relay's connections, pipes, and some for admissions.
+BOT_DESCRIPTORS = 16
 
 #: Whether a server that leaves after the last game stays for its page: `visited` asks for a browser there.
 KeepPage = Literal["no", "visited", "always"]
@@ -130,7 +134,7 @@ def serve(prepared: Prepared, run: RunOptions) -> None:
         ),
         cipher=prepared.cipher or (lambda: None),
         reserved=reserved,
-        inner=None if casual is None else casual.sock,
+        inner=prepared.inner,
     )
     log_lines = LineWriter(STDERR)
     try:
@@ -169,7 +173,12 @@ async def _serve(prepared: Prepared, setup: Any, log: Log, supervised: bool) -> 
     host = Host(setup, prepared.sock, log, [ProcessTuning(), webhooks])
     reporter = HostReporter(host, supervised=supervised)
     try:
-        with _web(prepared, host, log, supervised=supervised):
+        with (
+            _submissions(prepared, host, log) as thread,
+            _web(prepared, host, log, thread, supervised=supervised),
+        ):
+            if thread is not None:
+                await thread.ready()
             for number in (signal.SIGINT, signal.SIGTERM):
                 asyncio.get_running_loop().add_signal_handler(number, host.stop, number.name)
             if prepared.bots:
@@ -195,6 +204,8 @@ def _share_descriptors(prepared: Prepared) -> tuple[Prepared, int]:
     kept = 0 if ports.organiser is None else ORGANISER_CONNECTIONS
     if ports.casual is not None:
         kept += ports.casual.limit * CASUAL_DESCRIPTORS
+    seats = [seat for setup in prepared.submissions for seat in setup.bots.values()]
+    kept += sum(seat.slots for seat in seats) * BOT_DESCRIPTORS
     if ports.site is None:
         return prepared, kept
     descriptors = raise_descriptor_limit()
@@ -206,7 +217,44 @@ def _share_descriptors(prepared: Prepared) -> tuple[Prepared, int]:
 
 
 @contextmanager
-def _web(prepared: Prepared, host: Host, log: Log, *, supervised: bool) -> Iterator[None]:
+def _submissions(prepared: Prepared, host: Host, log: Log) -> Iterator[SubmissionThread | None]:
+    """Run the bots that their authors send, as far as there are any, inside the `with` statement."""
+    if not prepared.submissions:
+        yield None
+        return
+    from arena_server.launch.container import ContainerLauncher
+    from arena_server.submissions.admission import EngineExaminer
+    from arena_server.submissions.thread import SubmissionThread
+
+    assert prepared.inner is not None, "it is bound for them"
+    address = prepared.inner.getsockname()
+    examiners = {
+        setup.contest: EngineExaminer(setup, *_examination(setup.config)) for setup in prepared.submissions
+    }
+    # The same each time: the next start removes the containers that a crash of the machine has left.
+    mark = "\n".join(str(setup.folder / setup.contest) for setup in prepared.submissions)
+    with SubmissionThread(
+        prepared.submissions, examiners, lambda: ContainerLauncher(address[0], address[1], mark), host, log
+    ) as thread:
+        yield thread
+
+
+def _examination(config: Path) -> tuple[list[str], list[str]]:
+    """The commands that check a version and play a game with it."""
+    from arena_cli.local_bots import ARENA
+
+    about = ["--config", str(config), "--name", "{bot}"]
+    return [*ARENA, "check", "bot", *about, "--", "image:{image}"], [
+        *ARENA,
+        *("check", "game", "image:{image}"),
+        *about,
+    ]
+
+
+@contextmanager
+def _web(
+    prepared: Prepared, host: Host, log: Log, submissions: SubmissionThread | None, *, supervised: bool
+) -> Iterator[None]:
     """Serve the site and the organiser's port, as far as there are any, inside the `with` statement."""
     from arena_server.sockets import address_of, urls_of
     from arena_server.web.access import Access, AccessFile
@@ -221,6 +269,7 @@ def _web(prepared: Prepared, host: Host, log: Log, *, supervised: bool) -> Itera
         prepared.database,
         (address[0], address[1]),
         prepared.cipher is not None,
+        submissions,
     )
     with ExitStack() as stack:
         organiser = ports.organiser or ports.site

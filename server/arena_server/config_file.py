@@ -6,6 +6,7 @@ file, the key, what was expected and what came.
 
 from __future__ import annotations
 
+import secrets
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -25,15 +26,18 @@ from arena_server.config_schema import (
     ContestTable,
     GameTable,
     ServerTable,
+    SubmissionsTable,
     WebhookTable,
     check_secret,
 )
 from arena_server.core.config import LONGEST_MS, ContestConfig, Entrant
+from arena_server.core.deal import token_digest
 from arena_server.core.formats import FORMATS
 from arena_server.core.formats.base import Terms
 from arena_server.core.separation import check as check_stop
 from arena_server.errors import ConfigError
 from arena_server.spec import Webhook, fresh_seed
+from arena_server.submissions.rules import SubmissionSetup, SubmittedSeat
 from arena_server.timetable import Timetable, milliseconds, parse_hours
 
 if TYPE_CHECKING:
@@ -129,16 +133,48 @@ def entrants_of(file: ContestFile, hashes: Mapping[str, str] | None = None) -> l
     return [
         Entrant(
             bot.name,
-            bot.token_sha256 or given.get(bot.name),
+            # A program that is sent has a token of its own each time it is started, and none before.
+            token_digest(secrets.token_hex(16)) if bot.submit else bot.token_sha256 or given.get(bot.name),
             concurrency=bot.concurrency,
             owner=bot.owner or "",
             author=bot.author,
             language=bot.language,
             url=bot.url,
             ponders=not bot.in_container or bot.limits(file.container.limits()).ponder,
+            author_sha256=bot.token_sha256 if bot.submit else None,
         )
         for bot in file.bot
     ]
+
+
+def submissions_of(file: ContestFile, path: Path, beside: Path | None) -> SubmissionSetup | None:
+    """The bots of the contest of `path` whose authors send them; None without any.
+
+    Their versions are kept in the folder `beside`, unless the file names one. Raises ConfigError without
+    both.
+    """
+    seats = {
+        bot.name: SubmittedSeat(bot.concurrency, bot.limits(file.container.limits()))
+        for bot in file.bot
+        if bot.submit
+    }
+    if not seats:
+        return None
+    table = file.submissions
+    folder = beside if table.folder is None else path.parent / table.folder
+    if folder is None:
+        raise ConfigError(
+            f"{path}: submissions.folder: expected a folder: the database has no place beside it"
+        )
+    return SubmissionSetup(
+        contest=file.contest.name,
+        bots=seats,
+        rules=table.rules(),
+        folder=folder.resolve(),
+        config=path.resolve(),
+        game=file.contest.game,
+        seats=game_of(file).seats,
+    )
 
 
 #: The longest value shown in an error, so that it does not hide the sentence.
@@ -150,6 +186,7 @@ _KEYS: Mapping[str, frozenset[str]] = {
     "game": frozenset(GameTable.model_fields),
     "server": frozenset(ServerTable.model_fields),
     "container": frozenset(ContainerTable.model_fields),
+    "submissions": frozenset(SubmissionsTable.model_fields),
     "bot": frozenset(BotTable.model_fields),
     "webhook": frozenset(WebhookTable.model_fields),
 }

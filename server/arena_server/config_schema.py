@@ -19,9 +19,10 @@ from arena_server.core.admission import GUESTS_PER_ADDRESS
 from arena_server.core.config import BOUNDS, LONGEST_MS, MOST_SLOTS, ContestConfig
 from arena_server.core.formats import FORMATS
 from arena_server.core.tiebreaks import check as check_tie_breaks
-from arena_server.launch.sandbox import DEFAULT_LIMITS, LEAST_MEMORY, ContainerLimits, parse_size
+from arena_server.launch.sandbox import DEFAULT_LIMITS, LEAST_MEMORY, MB, ContainerLimits, parse_size
 from arena_server.spec import WEBHOOK_EVENTS
-from arena_server.timetable import parse_hours
+from arena_server.submissions.rules import SubmissionRules
+from arena_server.timetable import milliseconds, parse_hours
 
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 _DURATION = re.compile(r"(\d{1,9})(?:\.(\d{1,3}))?\s?(ms|s|m|h)", re.ASCII)
@@ -310,6 +311,64 @@ class ContainerTable(_Table):
         return replace(default, **{key: value for key, value in given.items() if value is not None})
 
 
+_RULES: Final = SubmissionRules()
+_IMAGE: Final = re.compile(r"[a-z0-9][A-Za-z0-9._/:@-]{0,199}")
+
+
+class SubmissionsTable(_Table):
+    """`[submissions]`: what the authors of bots with `submit = true` may send (`submissions.rules`)."""
+
+    #: Where versions are kept; None: beside the database.
+    folder: str | None = Field(default=None, min_length=1)
+    #: The images that a Dockerfile may build on.
+    images: list[str] = Field(default_factory=lambda: list(_RULES.images), min_length=1)
+    build_network: bool = _RULES.build_network
+    build_time: int = int(_RULES.build_s * 1000)
+    check_time: int = int(_RULES.check_s * 1000)
+    #: Bytes of an archive; a text such as "20MB" in the file.
+    size: int = _RULES.limits.packed
+    per_hour: int = Field(default=_RULES.per_hour, ge=1, le=1000)
+    versions: int = Field(default=_RULES.versions, ge=1, le=10_000)
+    freeze: datetime | None = None
+
+    _moments = field_validator("freeze", mode="before")(_check_moment)
+
+    @field_validator("images")
+    @classmethod
+    def _check_images(cls, images: list[str]) -> list[str]:
+        for image in images:
+            if not _IMAGE.fullmatch(image):
+                raise ValueError(f'expected names of images such as "python:3.12-slim", got {image!r:.40}')
+        return images
+
+    @field_validator("build_time", "check_time", mode="before")
+    @classmethod
+    def _read_time(cls, value: object) -> int:
+        return _bounded_duration(value, 1_000, 3_600_000)
+
+    @field_validator("size", mode="before")
+    @classmethod
+    def _read_size(cls, size: object) -> object:
+        if not isinstance(size, str):
+            raise ValueError('expected a size such as "20MB"')
+        if (found := parse_size(size)) > _RULES.limits.unpacked or not found:
+            raise ValueError(f'expected "1MB" to "{_RULES.limits.unpacked // MB}MB"')
+        return found
+
+    def rules(self) -> SubmissionRules:
+        """What these keys say."""
+        return SubmissionRules(
+            limits=replace(_RULES.limits, packed=self.size),
+            images=tuple(self.images),
+            build_network=self.build_network,
+            build_s=self.build_time / 1000,
+            check_s=self.check_time / 1000,
+            per_hour=self.per_hour,
+            versions=self.versions,
+            freeze_ms=None if self.freeze is None else milliseconds(self.freeze),
+        )
+
+
 class BotTable(ContainerTable):
     """`[[bot]]`: a name, and at most one of: an engine, a command, an image, a digest, a person."""
 
@@ -320,6 +379,8 @@ class BotTable(ContainerTable):
     image: str | None = Field(default=None, min_length=1)
     build: str | None = Field(default=None, min_length=1)
     token_sha256: str | None = Field(default=None, pattern="^[0-9a-f]{64}$")
+    #: Its author sends versions of it, with the token of that digest; they run in containers here.
+    submit: bool = False
     #: A person plays in a browser: the server prints a link that works once.
     person: bool = False
     #: Its author: bots of one author meet late, or never.
@@ -343,9 +404,11 @@ class BotTable(ContainerTable):
 
     @model_validator(mode="after")
     def _check_limits(self) -> Self:
-        limits = [key for key in ("cpus", "memory", "pids", "ponder") if getattr(self, key) is not None]
-        if limits and not self.in_container:
-            raise ValueError(f"{limits[0]}: expected image or build beside it, got neither")
+        limits = [key for key in ("cpus", "memory", "pids") if getattr(self, key) is not None]
+        if self.ponder is not None and not self.in_container:
+            raise ValueError("ponder: expected image or build beside it, got neither")
+        if limits and not (self.in_container or self.submit):
+            raise ValueError(f"{limits[0]}: expected image, build or submit beside it, got none of them")
         return self
 
     @model_validator(mode="after")
@@ -357,6 +420,10 @@ class BotTable(ContainerTable):
             raise ValueError(
                 "expected at most one of engine, command, image, build, token_sha256 and person, got "
                 f"{' and '.join(given)}"
+            )
+        if self.submit and self.token_sha256 is None:
+            raise ValueError(
+                "submit: expected token_sha256 beside it, the digest of its author's token, got none"
             )
         if self.person and self.concurrency > 1:
             raise ValueError(f"expected concurrency 1 of a person, got {self.concurrency}")
@@ -445,6 +512,7 @@ class ContestFile(_Table):
     game: GameTable = Field(default_factory=GameTable)
     server: ServerTable = Field(default_factory=ServerTable)
     container: ContainerTable = Field(default_factory=ContainerTable)
+    submissions: SubmissionsTable = Field(default_factory=SubmissionsTable)
     bot: list[BotTable] = Field(max_length=MAX_BOTS)
     webhook: list[WebhookTable] = Field(default_factory=list, max_length=8)
 

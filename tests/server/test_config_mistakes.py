@@ -228,7 +228,7 @@ def test_a_wrong_address_of_a_webhook(url: str) -> None:
         ),
         (
             toml(bots='[[bot]]\nname = "a"\nengine = "x"\npids = 3\n[[bot]]\nname = "b"'),
-            "bot 1: pids: expected image or build beside it, got neither",
+            "bot 1: pids: expected image, build or submit beside it, got none of them",
         ),
         (
             toml(bots='[[bot]]\nname = "a"\nimage = "x"\nmemory = 3\n[[bot]]\nname = "b"'),

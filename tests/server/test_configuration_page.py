@@ -17,11 +17,13 @@ from arena_server.config_schema import (
     ContestTable,
     GameTable,
     ServerTable,
+    SubmissionsTable,
     WebhookTable,
     parse_duration,
 )
 from arena_server.core.formats import FORMATS
 from arena_server.core.tiebreaks import TIE_BREAKS
+from arena_server.launch.sandbox import parse_size
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "configuration.md").read_text(encoding="utf-8")
 TABLES: dict[str, type[Any]] = {
@@ -29,6 +31,7 @@ TABLES: dict[str, type[Any]] = {
     "[game]": GameTable,
     "[server]": ServerTable,
     "[container]": ContainerTable,
+    "[submissions]": SubmissionsTable,
     "[[bot]]": BotTable,
     "[[webhook]]": WebhookTable,
 }
@@ -88,7 +91,8 @@ def test_the_defaults_are_those_of_the_code(table: str, key: str) -> None:
     elif isinstance(default, list):
         assert json.loads(said) == default
     elif said.startswith('"') and isinstance(default, int):
-        assert parse_duration(said.strip('"')) == default
+        read = parse_size if said.endswith('B"') else parse_duration
+        assert read(said.strip('"')) == default
     else:
         assert said.strip('"') == str(default)
 

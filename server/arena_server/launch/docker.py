@@ -14,6 +14,10 @@ from arena_server.launch.process import Child
 ENGINE_VARIABLES = ("DOCKER_HOST", "DOCKER_CONFIG", "DOCKER_CONTEXT", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY")
 
 
+#: What a step of a stranger's build may use.
+BUILD_LIMITS = ("--memory", "1g", "--memory-swap", "1g", "--cpu-period", "100000", "--cpu-quota", "100000")
+
+
 @dataclass(frozen=True, slots=True)
 class Docker:
     """Runs commands of the engine. `program` is its command."""
@@ -77,6 +81,15 @@ class Docker:
     async def build(self, folder: str) -> str:
         """Build the image of a folder with a Dockerfile, and return its digest. Raises LaunchError."""
         return (await self.call("build", "--quiet", folder)).splitlines()[-1]
+
+    def strangers_build(self, folder: str, digest: str, tag: str, *, network: bool) -> list[str]:
+        """The command that builds the image of a stranger, tags it and writes its digest to a file.
+
+        What it runs has no `network`, if so wanted, and is removed in any case.
+        """
+        words = ["build", "--force-rm", "--iidfile", digest, "--tag", tag]
+        words += [] if network else ["--network", "none"]
+        return self.words(*words, *BUILD_LIMITS, folder)
 
     async def remove(self, label: str) -> None:
         """Remove all containers with this label."""

@@ -28,12 +28,15 @@ from arena_server.web.play import PlayApi
 from arena_server.web.register import RegisterApi
 from arena_server.web.security import HostCheck, PageHeaders, RateLimit, VisitWatch
 from arena_server.web.site import Pages, PublicApi
+from arena_server.web.submit import SubmitApi
 
 if TYPE_CHECKING:
     from arena_server.store.database import Database
     from arena_server.web.access import CasualSetup, WebPorts
     from arena_server.web.bridge import Referee
 
+#: What the loop of the submissions may take for an answer: it waits for the disk.
+SUBMISSION_S = 20.0
 #: Connections that streams leave for loading pages, out of all.
 KEPT_FOR_PAGES = 0.1
 
@@ -84,6 +87,8 @@ def site_app(
     if token is not None:
         routes += OrganiserApi(bridge, view, token, ports.address, spectators=True).routes()
     routes += RegisterApi(bridge, view).routes()
+    if (thread := referee.submissions) is not None:
+        routes += SubmitApi(bridge, view, thread.service, LoopBridge(thread.loop, SUBMISSION_S)).routes()
     if ports.persons or ports.casual is not None:
         casual = None if ports.casual is None else _casual_games(ports.casual, referee, bridge)
         routes += PlayApi(ports.persons, referee.connect, casual).routes()

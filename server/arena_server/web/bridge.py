@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from arena_protocol.messages import LOG_READER, VERSION, Hello
 from arena_server.core.clock import NS_PER_MS
@@ -30,6 +30,9 @@ from arena_server.sockets import local_host
 from arena_server.store.database import Database
 from arena_server.waiting import waiting_now
 from arena_server.web.metrics import ContestSnapshot, MetricsRecorder, Snapshot
+
+if TYPE_CHECKING:
+    from arena_server.submissions.thread import SubmissionThread
 
 #: A loop that has not answered within this time counts as unresponsive.
 CALL_S = 1.0
@@ -232,13 +235,17 @@ class TranscriptNews:
 
 @dataclass(frozen=True, slots=True)
 class Referee:
-    """The server that the pages show: `address` is its port for bots, `tls` whether that is encrypted."""
+    """The server that the pages show: `address` is its port for bots, `tls` whether that is encrypted.
+
+    `submissions` are the bots that their authors send to the page.
+    """
 
     host: Host
     configs: Sequence[ContestConfig]
     database: Database
     address: tuple[str, int]
     tls: bool = False
+    submissions: SubmissionThread | None = None
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """A connection to the port for bots, from this machine. Raises OSError."""

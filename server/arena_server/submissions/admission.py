@@ -1,0 +1,182 @@
+"""The admission of a version: build, check, one game. Each is a process with limits of its own.
+
+    unpack -> docker build -> `arena check bot image:ID` -> `arena match image:ID ...` -> admitted
+
+Check and game are the commands that an author has at home, with the file of the contest: the same clocks,
+limits and sandbox. What they print is the author's to read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Final, Protocol
+
+from arena_server.launch.base import LaunchError
+from arena_server.launch.docker import Docker
+from arena_server.submissions.archive import DOCKERFILE, MB, ArchiveError, unpack
+from arena_server.submissions.dockerfile import DOCKERFILE_BYTES, check_dockerfile
+from arena_server.submissions.rules import SubmissionSetup
+
+#: Before the commands: the games that count go first.
+LOW_PRIORITY: Final = ("nice", "-n", "10")
+#: Seconds from SIGTERM to SIGKILL.
+GRACE_S: Final = 5.0
+#: What is kept of a line of output.
+LINE_CHARACTERS: Final = 500
+#: Seconds for the engine's answers about an image.
+ENGINE_S: Final = 60.0
+
+Say = Callable[[str], None]
+
+
+class RejectedError(Exception):
+    """A version does not pass a stage; the text is one line."""
+
+
+class Examiner(Protocol):
+    """What examines a version; the methods are called in this order. Raises RejectedError.
+
+    Lines for the author go to `say`.
+    """
+
+    async def build(self, archive: Path, place: Path, tag: str, say: Say) -> str:
+        """Build the image in the empty folder `place`; return its digest."""
+
+    async def check(self, image: str, bot: str, say: Say) -> None:
+        """Check that it keeps to the protocol."""
+
+    async def play(self, image: str, bot: str, say: Say) -> None:
+        """Play a game to its end without a fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineExaminer:
+    """Examines the versions of a contest with the engine of this machine.
+
+    `check` and `play` are command lines, in which {image} and {bot} are replaced.
+    """
+
+    setup: SubmissionSetup
+    check_command: Sequence[str]
+    play_command: Sequence[str]
+    docker: Docker = field(default_factory=Docker)
+
+    async def build(self, archive: Path, place: Path, tag: str, say: Say) -> str:
+        rules = self.setup.rules
+        folder, digest = place / "folder", place / "digest"
+        folder.mkdir()
+        try:
+            await asyncio.to_thread(unpack, archive, folder, rules.limits)
+            with (folder / DOCKERFILE).open("rb") as file:
+                check_dockerfile(file.read(DOCKERFILE_BYTES + 1), rules.images, network=rules.build_network)
+        except ArchiveError as error:
+            raise RejectedError(str(error)) from None
+        words = self.docker.strangers_build(str(folder), str(digest), tag, network=rules.build_network)
+        await run_step(words, self.docker.environment, rules.build_s, say)
+        image = digest.read_text(encoding="ascii").strip()
+        size = await self._ask("image", "inspect", "--format", "{{.Size}}", image)
+        if int(size) > rules.image_bytes:
+            await self._ask("image", "rm", "--force", tag)
+            most = rules.image_bytes // MB
+            raise RejectedError(f"expected an image of at most {most} MB, got {int(size) // MB} MB")
+        return image
+
+    async def check(self, image: str, bot: str, say: Say) -> None:
+        await self._run(self.check_command, image, bot, say)
+
+    async def play(self, image: str, bot: str, say: Say) -> None:
+        await self._run(self.play_command, image, bot, say)
+
+    async def _run(self, command: Sequence[str], image: str, bot: str, say: Say) -> None:
+        words = [word.replace("{image}", image).replace("{bot}", bot) for word in command]
+        await run_step([*LOW_PRIORITY, *words], self.docker.environment, self.setup.rules.check_s, say)
+
+    async def _ask(self, *words: str) -> str:
+        try:
+            async with asyncio.timeout(ENGINE_S):
+                return await self.docker.call(*words)
+        except LaunchError as error:
+            raise RejectedError(str(error)) from None
+        except TimeoutError:
+            raise RejectedError(f"no answer from the engine within {ENGINE_S:.0f} s") from None
+
+
+def tag_of(contest: str, bot: str, number: int) -> str:
+    """The name of a version's image on this machine: `docker image prune` leaves it."""
+    return f"insertion-arena-bot:{sha256(f'{contest}/{bot}'.encode()).hexdigest()[:16]}-v{number}"
+
+
+async def run_step(command: Sequence[str], environment: Mapping[str, str], seconds: float, say: Say) -> None:
+    """Run a command to its end, at most so long; its output goes to `say`.
+
+    Raises RejectedError, with its last line, if it fails or takes too long. None of its processes is left.
+    """
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            env=environment,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise RejectedError(f"{command[0]}: {error.strerror}") from None
+    last = _LastLine(say)
+    try:
+        async with asyncio.timeout(seconds):
+            assert process.stdout is not None
+            while data := await process.stdout.read(65536):
+                last.feed(data)
+            status = await process.wait()
+    except TimeoutError:
+        raise RejectedError(f"it took longer than {seconds:g} s") from None
+    finally:
+        await _end(process)
+    last.feed(b"\n")
+    if status:
+        raise RejectedError(last.text or f"it ended with status {status}")
+
+
+class _LastLine:
+    """Cuts output into lines for people, and keeps the last one that is not blank."""
+
+    def __init__(self, say: Say) -> None:
+        self._say = say
+        self._rest = b""
+        self.text = ""
+
+    def feed(self, data: bytes) -> None:
+        *lines, self._rest = (self._rest + data).replace(b"\r", b"\n").split(b"\n")
+        # A line without an end is not kept in memory.
+        self._rest = self._rest[: LINE_CHARACTERS * 4]
+        for line in lines:
+            text = printable(line.decode("utf-8", "replace"))
+            if text:
+                self.text = text
+                self._say(text)
+
+
+def printable(text: str) -> str:
+    """One line of printable characters, cut short: what a stranger's program writes may hold any."""
+    shown = "".join(each if each.isprintable() else " " for each in text).strip()
+    return shown if len(shown) <= LINE_CHARACTERS else f"{shown[:LINE_CHARACTERS]}..."
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """End a process and all of its session: it may have started others."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            process.terminate()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), GRACE_S)
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    await process.wait()

@@ -1,0 +1,204 @@
+"""The containers in which submitted bots play, one version after the other.
+
+    VersionActivated -> Replace to the contest -> its running games end -> BotReplaced
+    -> the old container ends, VersionDeployed, the new one starts with a token of its own
+
+After a restart of the server the version that was deployed goes on with the running games.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Final
+
+from arena_server.core.deal import token_digest
+from arena_server.core.events import Event, Replace
+from arena_server.core.log_events import (
+    BotReplaced,
+    GameOver,
+    GameResumed,
+    GameStarted,
+    LogEvent,
+    LoggedIn,
+)
+from arena_server.host import HostObserver
+from arena_server.hosted import ContestObserver, HostedContest
+from arena_server.launch.base import BotError, Launcher, LocalBot
+from arena_server.launch.games import ObservedGames
+from arena_server.launch.restarts import RestartingBot
+from arena_server.launch.sandbox import Sandbox
+from arena_server.submissions.rules import SubmittedSeat
+from arena_server.submissions.service import SubmittedBot
+from arena_server.submissions.versions import VersionActivated, VersionDeployed, VersionFact
+
+#: 128 bits, as hexadecimal digits.
+TOKEN_BYTES: Final = 16
+#: Seconds until a version that cannot start is tried again.
+AGAIN_S: Final = 30.0
+
+
+class ContestLink(ContestObserver):
+    """Between a contest on the host's loop and its submitted bots on this one."""
+
+    def __init__(self, host_loop: asyncio.AbstractEventLoop, loop: asyncio.AbstractEventLoop) -> None:
+        """`loop` is that of the submissions."""
+        self._host_loop = host_loop
+        self._loop = loop
+        self._hosted: HostedContest | None = None
+        self.games = ObservedGames(self.feed)
+        self.bots: dict[str, DeployedBot] = {}
+        #: The contest has begun, and takes events; it is over.
+        self.begun, self.over = asyncio.Event(), asyncio.Event()
+
+    def feed(self, event: Event) -> None:
+        """Hand an event to the contest. Runs on this loop."""
+        _call(self._host_loop, self._feed, event)
+
+    def _take(self, event: LogEvent) -> None:
+        self.games.happened(event)
+        match event:
+            case LoggedIn(bot=str(name), slot=slot) if name in self.bots:
+                self.bots[name].logged_in(slot)
+            case BotReplaced(name, version) if name in self.bots:
+                self.bots[name].replaced(version)
+
+    # -- on the host's loop
+
+    def attach(self, hosted: HostedContest) -> None:
+        """The contest is about to begin."""
+        self._hosted = hosted
+        hosted.observe(self)
+
+    def started(self) -> None:
+        _call(self._loop, self.begun.set)
+
+    def stored(self) -> None:
+        _call(self._loop, self.over.set)
+
+    def happened(self, event: LogEvent) -> None:
+        if isinstance(event, LoggedIn | GameStarted | GameResumed | GameOver | BotReplaced):
+            _call(self._loop, self._take, event)
+
+    def _feed(self, event: Event) -> None:
+        if self._hosted is not None and not self._hosted.over.is_set():
+            self._hosted.feed(event)
+
+
+class HostLink(HostObserver):
+    """Leads each contest of a host to its link."""
+
+    def __init__(self, contests: Mapping[str, ContestLink]) -> None:
+        self._contests = contests
+
+    def added(self, hosted: HostedContest) -> None:
+        if hosted.name in self._contests:
+            self._contests[hosted.name].attach(hosted)
+
+
+class DeployedBot:
+    """Runs the active version of one bot. `run` is its life, on the loop of the submissions."""
+
+    def __init__(self, bot: SubmittedBot, seat: SubmittedSeat, link: ContestLink, launcher: Launcher) -> None:
+        self._bot = bot
+        self._seat = seat
+        self._link = link
+        self._launcher = launcher
+        self._wanted = asyncio.Event()
+        self._replaced: dict[str, asyncio.Event] = {}
+        self._running: list[RestartingBot] = []
+        bot.watchers.append(self._watch)
+        link.bots[bot.key[1]] = self
+
+    def _watch(self, _bot: SubmittedBot, fact: VersionFact) -> None:
+        if isinstance(fact, VersionActivated):
+            self._wanted.set()
+
+    def logged_in(self, slot: int) -> None:
+        """A program of this bot has logged in."""
+        for each in self._running:
+            if each.bot.slot == slot:
+                each.logged_in.set()
+
+    def replaced(self, version: str) -> None:
+        """The contest takes the token of this version from now on."""
+        if version in self._replaced:
+            self._replaced[version].set()
+
+    async def run(self) -> None:
+        """Play with the active version, and with each one after it; it ends by being cancelled."""
+        await self._link.begun.wait()
+        versions = self._bot.versions
+        number = versions.active if versions.deployed is None else versions.deployed
+        playing: asyncio.Task[None] | None = None
+        try:
+            while True:
+                if number is None:
+                    await self._wanted.wait()
+                    number = versions.active
+                assert number is not None, "a version is active from now on"
+                self._wanted.clear()
+                token = secrets.token_hex(TOKEN_BYTES)
+                if not await self._replace(number, token):
+                    number = versions.active
+                    continue
+                await _cancel(playing)
+                self._bot.write(VersionDeployed(number))
+                playing = asyncio.create_task(self._play(number, token))
+                if versions.active == number:
+                    await self._wanted.wait()
+                number = versions.active
+        finally:
+            await _cancel(playing)
+
+    async def _replace(self, number: int, token: str) -> bool:
+        """Have the contest take a version; False if another one became active before it did."""
+        name = self._bot.versions.find(number).name
+        done = self._replaced[name] = asyncio.Event()
+        self._link.feed(Replace(self._bot.key[1], token_digest(token), name))
+        other, begun = asyncio.ensure_future(self._wanted.wait()), asyncio.ensure_future(done.wait())
+        try:
+            await asyncio.wait([other, begun], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            other.cancel()
+            begun.cancel()
+            del self._replaced[name]
+        return done.is_set()
+
+    async def _play(self, number: int, token: str) -> None:
+        """Run the containers of a version until it is cancelled."""
+        contest, name = self._bot.key
+        sandbox = Sandbox(self._bot.versions.find(number).image, self._seat.limits)
+        slots = range(1, self._seat.slots + 1)
+        bots = [LocalBot(name, (), token, slot, contest, sandbox) for slot in slots]
+
+        def say(line: str) -> None:
+            self._bot.say(number, line)
+
+        while True:
+            self._running = [RestartingBot(bot, self._launcher, self._link.games, say) for bot in bots]
+            tasks = [asyncio.create_task(each.run()) for each in self._running]
+            try:
+                await asyncio.gather(*tasks)
+            except BotError as error:
+                say(f"{error}; it is tried again in {AGAIN_S:.0f} s")
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+            await asyncio.sleep(AGAIN_S)
+
+
+async def _cancel(task: asyncio.Task[None] | None) -> None:
+    if task is not None:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+def _call(loop: asyncio.AbstractEventLoop, function: Callable[..., None], *arguments: object) -> None:
+    """Call on the thread of `loop`, unless that has ended."""
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(function, *arguments)

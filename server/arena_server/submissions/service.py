@@ -1,0 +1,257 @@
+"""The submitted bots of a server: uploads, admission one after the other, and what their authors order.
+
+    web thread --LoopBridge--> SubmissionService, on the loop of `ServiceThread`
+    begin_upload -> the web thread writes the file -> end_upload: Stored -> admission -> Activated
+
+Every method runs on the service's loop. It has a thread of its own: neither a slow disk nor the output of
+a build reaches the loop of the referee.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from arena_server.submissions.admission import Examiner, RejectedError, printable, tag_of
+from arena_server.submissions.rules import UPLOADS, SubmissionRules, SubmissionSetup
+from arena_server.submissions.store import VersionStore
+from arena_server.submissions.versions import (
+    ImageBuilt,
+    StageBegun,
+    Version,
+    VersionAdmitted,
+    VersionError,
+    VersionFact,
+    VersionFailed,
+    Versions,
+    VersionState,
+    plain_fact,
+)
+
+Key = tuple[str, str]
+#: What is said of a version while its author listens: JSON types; None: nothing follows.
+Listener = Callable[[dict[str, Any] | None], None]
+
+
+class RefusedError(Exception):
+    """What an author asks for cannot be done; the text is one line."""
+
+
+class SubmittedBot:
+    """The versions of one bot, and who listens to their admission."""
+
+    def __init__(self, key: Key, store: VersionStore, rules: SubmissionRules) -> None:
+        self.key = key
+        self.store = store
+        self.rules = rules
+        self.uploading = False
+        #: Told of each fact, after it is durable.
+        self.watchers: list[Callable[[SubmittedBot, VersionFact], None]] = []
+        self._listeners: dict[int, list[Listener]] = {}
+
+    @property
+    def versions(self) -> Versions:
+        return self.store.versions
+
+    def write(self, fact: VersionFact) -> None:
+        """Make a fact durable, then tell it."""
+        self.store.write(fact)
+        self._tell(fact.number, plain_fact(fact))
+        for watcher in self.watchers:
+            watcher(self, fact)
+
+    def say(self, number: int, line: str) -> None:
+        """A line of output for the author; lines beyond a bound are neither kept nor told."""
+        line = printable(line)
+        if self.store.log(number, line):
+            self._tell(number, {"fact": "line", "number": number, "text": line})
+
+    def _tell(self, number: int, plain: dict[str, Any] | None) -> None:
+        for listener in self._listeners.get(number, ()):
+            listener(plain)
+
+    def listen(self, number: int, listener: Listener) -> None:
+        """Tell `listener` what happens to a version until its admission has ended; None is the last."""
+        self._listeners.setdefault(number, []).append(listener)
+
+    def done(self, number: int) -> None:
+        """The admission of a version has ended."""
+        self._tell(number, None)
+        self._listeners.pop(number, None)
+
+
+class SubmissionService:
+    """All submitted bots of a server by contest and name."""
+
+    def __init__(
+        self,
+        setups: Sequence[SubmissionSetup],
+        examiners: Mapping[str, Examiner],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Read what is stored. `examiners` are by contest.
+
+        Raises ArenaError for a folder that cannot be used, and for damage.
+        """
+        self._examiners = examiners
+        self._clock = clock
+        self._waiting: asyncio.Queue[tuple[SubmittedBot, int]] = asyncio.Queue()
+        self.bots: Mapping[Key, SubmittedBot] = {
+            (setup.contest, name): SubmittedBot(
+                (setup.contest, name), VersionStore(setup.folder / setup.contest / name), setup.rules
+            )
+            for setup in setups
+            for name in setup.bots
+        }
+        for bot in self.bots.values():
+            if (pending := bot.versions.pending) is not None:
+                self._waiting.put_nowait((bot, pending.number))
+
+    def close(self) -> None:
+        for bot in self.bots.values():
+            bot.store.close()
+
+    # -- admission
+
+    async def admit_all(self) -> None:
+        """Admit one version after the other, those first that a server which was killed left behind."""
+        while True:
+            bot, number = await self._waiting.get()
+            await self._admit(bot, number)
+            bot.done(number)
+
+    async def _admit(self, bot: SubmittedBot, number: int) -> None:
+        """Write the facts of an admission, to its end."""
+        contest, name = bot.key
+        examiner = self._examiners[contest]
+        say = partial(bot.say, number)
+        place = bot.store.workplace(number)
+        stage = VersionState.BUILDING
+        try:
+            bot.write(StageBegun(number, stage))
+            image = await examiner.build(bot.store.archive(number), place, tag_of(contest, name, number), say)
+            bot.write(ImageBuilt(number, image))
+            for stage, examine in (
+                (VersionState.CHECKING, examiner.check),
+                (VersionState.PLAYING, examiner.play),
+            ):
+                bot.write(StageBegun(number, stage))
+                await examine(image, name, say)
+        except RejectedError as error:
+            bot.say(number, f"{stage} failed: {error}")
+            bot.write(VersionFailed(number, stage, str(error)))
+        except OSError as error:
+            # If the disk takes not even this, the next start of the server tries again.
+            with suppress(OSError):
+                bot.write(VersionFailed(number, stage, f"the server could not go on: {error.strerror}"))
+        else:
+            bot.write(VersionAdmitted(number))
+            with suppress(RefusedError):  # frozen meanwhile: it may not play
+                self._check_open(bot)
+                bot.write(bot.versions.activate(number, "admission", self._now()))
+        finally:
+            bot.store.forget(place)
+
+    def _now(self) -> int:
+        return int(self._clock() * 1000)
+
+    def rules(self, key: Key) -> SubmissionRules:
+        return self.bots[key].rules
+
+    # -- uploads
+
+    def check_upload(self, key: Key) -> None:
+        """Raise RefusedError unless the bot may send a version now."""
+        bot = self.bots[key]
+        self._check_open(bot)
+        if bot.uploading:
+            raise RefusedError("a version of this bot is being sent already")
+        if sum(each.uploading for each in self.bots.values()) >= UPLOADS:
+            raise RefusedError(f"{UPLOADS} versions are being sent to this server; try again in a minute")
+        try:
+            bot.versions.check_room(self._now(), bot.rules.per_hour, bot.rules.versions)
+        except VersionError as error:
+            raise RefusedError(str(error)) from None
+
+    def _check_open(self, bot: SubmittedBot) -> None:
+        freeze = bot.rules.freeze_ms
+        if freeze is not None and self._now() >= freeze:
+            moment = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(freeze // 1000))
+            raise RefusedError(f"the entries are frozen since {moment}: versions stay as they are")
+
+    def begin_upload(self, key: Key) -> Path:
+        """The file to write; `end_upload` has to follow. Raises RefusedError."""
+        self.check_upload(key)
+        self.bots[key].uploading = True
+        return self.bots[key].store.upload("upload")
+
+    def end_upload(
+        self, key: Key, upload: Path, digest: str | None, size: int, listener: Listener
+    ) -> int | None:
+        """The version that was sent; `listener` gets what happens in its admission.
+
+        Without a digest the upload was broken off, and nothing is kept. Raises RefusedError if it cannot be
+        kept.
+        """
+        bot = self.bots[key]
+        bot.uploading = False
+        if digest is None:
+            bot.store.forget(upload)
+            return None
+        try:
+            number = bot.store.take(upload, digest, size, self._now())
+        except OSError as error:
+            bot.store.forget(upload)
+            raise RefusedError(f"the server cannot keep the version: {error.strerror}") from None
+        bot.listen(number, listener)
+        self._waiting.put_nowait((bot, number))
+        return number
+
+    # -- what authors ask
+
+    def document(self, key: Key) -> dict[str, Any]:
+        """The versions of a bot, and what it may send, as JSON types."""
+        bot = self.bots[key]
+        versions, rules = bot.versions, bot.rules
+        return {
+            "contest": key[0],
+            "bot": key[1],
+            "active": versions.active,
+            "deployed": versions.deployed,
+            "limits": asdict(rules.limits) | {"per_hour": rules.per_hour, "versions": rules.versions},
+            "freeze": rules.freeze_ms,
+            "versions": [plain_version(each, versions.active) for each in versions.all()],
+        }
+
+    def log(self, key: Key, number: int) -> list[str]:
+        """The output of the admission of a version. Raises RefusedError."""
+        bot = self.bots[key]
+        try:
+            bot.versions.find(number)
+        except VersionError as error:
+            raise RefusedError(str(error)) from None
+        return bot.store.read_log(number)
+
+    def activate(self, key: Key, number: int | None) -> int:
+        """Let a version play from the next game on, None for the one before. Raises RefusedError."""
+        bot, now = self.bots[key], self._now()
+        self._check_open(bot)
+        try:
+            versions = bot.versions
+            fact = versions.roll_back(now) if number is None else versions.activate(number, "author", now)
+        except VersionError as error:
+            raise RefusedError(str(error)) from None
+        bot.write(fact)
+        return fact.number
+
+
+def plain_version(version: Version, active: int | None) -> dict[str, Any]:
+    """A version as JSON types; `at` is a moment in UTC."""
+    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(version.at // 1000))
+    return asdict(version) | {"state": str(version.state), "at": at, "active": version.number == active}

@@ -1,0 +1,124 @@
+"""The thread of the submitted bots of a server, with an event loop of its own.
+
+Neither a slow disk, nor the output of a build, nor what bots send through their relays reaches the loop of
+the referee.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
+from typing import Final, Self
+
+from arena_server.host import Host
+from arena_server.launch.base import Launcher, LaunchError
+from arena_server.logs import Log, WebFault
+from arena_server.submissions.admission import Examiner
+from arena_server.submissions.deploy import ContestLink, DeployedBot, HostLink
+from arena_server.submissions.rules import SubmissionSetup
+from arena_server.submissions.service import SubmissionService
+
+#: Where bots run, once it is entered; it raises LaunchError.
+Place = Callable[[], AbstractAsyncContextManager[Launcher]]
+
+
+class SubmissionThread:
+    """Runs the submitted bots of a host, inside a `with` statement that encloses the host's run.
+
+    `service` belongs to `loop`. Enter it on the loop of the host, and await `ready` before the host runs.
+    """
+
+    def __init__(
+        self,
+        setups: Sequence[SubmissionSetup],
+        examiners: Mapping[str, Examiner],
+        place: Place,
+        host: Host,
+        log: Log,
+    ) -> None:
+        self.loop: Final = asyncio.new_event_loop()
+        self.service: Final = SubmissionService(setups, examiners)
+        self._setups = setups
+        self._place = place
+        self._log = log
+        host_loop = asyncio.get_running_loop()
+        self._host_loop = host_loop
+        self._links = {setup.contest: ContestLink(host_loop, self.loop) for setup in setups}
+        host.observe(HostLink(self._links))
+        self._ready: asyncio.Future[None] = host_loop.create_future()
+        self._main: asyncio.Task[None] | None = None
+        self._thread = threading.Thread(target=self._run, name="submissions", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    async def ready(self) -> None:
+        """Wait until bots can be started. Raises ArenaError if they cannot."""
+        await self._ready
+
+    def __exit__(self, *_: object) -> None:
+        """End the containers; admissions that are under way begin again at the next start."""
+        with suppress(RuntimeError):  # it has ended by itself
+            self.loop.call_soon_threadsafe(self._stop)
+        self._thread.join()
+        self.loop.close()
+        self.service.close()
+
+    def _stop(self) -> None:
+        if self._main is not None:
+            self._main.cancel()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self.loop)
+        try:
+            self._main = self.loop.create_task(self._serve())
+            self.loop.run_until_complete(self._main)
+        except asyncio.CancelledError:
+            pass
+        except LaunchError as error:
+            self._tell(error)
+        except Exception as error:  # the thread's boundary: the contest goes on without submissions
+            for line in traceback.format_exception(error):
+                for part in line.rstrip().splitlines():
+                    self._log.write(WebFault(part))
+            self._tell(LaunchError("the submitted bots cannot run; the log above tells why"))
+
+    def _tell(self, problem: LaunchError | None) -> None:
+        """Report to the loop of the host how it began, once."""
+
+        def tell() -> None:
+            if not self._ready.done():
+                self._ready.set_exception(problem) if problem else self._ready.set_result(None)
+
+        with suppress(RuntimeError):  # it has ended
+            self._host_loop.call_soon_threadsafe(tell)
+
+    async def _serve(self) -> None:
+        async with self._place() as launcher:
+            self._tell(None)
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self.service.admit_all())
+                for setup in self._setups:
+                    group.create_task(self._play(setup, launcher))
+
+    async def _play(self, setup: SubmissionSetup, launcher: Launcher) -> None:
+        """Run the bots of a contest until it is over."""
+        link = self._links[setup.contest]
+        bots = [
+            DeployedBot(self.service.bots[setup.contest, name], seat, link, launcher)
+            for name, seat in setup.bots.items()
+        ]
+        tasks = [asyncio.create_task(bot.run()) for bot in bots]
+        over = asyncio.create_task(link.over.wait())
+        try:
+            done, _ = await asyncio.wait([over, *tasks], return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            for task in (over, *tasks):
+                task.cancel()
+            await asyncio.gather(over, *tasks, return_exceptions=True)

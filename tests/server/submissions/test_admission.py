@@ -1,0 +1,193 @@
+"""The stages of an admission, with an engine that is a script."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena_server.launch.docker import Docker
+from arena_server.submissions.admission import (
+    LINE_CHARACTERS,
+    EngineExaminer,
+    RejectedError,
+    printable,
+    run_step,
+    tag_of,
+)
+from arena_server.submissions.archive import ArchiveLimits, pack
+from arena_server.submissions.rules import SubmissionRules
+
+from .script import setup_in
+
+pytestmark = [pytest.mark.asyncio, pytest.mark.real]
+
+#: The command of the engine: it notes its words, and builds and inspects as the Dockerfile says.
+ENGINE = """#!{python}
+import os, sys
+here = os.path.dirname(os.path.abspath(__file__))
+words = sys.argv[1:]
+with open(os.path.join(here, "calls"), "a") as file:
+    print(*words, file=file)
+if words[0] == "build":
+    text = open(os.path.join(words[-1], "Dockerfile")).read()
+    if "BROKEN" in text:
+        print("Step 2/2 : COPY nothing /")
+        sys.exit("COPY failed: no source files")
+    print("Successfully built")
+    open(words[words.index("--iidfile") + 1], "w").write("sha256:abc")
+elif words[:2] == ["image", "inspect"]:
+    print(open(os.path.join(here, "size")).read())
+"""
+
+
+class Home:
+    """A folder with a bot, and an engine."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.bot = folder / "mybot"
+        self.bot.mkdir()
+        self.dockerfile("FROM python:3.12-slim\nCOPY bot.py /\n")
+        (self.bot / "bot.py").write_text("print()")
+        program = folder / "docker"
+        program.write_text(ENGINE.replace("{python}", sys.executable))
+        program.chmod(0o755)
+        (folder / "size").write_text("1000")
+        self.lines: list[str] = []
+
+    def dockerfile(self, text: str) -> None:
+        (self.bot / "Dockerfile").write_text(text)
+
+    def examiner(self, rules: SubmissionRules | None = None, *words: str) -> EngineExaminer:
+        command = words or (sys.executable, "-c", "print('{image} {bot}')")
+        docker = Docker(str(self.folder / "docker"))
+        return EngineExaminer(setup_in(self.folder, rules), command, command, docker)
+
+    async def build(self, rules: SubmissionRules | None = None, data: bytes | None = None) -> str:
+        archive, place = self.folder / "1.tar.gz", self.folder / "place"
+        archive.write_bytes(pack(self.bot, ArchiveLimits()) if data is None else data)
+        place.mkdir()
+        return await self.examiner(rules).build(archive, place, "tag", self.lines.append)
+
+    @property
+    def calls(self) -> list[str]:
+        return (self.folder / "calls").read_text().splitlines()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+async def test_a_build_has_no_network_and_its_output_is_told(home: Home) -> None:
+    assert await home.build() == "sha256:abc"
+    assert home.lines == ["Successfully built"]
+    assert "--network none" in home.calls[0]
+    assert "--tag tag" in home.calls[0]
+
+
+async def test_a_build_with_a_network(home: Home) -> None:
+    await home.build(SubmissionRules(build_network=True))
+    assert "--network" not in home.calls[0]
+
+
+@pytest.mark.parametrize(
+    ("dockerfile", "why"),
+    [
+        ("FROM python:3.12-slim\n# BROKEN\n", "COPY failed: no source files"),
+        ("FROM debian\n", "Dockerfile: FROM: expected one of python:3.12-slim, got 'debian'"),
+    ],
+)
+async def test_a_build_that_fails_says_why(dockerfile: str, why: str, home: Home) -> None:
+    home.dockerfile(dockerfile)
+    with pytest.raises(RejectedError) as caught:
+        await home.build()
+    assert str(caught.value) == why
+
+
+async def test_an_archive_that_is_none(home: Home) -> None:
+    with pytest.raises(RejectedError, match=r"^the archive is damaged: "):
+        await home.build(data=b"no tar")
+
+
+async def test_an_image_that_is_too_large_is_removed(home: Home) -> None:
+    (home.folder / "size").write_text("2000000000")
+    with pytest.raises(RejectedError, match=r"^expected an image of at most 1000 MB, got 2000 MB$"):
+        await home.build()
+    assert home.calls[-1] == "image rm --force tag"
+
+
+async def test_without_an_engine(home: Home) -> None:
+    (home.folder / "docker").unlink()
+    with pytest.raises(RejectedError, match=r"docker: No such file or directory$"):
+        await home.build()
+
+
+async def test_check_and_game_know_image_and_bot(home: Home) -> None:
+    examiner = home.examiner()
+    await examiner.check("sha256:abc", "ann", home.lines.append)
+    await examiner.play("sha256:abc", "ann", home.lines.append)
+    assert home.lines == ["sha256:abc ann"] * 2
+
+
+class TestStep:
+    async def fails(self, code: str, seconds: float = 30.0) -> tuple[str, list[str]]:
+        lines: list[str] = []
+        with pytest.raises(RejectedError) as caught:
+            await run_step([sys.executable, "-c", code], dict(os.environ), seconds, lines.append)
+        return str(caught.value), lines
+
+    async def test_the_last_line_is_the_reason(self) -> None:
+        code = "import sys; print('one\\r\\x1b[2Jtwo\\n\\n'); sys.stdout.flush(); sys.exit('why')"
+        assert await self.fails(code) == ("why", ["one", "[2Jtwo", "why"])
+
+    async def test_without_a_line_its_status_is(self) -> None:
+        assert await self.fails("raise SystemExit(3)") == ("it ended with status 3", [])
+
+    async def test_a_step_has_a_limit(self) -> None:
+        assert await self.fails("import time; time.sleep(600)", 0.2) == ("it took longer than 0.2 s", [])
+
+    async def test_a_step_that_is_broken_off_leaves_no_process(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("arena_server.submissions.admission.GRACE_S", 0.1)
+        code = (
+            "import os, signal, time\n"
+            "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+            "os.fork()\nos.write(1, b'%d\\n' % os.getpid())\ntime.sleep(600)"
+        )
+        lines: asyncio.Queue[str] = asyncio.Queue()
+        step = run_step([sys.executable, "-c", code], dict(os.environ), 600.0, lines.put_nowait)
+        running = asyncio.create_task(step)
+        async with asyncio.timeout(60):
+            pids = [int(await lines.get()) for _ in range(2)]
+            running.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await running
+            while any(map(_is_alive, pids)):
+                await asyncio.sleep(0.01)
+
+    async def test_output_without_an_end_of_line_takes_no_memory(self) -> None:
+        code = "import sys\nfor _ in range(200): sys.stdout.write('x' * 100000)\nraise SystemExit(1)"
+        why, lines = await self.fails(code)
+        assert len(lines) == 1
+        assert why == "x" * LINE_CHARACTERS + "..."
+
+    async def test_a_program_that_is_not_there(self) -> None:
+        with pytest.raises(RejectedError, match=r"^/no/program: No such file or directory$"):
+            await run_step(["/no/program"], {}, 1.0, print)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+async def test_text_of_strangers() -> None:
+    assert printable("a\x1b[1mb\tc\u202e\n") == "a [1mb c"
+    assert tag_of("a/b", "c", 1) != tag_of("a", "b/c", 2)

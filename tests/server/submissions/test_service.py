@@ -1,0 +1,225 @@
+"""Uploads and admissions of a server: what authors read, and what is left after it was killed."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena_server.submissions.rules import UPLOADS, SubmissionRules
+from arena_server.submissions.service import RefusedError, SubmissionService
+from arena_server.submissions.versions import VersionState
+
+from .script import KEY, Script, setup_in
+
+pytestmark = pytest.mark.asyncio
+
+
+class Clock:
+    """Seconds since 1970."""
+
+    now = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@asynccontextmanager
+async def serving(
+    folder: Path,
+    script: Script,
+    rules: SubmissionRules | None = None,
+    *names: str,
+    clock: Clock | None = None,
+) -> AsyncIterator[SubmissionService]:
+    """A service that admits; at the end it is killed."""
+    setup = setup_in(folder, rules, *names)
+    service = SubmissionService([setup], {KEY[0]: script}, clock or Clock())
+    admitting = asyncio.create_task(service.admit_all())
+    try:
+        yield service
+    finally:
+        admitting.cancel()
+        with suppress(asyncio.CancelledError):
+            await admitting
+        service.close()
+
+
+def send(
+    service: SubmissionService, key: tuple[str, str] = KEY, data: bytes = b"data"
+) -> asyncio.Queue[dict[str, Any] | None]:
+    """Send a version; the queue has what happens to it."""
+    told: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+    upload = service.begin_upload(key)
+    upload.write_bytes(data)
+    assert service.end_upload(key, upload, "digest", len(data), told.put_nowait) is not None
+    return told
+
+
+async def all_of(told: asyncio.Queue[dict[str, Any] | None]) -> list[dict[str, Any]]:
+    found = []
+    async with asyncio.timeout(20):
+        while (event := await told.get()) is not None:
+            found.append(event)
+    return found
+
+
+async def until(stage: str, script: Script, told: asyncio.Queue[dict[str, Any] | None]) -> None:
+    async with asyncio.timeout(20):
+        while stage not in script.done:
+            await told.get()
+
+
+def refusal(service: SubmissionService, key: tuple[str, str] = KEY) -> str:
+    with pytest.raises(RefusedError) as caught:
+        service.check_upload(key)
+    return str(caught.value)
+
+
+async def test_a_version_is_built_checked_played_and_active(tmp_path: Path) -> None:
+    script = Script()
+    async with serving(tmp_path, script) as service:
+        told = await all_of(send(service))
+        assert [event["fact"] for event in told] == [
+            *("stage", "line", "built", "stage", "line", "stage", "line", "admitted", "activated")
+        ]
+        assert told[-1] == {"fact": "activated", "number": 1, "why": "admission", "at": 1_000_000_000}
+        document = service.document(KEY)
+        (version,) = document["versions"]
+        assert (document["active"], document["deployed"], version["state"]) == (1, None, "admitted")
+        assert version["at"] == "1970-01-12T13:46:40Z"
+        assert service.log(KEY, 1) == [f"{stage} says  this" for stage in ("build", "check", "play")]
+        assert sorted(path.suffix for path in (tmp_path / "friday/ann").iterdir()) == [
+            ".gz",
+            ".jsonl",
+            ".log",
+        ]
+
+
+@pytest.mark.parametrize(
+    ("stage", "state"), [("build", "building"), ("check", "checking"), ("play", "playing")]
+)
+async def test_a_failure_has_its_reason_and_the_version_before_plays_on(
+    stage: str, state: str, tmp_path: Path
+) -> None:
+    script = Script()
+    async with serving(tmp_path, script) as service:
+        await all_of(send(service))
+        script.fails[stage] = "no such file: bot.py"
+        told = await all_of(send(service))
+        failed = {"fact": "failed", "number": 2, "stage": state, "reason": "no such file: bot.py"}
+        assert told[-1] == failed
+        assert service.log(KEY, 2)[-1] == f"{state} failed: no such file: bot.py"
+        assert service.document(KEY)["active"] == 1
+        service.check_upload(KEY)  # the next one may be sent
+
+
+@pytest.mark.parametrize("stage", ["build", "check", "play"])
+async def test_an_admission_goes_on_after_the_server_was_killed(stage: str, tmp_path: Path) -> None:
+    script = Script(waits={stage: asyncio.Event()})
+    async with serving(tmp_path, script) as service:
+        told = send(service)
+        await until(stage, script, told)
+    again = Script()
+    async with serving(tmp_path, again) as service:
+        bot = service.bots[KEY]
+        told = asyncio.Queue()
+        bot.listen(1, told.put_nowait)
+        await all_of(told)
+        assert again.done == ["build", "check", "play"]
+        assert bot.versions.active == 1
+
+
+async def test_one_upload_at_a_time_and_a_few_of_all(tmp_path: Path) -> None:
+    names = [f"bot-{number}" for number in range(UPLOADS + 1)]
+    async with serving(tmp_path, Script(), None, *names) as service:
+        keys = [(KEY[0], name) for name in names]
+        uploads = {key: service.begin_upload(key) for key in keys[:UPLOADS]}
+        assert refusal(service, keys[0]) == "a version of this bot is being sent already"
+        assert refusal(service, keys[-1]).startswith(f"{UPLOADS} versions are being sent to this server")
+        uploads[keys[0]].write_bytes(b"half")
+        assert service.end_upload(keys[0], uploads[keys[0]], None, 4, lambda _: None) is None
+        assert not uploads[keys[0]].exists()
+        service.check_upload(keys[-1])
+        assert service.document(keys[0])["versions"] == []
+
+
+async def test_limits_by_hour_and_while_one_is_admitted(tmp_path: Path) -> None:
+    clock, script = Clock(), Script()
+    async with serving(tmp_path, script, SubmissionRules(per_hour=2), clock=clock) as service:
+        await all_of(send(service))
+        script.waits["build"] = asyncio.Event()
+        told = send(service)
+        assert refusal(service) == "version 2 is still in admission (stored); wait for it"
+        script.waits["build"].set()
+        await all_of(told)
+        assert refusal(service) == "a bot may send 2 versions an hour; the next one in 60 min"
+        clock.now += 3601
+        service.check_upload(KEY)
+
+
+async def test_entries_freeze(tmp_path: Path) -> None:
+    clock = Clock()
+    script = Script(waits={"play": asyncio.Event()})
+    rules = SubmissionRules(freeze_ms=int((clock.now + 60) * 1000))
+    async with serving(tmp_path, Script(), rules, clock=clock) as service:
+        for _ in range(2):
+            await all_of(send(service))
+    async with serving(tmp_path, script, rules, clock=clock) as service:
+        told = send(service)
+        await until("play", script, told)
+        clock.now += 60
+        script.waits["play"].set()
+        assert (await all_of(told))[-1]["fact"] == "admitted", "it came too late to play"
+        text = "the entries are frozen since 1970-01-12 13:47 UTC: versions stay as they are"
+        assert refusal(service) == text
+        for number in (None, 1):
+            with pytest.raises(RefusedError, match=rf"^{text}$"):
+                service.activate(KEY, number)
+        assert service.document(KEY)["active"] == 2
+
+
+async def test_an_author_chooses_what_plays(tmp_path: Path) -> None:
+    async with serving(tmp_path, Script()) as service:
+        for _ in range(3):
+            await all_of(send(service))
+        assert service.activate(KEY, 1) == 1
+        assert service.activate(KEY, None) == 3
+        assert service.bots[KEY].versions.active == 3
+        with pytest.raises(RefusedError, match=r"^version 3 is active already$"):
+            service.activate(KEY, 3)
+        with pytest.raises(RefusedError, match=r"^there is no version 9; there are 1 to 3$"):
+            service.log(KEY, 9)
+
+
+async def test_a_disk_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with serving(tmp_path, Script()) as service:
+        upload = service.begin_upload(KEY)
+        upload.write_bytes(b"data")
+
+        def full(*_: object) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        with monkeypatch.context() as patched:
+            patched.setattr("os.fsync", full)
+            with pytest.raises(RefusedError, match=r"^the server cannot keep the version: No space left"):
+                service.end_upload(KEY, upload, "digest", 4, lambda _: None)
+        assert service.bots[KEY].versions.all() == []
+        await all_of(send(service))
+        assert service.bots[KEY].versions.active == 1
+
+
+async def test_an_admission_that_the_disk_does_not_take_fails(tmp_path: Path) -> None:
+    class Full(Script):
+        async def check(self, image: str, bot: str, say: Any) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    async with serving(tmp_path, Full()) as service:
+        told = await all_of(send(service))
+        assert told[-1]["reason"] == "the server could not go on: No space left on device"
+        assert service.bots[KEY].versions.find(1).state is VersionState.FAILED
