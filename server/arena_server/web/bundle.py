@@ -42,6 +42,8 @@ WORKER: Final = "worker.js"
 #: The files that never change under their name.
 LASTING: Final = re.compile(r"site-[0-9a-f]{16}\.(js|css|svg)")
 
+#: Comments on lines of their own: a fifth of what a browser would load.
+_COMMENT: Final = re.compile(r"^[ \t]*(?://[^\n]*|/\*.*?\*/[ \t]*)\n", re.MULTILINE | re.DOTALL)
 _IMPORT: Final = re.compile(r'^import \{ ([^}]+) \} from "(\.[^"]+)";$', re.MULTILINE)
 _EXPORT: Final = re.compile(r"^export ((?:async )?function\*?|class|const) ([A-Za-z_$][\w$]*)", re.MULTILINE)
 
@@ -101,6 +103,7 @@ def _join(name: str, folder: Path, done: dict[str, str]) -> None:
     for _, path in _IMPORT.findall(source):
         _join(_resolve(name, path), folder, done)
     body = _IMPORT.sub(lambda found: f'const {{ {found[1]} }} = load("{_resolve(name, found[2])}");', source)
+    body = _COMMENT.sub("", body)
     exported = ", ".join(match[2] for match in _EXPORT.finditer(body))
     body = _EXPORT.sub(r"\1 \2", body)
     rest = re.search(r"^\s*(import|export)\b(?!\.).*", body, re.MULTILINE)

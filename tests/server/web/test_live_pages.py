@@ -19,6 +19,7 @@ from arena_server.store.reader import Results
 
 from ..programs import PATIENCE_S, Players, contest, inside
 from .browser import PHONE, REBOUND, Watched
+from .node import Node
 from .persons import PERSONS, Person, Web, game_of_two, play, two_persons, wait_for_ply
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ LOST = "The connection is lost"
 MARK = "getComputedStyle(document.querySelector('.follow'), '::before').content"
 
 
-def test_a_contest_is_shown_to_its_final_totals(pages: Watched, tmp_path: Path) -> None:
+def test_a_contest_is_shown_to_its_final_totals(pages: Watched, node: Node, tmp_path: Path) -> None:
     text = contest("first", "six", "zero", contest='probation = 0\nspectator_delay = "0s"', game="plies = 30")
     with Web(text, tmp_path) as server:
         index = pages.open(server.page("index.html"))
@@ -95,12 +96,21 @@ def test_a_contest_is_shown_to_its_final_totals(pages: Watched, tmp_path: Path) 
         assert "Points" in phone.evaluate(label) or phone.evaluate(label) == "attr(data-label)"
         pages.check_access(phone)
         pages.shoot(phone, "contest-phone")
+        phone.get_by_role("button", name="Български").click()
+        phone.get_by_role("heading", name="Класиране").wait_for()
+        phone.locator("#games .row").nth(2).wait_for()
+        assert phone.evaluate("document.documentElement.lang") == "bg"
+        words = phone.locator("main").inner_text()
+        assert not [key for key in node("catalogue")["texts"] if " " in key.strip() and key in words]
+        pages.check_access(phone)
+        pages.shoot(phone, "contest-phone-bg")
         # Anywhere in a row is the game.
         row = phone.locator("#games .row").first
         width = row.evaluate("row => row.offsetWidth")
         row.click(position={"x": width - 3, "y": 4})
-        phone.locator(".counter").wait_for()
+        phone.locator(".badge.true").wait_for()
         assert "game.html" in phone.url
+        phone.context.close()  # what it still loads would count below
         for name, parameters in PAGES.items():
             before = pages.bytes
             page_of = pages.open(server.page(name, **parameters))

@@ -65,7 +65,12 @@ class TestFiles:
         assert changed == {"css"}
 
     def test_a_module_runs_when_it_is_asked_for(self, tmp_path: Path) -> None:
-        (tmp_path / "a.js").write_text('import { b } from "./sub/b.js";\nexport const a = b + 1;\n')
+        (tmp_path / "a.js").write_text(
+            "// Of a.\n"
+            'import { b } from "./sub/b.js";\n'
+            "/** Two\n * lines. */\n"
+            "export const a = b + 1; // one more\n"
+        )
         (tmp_path / "other.js").write_text("throw new Error();\n")
         (tmp_path / "sub").mkdir()
         (tmp_path / "sub" / "b.js").write_text("export const b = 1;\n")
@@ -78,7 +83,7 @@ class TestFiles:
             "};",
             'bodies["a.js"] = () => {',
             'const { b } = load("sub/b.js");',
-            "const a = b + 1;",
+            "const a = b + 1; // one more",
             "return { a };",
             "};",
             'bodies["other.js"] = () => {',

@@ -13,6 +13,7 @@ const { hint } = await load("hint.js");
 const { choose, interest } = await load("interest.js");
 const { paceText, resultText } = await load("dom.js");
 const { gameText } = await load("share.js");
+const { catalogue, translated } = await load("texts.js");
 const { Timeline } = await load("timeline.js");
 const { quantile, valuesByBot } = await load("details.js");
 const { readRow } = await load("gamelist.js");
@@ -55,6 +56,8 @@ const commands = {
   pace: ({ pace }) => paceText(pace),
   choose: ({ shown, scores, now }) => choose(shown, new Map(scores), now),
   text: ({ record }) => gameText(parseRecord(record)),
+  catalogue: () => catalogue(),
+  translated: ({ parts, values }) => translated("bg", parts, values),
   decisive: ({ record }) => Timeline.ofRecord(parseRecord(record)).decisive(),
   evaluation: ({ record, plies }) => plies.map((ply) => Timeline.ofRecord(parseRecord(record)).evaluation(ply)),
   verify: ({ record }) => { verify(parseRecord(record)); return null; },

@@ -1,6 +1,7 @@
 // The read-only API: documents, and streams of events that come back by themselves.
 
 import { inReport, notice } from "./dom.js";
+import { t } from "./texts.js";
 
 export const API = "api/v1/";
 /** The server sends a sign of life every 10 s: after this long without one the connection is dead. */
@@ -42,7 +43,7 @@ async function ask(path, options = {}) {
   try {
     return await fetch(API + path, options);
   } catch {
-    throw new ApiError("the server does not answer", 0);
+    throw new ApiError(t`the server does not answer`, 0);
   }
 }
 
@@ -98,7 +99,7 @@ let waiting = 0;
 
 async function pause(text, seconds) {
   waiting++;
-  notice(`${text.charAt(0).toUpperCase()}${text.slice(1)}. This page asks again in ${seconds} s ...`);
+  notice(t`${text.charAt(0).toUpperCase()}${text.slice(1)}. This page asks again in ${seconds} s ...`);
   // Not all pages of a class in the same moment.
   await new Promise((done) => { setTimeout(done, 1000 * (seconds + Math.random())); });
   if (!--waiting) notice("");

@@ -1,6 +1,7 @@
 // A line chart over the plies of a game, one line per seat, with a cursor; a click chooses a ply.
 
 import { svg } from "./dom.js";
+import { t } from "./texts.js";
 
 const HEIGHT = 84;
 const LEFT = 46;
@@ -51,7 +52,7 @@ export class Chart {
     this.axis.replaceChildren(
       svg("line", { x1: LEFT, x2: this.width - 6, y1: y(low), y2: y(low) }), text(low, y(low)),
       svg("line", { x1: LEFT, x2: this.width - 6, y1: y(high), y2: y(high) }), text(high, y(high)),
-      svg("text", { x: LEFT, y: HEIGHT - 3 }, "ply 0"), svg("text", { x: this.width - 6, y: HEIGHT - 3, class: "end" }, String(timeline.length)));
+      svg("text", { x: LEFT, y: HEIGHT - 3 }, t`ply 0`), svg("text", { x: this.width - 6, y: HEIGHT - 3, class: "end" }, String(timeline.length)));
   }
 
   point(ply) {

@@ -3,6 +3,7 @@
 import { el, numberText, pliesText, plural } from "./dom.js";
 import { OVER, PLANNED, resultFor, RUNNING } from "./gamelist.js";
 import { gameLink } from "./gameview.js";
+import { named, t } from "./texts.js";
 
 const MOST_CROSSED = 40;
 const MOST_DOTS = 30;
@@ -41,9 +42,9 @@ export class CrossTable {
     // A link or a cell that has the focus keeps it when a result comes.
     const focused = this.element.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
     const cell = (bot, other) => (bot === other ? el("td", { class: "self" }) : this.#cell(contest, bot, other, cells.get(`${bot},${other}`) ?? []));
-    this.element.replaceChildren(el("section", { class: "panel" }, el("h2", {}, "Cross-table"),
-      el("p", { class: "sub" }, "Points of the bot in the row against the bot in the column, by their ranks; a dot is a game won, drawn or lost. A sum opens to its games."),
-      el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Cross-table" }, el("table", { class: "cross" },
+    this.element.replaceChildren(el("section", { class: "panel" }, el("h2", {}, t`Cross-table`),
+      el("p", { class: "sub" }, t`Points of the bot in the row against the bot in the column, by their ranks; a dot is a game won, drawn or lost. A sum opens to its games.`),
+      el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": t`Cross-table` }, el("table", { class: "cross" },
         el("thead", {}, el("tr", {}, el("td"), ...ranked.map((bot, i) => el("th", { scope: "col", title: contest.bots[bot], "aria-label": contest.bots[bot] }, String(i + 1))))),
         el("tbody", {}, ...ranked.map((bot, i) => el("tr", {}, el("th", { scope: "row", title: contest.bots[bot] }, el("span", { class: "rank" }, `${i + 1} `), contest.bots[bot]), ...ranked.map((other) => cell(bot, other)))))))));
     this.element.querySelector(".scroll").scrollLeft = scrolled;
@@ -58,12 +59,12 @@ export class CrossTable {
     const share = shareOf(games, bot);
     // Nine steps, so that a style sheet has the colours.
     const tint = share === null ? null : `share-${Math.round(8 * share)}`;
-    if (games.length <= SHOWN) return el("td", { class: tint }, links(), games.length ? null : el("span", { class: "sub" }, planned ? "planned" : ""));
+    if (games.length <= SHOWN) return el("td", { class: tint }, links(), games.length ? null : el("span", { class: "sub" }, planned ? t`planned` : ""));
     const key = `${bot},${other}`;
     const sum = games.reduce((total, row) => total + (row.state === OVER && row.end !== "void" ? pointsOf(row, bot) : 0), 0);
     const list = el("div", { class: "cell-games" });
     const fill = () => {
-      if (!list.childElementCount) list.append(...links(), ...(planned ? [el("span", { class: "sub" }, `${numberText(planned)} planned`)] : []));
+      if (!list.childElementCount) list.append(...links(), ...(planned ? [el("span", { class: "sub" }, t`${numberText(planned)} planned`)] : []));
     };
     const details = el("details", {
       open: this.opened.has(key),
@@ -72,7 +73,7 @@ export class CrossTable {
         fill();
         return this.opened.add(key);
       },
-    }, el("summary", { title: `${contest.bots[bot]} against ${contest.bots[other]}: ${plural(games.length, "game")}`, "data-focus": key }, numberText(sum)), list);
+    }, el("summary", { title: t`${contest.bots[bot]} against ${contest.bots[other]}: ${plural(games.length, "game")}`, "data-focus": key }, numberText(sum)), list);
     if (details.open) fill();
     return el("td", { class: tint }, details, dots(games, bot));
   }
@@ -82,12 +83,12 @@ export class CrossTable {
     const link = el("a", { "data-focus": `${game.id}-${bot}` });
     const show = (row) => {
       const over = row.state === OVER;
-      const text = row.end === "void" ? "void" : `${over ? "" : "▸"}${numberText(pointsOf(row, bot))}`;
-      const state = over ? resultFor(row, bot) : `running, ${pliesText(row.plies)}`;
+      const text = row.end === "void" ? named("void") : `${over ? "" : "▸"}${numberText(pointsOf(row, bot))}`;
+      const state = over ? named(resultFor(row, bot)) : t`running, ${pliesText(row.plies)}`;
       link.textContent = text;
       link.href = gameLink(contest.id, row.id, row.plies);
       link.title = `${row.id}: ${state}`;
-      link.setAttribute("aria-label", `${text}, game ${row.id}, ${state}`);
+      link.setAttribute("aria-label", t`${text}, game ${row.id}, ${state}`);
     };
     show(game);
     if (game.state === RUNNING) this.live.set(game.id, [...this.live.get(game.id) ?? [], show]);

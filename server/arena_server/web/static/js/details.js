@@ -3,6 +3,7 @@
 import { get } from "./api.js";
 import { el, link, numberText, plural } from "./dom.js";
 import { gameLink } from "./gameview.js";
+import { language, t } from "./texts.js";
 
 /** The value below which the share `q` of the sorted `values` lies; between two of them it is interpolated. */
 export function quantile(values, q) {
@@ -43,7 +44,7 @@ function rangeTable(contest, title, found, text) {
   const low = Math.min(0, ...bots.map((bot) => found[bot][0]));
   const high = Math.max(...bots.map((bot) => found[bot].at(-1)));
   const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const heads = ["Bot", "Least", "Median", "Mean", "Most", ""];
+  const heads = [t`Bot`, t`Least`, t`Median`, t`Mean`, t`Most`, ""];
   const body = bots.map((bot) => el("tr", {},
     el("td", { class: "name-cell" }, el("a", { href: link("bot.html", { contest: contest.id, bot: contest.bots[bot] }) }, contest.bots[bot])),
     ...[text(found[bot][0]), text(quantile(found[bot], 0.5)), text(mean(found[bot]), 1), text(found[bot].at(-1))].map((value) => el("td", { class: "num" }, value)),
@@ -54,18 +55,18 @@ function rangeTable(contest, title, found, text) {
       el("tbody", {}, ...body))));
 }
 
-const rounded = (value, digits = 0) => value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: 1 });
-const seconds = (ms) => `${(ms / 1000).toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 })} s`;
+const rounded = (value, digits = 0) => value.toLocaleString(language, { minimumFractionDigits: digits, maximumFractionDigits: 1 });
+const seconds = (ms) => `${(ms / 1000).toLocaleString(language, { minimumFractionDigits: 2, maximumFractionDigits: 2 })} s`;
 
 /** Points and time of the games of each bot, or null before the first result. */
 export function rangesPanel(contest, rows) {
   const points = valuesByBot(contest, rows, (row, seat) => row.totals[seat]);
   const times = valuesByBot(contest, rows, (row, seat) => row.used[seat]);
   if (points.every((values) => !values.length)) return null;
-  return el("section", { class: "panel" }, el("h2", {}, "Per game"),
-    el("p", { class: "sub" }, "Over all games of a bot with a result: the line is from the least to the most, the box has the middle half, the dot is the median."),
-    rangeTable(contest, "Points", points, rounded),
-    times.some((values) => values.length) ? rangeTable(contest, "Time that its clock charged", times, seconds) : null);
+  return el("section", { class: "panel" }, el("h2", {}, t`Per game`),
+    el("p", { class: "sub" }, t`Over all games of a bot with a result: the line is from the least to the most, the box has the middle half, the dot is the median.`),
+    rangeTable(contest, t`Points`, points, rounded),
+    times.some((values) => values.length) ? rangeTable(contest, t`Time that its clock charged`, times, seconds) : null);
 }
 
 /** The document, or null where there is none: a site that an earlier version has written. */
@@ -82,11 +83,11 @@ export function faultsPanel(contest, document) {
   if (!document?.faults.length) return null;
   const { faults } = document;
   const all = contest.standings.reduce((sum, row) => sum + Object.values(row.faults).reduce((a, b) => a + b, 0), 0);
-  const left = all > faults.length ? `The newest ${numberText(faults.length)} of ${plural(all, "fault")}.` : "";
-  return el("section", { class: "panel" }, el("h2", {}, "Faults"),
+  const left = all > faults.length ? t`The newest ${numberText(faults.length)} of ${plural(all, "fault")}.` : "";
+  return el("section", { class: "panel" }, el("h2", {}, t`Faults`),
     left ? el("p", { class: "sub" }, left) : null,
-    el("div", { class: "scroll fault-list", tabindex: 0, role: "region", "aria-label": "Faults" }, el("table", { class: "cards" },
-      el("thead", {}, el("tr", {}, ...["Game", "Bot", "What happened"].map((head) => el("th", { scope: "col" }, head)))),
+    el("div", { class: "scroll fault-list", tabindex: 0, role: "region", "aria-label": t`Faults` }, el("table", { class: "cards" },
+      el("thead", {}, el("tr", {}, ...[t`Game`, t`Bot`, t`What happened`].map((head) => el("th", { scope: "col" }, head)))),
       el("tbody", {}, ...faults.map(([game, bot, ply, , text]) => el("tr", {},
         el("td", {}, el("a", { href: gameLink(contest.id, game, ply) }, game)),
         el("td", { class: "name-cell" }, contest.bots[bot]),

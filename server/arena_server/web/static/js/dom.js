@@ -1,5 +1,7 @@
 // Elements, texts and the theme. Everything that comes from a bot or a file is set as text, never as markup.
 
+import { chooseLanguage, counted, language, languages, t } from "./texts.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
 function fill(element, attributes, children) {
@@ -31,31 +33,31 @@ export function clockText(ms) {
 }
 
 export function numberText(value) {
-  return value.toLocaleString("en");
+  return value.toLocaleString(language);
 }
 
 /** A number for an axis: 999,998 is 1M. */
 export function shortText(value) {
-  return Math.abs(value) < 10_000 ? numberText(value) : value.toLocaleString("en", { notation: "compact" });
+  return Math.abs(value) < 10_000 ? numberText(value) : value.toLocaleString(language, { notation: "compact" });
 }
 
 export function plural(count, word) {
-  return `${numberText(count)} ${word}${count === 1 ? "" : "s"}`;
+  return `${numberText(count)} ${counted(count, word)}`;
 }
 
 /** How many games of a contest have a result; an open one has no number of all. */
 export function gamesText(done, total) {
-  return total === null ? plural(done, "game") : `${numberText(done)} of ${plural(total, "game")}`;
+  return total === null ? plural(done, "game") : t`${numberText(done)} of ${plural(total, "game")}`;
 }
 
 export function pliesText(count) {
-  return `${numberText(count)} ${count === 1 ? "ply" : "plies"}`;
+  return plural(count, "ply");
 }
 
 /** A duration in words, about. */
 function durationText(seconds) {
-  for (const [size, unit] of [[86_400, "days"], [3600, "hours"], [60, "minutes"]]) if (seconds >= 2 * size) return `${Math.round(seconds / size)} ${unit}`;
-  return `${seconds} s`;
+  for (const [size, unit] of [[86_400, "day"], [3600, "hour"], [60, "minute"]]) if (seconds >= 2 * size) return plural(Math.round(seconds / size), unit);
+  return t`${seconds} s`;
 }
 
 /** The cells of a row with the heads of their columns, which stand beside them where a table is shown as cards. */
@@ -72,23 +74,23 @@ export function dateText(seconds) {
 /** How fast the games of a running contest end, and when the last one will; empty before the first result. */
 export function paceText(pace) {
   if (!pace) return "";
-  const left = pace.left_s === null ? "" : `, about ${durationText(pace.left_s)} left`;
-  return `; ${plural(Math.round(pace.games_per_hour), "game")} an hour${left}`;
+  const left = pace.left_s === null ? "" : t`, about ${durationText(pace.left_s)} left`;
+  return t`; ${plural(Math.round(pace.games_per_hour), "game")} an hour${left}`;
 }
 
 /** Whom a contest waits for: the list `waiting` of the server, five of them by name. */
 export function waitingText(bots) {
-  const more = bots.length > 5 ? ` and ${numberText(bots.length - 5)} more` : "";
-  return bots.length ? `Waiting for ${bots.slice(0, 5).map((each) => `${each.bot} (${each.text})`).join(", ")}${more}` : "";
+  const more = bots.length > 5 ? t` and ${numberText(bots.length - 5)} more` : "";
+  return bots.length ? t`Waiting for ${bots.slice(0, 5).map((each) => `${each.bot} (${each.text})`).join(", ")}${more}` : "";
 }
 
 /** How a game ended, in words: the winner with the totals of all, or without `points`. `describe_result` in Python prints the same. */
 export function resultText(names, totals, end, points = true) {
-  if (end === "void") return "void, it does not count";
+  if (end === "void") return t`void, it does not count`;
   const best = Math.max(...totals);
   const winners = names.filter((_, i) => totals[i] === best);
-  const how = end === "forfeit" ? " by forfeit" : "";
-  const verdict = winners.length === 1 ? `${winners[0]} wins` : how ? "no winner" : winners.length === names.length ? "a draw" : `a draw of ${winners.join(" and ")}`;
+  const how = end === "forfeit" ? t` by forfeit` : "";
+  const verdict = winners.length === 1 ? t`${winners[0]} wins` : how ? t`no winner` : winners.length === names.length ? t`a draw` : t`a draw of ${winners.join(" and ")}`;
   if (!points) return `${verdict}${how}`;
   if (names.length !== 2) return `${verdict}${how}: ${names.map((name, i) => `${name} ${numberText(totals[i])}`).join(", ")}`;
   const score = [...totals].sort((a, b) => b - a).map(numberText).join(" : ");
@@ -117,6 +119,7 @@ export function applyTheme() {
   let theme = null;
   try { theme = localStorage.getItem("theme"); } catch { /* storage may be forbidden */ }
   if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
+  document.documentElement.lang = language;
 }
 
 function toggleTheme() {
@@ -126,18 +129,21 @@ function toggleTheme() {
   try { localStorage.setItem("theme", root.dataset.theme); } catch { /* the choice lasts for this page */ }
 }
 
-const PAGES = { "index.html": "Contests", "replay.html": "Replay a file", "tv.html": "TV", "play.html": "Play", "organiser.html": "Organiser" };
+const PAGES = { "index.html": t`Contests`, "replay.html": t`Replay a file`, "tv.html": t`TV`, "play.html": t`Play`, "organiser.html": t`Organiser` };
 
 /** The header of every page: links to the pages of `data-menu`, of which the first is the brand's. */
 export function pageHeader() {
   const pages = document.documentElement.dataset.menu?.split(" ") ?? [];
   const here = `${document.documentElement.dataset.page}.html`;
+  if (language !== "en" && PAGES[here]) document.title = PAGES[here];
   const links = pages.map((page) => el("a", { href: page, "aria-current": page === here ? "page" : null }, PAGES[page]));
   return el("header", { class: "site" },
-    el("a", { class: "skip", href: "#main" }, "Skip to the content"),
+    el("a", { class: "skip", href: "#main" }, t`Skip to the content`),
     el(pages.length ? "a" : "span", { class: "brand", href: pages[0] }, brandMark(), "insertion-arena"),
-    el("nav", { "aria-label": "Pages" }, links),
-    el("button", { type: "button", class: "theme", "aria-label": "Switch between light and dark", title: "Light or dark", onclick: toggleTheme }, "◐"));
+    el("nav", { "aria-label": t`Pages` }, links),
+    ...languages.filter(([code]) => code !== language).map(([code, name]) =>
+      el("button", { type: "button", lang: code, title: name, "aria-label": name, onclick: () => { chooseLanguage(code); location.reload(); } }, code.toUpperCase())),
+    el("button", { type: "button", class: "theme", "aria-label": t`Switch between light and dark`, title: t`Light or dark`, onclick: toggleTheme }, "◐"));
 }
 
 /** A line at the top of the page about what it waits for; an empty text takes it away. */

@@ -3,6 +3,7 @@
 import { get } from "./api.js";
 import { clockText, dateText, el, labelled, link, numberText, parameter, plural } from "./dom.js";
 import { gameLink } from "./gameview.js";
+import { named, t } from "./texts.js";
 
 const PAGE = 50;
 /** Planned games beyond this number are counted and not listed; SCHEDULE_CHUNKS of `arena site` goes with it. */
@@ -10,7 +11,7 @@ const MOST_PLANNED = 100_000;
 export const OVER = "over";
 export const RUNNING = "running";
 export const PLANNED = "planned";
-export const RESULTS = [["", "Any"], ["win", "Won"], ["draw", "Drawn"], ["loss", "Lost"], ["void", "Void"]];
+export const RESULTS = [["", t`Any`], ["win", t`Won`], ["draw", t`Drawn`], ["loss", t`Lost`], ["void", t`Void`]];
 
 /** A row of the API as an object; `state` is OVER, RUNNING or PLANNED. */
 export function readRow([id, seats, totals, end, plies, at, faults, used = []]) {
@@ -121,7 +122,7 @@ export function filterGames(rows, { state = null, bot = null, other = null, resu
     && (fault === null || row.faults.some(([seat, , kind]) => (fault === "any" || kind === fault) && (bot === null || seat === 0 || row.seats[seat - 1] === bot))));
 }
 
-const HEADS = ["Game", "Bots", "Points", "End", "Plies", "Time", "Ended", "Faults"];
+const HEADS = [t`Game`, t`Bots`, t`Points`, t`End`, t`Plies`, t`Time`, t`Ended`, t`Faults`];
 
 export class GameList {
   /** `bot` fixes the first filter to the place of a bot. */
@@ -138,11 +139,11 @@ export class GameList {
       const select = el("select", { onchange: () => { this.page = 0; this.show(); } }, ...options.map(([value, text]) => el("option", { value }, text)));
       return [select, el("label", {}, label, select)];
     };
-    const [stateSelect, stateLabel] = choose("State", [["", "All"], [OVER, "Over"], [RUNNING, "Running"], [PLANNED, "Planned"]]);
-    const [botSelect, botLabel] = choose("Bot", [["", "All"], ...names]);
-    const [otherSelect, otherLabel] = choose("Against", [["", "All"], ...names]);
-    const [resultSelect, resultLabel] = choose("Result", RESULTS);
-    const [faultSelect, faultLabel] = choose("Fault", [["", "With or without"], ["any", "Any fault"]]);
+    const [stateSelect, stateLabel] = choose(t`State`, [["", t`All`], [OVER, t`Over`], [RUNNING, t`Running`], [PLANNED, t`Planned`]]);
+    const [botSelect, botLabel] = choose(t`Bot`, [["", t`All`], ...names]);
+    const [otherSelect, otherLabel] = choose(t`Against`, [["", t`All`], ...names]);
+    const [resultSelect, resultLabel] = choose(t`Result`, RESULTS);
+    const [faultSelect, faultLabel] = choose(t`Fault`, [["", t`With or without`], ["any", t`Any fault`]]);
     if (bot === null) {
       // The address may name a pair: a game links to all games of its bots.
       for (const [select, name] of [[botSelect, "bot"], [otherSelect, "against"]]) {
@@ -153,8 +154,8 @@ export class GameList {
     Object.assign(this, { stateSelect, botSelect, otherSelect, resultSelect, faultSelect });
     this.body = el("tbody");
     this.count = el("span", { role: "status" });
-    this.next = el("button", { type: "button", onclick: () => { this.page++; this.show(); } }, "Next");
-    this.previous = el("button", { type: "button", onclick: () => { this.page--; this.show(); } }, "Previous");
+    this.next = el("button", { type: "button", onclick: () => { this.page++; this.show(); } }, t`Next`);
+    this.previous = el("button", { type: "button", onclick: () => { this.page--; this.show(); } }, t`Previous`);
     /** Planned games are counted until they are asked for. */
     this.folded = true;
     this.fold = el("button", { type: "button", class: "fold", onclick: () => { this.folded = !this.folded; this.show(); } });
@@ -196,19 +197,19 @@ export class GameList {
     const folded = this.folded && planned.length > 0 && filters.state === null;
     const found = [...running, ...over, ...(folded ? [] : planned)];
     this.fold.hidden = !planned.length || filters.state !== null;
-    this.fold.textContent = folded ? `Show ${numberText(planned.length)} planned` : `Hide ${numberText(planned.length)} planned`;
+    this.fold.textContent = folded ? t`Show ${numberText(planned.length)} planned` : t`Hide ${numberText(planned.length)} planned`;
     this.fold.setAttribute("aria-expanded", String(!folded));
     const pages = Math.max(1, Math.ceil(found.length / PAGE));
     this.page = Math.max(0, Math.min(this.page, pages - 1));
     const shown = found.slice(PAGE * this.page, PAGE * (this.page + 1));
     this.live.clear();
     this.body.replaceChildren(...shown.map((row) => this.#row(row)));
-    if (!shown.length) this.body.append(el("tr", {}, el("td", { colspan: HEADS.length, class: "none" }, this.rows.length || !folded && this.open.length ? "No game matches." : "No game has ended yet.")));
+    if (!shown.length) this.body.append(el("tr", {}, el("td", { colspan: HEADS.length, class: "none" }, this.rows.length || !folded && this.open.length ? t`No game matches.` : t`No game has ended yet.`)));
     this.previous.disabled = this.page === 0;
     this.next.disabled = this.page >= pages - 1;
     const unlisted = planned.length ? Math.max(0, this.contest.schedule.games - MOST_PLANNED) : 0;
-    const parts = [[over.length, OVER], [running.length, RUNNING], [planned.length, PLANNED], [unlisted, "planned later and not listed"]].filter(([count]) => count);
-    this.count.textContent = `${plural(over.length + running.length + planned.length, "game")}${running.length + planned.length ? `: ${parts.map(([count, state]) => `${numberText(count)} ${state}`).join(", ")}` : ""}${pages > 1 ? `, page ${this.page + 1} of ${numberText(pages)}` : ""}`;
+    const parts = [[over.length, OVER], [running.length, RUNNING], [planned.length, PLANNED], [unlisted, t`planned later and not listed`]].filter(([count]) => count);
+    this.count.textContent = `${plural(over.length + running.length + planned.length, "game")}${running.length + planned.length ? `: ${parts.map(([count, state]) => `${numberText(count)} ${named(state)}`).join(", ")}` : ""}${pages > 1 ? t`, page ${this.page + 1} of ${numberText(pages)}` : ""}`;
   }
 
   #row(row) {
@@ -216,7 +217,7 @@ export class GameList {
     const name = (seat) => contest.bots[row.seats[seat]];
     const bots = el("td", { class: "name-cell" }, row.seats.flatMap((_, seat) => [seat ? " – " : "", el("a", { href: link("bot.html", { contest: contest.id, bot: name(seat) }) }, name(seat))]));
     const none = () => el("td", {});
-    if (row.state === PLANNED) return el("tr", { class: "planned" }, el("td", {}, row.id), bots, none(), el("td", {}, "planned"), none(), none(), none(), none());
+    if (row.state === PLANNED) return el("tr", { class: "planned" }, el("td", {}, row.id), bots, none(), el("td", {}, t`planned`), none(), none(), none(), none());
     if (row.state === RUNNING) return this.#runningRow(row, bots);
     const best = Math.max(...row.totals);
     const end = (...children) => el("a", { href: gameLink(contest.id, row.id, row.plies) }, ...children);
@@ -225,7 +226,7 @@ export class GameList {
       el("td", {}, el("a", { class: "whole", href: gameLink(contest.id, row.id, 0) }, row.id)),
       bots,
       el("td", { class: "nowrap" }, end(...row.totals.flatMap((total, seat) => [seat ? " : " : "", el(total === best && row.end !== "void" ? "b" : "span", {}, numberText(total))]))),
-      el("td", {}, end(row.end)),
+      el("td", {}, end(named(row.end))),
       el("td", { class: "num" }, end(numberText(row.plies))),
       el("td", { class: "num" }, row.used.length ? clockText(used) : ""),
       el("td", { class: "nowrap" }, row.at === null ? "" : dateText(row.at)),
@@ -237,7 +238,7 @@ export class GameList {
     const show = (row) => {
       links.forEach((each) => { each.href = gameLink(this.contest.id, row.id, row.plies); });
       links[0].textContent = row.totals?.map(numberText).join(" : ") ?? "";
-      links[1].textContent = RUNNING;
+      links[1].textContent = named(RUNNING);
       links[2].textContent = numberText(row.plies);
     };
     show(game);

@@ -3,6 +3,7 @@
 import { makeBoard } from "./boards.js";
 import { Chart } from "./chart.js";
 import { clockText, el, link, numberText, plural, resultText, shortText, svg } from "./dom.js";
+import { t } from "./texts.js";
 
 const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16];
 /** Plies a second at speed 1. */
@@ -121,27 +122,27 @@ export class GameView {
   #marks() {
     const { faults, cascades, length, steps } = this.timeline;
     return [
-      ...faults.map((fault) => ({ kind: "fault", ply: Math.min(length, fault.ply), text: `${this.#name(fault.seat)}: ${fault.kind} at ply ${fault.ply}` })),
-      ...cascades.map((ply) => ({ kind: "cascade", ply, text: `cascade of ${steps[ply].waves} waves at ply ${ply}` })),
+      ...faults.map((fault) => ({ kind: "fault", ply: Math.min(length, fault.ply), text: t`${this.#name(fault.seat)}: ${fault.kind} at ply ${fault.ply}` })),
+      ...cascades.map((ply) => ({ kind: "cascade", ply, text: t`cascade of ${steps[ply].waves} waves at ply ${ply}` })),
       ...this.timeline.decisive().map((found) => ({ kind: "decisive", ply: found.ply, text: this.#decisiveText(found) })),
     ];
   }
 
   #decisiveText({ ply, seat, move, points, leads }) {
-    const gained = points ? ` for ${plural(points, "point")}` : "";
-    return `ply ${ply}: ${this.#name(seat)} plays ${move}${gained}${leads === null ? "" : `; from here ${this.#name(leads)} leads to the end`}`;
+    const gained = points ? t` for ${plural(points, "point")}` : "";
+    return `${t`ply ${ply}: ${this.#name(seat)} plays ${move}`}${gained}${leads === null ? "" : t`; from here ${this.#name(leads)} leads to the end`}`;
   }
 
   /** The decisive plies as a list; there is none before the end. */
   #showDecisive() {
     const found = this.timeline.decisive();
     this.decisive.hidden = !found.length;
-    this.decisive.replaceChildren(el("summary", {}, "Decisive plies"), el("ul", { class: "decisive" }, ...found.map((each) =>
+    this.decisive.replaceChildren(el("summary", {}, t`Decisive plies`), el("ul", { class: "decisive" }, ...found.map((each) =>
       el("li", {}, el("button", { type: "button", onclick: () => this.jump(each.ply) }, this.#decisiveText(each))))));
   }
 
   #name(seat) {
-    return seat ? this.timeline.info.names[seat - 1] : "the server";
+    return seat ? this.timeline.info.names[seat - 1] : t`the server`;
   }
 
   // -- what is shown
@@ -168,8 +169,8 @@ export class GameView {
   #showPly() {
     const { timeline, ply } = this;
     this.slider.value = ply;
-    this.slider.setAttribute("aria-valuetext", `ply ${ply} of ${timeline.length}`);
-    this.counter.textContent = `ply ${ply} of ${timeline.length}`;
+    this.slider.setAttribute("aria-valuetext", t`ply ${ply} of ${timeline.length}`);
+    this.counter.textContent = t`ply ${ply} of ${timeline.length}`;
     const clocks = timeline.clocks(ply);
     const points = timeline.points(ply);
     const mover = timeline.toMove(ply);
@@ -203,7 +204,7 @@ export class GameView {
     const value = this.timeline.evaluation(until);
     this.leaning.hidden = !this.timeline.notes.some((note) => Number.isFinite(note.eval)) || this.timeline.info.names.length !== 2;
     this.leaning.firstChild.style.height = `${50 + 50 * (value ?? 0)}%`;
-    const words = value === null ? "The bots have noted no evaluation yet" : `The bots see ${this.#name(value < 0 ? 2 : 1)} ahead by ${Math.round(100 * Math.abs(value))} of 100, each by its own evaluations`;
+    const words = value === null ? t`The bots have noted no evaluation yet` : t`The bots see ${this.#name(value < 0 ? 2 : 1)} ahead by ${Math.round(100 * Math.abs(value))} of 100, each by its own evaluations`;
     this.leaning.title = words;
     this.leaning.setAttribute("aria-label", words);
   }
@@ -223,11 +224,11 @@ export class GameView {
     const { timeline } = this;
     const last = timeline.ply(ply);
     if (timeline.end !== null && ply === timeline.length) return `${resultText(timeline.info.names, timeline.points(ply), timeline.end, !timeline.decided)}.`;
-    if (last === null) return "The start.";
-    const zombie = last.zombie ? " (played by the server)" : "";
+    if (last === null) return t`The start.`;
+    const zombie = last.zombie ? t` (played by the server)` : "";
     const points = timeline.decided ? "" : `, ${plural(last.points, "point")}`;
     const waves = timeline.steps[ply].waves;
-    return `Ply ${ply}: ${this.#name(last.seat)} plays ${last.move}${zombie}${points}${waves > 1 ? ` in ${waves} waves` : ""}.`;
+    return `${t`Ply ${ply}: ${this.#name(last.seat)} plays ${last.move}`}${zombie}${points}${waves > 1 ? t` in ${waves} waves` : ""}.`;
   }
 
   #showMoves() {
@@ -271,7 +272,7 @@ export class GameView {
       this.jump(Math.max(1, this.ply + step));
       this.moves.querySelector("[tabindex='0']").focus({ preventScroll: true });
     });
-    return el("details", { class: "moves-box", open: matchMedia("(min-width: 800px)").matches }, el("summary", {}, "Moves"), this.moves);
+    return el("details", { class: "moves-box", open: matchMedia("(min-width: 800px)").matches }, el("summary", {}, t`Moves`), this.moves);
   }
 
   #legend() {
@@ -286,36 +287,36 @@ export class GameView {
     // Of several notes about a ply the last one counts.
     const evals = (timeline, seat) => [...new Map(timeline.notes.filter((note) => note.seat === seat + 1 && Number.isFinite(note.eval)).map((note) => [note.ply, note.eval]))].sort((a, b) => a[0] - b[0]);
     return [
-      this.timeline.decided ? null : new Chart("Points", (timeline) => perSeat(timeline, points), numberText, pick),
-      this.timeline.info.clock_ms >= NO_CLOCK_MS ? null : new Chart("Time left", (timeline) => perSeat(timeline, clocks), (ms) => `${Math.round(ms / 100) / 10} s`, pick),
-      new Chart("Evaluation, each bot for itself", (timeline) => perSeat(timeline, evals), shortText, pick),
+      this.timeline.decided ? null : new Chart(t`Points`, (timeline) => perSeat(timeline, points), numberText, pick),
+      this.timeline.info.clock_ms >= NO_CLOCK_MS ? null : new Chart(t`Time left`, (timeline) => perSeat(timeline, clocks), (ms) => `${Math.round(ms / 100) / 10} s`, pick),
+      new Chart(t`Evaluation, each bot for itself`, (timeline) => perSeat(timeline, evals), shortText, pick),
     ].filter(Boolean);
   }
 
   #controls() {
     const button = (label, content, onclick) => el("button", { type: "button", "aria-label": label, title: label, onclick }, content);
-    this.slider = el("input", { type: "range", min: 0, max: 0, value: 0, "aria-label": "Ply", oninput: () => this.jump(Number(this.slider.value)) });
+    this.slider = el("input", { type: "range", min: 0, max: 0, value: 0, "aria-label": t`Ply`, oninput: () => this.jump(Number(this.slider.value)) });
     this.ticks = el("div", { class: "ticks" });
     this.counter = el("span", { class: "counter" });
-    this.playButton = button("Play (space)", icon("play"), () => (this.playing ? this.pause() : this.play()));
-    this.speedSelect = el("select", { class: "speed", "aria-label": "Speed", onchange: () => { this.speed = Number(this.speedSelect.value); } },
+    this.playButton = button(t`Play (space)`, icon("play"), () => (this.playing ? this.pause() : this.play()));
+    this.speedSelect = el("select", { class: "speed", "aria-label": t`Speed`, onchange: () => { this.speed = Number(this.speedSelect.value); } },
       ...SPEEDS.map((speed) => el("option", { value: speed, selected: speed === 1 }, `${speed}×`)));
-    this.followButton = el("button", { type: "button", class: "follow", onclick: () => this.follow() }, "Live");
+    this.followButton = el("button", { type: "button", class: "follow", onclick: () => this.follow() }, t`Live`);
     this.jumps = {
-      fault: el("span", { class: "group" }, button("Previous fault", "‹ !", () => this.mark(-1, ["fault"])), button("Next fault", "! ›", () => this.mark(1, ["fault"]))),
-      cascade: el("span", { class: "group" }, button("Previous cascade", "‹ ◆", () => this.mark(-1, ["cascade"])), button("Next cascade", "◆ ›", () => this.mark(1, ["cascade"]))),
+      fault: el("span", { class: "group" }, button(t`Previous fault`, "‹ !", () => this.mark(-1, ["fault"])), button(t`Next fault`, "! ›", () => this.mark(1, ["fault"]))),
+      cascade: el("span", { class: "group" }, button(t`Previous cascade`, "‹ ◆", () => this.mark(-1, ["cascade"])), button(t`Next cascade`, "◆ ›", () => this.mark(1, ["cascade"]))),
     };
-    return el("div", { class: "controls", role: "group", "aria-label": "Replay" },
+    return el("div", { class: "controls", role: "group", "aria-label": t`Replay` },
       el("div", { class: "slider-row" }, el("div", { class: "slider" }, this.slider, this.ticks), this.counter),
       el("div", { class: "buttons" },
-        el("span", { class: "group" }, button("Start (Home)", icon("start"), () => this.jump(0)), button("Back (left arrow)", icon("back"), () => this.jump(this.ply - 1)), this.playButton,
-          button("Forward (right arrow)", icon("forward"), () => this.jump(this.ply + 1, { animate: true })), button("End (End)", icon("end"), () => this.jump(this.timeline.length))),
+        el("span", { class: "group" }, button(t`Start (Home)`, icon("start"), () => this.jump(0)), button(t`Back (left arrow)`, icon("back"), () => this.jump(this.ply - 1)), this.playButton,
+          button(t`Forward (right arrow)`, icon("forward"), () => this.jump(this.ply + 1, { animate: true })), button(t`End (End)`, icon("end"), () => this.jump(this.timeline.length))),
         this.speedSelect, this.jumps.fault, this.jumps.cascade, this.followButton));
   }
 
   #showPlaying() {
     this.playButton.replaceChildren(icon(this.playing ? "pause" : "play"));
-    this.playButton.setAttribute("aria-label", this.playing ? "Pause (space)" : "Play (space)");
+    this.playButton.setAttribute("aria-label", this.playing ? t`Pause (space)` : t`Play (space)`);
     this.playButton.title = this.playButton.getAttribute("aria-label");
   }
 
@@ -347,9 +348,9 @@ export class GameView {
    */
   showVerdict(problem, { text = "", more = null } = {}) {
     this.badge.className = `badge ${problem === undefined ? "checking" : problem === null ? "true" : "false"}`;
-    this.badge.textContent = problem === undefined ? "Checking the record ..."
-      : problem === null ? `✓ Verified here: ${text}` : `✗ This record does not verify. ${problem}`;
-    if (problem === null && more) this.badge.append(" ", el("button", { type: "button", onclick: more }, "Check it against the head"));
+    this.badge.textContent = problem === undefined ? t`Checking the record ...`
+      : problem === null ? t`✓ Verified here: ${text}` : t`✗ This record does not verify. ${problem}`;
+    if (problem === null && more) this.badge.append(" ", el("button", { type: "button", onclick: more }, t`Check it against the head`));
   }
 }
 
@@ -371,9 +372,9 @@ export class SeatCard {
     this.bar = el("span", { class: "bar" }, this.fill);
     this.state = el("span", { class: "state" });
     this.note = el("div", { class: "note" });
-    this.element = el("section", { class: `seat s${seat}`, "aria-label": `Seat ${seat}: ${name}` },
+    this.element = el("section", { class: `seat s${seat}`, "aria-label": t`Seat ${seat}: ${name}` },
       el("h2", {}, el("span", { class: "dot" }), address ? el("a", { href: address }, name) : name),
-      el("p", { class: "score" }, this.points, el("span", { class: "unit" }, " points "), this.gained),
+      el("p", { class: "score" }, this.points, el("span", { class: "unit" }, t` points `), this.gained),
       el("p", { class: "time" }, this.clock, this.bar), this.state, this.note);
   }
 
@@ -384,7 +385,7 @@ export class SeatCard {
     this.element.classList.toggle("moving", moving);
     this.element.classList.toggle("won", won);
     this.element.classList.toggle("zombie", fault !== null);
-    this.state.textContent = fault !== null ? `zombie since ply ${fault.ply}: ${fault.kind}${lineText(fault.line)}` : won ? "wins" : moving ? "to move" : "";
+    this.state.textContent = fault !== null ? t`zombie since ply ${fault.ply}: ${fault.kind}${lineText(fault.line)}` : won ? t`wins` : moving ? t`to move` : "";
   }
 
   showNote(note) {
@@ -392,7 +393,7 @@ export class SeatCard {
   }
 
   showClock(ms, bank) {
-    this.clock.textContent = bank >= NO_CLOCK_MS ? "no clock" : clockText(ms);
+    this.clock.textContent = bank >= NO_CLOCK_MS ? t`no clock` : clockText(ms);
     this.bar.hidden = bank >= NO_CLOCK_MS;
     this.fill.style.width = `${bank ? Math.min(100, 100 * Math.max(0, ms) / bank) : 0}%`;
     this.element.classList.toggle("low", ms < bank / 10);
@@ -403,8 +404,8 @@ export class SeatCard {
 function noteParts(note) {
   const numbers = ["eval", "depth", "nodes"].filter((key) => key in note).map((key) => `${key} ${numberText(note[key])}`);
   return [
-    el("span", {}, `Note about ply ${note.ply}${numbers.length ? `: ${numbers.join(", ")}` : ""}`),
-    "line" in note ? el("span", {}, "best line ", el("b", {}, note.line.replaceAll(",", " "))) : null,
+    el("span", {}, t`Note about ply ${note.ply}${numbers.length ? `: ${numbers.join(", ")}` : ""}`),
+    "line" in note ? el("span", {}, t`best line `, el("b", {}, note.line.replaceAll(",", " "))) : null,
     "text" in note ? el("span", {}, `“${note.text}”`) : null,
   ].filter(Boolean);
 }
@@ -412,7 +413,7 @@ function noteParts(note) {
 /** The offending line of a fault, from hexadecimal, as printable ASCII. */
 function lineText(line) {
   const text = (line?.match(/../g) ?? []).map((pair) => parseInt(pair, 16)).map((byte) => byte >= 32 && byte < 127 ? String.fromCharCode(byte) : "·").join("");
-  return text ? ` (it sent “${text.length > 60 ? `${text.slice(0, 60)}…` : text}”)` : "";
+  return text ? t` (it sent “${text.length > 60 ? `${text.slice(0, 60)}…` : text}”)` : "";
 }
 
 /** The line above a game: the way `back`, who plays, its `state` and the `tools`. */

@@ -5,6 +5,7 @@ import { applyTheme, el, link, numberText, pageHeader, parameter, plural } from 
 import { GameList, filterGames, idsOf, loadGames, loadSchedule, openGames, resultFor, runningRows, withLeaving } from "./gamelist.js";
 import { gameLink } from "./gameview.js";
 import { botRating, loadRatings } from "./ratings.js";
+import { t } from "./texts.js";
 
 applyTheme();
 document.body.prepend(pageHeader());
@@ -27,7 +28,7 @@ function opponents(contest, place, rows) {
       against.set(other, sums);
     }
   }
-  const heads = ["Against", "Games", "Points", "Theirs", "Won", "Drawn", "Lost", "Best game"];
+  const heads = [t`Against`, t`Games`, t`Points`, t`Theirs`, t`Won`, t`Drawn`, t`Lost`, t`Best game`];
   return el("table", {}, el("thead", {}, el("tr", {}, ...heads.map((text, i) => el("th", { scope: "col", class: i && i < 7 ? "num" : null }, text)))),
     el("tbody", {}, ...[...against].sort((a, b) => b[1].points - a[1].points).map(([other, sums]) => el("tr", {},
       el("td", { class: "name-cell" }, el("a", { href: link("bot.html", { contest: number, bot: contest.bots[other] }) }, contest.bots[other])),
@@ -37,10 +38,10 @@ function opponents(contest, place, rows) {
 
 async function begin() {
   const site = await get("site.json");
-  if (!number || name === null) throw new Error("the address names no bot");
+  if (!number || name === null) throw new Error(t`the address names no bot`);
   let contest = await get(`contests/${encodeURIComponent(number)}.json`);
   const place = contest.bots.indexOf(name);
-  if (place < 0) throw new Error(`no bot of this name in ${contest.name}`);
+  if (place < 0) throw new Error(t`no bot of this name in ${contest.name}`);
   const row = contest.standings.find((each) => each.bot === name);
   document.title = `${name}, ${contest.name}`;
   const list = new GameList(contest, place);
@@ -50,16 +51,16 @@ async function begin() {
   main.replaceChildren(
     el("p", { class: "crumbs" }, el("a", { href: link("contest.html", { id: number }) }, `← ${contest.name}`)),
     el("div", { class: "title" }, el("h1", {}, name),
-      el("p", { class: "sub" }, `${row.rank === null ? "No rank before the first result" : `Rank ${row.rank} of ${contest.standings.length}: ${numberText(row.points)} points in ${plural(row.games, "game")}, ${row.wins} won`}${faults ? "; faults: " : ""}`, faults ? el("span", { class: "faults" }, faults) : null)),
+      el("p", { class: "sub" }, `${row.rank === null ? t`No rank before the first result` : t`Rank ${row.rank} of ${contest.standings.length}: ${numberText(row.points)} points in ${plural(row.games, "game")}, ${row.wins} won`}${faults ? t`; faults: ` : ""}`, faults ? el("span", { class: "faults" }, faults) : null)),
     rating,
-    el("section", { class: "panel" }, el("h2", {}, "Opponents"), table),
-    el("section", { class: "panel" }, el("h2", {}, "Games"), list.element));
+    el("section", { class: "panel" }, el("h2", {}, t`Opponents`), table),
+    el("section", { class: "panel" }, el("h2", {}, t`Games`), list.element));
   let all = [];
   const showGames = async () => {
     all = await loadGames(contest, all);
     const rows = filterGames(all, { bot: place });
     list.setRows(rows);
-    table.replaceChildren(rows.some((each) => each.end !== "void") ? opponents(contest, place, rows) : el("p", { class: "empty" }, "No game has ended yet."));
+    table.replaceChildren(rows.some((each) => each.end !== "void") ? opponents(contest, place, rows) : el("p", { class: "empty" }, t`No game has ended yet.`));
   };
   await showGames();
   rating.replaceChildren(...[botRating(number, await loadRatings(number), name)].filter(Boolean));
@@ -88,5 +89,5 @@ async function begin() {
 }
 
 begin().catch((error) => {
-  main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, "This bot cannot be shown"), el("p", {}, error.message), el("p", {}, el("a", { href: "index.html" }, "All contests"))));
+  main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, t`This bot cannot be shown`), el("p", {}, error.message), el("p", {}, el("a", { href: "index.html" }, t`All contests`))));
 });

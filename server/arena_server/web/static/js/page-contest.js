@@ -9,6 +9,7 @@ import { GameList, loadGames, idsOf, loadSchedule, openGames, runningRows, withL
 import { loadRatings, ratingPanel } from "./ratings.js";
 import { loadRounds, roundsPanel } from "./rounds.js";
 import { Wall } from "./wall.js";
+import { language, named, t } from "./texts.js";
 
 applyTheme();
 document.body.prepend(pageHeader());
@@ -26,7 +27,7 @@ export function standingsTable(contest, rows) {
   // Points and wins may break ties, too: they have their columns already.
   const tieBreaks = Object.keys(rows[0]?.tie_breaks ?? {}).filter((name) => !["points", "wins"].includes(name));
   const scored = rows.some((row) => "score" in row);
-  const heads = ["Rank", "Bot", ...(scored ? ["Score"] : []), "Points", "Games", "Mean", "Wins", ...tieBreaks.map(titleOf), "Faults"];
+  const heads = [t`Rank`, t`Bot`, ...(scored ? [t`Score`] : []), t`Points`, t`Games`, t`Mean`, t`Wins`, ...tieBreaks.map(titleOf), t`Faults`];
   const body = rows.map((row) => el("tr", {}, ...labelled(heads, [
     el("td", { class: "num" }, row.rank === null ? "–" : String(row.rank)),
     el("td", { class: "name-cell" }, el("a", { href: link("bot.html", { contest: contest.id, bot: row.bot }) }, row.bot)),
@@ -41,12 +42,17 @@ export function standingsTable(contest, rows) {
 }
 
 const unequal = (contest) => new Set(contest.standings.map((row) => row.games)).size > 1;
-const meanText = (value) => value.toLocaleString("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const meanText = (value) => value.toLocaleString(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
 /** A format may rank by a score of its own; while the bots have different numbers of games others rank by the mean. */
 function rankedBy(contest) {
-  if (contest.ranked_by) return `ranked by score: ${contest.ranked_by}`;
-  return `scored by ${contest.scoring}${unequal(contest) ? " a game, because the numbers of games differ" : ""}`;
+  if (contest.ranked_by) return t`ranked by score: ${contest.ranked_by}`;
+  return `${contest.scoring === "wins" ? t`scored by wins` : t`scored by points`}${unequal(contest) ? t` a game, because the numbers of games differ` : ""}`;
+}
+
+function earlyText({ games, names }) {
+  if (names.length === 1) return t`Ended early: after ${games} games ${names[0]} is separated from all others at 95 %.`;
+  return t`Ended early: after ${games} games ${names.join(", ")} are separated from all others at 95 %.`;
 }
 
 /** Who is first, with what the table ranks by. */
@@ -57,17 +63,18 @@ function leaderText(contest) {
   const [row] = first;
   const sum = contest.scoring === "wins" ? row.wins : row.points;
   // While the numbers of games differ the table ranks by the mean.
-  const value = "score" in row ? `a score of ${numberText(row.score)}`
-    : unequal(contest) ? `${meanText(sum / row.games)} ${contest.scoring} a game` : plural(sum, contest.scoring.slice(0, -1));
-  const verb = contest.status === "running" ? first.length > 1 ? "lead" : "leads" : first.length > 1 ? "are first" : "is first";
-  return `${names} ${verb} with ${value} in ${plural(row.games, "game")}`;
+  const value = "score" in row ? t`a score of ${numberText(row.score)}`
+    : unequal(contest) ? contest.scoring === "wins" ? t`${meanText(sum / row.games)} wins a game` : t`${meanText(sum / row.games)} points a game` : plural(sum, contest.scoring.slice(0, -1));
+  const games = plural(row.games, "game");
+  if (contest.status === "running") return first.length > 1 ? t`${names} lead with ${value} in ${games}` : t`${names} leads with ${value} in ${games}`;
+  return first.length > 1 ? t`${names} are first with ${value} in ${games}` : t`${names} is first with ${value} in ${games}`;
 }
 
 /** How far the contest is; an open one has no end to be measured by. */
 function progress(contest) {
   const done = contest.games_played;
-  const text = `${gamesText(done, contest.games)}${contest.games_void ? `, ${numberText(contest.games_void)} void` : ""}${paceText(contest.pace)}`;
-  const bar = contest.games ? el("progress", { max: contest.games, value: Math.min(done, contest.games), "aria-label": "Games played" }) : null;
+  const text = `${gamesText(done, contest.games)}${contest.games_void ? t`, ${numberText(contest.games_void)} void` : ""}${paceText(contest.pace)}`;
+  const bar = contest.games ? el("progress", { max: contest.games, value: Math.min(done, contest.games), "aria-label": t`Games played` }) : null;
   return [bar, el("span", {}, text)].filter(Boolean);
 }
 
@@ -79,14 +86,14 @@ function latest(contest, rows) {
 }
 
 function summary(contest) {
-  const frozen = contest.frozen_at ? `; the table stands still since ${contest.frozen_at.slice(0, 16).replace("T", " ")} UTC, until the contest is over` : "";
-  const clock = `${clockText(contest.clock_ms)} per seat${contest.increment_ms ? ` + ${contest.increment_ms / 1000} s per move` : ""}`;
+  const frozen = contest.frozen_at ? t`; the table stands still since ${contest.frozen_at.slice(0, 16).replace("T", " ")} UTC, until the contest is over` : "";
+  const clock = t`${clockText(contest.clock_ms)} per seat${contest.increment_ms ? t` + ${contest.increment_ms / 1000} s per move` : ""}`;
   return `${contest.game}, ${contest.format}, ${rankedBy(contest)}; ${clock}${frozen}`;
 }
 
 async function begin() {
   const site = await get("site.json");
-  if (!number) throw new Error("the address names no contest");
+  if (!number) throw new Error(t`the address names no contest`);
   let contest = await get(`contests/${encodeURIComponent(number)}.json`);
   document.title = contest.name;
   const live = site.live && (site.running ?? []).map(String).includes(number) && contest.status === "running";
@@ -135,32 +142,32 @@ async function begin() {
     return cross.update(now);
   };
   const refresh = (shown) => {
-    status.textContent = shown.status;
+    status.textContent = named(shown.status);
     status.classList.toggle("live", shown.status === "running");
     sub.textContent = ` ${summary(shown)}`;
     leader.textContent = leaderText(shown);
     played.replaceChildren(...progress(shown));
-    early.textContent = shown.separated ? `Ended early: after ${shown.separated.games} games ${shown.separated.names.join(", ")} ${shown.separated.names.length === 1 ? "is" : "are"} separated from all others at 95 %.` : "";
-    table.replaceChildren(shown.standings.some((row) => row.games) || shown.standings.length ? standingsTable(shown, shown.standings) : el("p", { class: "empty" }, "No bot has entered."));
+    early.textContent = shown.separated ? earlyText(shown.separated) : "";
+    table.replaceChildren(shown.standings.some((row) => row.games) || shown.standings.length ? standingsTable(shown, shown.standings) : el("p", { class: "empty" }, t`No bot has entered.`));
   };
   const showGames = async () => {
     await showRounds();
     rows = await loadGames(contest, rows, (some) => { if (!rows.length) list.setRows(some); });
     list.setRows(rows);
-    newest.replaceChildren(...(rows.length ? ["Latest:", ...latest(contest, rows)] : []));
+    newest.replaceChildren(...(rows.length ? [t`Latest:`, ...latest(contest, rows)] : []));
     showOpen();
   };
   refresh(contest);
   const wall = live ? new Wall(contest.id, { filter: (game) => !game.end, onchange: showRunning }) : null;
-  const boards = live ? el("section", { class: "panel" }, el("h2", {}, "Running games"), wall.element) : null;
+  const boards = live ? el("section", { class: "panel" }, el("h2", {}, t`Running games`), wall.element) : null;
   main.replaceChildren(...[banner,
     el("div", { class: "title" }, el("h1", {}, contest.name, " ", status), leader, played, waiting, newest, el("p", { class: "sub" }, sub),
-      site.written_at ? el("p", { class: "sub" }, `As of ${site.written_at.slice(0, 16).replace("T", " ")} UTC`) : null,
+      site.written_at ? el("p", { class: "sub" }, t`As of ${site.written_at.slice(0, 16).replace("T", " ")} UTC`) : null,
       early,
-      contest.head ? el("p", { class: "sub head" }, "Head of the record chain: ", el("code", {}, contest.head)) : null),
+      contest.head ? el("p", { class: "sub head" }, t`Head of the record chain: `, el("code", {}, contest.head)) : null),
     boards,
-    el("section", { class: "panel" }, el("h2", {}, "Standings"), table), rounds, ratings, cross.element, ranges, faults,
-    el("section", { class: "panel", id: "games" }, el("h2", {}, "Games"), list.element)].filter(Boolean));
+    el("section", { class: "panel" }, el("h2", {}, t`Standings`), table), rounds, ratings, cross.element, ranges, faults,
+    el("section", { class: "panel", id: "games" }, el("h2", {}, t`Games`), list.element)].filter(Boolean));
   await showGames();
   showDetails();
   // Once: it depends on the configuration alone.
@@ -176,8 +183,8 @@ async function begin() {
   });
   const said = { lost: false, live: null };
   const say = () => {
-    banner.textContent = said.lost ? "The connection is lost; the standings may be older. Connecting again ..."
-      : said.live ? `Running games cannot be shown now: ${said.live}. Trying again ...` : "";
+    banner.textContent = said.lost ? t`The connection is lost; the standings may be older. Connecting again ...`
+      : said.live ? t`Running games cannot be shown now: ${said.live}. Trying again ...` : "";
   };
   const stream = new LiveStream(livePath("contest", contest.id), {
     contest: (event) => {
@@ -193,5 +200,5 @@ async function begin() {
 }
 
 begin().catch((error) => {
-  main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, "This contest cannot be shown"), el("p", {}, error.message), el("p", {}, el("a", { href: "index.html" }, "All contests"))));
+  main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, t`This contest cannot be shown`), el("p", {}, error.message), el("p", {}, el("a", { href: "index.html" }, t`All contests`))));
 });

@@ -8,6 +8,7 @@ import { gamePath, LiveGame } from "./livegame.js";
 import { decodeRecord } from "./record.js";
 import { showRecord } from "./replay.js";
 import { RULES } from "./rules.js";
+import { t } from "./texts.js";
 
 applyTheme();
 document.body.prepend(pageHeader());
@@ -22,11 +23,11 @@ const botLink = (name) => link("bot.html", { contest, bot: name });
 const recordPath = `contests/${encodeURIComponent(contest)}/records/${encodeURIComponent(game)}`;
 
 let site = null;
-const WITHHELD = "Its record is shown when all games on the same deal have a result.";
+const WITHHELD = t`Its record is shown when all games on the same deal have a result.`;
 
 function fail(message) {
-  main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, "This game cannot be shown"), el("p", {}, message),
-    el("p", {}, contest ? el("a", { href: link("contest.html", { id: contest }) }, "Back to the contest") : el("a", { href: "index.html" }, "All contests"))));
+  main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, t`This game cannot be shown`), el("p", {}, message),
+    el("p", {}, contest ? el("a", { href: link("contest.html", { id: contest }) }, t`Back to the contest`) : el("a", { href: "index.html" }, t`All contests`))));
 }
 
 function showTitle(names) {
@@ -69,16 +70,16 @@ async function waysOn(document, row, place) {
     return el("a", { class: "button step", rel, href: gameLink(contest, other.id), title: names, "aria-label": `${label}: ${other.id}, ${names}` }, sign);
   };
   const [bot, against] = row.seats.map((seat) => document.bots[seat]);
-  const same = el("a", { class: "button same", href: link("contest.html", { id: contest, bot, against }, "games") }, "Same bots");
-  return [await step(place - 1, "‹", "Previous game", "prev"), await step(place + 1, "›", "Next game", "next"), row.seats.length === 2 ? same : null].filter(Boolean);
+  const same = el("a", { class: "button same", href: link("contest.html", { id: contest, bot, against }, "games") }, t`Same bots`);
+  return [await step(place - 1, "‹", t`Previous game`, "prev"), await step(place + 1, "›", t`Next game`, "next"), row.seats.length === 2 ? same : null].filter(Boolean);
 }
 
 function back() {
-  if (embedded) return el("a", { href: gameLink(contest, game), target: "_blank" }, "Open the page");
-  return el("a", { href: link("contest.html", { id: contest }) }, "← ", el("span", { class: "long" }, "The contest"));
+  if (embedded) return el("a", { href: gameLink(contest, game), target: "_blank" }, t`Open the page`);
+  return el("a", { href: link("contest.html", { id: contest }) }, "← ", el("span", { class: "long" }, t`The contest`));
 }
 
-const LIVE = "● live";
+const LIVE = t`● live`;
 
 function watch() {
   const banner = el("p", { class: "banner", role: "status" });
@@ -92,16 +93,16 @@ function watch() {
       view = new GameView(timeline, { botLink, live: true });
       if (!followed) { view.following = false; view.go(Math.min(ply, timeline.length)); }
       showTitle(timeline.info.names);
-      main.replaceChildren(gameHead(timeline.info.names, [tag, ` game ${game} of ${timeline.info.game}`], { back: back(), tools: [el("a", { class: "button", href: link("tv.html", { contest }) }, "TV")] }), banner, view.element);
+      main.replaceChildren(gameHead(timeline.info.names, [tag, t` game ${game} of ${timeline.info.game}`], { back: back(), tools: [el("a", { class: "button", href: link("tv.html", { contest }) }, t`TV`)] }), banner, view.element);
       keys.view = view;
     },
     ongrow: () => view.grown(),
     onnote: () => view.noted(),
     onover: () => { live.close(); clearInterval(clock); showTag("over"); untilRecord(0); },
     onstate: (state) => {
-      banner.textContent = state === "lost" ? "The connection is lost; the game may be further on. Connecting again ..." : "";
+      banner.textContent = state === "lost" ? t`The connection is lost; the game may be further on. Connecting again ...` : "";
       view?.element.classList.toggle("stale", state !== "live");
-      showTag(state === "live" ? LIVE : "○ not live");
+      showTag(state === "live" ? LIVE : t`○ not live`);
     },
   });
   const clock = setInterval(() => {
@@ -121,24 +122,24 @@ async function untilRecord(attempt) {
     keys.view = null;
     await replay();
   } else if (state === "withheld") {
-    document.querySelector(".banner").textContent = `The game is over. ${WITHHELD}`;
+    document.querySelector(".banner").textContent = t`The game is over. ${WITHHELD}`;
   } else if (attempt < 8) setTimeout(() => untilRecord(attempt + 1), 500 * 2 ** attempt);
 }
 
 async function begin() {
-  if (!contest || !game) return fail("The address names no game.");
+  if (!contest || !game) return fail(t`The address names no game.`);
   try {
     site = await get("site.json");
     const state = site.state ? (await get(`contests/${encodeURIComponent(contest)}/state/${encodeURIComponent(game)}.json`)).state : "over";
     if (state === "running") watch();
     else if (state === "over") await replay();
-    else if (state === "withheld") fail(`Game ${game} is over. ${WITHHELD}`);
-    else fail(`Contest ${contest} has no game ${game} that can be shown; it may not have begun yet.`);
+    else if (state === "withheld") fail(t`Game ${game} is over. ${WITHHELD}`);
+    else fail(t`Contest ${contest} has no game ${game} that can be shown; it may not have begun yet.`);
   } catch (error) {
     // A file server has no state of a game, and its 404 no reason; a report knows which games it left out.
     const left = site?.left_out?.includes(game);
-    if (left) fail(`Game ${game} was left out of this file for its size: “arena replay ${game}” shows it.`);
-    else fail(error.status === 404 && !site?.state ? `There is no record of game ${game} here. ${WITHHELD}` : error.message);
+    if (left) fail(t`Game ${game} was left out of this file for its size: “arena replay ${game}” shows it.`);
+    else fail(error.status === 404 && !site?.state ? t`There is no record of game ${game} here. ${WITHHELD}` : error.message);
   }
   return undefined;
 }

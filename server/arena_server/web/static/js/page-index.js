@@ -3,6 +3,7 @@
 import { get } from "./api.js";
 import { applyTheme, el, link, numberText, pageHeader } from "./dom.js";
 import { Wall } from "./wall.js";
+import { named, t } from "./texts.js";
 
 applyTheme();
 document.body.prepend(pageHeader());
@@ -14,24 +15,24 @@ async function begin() {
   const parts = [];
   if (site.live) {
     for (const running of contests.filter((contest) => (site.running ?? []).includes(contest.id) && contest.status === "running").reverse()) {
-      parts.push(el("section", { "aria-label": "Running games" }, el(parts.length ? "h2" : "h1", {}, "Now playing: ", el("a", { href: link("contest.html", { id: running.id }) }, running.name)), new Wall(running.id).element));
+      parts.push(el("section", { "aria-label": t`Running games` }, el(parts.length ? "h2" : "h1", {}, t`Now playing: `, el("a", { href: link("contest.html", { id: running.id }) }, running.name)), new Wall(running.id).element));
     }
   }
-  parts.push(el("section", { class: "list" }, el(parts.length ? "h2" : "h1", {}, "Contests"), contests.length ? table(contests) : el("p", { class: "empty" }, "No contest has begun yet.")));
+  parts.push(el("section", { class: "list" }, el(parts.length ? "h2" : "h1", {}, t`Contests`), contests.length ? table(contests) : el("p", { class: "empty" }, t`No contest has begun yet.`)));
   main.replaceChildren(...parts);
 }
 
 function table(contests) {
-  const heads = ["Contest", "Game", "Games", "Started", "Status"];
+  const heads = [t`Contest`, t`Game`, t`Games`, t`Started`, t`Status`];
   return el("div", { class: "panel scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...heads.map((text, i) => el("th", { scope: "col", class: i === 2 ? "num" : null }, text)))),
     el("tbody", {}, ...contests.map((contest) => el("tr", {},
       el("td", { class: "name-cell" }, el("a", { href: link("contest.html", { id: contest.id }) }, contest.name)),
       el("td", {}, contest.game),
-      el("td", { class: "num" }, contest.games === null ? numberText(contest.games_played) : `${numberText(contest.games_played)} of ${numberText(contest.games)}`),
+      el("td", { class: "num" }, contest.games === null ? numberText(contest.games_played) : t`${numberText(contest.games_played)} of ${numberText(contest.games)}`),
       el("td", {}, contest.started_at.slice(0, 16).replace("T", " ")),
-      el("td", {}, el("span", { class: contest.status === "running" ? "tag live" : "tag" }, contest.status)))))));
+      el("td", {}, el("span", { class: contest.status === "running" ? "tag live" : "tag" }, named(contest.status))))))));
 }
 
 begin().catch((error) => {
-  main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, "The contests cannot be shown"), el("p", {}, error.message)));
+  main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, t`The contests cannot be shown`), el("p", {}, error.message)));
 });

@@ -7,6 +7,7 @@ import { applyTheme, el, link, pageHeader, resultText } from "./dom.js";
 import { gameLink, GameView } from "./gameview.js";
 import { hint } from "./hint.js";
 import { LiveGame } from "./livegame.js";
+import { t } from "./texts.js";
 
 applyTheme();
 document.body.prepend(pageHeader());
@@ -22,11 +23,11 @@ async function post(verb, body) {
   try {
     response = await fetch(`${API}play/${verb}`, { method: "POST", body: JSON.stringify(body) });
   } catch {
-    throw new Error("The server does not answer.");
+    throw new Error(t`The server does not answer.`);
   }
   const answer = await response.json().catch(() => ({}));
   if (!response.ok) {
-    const problem = answer.error ?? (response.status === 404 ? "this server has no seats for a browser" : response.statusText);
+    const problem = answer.error ?? (response.status === 404 ? t`this server has no seats for a browser` : response.statusText);
     throw Object.assign(new Error(`${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`), { status: response.status });
   }
   return answer;
@@ -51,17 +52,17 @@ async function explain() {
   const { start } = await get("site.json").catch(() => ({ start: false }));
   if (start) {
     // The first visitor waits until the server has listed its engines.
-    page(el("h1", {}, "Play"), el("p", { class: "empty" }, "Loading the engines ..."));
+    page(el("h1", {}, t`Play`), el("p", { class: "empty" }, t`Loading the engines ...`));
     try {
-      return page(el("h1", {}, "Play"), await casualPart({ onstart, take }));
+      return page(el("h1", {}, t`Play`), await casualPart({ onstart, take }));
     } catch (error) {
-      message.textContent = `No game can be started here: ${error.message}.`;
+      message.textContent = t`No game can be started here: ${error.message}.`;
     }
   }
-  return page(el("h1", {}, "Play"), el("div", { class: "panel" },
-    el("p", {}, "This server starts no games ([server] play is 0). A seat in the browser comes with a link that works once; on your own machine this command prints one:"),
+  return page(el("h1", {}, t`Play`), el("div", { class: "panel" },
+    el("p", {}, t`This server starts no games ([server] play is 0). A seat in the browser comes with a link that works once; on your own machine this command prints one:`),
     el("pre", {}, el("code", {}, "arena play insertion --against greedy --web")),
-    el("p", { class: "sub" }, "With --against person it prints two links, one for each of two people. In a contest, a [[bot]] table with person = true gives a link for that seat.")));
+    el("p", { class: "sub" }, t`With --against person it prints two links, one for each of two people. In a contest, a [[bot]] table with person = true gives a link for that seat.`)));
 }
 
 async function onstart(wish) {
@@ -89,35 +90,35 @@ async function take(secret) {
 
 /** Ask first: a link that is only looked at, by a preview for example, is not used up. */
 function offer() {
-  page(el("h1", {}, "Play"), el("div", { class: "panel" },
-    el("p", {}, "This link is a seat in a game. It works once: from then on this browser has the seat."),
-    el("button", { type: "button", class: "primary", onclick: () => take(key) }, "Take the seat")));
+  page(el("h1", {}, t`Play`), el("div", { class: "panel" },
+    el("p", {}, t`This link is a seat in a game. It works once: from then on this browser has the seat.`),
+    el("button", { type: "button", class: "primary", onclick: () => take(key) }, t`Take the seat`)));
 }
 
 const TEXTS = {
-  connecting: "Connecting to the referee ...", waiting: "Waiting for a game: the other players are not there yet.",
-  invited: "A game waits for you. The clock starts when all are ready.", ready: "Waiting for the other players to be ready ...",
-  playing: "", over: "The game is over. If the contest has another one for you, it will appear here.", finished: "The contest is over.",
+  connecting: t`Connecting to the referee ...`, waiting: t`Waiting for a game: the other players are not there yet.`,
+  invited: t`A game waits for you. The clock starts when all are ready.`, ready: t`Waiting for the other players to be ready ...`,
+  playing: "", over: t`The game is over. If the contest has another one for you, it will appear here.`, finished: t`The contest is over.`,
 };
 
 /** A visitor's game is alone in its contest. */
-const CASUAL_TEXTS = { connecting: "Starting the game ...", waiting: "Waiting for the other players.", over: "The game is over.", finished: "The game is over." };
+const CASUAL_TEXTS = { connecting: t`Starting the game ...`, waiting: t`Waiting for the other players.`, over: t`The game is over.`, finished: "The game is over." };
 
-const start = el("button", { type: "button", class: "primary", onclick: () => order("ready") }, "Ready");
-const goOn = el("button", { type: "button", class: "primary" }, "Next game");
+const start = el("button", { type: "button", class: "primary", onclick: () => order("ready") }, t`Ready`);
+const goOn = el("button", { type: "button", class: "primary" }, t`Next game`);
 const choices = el("datalist", { id: "moves" });
 const field = el("input", { type: "text", id: "move", list: "moves", size: 6, autocomplete: "off", autocapitalize: "off", spellcheck: false });
-const advise = el("button", { type: "button", onclick: showHint }, "Hint");
-const leave = el("button", { type: "button", onclick: () => { if (confirm(seat.contest ? "Give up? The server plays your moves to the end." : "Give up? You leave this contest for good.")) order("quit"); } }, "Give up");
+const advise = el("button", { type: "button", onclick: showHint }, t`Hint`);
+const leave = el("button", { type: "button", onclick: () => { if (confirm(seat.contest ? t`Give up? The server plays your moves to the end.` : t`Give up? You leave this contest for good.`)) order("quit"); } }, t`Give up`);
 const form = el("form", { class: "turn-form", onsubmit: (event) => { event.preventDefault(); play(field.value.trim()); } },
-  el("label", { for: "move" }, "Your move"), field, choices, el("button", { type: "submit" }, "Play"), advise);
+  el("label", { for: "move" }, t`Your move`), field, choices, el("button", { type: "submit" }, t`Play`), advise);
 const result = el("p", {});
-const again = el("a", { href: "play.html", class: "button" }, "Another game");
+const again = el("a", { href: "play.html", class: "button" }, t`Another game`);
 
 function sit(session) {
   seat.session = session;
   const board = el("div");
-  const title = el("h1", {}, "Play");
+  const title = el("h1", {}, t`Play`);
   page(el("div", { class: "title" }, title), el("div", { class: "panel turn-panel" }, text, goOn, start, form, leave, result, again), board);
   main.append(message);
   const begin = (timeline) => {
@@ -130,7 +131,7 @@ function sit(session) {
   goOn.onclick = () => { begin(seat.next); show(); };
   seat.live = new LiveGame(`play/events?session=${encodeURIComponent(session)}`, {
     keep: true,
-    handlers: { seat: (document) => { Object.assign(seat, document); title.textContent = `You play as ${seat.name}`; show(); } },
+    handlers: { seat: (document) => { Object.assign(seat, document); title.textContent = t`You play as ${seat.name}`; show(); } },
     onbegin: (timeline) => {
       const shown = seat.view?.timeline;
       // The end of a game stays on the page until the person goes on.
@@ -143,7 +144,7 @@ function sit(session) {
     onstate: (state) => {
       board.classList.toggle("stale", state !== "live");
       if (state !== "live") {
-        text.textContent = "The connection is lost. Connecting again ...";
+        text.textContent = t`The connection is lost. Connecting again ...`;
         checkSession();
       } else show();
     },
@@ -163,7 +164,7 @@ async function checkSession() {
     if (error.status !== 401 && error.status !== 404) return;
     seat.live.close();
     localStorage.removeItem(stored);
-    text.textContent = "This seat is lost: the server has started again. Ask for a new link.";
+    text.textContent = t`This seat is lost: the server has started again. Ask for a new link.`;
     for (const control of [start, form, leave, goOn]) control.hidden = true;
   }
 }
@@ -173,8 +174,8 @@ function show() {
   const ended = seat.next !== null;
   const shown = seat.view?.timeline;
   const outcome = shown && shown.end !== null ? `: ${resultText(shown.info.names, shown.points(shown.length), shown.end)}` : "";
-  const words = ended ? "The game is over, and another one waits for you." : mine ? "It is your turn." : seat.state === "playing" ? "The others move." : (seat.contest ? CASUAL_TEXTS[seat.state] : null) ?? TEXTS[seat.state] ?? "";
-  const said = words.replace("The game is over", `The game is over${outcome}`);
+  const words = ended ? t`The game is over, and another one waits for you.` : mine ? t`It is your turn.` : seat.state === "playing" ? t`The others move.` : (seat.contest ? CASUAL_TEXTS[seat.state] : null) ?? TEXTS[seat.state] ?? "";
+  const said = words.replace(t`The game is over`, t`The game is over${outcome}`);
   text.textContent = seat.problem ? `${said} (${seat.problem})` : said;
   goOn.hidden = !ended;
   start.hidden = ended || seat.state !== "invited";
@@ -217,7 +218,7 @@ function makePlayable(view) {
       node.setAttribute("tabindex", "0");
       stop = node;
     });
-    node.setAttribute("aria-label", `Move ${node.dataset.move}`);
+    node.setAttribute("aria-label", t`Move ${node.dataset.move}`);
     node.addEventListener("keydown", (event) => {
       if (event.key === "Enter" || event.key === " ") play(node.dataset.move);
       else if (event.key.startsWith("Arrow")) nearest(nodes, node, event.key)?.focus();
@@ -246,7 +247,7 @@ async function play(move) {
   const { view } = seat;
   if (seat.turn === null || !view) return;
   if (!seat.legal.includes(move)) {
-    message.textContent = move ? `${move} is not a legal move here.` : "Type a move, or choose one on the board.";
+    message.textContent = move ? t`${move} is not a legal move here.` : t`Type a move, or choose one on the board.`;
     return;
   }
   if (!view.following) view.follow();
@@ -267,7 +268,7 @@ function showHint() {
 
 async function showResult(game) {
   const { contest } = seat.contest ? seat : await get("site.json").catch(() => ({ contest: null }));
-  if (contest !== null && seat.view.timeline.info.game_id === game) result.replaceChildren(el("a", { href: gameLink(contest, game) }, `The record of game ${game}`), ...(seat.contest ? [] : [" · ", el("a", { href: link("contest.html", { id: contest }) }, "The contest")]));
+  if (contest !== null && seat.view.timeline.info.game_id === game) result.replaceChildren(el("a", { href: gameLink(contest, game) }, t`The record of game ${game}`), ...(seat.contest ? [] : [" · ", el("a", { href: link("contest.html", { id: contest }) }, t`The contest`)]));
 }
 
 document.addEventListener("keydown", (event) => seat.view?.key(event));

@@ -3,6 +3,7 @@
 import { applyTheme, el, pageHeader } from "./dom.js";
 import { readRecord } from "./record.js";
 import { showRecord } from "./replay.js";
+import { t } from "./texts.js";
 
 applyTheme();
 const main = document.getElementById("main");
@@ -12,18 +13,18 @@ const chooser = el("input", { type: "file", id: "file", class: "hidden-file", on
   if (chooser.files.length) open(chooser.files[0]);
   chooser.value = ""; // the same file may be chosen again
 } });
-const label = el("label", { class: "button", for: "file" }, "Choose a file");
+const label = el("label", { class: "button", for: "file" }, t`Choose a file`);
 const message = el("p", { class: "error-line", role: "alert" });
 const host = el("div");
 const drop = el("div", { class: "drop" },
-  el("h1", {}, "Replay a record"),
-  el("p", {}, "Drop a file here: a record of ", el("code", {}, "arena export"), " or the output of ", el("code", {}, "arena replay --json"), ". It stays in your browser."),
+  el("h1", {}, t`Replay a record`),
+  el("p", {}, t`Drop a file here: a record of `, el("code", {}, "arena export"), t` or the output of `, el("code", {}, "arena replay --json"), t`. It stays in your browser.`),
   label, chooser, message);
 
 async function open(file) {
   message.textContent = "";
   try {
-    if (file.size > 50_000_000) throw new Error("the file is larger than 50 MB");
+    if (file.size > 50_000_000) throw new Error(t`the file is larger than 50 MB`);
     show(new Uint8Array(await file.arrayBuffer()));
   } catch (error) {
     message.textContent = `${file.name}: ${error.message}`;
@@ -37,8 +38,8 @@ function show(bytes, scenes = null) {
   main.classList.add("wide");
   if (!main.contains(host)) main.replaceChildren(host);
   if (!embedded && drop.contains(label)) {
-    label.textContent = "Choose another file";
-    main.prepend(el("div", { class: "another" }, label, chooser, el("span", { class: "sub" }, "or drop it here"), message));
+    label.textContent = t`Choose another file`;
+    main.prepend(el("div", { class: "another" }, label, chooser, el("span", { class: "sub" }, t`or drop it here`), message));
   }
   showRecord(host, record, { download: embedded ? download : null });
   document.title = `${record.names.join(" – ")}, ${record.game_id}`;

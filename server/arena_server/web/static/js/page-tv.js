@@ -6,6 +6,7 @@ import { applyTheme, el, numberText, pageHeader, parameter, resultText, waitingT
 import { gameLink, SeatCard } from "./gameview.js";
 import { choose, interest, RECENT_MS } from "./interest.js";
 import { gamePath, LiveGame } from "./livegame.js";
+import { named, t } from "./texts.js";
 
 /** The result stays on the screen for so long. */
 const RESULT_MS = 8000;
@@ -19,9 +20,9 @@ const stage = el("div", { class: "tv-stage" });
 const leaders = el("ol", { class: "tv-leaders" });
 const title = el("b", {});
 const upcoming = el("span", { class: "sub" });
-const open = el("a", { class: "button", hidden: true }, "Open the game");
-const pin = el("button", { type: "button", "aria-pressed": "false", title: "Stay with this game until it is over", onclick: () => setPinned(!state.pinned) }, "Pin");
-const waiting = el("p", { class: "empty" }, "Waiting for the next game ...");
+const open = el("a", { class: "button", hidden: true }, t`Open the game`);
+const pin = el("button", { type: "button", "aria-pressed": "false", title: t`Stay with this game until it is over`, onclick: () => setPinned(!state.pinned) }, t`Pin`);
+const waiting = el("p", { class: "empty" }, t`Waiting for the next game ...`);
 
 function takeBoards(games) {
   const now = performance.now();
@@ -45,7 +46,7 @@ function setPinned(on) {
 function showUpcoming(scores) {
   const [next] = [...scores].filter(([id]) => id !== state.shown?.id).sort((a, b) => b[1] - a[1]);
   const game = next && state.games.find((each) => each.game_id === next[0]);
-  upcoming.textContent = game ? `Next: ${game.names.join(" – ")} (${game.game_id})` : "";
+  upcoming.textContent = game ? t`Next: ${game.names.join(" – ")} (${game.game_id})` : "";
 }
 
 function turn() {
@@ -76,7 +77,7 @@ function watch(id) {
     else board.show(timeline.position(ply), last);
     const winner = timeline.winner(ply);
     cards.forEach((card, i) => card.show({ won: winner === i + 1, points: timeline.points(ply)[i], clock: timeline.clocks(ply)[i], bank: timeline.info.clock_ms, moving: timeline.toMove(ply) === i + 1, gained: last?.seat === i + 1 ? last.points : 0, fault: timeline.fault(i + 1, ply) }));
-    status.textContent = timeline.end !== null ? `${resultText(timeline.info.names, timeline.points(ply), timeline.end, !timeline.decided)}.` : `Game ${id}, ply ${ply}`;
+    status.textContent = timeline.end !== null ? `${resultText(timeline.info.names, timeline.points(ply), timeline.end, !timeline.decided)}.` : t`Game ${id}, ply ${ply}`;
   };
   let shown = 0;
   const live = new LiveGame(gamePath(id, parameter("contest")), {
@@ -98,7 +99,7 @@ function watch(id) {
       stage.classList.toggle("stale", connection !== "live");
       if (live.timeline === null) return;
       if (connection === "live") show(live.timeline, false);
-      else status.textContent = "The connection is lost; the game may be further on. Connecting again ...";
+      else status.textContent = t`The connection is lost; the game may be further on. Connecting again ...`;
     },
   });
   live.tick = () => { const running = live.running(); if (running && cards.length) cards[running.seat - 1].showClock(running.ms, live.timeline.info.clock_ms); };
@@ -107,8 +108,8 @@ function watch(id) {
 
 function overText(contest, standings) {
   const first = standings.filter((row) => row.rank === 1).map((row) => row.bot);
-  const leader = first.length ? `, first: ${first.join(", ")}` : "";
-  return `${contest.name} is ${contest.status}, ${numberText(contest.games_played)} games were played${leader}.`;
+  const leader = first.length ? t`, first: ${first.join(", ")}` : "";
+  return t`${contest.name} is ${named(contest.status)}, ${numberText(contest.games_played)} games were played${leader}.`;
 }
 
 /** The menu is there while the pointer moves or a key is pressed. */
@@ -126,15 +127,15 @@ function hideMenu() {
 async function begin() {
   applyTheme();
   document.body.prepend(pageHeader());
-  const full = el("button", { type: "button", class: "full", onclick: () => document.documentElement.requestFullscreen?.() }, "Full screen");
+  const full = el("button", { type: "button", class: "full", onclick: () => document.documentElement.requestFullscreen?.() }, t`Full screen`);
   main.classList.add("tv");
-  main.replaceChildren(el("h1", { class: "visually-hidden" }, "Running game"), stage, leaders,
+  main.replaceChildren(el("h1", { class: "visually-hidden" }, t`Running game`), stage, leaders,
     el("div", { class: "tv-foot" }, title, upcoming, el("span", { class: "tools" }, open, pin, full)));
   pin.disabled = true;
   hideMenu();
   stage.replaceChildren(waiting);
   const site = await get("site.json").catch(() => ({ live: false }));
-  if (!site.live) { waiting.textContent = "This server shows no running games."; return; }
+  if (!site.live) { waiting.textContent = t`This server shows no running games.`; return; }
   state.contest = parameter("contest") ?? site.contest;
   const boards = new Map();
   new LiveStream(livePath("boards", parameter("contest")), { boards: ({ changed, shown }) => {
@@ -145,7 +146,7 @@ async function begin() {
   new LiveStream(livePath("contest", parameter("contest")), { contest: ({ contest, standings, waiting: bots, live }) => {
     title.textContent = contest?.name ?? "";
     const over = contest !== null && contest.status !== "running" ? overText(contest, standings) : "";
-    waiting.textContent = live ? `Running games cannot be shown now: ${live}. Trying again ...` : over || waitingText(bots) || "Waiting for the next game ...";
+    waiting.textContent = live ? t`Running games cannot be shown now: ${live}. Trying again ...` : over || waitingText(bots) || t`Waiting for the next game ...`;
     leaders.replaceChildren(...(contest === null ? [] : standings.slice(0, 8).map((row) => el("li", {}, el("b", {}, row.rank === null ? row.bot : `${row.rank}. ${row.bot}`), ` ${numberText(row.points)}`))));
   } });
   setInterval(turn, 1000);

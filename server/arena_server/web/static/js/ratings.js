@@ -2,12 +2,13 @@
 
 import { get } from "./api.js";
 import { el, link, numberText, plural } from "./dom.js";
+import { t } from "./texts.js";
 
 /** The words of REASONS in Python. */
 const REASONS = {
-  unbeaten: "no game was won or drawn against it by a rated player or one below",
-  winless: "it has won or drawn no game against a rated player or one above",
-  unconnected: "no results in both directions connect it with other players",
+  unbeaten: t`no game was won or drawn against it by a rated player or one below`,
+  winless: t`it has won or drawn no game against a rated player or one above`,
+  unconnected: t`no results in both directions connect it with other players`,
 };
 
 /** The document, or null where there is none: no server with numpy, or no site that was written with it. */
@@ -28,7 +29,7 @@ export function ratingTable(contest, rows, versions) {
   const low = Math.min(...rows.map((row) => row.interval[0]));
   const high = Math.max(...rows.map((row) => row.interval[1]));
   const percent = (value) => `${(100 * (value - low)) / (high - low || 1)}%`;
-  const heads = ["Bot", ...(versions ? ["Version"] : []), "Rating", "95 %", "", "Ranks", "Games", "Score"];
+  const heads = [t`Bot`, ...(versions ? [t`Version`] : []), t`Rating`, "95 %", "", t`Ranks`, t`Games`, t`Score`];
   const body = rows.map((row) => {
     const range = el("div", { class: "interval", "aria-hidden": "true" }, el("i"), el("b"));
     range.firstChild.style.left = percent(row.interval[0]);
@@ -44,7 +45,7 @@ export function ratingTable(contest, rows, versions) {
       el("td", { class: "num" }, numberText(row.games)),
       el("td", { class: "num" }, `${(100 * row.score).toFixed(1)} %`));
   });
-  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": versions ? "Ratings of versions" : "Ratings" },
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": versions ? t`Ratings of versions` : t`Ratings` },
     el("table", { class: "ratings" },
       el("thead", {}, el("tr", {}, ...heads.map((text, i) => (text
         ? el("th", { scope: "col", class: i > (versions ? 1 : 0) ? "num" : null }, text) : el("td"))))),
@@ -54,17 +55,17 @@ export function ratingTable(contest, rows, versions) {
 function unratedText(unrated) {
   const byReason = new Map();
   for (const [name, reason] of Object.entries(unrated)) byReason.set(reason, [...byReason.get(reason) ?? [], name]);
-  return [...byReason].map(([reason, names]) => `Not rated: ${names.join(", ")} (${REASONS[reason] ?? reason}).`).join(" ");
+  return [...byReason].map(([reason, names]) => t`Not rated: ${names.join(", ")} (${REASONS[reason] ?? reason}).`).join(" ");
 }
 
 /** The panel of a contest, or null if no bot can be rated yet. */
 export function ratingPanel(contest, document) {
   if (!document?.ratings.length) return null;
-  const seats = document.seats.map((value, i) => `Seat ${i + 2} is worth ${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(0)} against seat 1.`).join(" ");
-  return el("section", { class: "panel" }, el("h2", {}, "Ratings"),
-    el("p", { class: "sub" }, `Fitted to ${plural(document.games, "result")}; a difference of 100 is a score of 64 %. ${seats} ${unratedText(document.unrated)}`),
+  const seats = document.seats.map((value, i) => t`Seat ${i + 2} is worth ${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(0)} against seat 1.`).join(" ");
+  return el("section", { class: "panel" }, el("h2", {}, t`Ratings`),
+    el("p", { class: "sub" }, t`Fitted to ${plural(document.games, "result")}; a difference of 100 is a score of 64 %. ${seats} ${unratedText(document.unrated)}`),
     ratingTable(contest, document.ratings, false),
-    document.versions?.ratings.length ? el("h3", {}, "Versions") : null,
+    document.versions?.ratings.length ? el("h3", {}, t`Versions`) : null,
     document.versions?.ratings.length ? ratingTable(contest, document.versions.ratings, true) : null);
 }
 
@@ -74,7 +75,7 @@ export function botRating(contest, document, name) {
   const versions = document?.versions?.ratings.filter((each) => each.bot === name) ?? [];
   if (!row && !versions.length) return null;
   const [low, high] = row?.interval ?? [];
-  return el("section", { class: "panel" }, el("h2", {}, "Rating"),
-    row ? el("p", {}, el("b", {}, row.rating.toFixed(0)), ` (95 %: ${low.toFixed(0)} to ${high.toFixed(0)}), rank ${ranksText(row.ranks)} of ${document.ratings.length}`) : null,
+  return el("section", { class: "panel" }, el("h2", {}, t`Rating`),
+    row ? el("p", {}, el("b", {}, row.rating.toFixed(0)), t` (95 %: ${low.toFixed(0)} to ${high.toFixed(0)}), rank ${ranksText(row.ranks)} of ${document.ratings.length}`) : null,
     versions.length ? ratingTable(contest, versions, true) : null);
 }

@@ -6,6 +6,7 @@ import { GameError } from "./gameerror.js";
 import { gameHead, GameView } from "./gameview.js";
 import { shareMenu } from "./share.js";
 import { Timeline } from "./timeline.js";
+import { t } from "./texts.js";
 
 /** The script of all pages is the worker too; a page that is one file has another one for it. */
 function startWorker() {
@@ -27,12 +28,12 @@ export function showRecord(host, record, { download = null, botLink, proof = nul
     timeline = Timeline.ofRecord(record);
   } catch (error) {
     if (!(error instanceof GameError)) throw error;
-    host.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, "This record cannot be played"), el("p", {}, error.message)));
+    host.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, t`This record cannot be played`), el("p", {}, error.message)));
     return null;
   }
   const view = new GameView(timeline, { botLink });
   host.replaceChildren(
-    gameHead(record.names, `${record.contest}, game ${record.game_id} of ${record.game}, ${pliesText(record.plies.length)}`, {
+    gameHead(record.names, t`${record.contest}, game ${record.game_id} of ${record.game}, ${pliesText(record.plies.length)}`, {
       back, tools: [...ways, shareMenu(view, record, { download, embed })],
     }),
     view.element);
@@ -56,7 +57,7 @@ async function check(record, view, proof, whole) {
     if (chained) chain = { digests: await proof.digests(), place: proof.place, head: proof.head };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return view.showVerdict(`The chain of the contest cannot be read: ${error.message}.`);
+    return view.showVerdict(t`The chain of the contest cannot be read: ${error.message}.`);
   }
   const thread = startWorker();
   const end = (problem) => {
@@ -65,16 +66,16 @@ async function check(record, view, proof, whole) {
     thread.terminate();
   };
   thread.onmessage = ({ data }) => end(data.problem);
-  thread.onerror = () => end("The check could not be started.");
+  thread.onerror = () => end(t`The check could not be started.`);
   thread.postMessage({ record, bytes: proof?.bytes, listed: proof?.listed, chain });
   return undefined;
 }
 
 /** What a check that found nothing wrong has covered; without `rules` no move was played here. */
 function coverage(proof, chained, rules) {
-  const checked = rules ? "deal, moves, points and clocks are as recorded" : "clocks and faults are as recorded";
-  const left = rules ? "" : " Moves and points are not checked here: arena verify does that.";
-  if (proof === null) return `${checked}.${left} A file alone does not prove its names.`;
-  const listed = `names and result are as the contest lists them; ${checked}`;
-  return `${chained ? `${listed}; record ${numberText(proof.place + 1)} of the ${numberText(proof.games)} under the head ${proof.head.slice(0, 8)}…${proof.head.slice(-8)}.` : `${listed}.`}${left}`;
+  const checked = rules ? t`deal, moves, points and clocks are as recorded` : t`clocks and faults are as recorded`;
+  const left = rules ? "" : t` Moves and points are not checked here: arena verify does that.`;
+  if (proof === null) return t`${checked}.${left} A file alone does not prove its names.`;
+  const listed = t`names and result are as the contest lists them; ${checked}`;
+  return `${chained ? `${listed}${t`; record ${numberText(proof.place + 1)} of the ${numberText(proof.games)} under the head ${proof.head.slice(0, 8)}…${proof.head.slice(-8)}`}.` : `${listed}.`}${left}`;
 }

@@ -1,8 +1,9 @@
 // What a format has drawn: a bracket as columns of matches, rounds and groups as tables. Each match links to its games.
 
 import { get } from "./api.js";
-import { el, link, numberText } from "./dom.js";
+import { el, link, numberText, plural } from "./dom.js";
 import { gameLink } from "./gameview.js";
+import { language, named, t } from "./texts.js";
 
 /** Rounds of more matches than this are closed until they are opened. */
 const MOST_OPEN = 16;
@@ -29,13 +30,13 @@ export function roundsPanel(contest, rounds, opened = new Set()) {
     return parts.push(roundBox(contest, rounds, place, opened));
   });
   flush();
-  return el("section", { class: "panel" }, el("h2", {}, rounds.every((round) => round.kind === "level") ? "Bracket" : "Rounds"), ...parts);
+  return el("section", { class: "panel" }, el("h2", {}, rounds.every((round) => round.kind === "level") ? t`Bracket` : t`Rounds`), ...parts);
 }
 
 function bracket(contest, levels) {
   const all = levels.map((level) => el("section", { class: "level" }, el("h3", {}, level.title),
     el("ol", { class: "matches" }, ...level.matches.map((match) => el("li", {}, matchCard(contest, match))))));
-  return el("div", { class: "scroll bracket", tabindex: 0, role: "region", "aria-label": "Bracket" }, ...all);
+  return el("div", { class: "scroll bracket", tabindex: 0, role: "region", "aria-label": t`Bracket` }, ...all);
 }
 
 /** A place is empty, or its player is not known yet. */
@@ -49,7 +50,7 @@ function nameOf(contest, match, seat) {
 function scoreOf(match, seat) {
   if (match.games.length && match.state !== "walkover") {
     const byPoints = match.winner !== null && match.scores[0] === match.scores[1];
-    return `${match.scores[seat].toLocaleString("en")}${byPoints ? ` (${numberText(match.points[seat])})` : ""}`;
+    return `${match.scores[seat].toLocaleString(language)}${byPoints ? ` (${numberText(match.points[seat])})` : ""}`;
   }
   return match.state === "walkover" && match.names[seat] === match.winner ? "w/o" : "";
 }
@@ -63,7 +64,7 @@ function matchCard(contest, match) {
     el("span", { class: "seed" }, match.seeds[seat] === null ? "" : String(match.seeds[seat])),
     el("span", { class: "who" }, nameOf(contest, match, seat)),
     el("span", { class: "score" }, scoreOf(match, seat)));
-  return el("div", { class: `match ${match.state.replace(" ", "-")}`, title: match.state }, player(0), player(1),
+  return el("div", { class: `match ${match.state.replace(" ", "-")}`, title: named(match.state) }, player(0), player(1),
     match.games.length ? el("div", { class: "cell-games" }, gamesOf(contest, match)) : null);
 }
 
@@ -78,8 +79,8 @@ function roundBox(contest, rounds, place, opened) {
     if (box.open) fill();
     opened.delete(box.open ? -1 - place : place);
     opened.add(box.open ? place : -1 - place);
-  } }, el("summary", {}, `${round.title}, ${numberText(round.matches.length)} ${round.matches.length === 1 ? "match" : "matches"}`),
-  round.ranking ? el("p", { class: "sub" }, `Order: ${round.ranking.join(", ")}`) : null, body);
+  } }, el("summary", {}, `${round.title}, ${plural(round.matches.length, "match")}`),
+  round.ranking ? el("p", { class: "sub" }, t`Order: ${round.ranking.join(", ")}`) : null, body);
   if (open) fill();
   return box;
 }
@@ -91,9 +92,9 @@ function matchTable(contest, round) {
     el("td", { class: "num" }, scoreOf(match, 0)),
     el("td", { class: "num" }, scoreOf(match, 1)),
     el("td", { class: "name-cell" }, nameOf(contest, match, 1)),
-    el("td", {}, match.state),
+    el("td", {}, named(match.state)),
     el("td", {}, gamesOf(contest, match)));
-  const heads = [["Match", "num"], ["First seat"], ["Score", "num"], ["Score", "num"], ["Second seat"], ["State"], ["Games"]];
+  const heads = [[t`Match`, "num"], [t`First seat`], [t`Score`, "num"], [t`Score`, "num"], [t`Second seat`], [t`State`], [t`Games`]];
   return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": round.title }, el("table", { class: "rounds" },
     el("thead", {}, el("tr", {}, ...heads.map(([head, kind]) => el("th", { scope: "col", class: kind ?? null }, head)))),
     el("tbody", {}, ...round.matches.map(row))));

@@ -1,6 +1,7 @@
 // What can be taken along from a game: a link, its record, its moves as text, its board as a picture, code that embeds it.
 
 import { el, link, resultText } from "./dom.js";
+import { t } from "./texts.js";
 
 /** How long a button says what it has done. */
 const SAID_MS = 2000;
@@ -8,7 +9,7 @@ const SAID_MS = 2000;
 /** A button that copies what `text()` gives; where copying is not allowed it shows the text instead. */
 function copyButton(label, text) {
   const button = el("button", { type: "button", onclick: async () => {
-    try { await navigator.clipboard.writeText(text()); button.textContent = "Copied"; } catch { button.textContent = text(); }
+    try { await navigator.clipboard.writeText(text()); button.textContent = t`Copied`; } catch { button.textContent = text(); }
     setTimeout(() => { button.textContent = label; }, SAID_MS);
   } }, label);
   return button;
@@ -64,11 +65,11 @@ function embedCode(contest, game, ply) {
 /** The menu of a replay `view`; `download` is the address of the record's file, `embed` {contest} where other pages may show it. */
 export function shareMenu(view, record, { download = null, embed = null } = {}) {
   const name = record.game_id.replace(/[^\w-]/g, "_");
-  return el("details", { class: "menu" }, el("summary", { class: "button" }, "Share"), el("div", { class: "menu-items" },
-    copyButton("Copy the link to this ply", () => location.href),
-    download ? el("a", { href: download, download: `${record.game_id}.record`, class: "button" }, "Download the record") : null,
-    copyButton("Copy the moves as text", () => gameText(record)),
-    el("button", { type: "button", onclick: () => save(`${name}.txt`, gameText(record), "text/plain") }, "Save the moves as text"),
-    el("button", { type: "button", onclick: () => save(`${name}-${view.ply}.svg`, boardPicture(view.board.element), "image/svg+xml") }, "Save the board as SVG"),
-    embed ? copyButton("Copy the code to embed the game", () => embedCode(embed.contest, record.game_id, view.ply)) : null));
+  return el("details", { class: "menu" }, el("summary", { class: "button" }, t`Share`), el("div", { class: "menu-items" },
+    copyButton(t`Copy the link to this ply`, () => location.href),
+    download ? el("a", { href: download, download: `${record.game_id}.record`, class: "button" }, t`Download the record`) : null,
+    copyButton(t`Copy the moves as text`, () => gameText(record)),
+    el("button", { type: "button", onclick: () => save(`${name}.txt`, gameText(record), "text/plain") }, t`Save the moves as text`),
+    el("button", { type: "button", onclick: () => save(`${name}-${view.ply}.svg`, boardPicture(view.board.element), "image/svg+xml") }, t`Save the board as SVG`),
+    embed ? copyButton(t`Copy the code to embed the game`, () => embedCode(embed.contest, record.game_id, view.ply)) : null));
 }

@@ -5,6 +5,7 @@ import { makeBoard } from "./boards.js";
 import { el, numberText, clockText, resultText } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { makeGame, RULES } from "./rules.js";
+import { t } from "./texts.js";
 
 /** A position to show, from the summary of a game. */
 export function summaryPosition(rules, game) {
@@ -43,11 +44,11 @@ class Card {
       row.element.classList.toggle("won", won);
       // The clock, where there is one to watch: with an arrow if it runs.
       const clock = game.clock ? clockText(game.clock[i]) : "";
-      const words = [won ? "wins" : "", zombie ? "zombie" : ""].filter(Boolean).join(", ");
-      row.mark.replaceChildren(...(moving ? [el("span", { class: "visually-hidden" }, "to move "), "▸ "] : []), words || clock);
+      const words = [won ? t`wins` : "", zombie ? t`zombie` : ""].filter(Boolean).join(", ");
+      row.mark.replaceChildren(...(moving ? [el("span", { class: "visually-hidden" }, t`to move `), "▸ "] : []), words || clock);
     });
     this.element.classList.toggle("over", game.end !== null);
-    this.foot.textContent = `${game.game_id}, ply ${game.ply}${game.end ? `. Over: ${resultText(game.names, game.totals, game.end).replaceAll(" : ", "\u00a0:\u00a0")}` : ""}`;
+    this.foot.textContent = `${game.game_id}, ${t`ply ${game.ply}`}${game.end ? t`. Over: ${resultText(game.names, game.totals, game.end).replaceAll(" : ", "\u00a0:\u00a0")}` : ""}`;
   }
 }
 
@@ -57,7 +58,7 @@ export class Wall {
     this.cards = new Map();
     this.games = new Map();
     this.grid = el("div", { class: "wall" });
-    this.empty = el("p", { class: "empty" }, "No game is running.");
+    this.empty = el("p", { class: "empty" }, t`No game is running.`);
     this.element = el("div", {}, this.grid, this.empty);
     this.stream = new LiveStream(livePath("boards", contest), {
       boards: ({ changed, shown, live }) => {
@@ -76,7 +77,7 @@ export class Wall {
           if (this.grid.children[place] !== card.element) this.grid.insertBefore(card.element, this.grid.children[place] ?? null);
         });
         this.empty.hidden = wanted.length > 0;
-        this.empty.textContent = live ? `Running games cannot be shown now: ${live}. Trying again ...` : "No game is running.";
+        this.empty.textContent = live ? t`Running games cannot be shown now: ${live}. Trying again ...` : t`No game is running.`;
         onchange(wanted);
       },
     }, (state) => this.element.classList.toggle("stale", state !== "live"));

@@ -3,6 +3,7 @@
 import { el, stillMotion, svg } from "../dom.js";
 import { SIDE } from "../games/insertion.js";
 import { tile } from "./pieces.js";
+import { t } from "../texts.js";
 
 const CELL = 100;
 const NAMES = ["", "circle", "square", "triangle", "diamond", "star", "hexagon", "cross"];
@@ -67,7 +68,7 @@ export class InsertionBoard {
   describe(position) {
     const rows = this.rules.state(position).split("/");
     const word = (cell) => cell === "." ? "empty" : `${cell} ${NAMES[cell]}`;
-    return `Board, rows from the top: ${rows.map((row) => [...row].map(word).join(", ")).join("; ")}`;
+    return t`Board, rows from the top: ${rows.map((row) => [...row].map(word).join(", ")).join("; ")}`;
   }
 
   show(position, last) {
@@ -106,7 +107,7 @@ export class InsertionBoard {
     const visible = this.rules.visible(position);
     this.belt.replaceChildren(...[...visible].slice(0, 40).map((picture, i) =>
       svg("svg", { viewBox: "-50 -50 100 100", class: i ? "chip" : "chip first" }, tile(Number(picture)))));
-    this.belt.setAttribute("aria-label", visible ? `Next pictures: ${[...visible].join(" ")}` : "No pictures left");
+    this.belt.setAttribute("aria-label", visible ? t`Next pictures: ${[...visible].join(" ")}` : t`No pictures left`);
   }
 
   /** Play the phases of `step` from the position shown; `ms` for a phase that moves pictures by one cell. */

@@ -5,6 +5,7 @@
 
 import { el, stillMotion, svg } from "../dom.js";
 import { piece } from "./pieces.js";
+import { t } from "../texts.js";
 
 const CELL = 60;
 /** How far labels and arrows stand from the edge, and the room that they take. */
@@ -107,10 +108,10 @@ export class SceneBoard {
     const { width, height, labels = [] } = this.layout;
     const below = new Map(labels.filter(([, y]) => y >= height).map(([x, , name]) => [x, name]));
     const beside = new Map(labels.filter(([x]) => x < 0).map(([, y, name]) => [y, name]));
-    const name = ([x, y]) => `${below.get(x) ?? `column ${x + 1} row `}${beside.get(y) ?? height - y}`;
+    const name = ([x, y]) => `${below.get(x) ?? t`column ${x + 1} row `}${beside.get(y) ?? height - y}`;
     const signs = [...new Set([...pieces].filter((sign) => sign !== "."))].sort().reverse();
     const places = (sign) => this.cells.filter((_, place) => pieces[place] === sign).map(name).join(" ");
-    return `Board of ${width} by ${height}. ${signs.map((sign) => `${sign.toUpperCase()}: ${places(sign)}.`).join(" ") || "It is empty."}`;
+    return t`Board of ${width} by ${height}. ${signs.map((sign) => `${sign.toUpperCase()}: ${places(sign)}.`).join(" ") || t`It is empty.`}`;
   }
 
   show(scene, last) {
@@ -149,7 +150,7 @@ export class SceneBoard {
   #showComing(coming) {
     this.extra.hidden = !coming;
     this.belt.replaceChildren(...[...coming].slice(0, COMING).map((sign, i) => svg("svg", { viewBox: "-50 -50 100 100", class: i ? "chip" : "chip first" }, piece(sign, this.layout.styles[sign]))));
-    this.belt.setAttribute("aria-label", `Next: ${[...coming].join(" ")}`);
+    this.belt.setAttribute("aria-label", t`Next: ${[...coming].join(" ")}`);
   }
 
   animate(step, last) {

@@ -1,0 +1,149 @@
+// The texts of the pages in two languages. A text stands in the code in English, t`ply ${ply} of ${all}`; here is its
+// translation, by the text with {} for each value. A translation may number the values, {1} {0}. A test finds a text
+// that is missing here, and one that nothing uses.
+
+const BULGARIAN = {
+  // times, counts, results
+  "{} of {}": "{} от {}", "{} s": "{} s", ", about {} left": ", остават около {}", "; {} an hour{}": "; {} на час{}", " and {} more": " и още {}",
+  "Waiting for {}{}": "Чака се {}{}", "void, it does not count": "анулирана, не се брои", " by forfeit": " служебно", "{} wins": "{} печели", "no winner": "няма победител",
+  "a draw": "равенство", "a draw of {}": "равенство между {}", "wins": "печели", "zombie": "зомби", "to move": "на ход", "to move ": "на ход ", "ply {}": "ход {}", ". Over: {}": ". Край: {}",
+  // menu
+  "Contests": "Състезания", "Replay a file": "Партия от файл", "TV": "ТВ", "Play": "Игра", "Organiser": "Организатор", "Skip to the content": "Към съдържанието", "Pages": "Страници",
+  "Switch between light and dark": "Светла или тъмна страница", "Light or dark": "Светло или тъмно", "{}{}. This page asks again in {} s ...": "{}{}. Страницата ще опита пак след {} s ...",
+  "the server does not answer": "сървърът не отговаря",
+  // boards
+  "Board, rows from the top: {}": "Дъска, редове отгоре: {}", "Next pictures: {}": "Следващи картинки: {}", "No pictures left": "Няма повече картинки", "column {} row ": "колона {} ред ",
+  "Board of {} by {}. {}": "Дъска {} на {}. {}", "It is empty.": "Празна е.", "Next: {}": "Следва: {}",
+  // a contest
+  "Contest": "Състезание", "Game": "Партия", "Games": "Партии", "Started": "Начало", "Status": "Състояние", "Now playing: ": "Сега се играе: ", "No contest has begun yet.": "Още няма започнало състезание.",
+  "The contests cannot be shown": "Състезанията не могат да се покажат", "This contest cannot be shown": "Състезанието не може да се покаже", "All contests": "Всички състезания",
+  "the address names no contest": "адресът не посочва състезание", "Rank": "Място", "Bot": "Бот", "Bots": "Ботове", "Score": "Резултат", "Points": "Точки", "Mean": "Средно", "Wins": "Победи", "Faults": "Грешки",
+  "ranked by score: {}": "подредени по резултат: {}", "scored by wins": "по победи", "scored by points": "по точки", " a game, because the numbers of games differ": " на партия, защото броят на партиите е различен",
+  "a score of {}": "резултат {}", "{} wins a game": "{} победи на партия", "{} points a game": "{} точки на партия", "{} lead with {} in {}": "{} водят с {} в {}", "{} leads with {} in {}": "{} води с {} в {}",
+  "{} are first with {} in {}": "{} са първи с {} в {}", "{} is first with {} in {}": "{} е първи с {} в {}", ", {} void": ", {} анулирани", "Games played": "Изиграни партии", "{} per seat{}": "{} на играч{}", " + {} s per move": " + {} s на ход",
+  "; the table stands still since {} UTC, until the contest is over": "; таблицата е замразена от {} UTC до края на състезанието",
+  "Ended early: after {} games {} is separated from all others at 95 %.": "Предсрочен край: след {} партии {} се отделя от останалите с 95 %.",
+  "Ended early: after {} games {} are separated from all others at 95 %.": "Предсрочен край: след {} партии {} се отделят от останалите с 95 %.",
+  "No bot has entered.": "Още няма ботове.", "Latest:": "Последни:", "Running games": "Текущи партии", "No game is running.": "Сега няма партия.", "As of {} UTC": "Към {} UTC", "Head of the record chain: ": "Глава на веригата от записи: ",
+  "Standings": "Класиране", "The connection is lost; the standings may be older. Connecting again ...": "Връзката прекъсна; класирането може да е остаряло. Свързване отново ...",
+  "Running games cannot be shown now: {}. Trying again ...": "Текущите партии не могат да се покажат сега: {}. Нов опит ...",
+  // the list of games
+  "Won": "Спечелени", "Drawn": "Равни", "Lost": "Загубени", "Void": "Анулирани", "Any": "Всички", "All": "Всички", "End": "Край", "Plies": "Ходове", "Time": "Време", "Ended": "Завършила", "State": "Състояние",
+  "Over": "Завършили", "Running": "Текущи", "Planned": "Предстоящи", "Against": "Срещу", "Result": "Резултат", "Fault": "Грешка", "With or without": "Със или без", "Any fault": "С грешка", "Next": "Напред", "Previous": "Назад",
+  "Show {} planned": "Покажи {} предстоящи", "Hide {} planned": "Скрий {} предстоящи", "No game matches.": "Няма такава партия.", "No game has ended yet.": "Още няма завършила партия.", "planned later and not listed": "по-късно, не са изброени",
+  ", page {} of {}": ", страница {} от {}", "planned": "предстои", "{} planned": "{} предстоящи",
+  // cross-table, ranges, faults, rounds, ratings
+  "Cross-table": "Таблица всеки срещу всеки",
+  "Points of the bot in the row against the bot in the column, by their ranks; a dot is a game won, drawn or lost. A sum opens to its games.": "Точки на бота от реда срещу бота от колоната, по местата им; точка е спечелена, равна или загубена партия. Сборът се отваря до партиите си.",
+  "{} against {}: {}": "{} срещу {}: {}", "running, {}": "тече, {}", "{}, game {}, {}": "{}, партия {}, {}", "Least": "Най-малко", "Median": "Медиана", "Most": "Най-много", "Per game": "На партия",
+  "Over all games of a bot with a result: the line is from the least to the most, the box has the middle half, the dot is the median.": "По всички завършили партии на бота: линията е от най-малкото до най-голямото, правоъгълникът е средната половина, точката е медианата.",
+  "Time that its clock charged": "Време по часовника му", "The newest {} of {}.": "Най-новите {} от {}.", "What happened": "Какво се случи",
+  "Bracket": "Схема", "Rounds": "Кръгове", "Order: {}": "Ред: {}", "Match": "Среща", "First seat": "Първи играч", "Second seat": "Втори играч", "Version": "Версия", "Rating": "Рейтинг", "Ranks": "Места", "Ratings": "Рейтинги", "Ratings of versions": "Рейтинги на версиите", "Versions": "Версии",
+  "no game was won or drawn against it by a rated player or one below": "никой с рейтинг или под него не го е победил и не е направил равенство с него",
+  "it has won or drawn no game against a rated player or one above": "не е победил и не е направил равенство с никой с рейтинг или над него",
+  "no results in both directions connect it with other players": "няма резултати и в двете посоки с други играчи",
+  "Not rated: {} ({}).": "Без рейтинг: {} ({}).", "Seat {} is worth {}{} against seat 1.": "Място {} струва {}{} спрямо място 1.",
+  "Fitted to {}; a difference of 100 is a score of 64 %. {} {}": "По {}; разлика от 100 е резултат 64 %. {} {}", " (95 %: {} to {}), rank {} of {}": " (95 %: от {} до {}), място {} от {}",
+  // a bot
+  "the address names no bot": "адресът не посочва бот", "no bot of this name in {}": "няма такъв бот в {}", "No rank before the first result": "Без място преди първия резултат", "Rank {} of {}: {} points in {}, {} won": "Място {} от {}: {} точки в {}, {} спечелени",
+  "; faults: ": "; грешки: ", "Opponents": "Противници", "Theirs": "Техни", "Best game": "Най-добра партия", "This bot cannot be shown": "Ботът не може да се покаже",
+  // a game
+  "{}: {} at ply {}": "{}: {} на ход {}", "cascade of {} waves at ply {}": "верига от {} вълни на ход {}", " for {}": " за {}", "ply {}: {} plays {}": "ход {}: {} играе {}", "; from here {} leads to the end": "; оттук {} води до края",
+  "Decisive plies": "Решаващи ходове", "the server": "сървърът", "ply {} of {}": "ход {} от {}", "The bots have noted no evaluation yet": "Ботовете още не са дали оценка",
+  "The bots see {} ahead by {} of 100, each by its own evaluations": "Според ботовете {} води с {} от 100, всеки по своите оценки", "The start.": "Начало.", " (played by the server)": " (играно от сървъра)", "Ply {}: {} plays {}": "Ход {}: {} играе {}", " in {} waves": " в {} вълни",
+  "Moves": "Ходове", "Time left": "Оставащо време", "Evaluation, each bot for itself": "Оценка на всеки бот", "ply 0": "ход 0", "Ply": "Ход", "Play (space)": "Пусни (интервал)", "Pause (space)": "Пауза (интервал)", "Speed": "Скорост", "Live": "На живо",
+  "Previous fault": "Предишна грешка", "Next fault": "Следваща грешка", "Previous cascade": "Предишна верига", "Next cascade": "Следваща верига", "Replay": "Преглед", "Start (Home)": "Начало (Home)", "Back (left arrow)": "Назад (стрелка)", "Forward (right arrow)": "Напред (стрелка)", "End (End)": "Край (End)",
+  "Checking the record ...": "Проверка на записа ...", "✓ Verified here: {}": "✓ Проверено тук: {}", "✗ This record does not verify. {}": "✗ Записът не издържа проверката. {}", "Check it against the head": "Провери спрямо главата",
+  "Seat {}: {}": "Място {}: {}", " points ": " точки ", "zombie since ply {}: {}{}": "зомби от ход {}: {}{}", " (it sent “{}”)": " (изпрати „{}“)", "no clock": "без часовник", "Note about ply {}{}": "Бележка за ход {}{}", "best line ": "най-добро продължение ",
+  "This game cannot be shown": "Партията не може да се покаже", "Back to the contest": "Към състезанието", "The contest": "Състезанието", "Same bots": "Същите ботове", "Previous game": "Предишна партия", "Next game": "Следваща партия", "Open the page": "Отвори страницата",
+  "Its record is shown when all games on the same deal have a result.": "Записът ѝ се показва, когато всички партии със същото раздаване завършат.", "● live": "● на живо", "○ not live": "○ не е на живо", " game {} of {}": " партия {} на {}", "{}, game {} of {}, {}": "{}, партия {} на {}, {}",
+  "The connection is lost; the game may be further on. Connecting again ...": "Връзката прекъсна; партията може да е напреднала. Свързване отново ...", "The game is over. {}": "Играта свърши. {}", "The address names no game.": "Адресът не посочва партия.", "Game {} is over. {}": "Партия {} свърши. {}",
+  "Contest {} has no game {} that can be shown; it may not have begun yet.": "В състезание {} няма партия {}, която може да се покаже; може още да не е започнала.",
+  "Game {} was left out of this file for its size: “arena replay {}” shows it.": "Партия {} не е в този файл заради размера му: „arena replay {}“ я показва.", "There is no record of game {} here. {}": "Тук няма запис на партия {}. {}",
+  "This record cannot be played": "Записът не може да се изиграе", "The chain of the contest cannot be read: {}.": "Веригата на състезанието не може да се прочете: {}.", "The check could not be started.": "Проверката не можа да започне.",
+  "deal, moves, points and clocks are as recorded": "раздаване, ходове, точки и часовници са като в записа", "clocks and faults are as recorded": "часовници и грешки са като в записа", " Moves and points are not checked here: arena verify does that.": " Ходове и точки не се проверяват тук: това прави arena verify.",
+  "{}.{} A file alone does not prove its names.": "{}.{} Само файлът не доказва имената.", "names and result are as the contest lists them; {}": "имената и резултатът са като в състезанието; {}", "; record {} of the {} under the head {}…{}": "; запис {} от {} под главата {}…{}",
+  // sharing
+  "Share": "Сподели", "Copied": "Копирано", "Copy": "Копирай", "Copy the link to this ply": "Копирай връзка към този ход", "Download the record": "Изтегли записа", "Copy the moves as text": "Копирай ходовете като текст", "Save the moves as text": "Запази ходовете като текст", "Save the board as SVG": "Запази дъската като SVG", "Copy the code to embed the game": "Копирай код за вграждане",
+  // TV
+  "Open the game": "Отвори партията", "Stay with this game until it is over": "Остани при тази партия до края ѝ", "Pin": "Задръж", "Waiting for the next game ...": "Чака се следващата партия ...", "Next: {} ({})": "Следва: {} ({})", "Game {}, ply {}": "Партия {}, ход {}", ", first: {}": ", първи: {}",
+  "{} is {}, {} games were played{}.": "{}: {}, изиграни партии: {}{}.", "Full screen": "Цял екран", "Running game": "Текуща партия", "This server shows no running games.": "Този сървър не показва текущи партии.",
+  // playing
+  "Opponent, from weak to strong": "Противник, от слаб към силен", "Your seat": "Вашето място", "With the contest's clock ({} per seat{})": "С часовника на състезанието ({} на играч{})", "With hints": "С подсказки", "other people, by links": "други хора, с връзки", "a second person, by a link": "втори човек, с връзка", "1, moves first": "1, играе пръв",
+  "Start the game": "Започни партията", "Start a game": "Нова партия", "A regular game of this server, recorded and outside the standings. Without the clock a move may take 30 minutes.": "Редовна партия на сървъра, записана и извън класирането. Без часовник един ход може да трае 30 минути.", "Link of {}": "Връзка на {}",
+  "The game waits for its players": "Партията чака играчите си", "Send each of these links to one other person; a link works once.": "Изпратете всяка от тези връзки на по един човек; връзката важи веднъж.", "Send this link to the other person; it works once.": "Изпратете тази връзка на другия; тя важи веднъж.", "Take your seat as {}": "Заемете мястото на {}",
+  "not played": "не е играна", "The latest games played here": "Последните партии тук", "Players": "Играчи", "The server does not answer.": "Сървърът не отговаря.", "this server has no seats for a browser": "този сървър няма места за браузър", "Loading the engines ...": "Зареждане на програмите ...", "No game can be started here: {}.": "Тук не може да се започне партия: {}.",
+  "This server starts no games ([server] play is 0). A seat in the browser comes with a link that works once; on your own machine this command prints one:": "Този сървър не започва партии ([server] play е 0). Място в браузъра се получава с връзка, която важи веднъж; на вашата машина тази команда дава такава:",
+  "With --against person it prints two links, one for each of two people. In a contest, a [[bot]] table with person = true gives a link for that seat.": "С --against person тя дава две връзки, по една на човек. В състезание таблица [[bot]] с person = true дава връзка за това място.",
+  "This link is a seat in a game. It works once: from then on this browser has the seat.": "Тази връзка е място в партия. Важи веднъж: след това мястото е на този браузър.", "Take the seat": "Заемете мястото", "Connecting to the referee ...": "Свързване със съдията ...", "Waiting for a game: the other players are not there yet.": "Чака се партия: другите играчи още ги няма.",
+  "A game waits for you. The clock starts when all are ready.": "Чака ви партия. Часовникът тръгва, когато всички са готови.", "Waiting for the other players to be ready ...": "Чака се другите да са готови ...",
+  "The game is over. If the contest has another one for you, it will appear here.": "Играта свърши. Ако състезанието има друга за вас, тя ще се появи тук.", "The contest is over.": "Състезанието свърши.", "Starting the game ...": "Партията започва ...", "Waiting for the other players.": "Чакат се другите играчи.", "The game is over.": "Играта свърши.",
+  "Ready": "Готов", "Hint": "Подсказка", "Give up? The server plays your moves to the end.": "Предавате ли се? Сървърът ще играе вместо вас до края.", "Give up? You leave this contest for good.": "Предавате ли се? Напускате състезанието завинаги.", "Give up": "Предавам се", "Your move": "Вашият ход", "Another game": "Друга партия", "You play as {}": "Играете като {}",
+  "The connection is lost. Connecting again ...": "Връзката прекъсна. Свързване отново ...", "This seat is lost: the server has started again. Ask for a new link.": "Мястото е изгубено: сървърът е започнал отначало. Поискайте нова връзка.", "The game is over, and another one waits for you.": "Играта свърши, чака ви друга.", "It is your turn.": "Вие сте на ход.", "The others move.": "Другите са на ход.",
+  "The game is over": "Играта свърши", "The game is over{}": "Играта свърши{}", "Move {}": "Ход {}", "{} is not a legal move here.": "{} не е позволен ход тук.", "Type a move, or choose one on the board.": "Напишете ход или изберете на дъската.", "The record of game {}": "Записът на партия {}",
+  // registering
+  "Name of the bot": "Име на бота", "Author": "Автор", "Language": "Език", "Register a bot": "Регистрация на бот", "For the contest {}. This link works once; the name has letters, digits, \"_\", \".\" and \"-\".": "За състезанието {}. Връзката важи веднъж; името има букви, цифри, \"_\", \".\" и \"-\".", "Register": "Регистрирай", "{} is registered": "{} е регистриран",
+  "Its token, which is shown only now: ": "Ключът му, който се показва само сега: ", "Keep it: the bot logs in with it, and the server has its digest alone. If it is lost, ask the organiser for a new one.": "Пазете го: ботът влиза с него, а сървърът има само отпечатъка му. Ако се изгуби, поискайте нов от организатора.", "This page needs the link that the organiser has sent you.": "За тази страница трябва връзката, която организаторът ви е изпратил.",
+  // a file
+  "Choose a file": "Изберете файл", "Replay a record": "Преглед на запис", "Drop a file here: a record of ": "Пуснете файл тук: запис от ", " or the output of ": " или изхода на ", ". It stays in your browser.": ". Той остава в браузъра ви.", "the file is larger than 50 MB": "файлът е над 50 MB", "Choose another file": "Изберете друг файл", "or drop it here": "или го пуснете тук",
+};
+
+/** One of a thing and several, in both languages: 1 ply, 2 plies; 1 ход, 2 хода. */
+const COUNTED = {
+  game: ["game", "games", "партия", "партии"], ply: ["ply", "plies", "ход", "хода"], point: ["point", "points", "точка", "точки"], win: ["win", "wins", "победа", "победи"],
+  fault: ["fault", "faults", "грешка", "грешки"], result: ["result", "results", "резултат", "резултата"], match: ["match", "matches", "среща", "срещи"],
+  day: ["day", "days", "ден", "дни"], hour: ["hour", "hours", "час", "часа"], minute: ["minute", "minutes", "минута", "минути"],
+};
+
+/** Words of the protocol and of the API, which pages show as they are in English. */
+const NAMED = {
+  running: "тече", finished: "завършило", incomplete: "незавършено", stopped: "спряно", aborted: "прекратено", over: "завършила", planned: "предстои", complete: "завършена", win: "победа", draw: "равенство", loss: "загуба",
+  void: "анулирана", forfeit: "служебно", open: "играе се", "to come": "предстои", vacant: "празно", bye: "почива", walkover: "служебно", decided: "решена",
+};
+
+export const languages = [["en", "English"], ["bg", "Български"]];
+
+/** The chosen language, else that of the browser; English where there is neither. */
+function ownLanguage() {
+  let chosen = null;
+  try { chosen = globalThis.localStorage?.getItem("language"); } catch { /* storage may be forbidden */ }
+  const wanted = chosen ?? (globalThis.document ? navigator.language.slice(0, 2) : "en");
+  return languages.some(([code]) => code === wanted) ? wanted : "en";
+}
+
+export const language = ownLanguage();
+
+/** The language of this browser from the next page on. */
+export function chooseLanguage(code) {
+  try { localStorage.setItem("language", code); } catch { /* the choice lasts for no page */ }
+}
+
+/** A text in the language of the page: t`ply ${ply}`. */
+export function t(parts, ...values) {
+  return translated(language, parts, values);
+}
+
+/** `parts` with `values` between them, in `code`; a text that is not in the catalogue stays English. */
+export function translated(code, parts, values) {
+  const found = code === "bg" ? BULGARIAN[parts.join("{}")] : undefined;
+  if (found === undefined) return parts.reduce((text, part, i) => `${text}${values[i - 1]}${part}`);
+  let next = 0;
+  return found.replace(/\{(\d?)\}/g, (_, place) => values[place === "" ? next++ : Number(place)]);
+}
+
+/** "games" or "game" for `count` of them. */
+export function counted(count, word) {
+  const [one, many, oneBulgarian, manyBulgarian] = COUNTED[word];
+  if (language === "bg") return count === 1 ? oneBulgarian : manyBulgarian;
+  return count === 1 ? one : many;
+}
+
+/** A word of the protocol or the API, such as the end of a game. */
+export function named(word) {
+  return language === "bg" ? NAMED[word] ?? word : word;
+}
+
+/** For tests: the texts that are translated, the words of `counted` and of `named`. */
+export function catalogue() {
+  return { texts: BULGARIAN, counted: COUNTED, named: NAMED };
+}
