@@ -98,8 +98,10 @@ class Entrants:
         """One that has left comes again."""
         self._games.fixtures.come_back(bot.name, now)
         bot.readmit()
+        self._games.validations.enter(bot)
         self._out.fact(Left(bot.name, left=False))
         self._out.fact(bot.conduct)
+        self._out.fact(TrialSet(bot.name, bot.trial))
         return bot
 
     def remove(self, bot: Bot, now: int) -> None:
@@ -146,16 +148,21 @@ class Entrants:
         bot.lift()
         self._out.fact(bot.conduct)
         self._await(bot)
+        self._end_validation(bot, now)
         self._games.update_free_slots(bot, now)
 
     def validate(self, bot: Bot, now: int) -> None:
         """Have a bot, or a new version of it, play a validation game before it is paired again."""
+        self._games.validations.require(bot)
+        self._await(bot)
+        self._end_validation(bot, now)
+        self._games.update_free_slots(bot, now)
+
+    def _end_validation(self, bot: Bot, now: int) -> None:
+        """Break off a validation game that would decide nothing any more."""
         for slot in bot.slots:
             if slot.game is not None and slot.game.is_validation:
                 self._games.void(slot.game, REASON, now)
-        self._games.validations.require(bot)
-        self._await(bot)
-        self._games.update_free_slots(bot, now)
 
     def _await(self, bot: Bot) -> None:
         """A bot that was connected and could not be paired is not absent any more."""

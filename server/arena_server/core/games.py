@@ -220,7 +220,7 @@ class GameManager:
         if live.match.over:
             return
         if live.is_validation:
-            repeated = True  # as long as its bot needs one
+            repeated = tried(live).trial
         else:
             self.fixtures.set_void(live.number)
             repeated = again and self.play_again(live.number)

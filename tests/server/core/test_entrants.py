@@ -189,6 +189,7 @@ class TestRemove:
         assert harness.last_entries == [
             (0, "left", "ann", False),
             (0, "conduct", "ann", 0, False, 0),
+            (0, "trial", "ann", False),
             (0, "games", "", 6),
             (0, "token", "ann", token_digest(TOKEN)),
         ]

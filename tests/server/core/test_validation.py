@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -26,6 +27,7 @@ from arena_server.core.log_events import (
     ValidationFailed,
     ValidationStarted,
 )
+from arena_server.core.validation import other_move
 
 from .contest_harness import ContestHarness, check_sums, play_on, restarted, rows
 
@@ -87,6 +89,11 @@ class TestBefore:
             seat = record.names.index(REFEREE) + 1
             (ply,) = (ply for ply in record.plies if ply.seat == seat)
             assert (ply.time_ms, ply.clock[seat - 1], ply.zombie) == (0, 20_010, False)
+            assert other_move(record, harness.config.seed) == 0
+            place = record.plies.index(ply)
+            other = (ply._replace(move="1" if ply.move != "1" else "2"),)
+            changed = replace(record, plies=record.plies[:place] + other + record.plies[place + 1 :])
+            assert other_move(changed, harness.config.seed) == place + 1
         assert [record.names for record in records(harness).values()] == [("ann", REFEREE), (REFEREE, "bob")]
         assert harness.received("ann")[-2].startswith("OVER v1") or "OVER v1" in harness.transcript("ann")
 
@@ -108,14 +115,23 @@ class TestBefore:
             play(each, "cid")
             assert each.logged(BotValidated)[-1].bot == "cid"
 
+    def test_one_that_comes_back_plays_one_too(self) -> None:
+        harness = begun("ann", "bob", "cid")
+        play(harness, "ann")
+        assert harness.command("remove", "ann") is None
+        assert harness.command("add", "ann", entrant=Entrant("ann", token_digest("new"))) is None
+        for each in (restarted(harness), harness):
+            each.log_in("ann", " token=new")
+            assert each.logged(ValidationStarted)[-1].bot == "ann"
+
     def test_one_who_is_lifted_needs_none(self) -> None:
         harness = begun("ann", "bob")
         play(harness, "ann")
         assert harness.command("lift", "bob") is None
         assert harness.last_entries[:2] == [(0, "trial", "bob", False), (0, "conduct", "bob", 0, False, 0)]
-        play(harness, "bob", "99")
-        assert harness.logged(ValidationFailed) == []
-        assert len(harness.logged(GameStarted)) == 1
+        harness.wait(0)
+        assert harness.logged(GameVoided) == [GameVoided("v2", "organiser", again=False)]
+        assert len(harness.logged(GameStarted)) == 1, "bob has a free slot"
         again = restarted(harness)
         for name in ("ann", "bob"):
             again.log_in(name)

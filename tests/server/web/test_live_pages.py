@@ -18,12 +18,12 @@ from arena_protocol.record import describe_result, winning_seats
 from arena_server.store.reader import Results
 
 from ..programs import PATIENCE_S, Players, contest, inside
-from .browser import PHONE, REBOUND, Watched
+from .browser import DESKTOP, PHONE, REBOUND, Watched
 from .node import Node
 from .persons import PERSONS, Person, Web, game_of_two, play, two_persons, wait_for_ply
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Route
+    from playwright.sync_api import Dialog, Route
 
 pytestmark = pytest.mark.real
 
@@ -371,10 +371,23 @@ class TestOrganiser:
             page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
             pages.shoot(page, "organiser-phone")
+            # Each row is a card: its buttons are in view without scrolling.
+            assert page.evaluate(
+                "[...document.querySelectorAll('.orders button')]"
+                ".every((each) => each.getBoundingClientRect().right <= innerWidth)"
+            )
+            page.set_viewport_size({"width": DESKTOP[0], "height": DESKTOP[1]})
             page.get_by_role("button", name="Pause").click()
             page.get_by_role("button", name="Resume").click()
             page.get_by_role("button", name="Pause").wait_for()
-            page.on("dialog", lambda dialog: dialog.accept())
+            asked: list[str] = []
+            agree = True
+
+            def answer(dialog: Dialog) -> None:
+                asked.append(dialog.message)
+                (dialog.accept if agree else dialog.dismiss)()
+
+            page.on("dialog", answer)
             page.get_by_role("button", name=re.compile("^Void g")).click()
             page.get_by_text(re.compile("1 void")).wait_for()
             page.get_by_label("Your name").fill("jan")
@@ -403,6 +416,23 @@ class TestOrganiser:
             page.get_by_role("row").filter(has_text="withdrawn").wait_for()
             page.reload()  # the token is kept for the tab
             page.get_by_role("button", name="Drain").wait_for()
+            page.get_by_label("More games a pair").fill("3")
+            page.get_by_role("button", name="Extend").click()
+            page.get_by_role("alert").filter(has_text="expected a multiple of 2 games, got 3").wait_for()
+            page.get_by_label("More games a pair").fill("4")
+            page.get_by_role("button", name="Extend").click()
+            page.get_by_text("Done: extend 4").wait_for()
+            assert asked[-1] == "Extend the contest by 4?"
+            agree = False
+            page.get_by_role("button", name="Abort").click()
+            assert asked[-1].startswith("End the contest for good, now?")
+            assert page.get_by_text(re.compile("^open; ")).count() == 1
+            agree = True
+            page.get_by_role("button", name="Abort").click()
+            page.get_by_text(re.compile("^aborted; ")).wait_for()
+            # A contest that is over takes no orders.
+            for gone in ("Extend", "Abort", "Add", "Kick ann"):
+                page.get_by_role("button", name=gone, exact=True).wait_for(state="hidden")
             page.get_by_role("button", name="Log out").click()
             field.wait_for()
             assert page.evaluate("sessionStorage.length") == 0

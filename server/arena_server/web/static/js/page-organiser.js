@@ -1,7 +1,7 @@
 // The organiser's page: state of the contest, and orders. The token is sent in a header of each request, so no other
 // site can give orders through this browser; it is kept for this tab only.
 
-import { applyTheme, el, gamesText, numberText, pageHeader, plural, waitingText } from "./dom.js";
+import { applyTheme, el, gamesText, labelled, numberText, pageHeader, plural, waitingText } from "./dom.js";
 
 const REFRESH_MS = 2000;
 /** The latest orders that the page shows; `arena admin orders` has all. */
@@ -103,14 +103,17 @@ function draw(status) {
   Object.assign(parts, { title: el("h1"), sub: el("p", { class: "sub" }), waiting: el("p", { class: "sub" }), games: scrolled("Running games"), bots: scrolled("Bots"), gate: el("p", { class: "tools" }), orders: scrolled("Orders"), token: el("output", { class: "token" }),
     by: el("input", { type: "text", id: "by", size: 16, maxlength: 60, autocomplete: "name", value: localStorage.getItem("arena-organiser") ?? "" }),
     reason: el("input", { type: "text", id: "reason", size: 32, maxlength: 300, autocomplete: "off" }) });
-  const games = el("input", { type: "text", id: "extend", size: 4, inputmode: "numeric", pattern: "[0-9]+", required: true });
-  const replay = el("input", { type: "text", id: "replay", size: 8, pattern: "g[0-9]+", required: true });
+  const games = [
+    oneField("replay", "Replay", "Play a void game again", { size: 8, pattern: "g[0-9]+" }),
+    oneField("extend", "Extend", "More games a pair, or rounds", { size: 4, inputmode: "numeric", pattern: "[0-9]+" }),
+  ];
+  const add = addForm();
+  // A contest that is over takes no orders.
+  parts.forms = [...games, add];
   main.replaceChildren(el("div", { class: "title" }, parts.title, parts.sub, parts.waiting, parts.gate,
       el("p", { class: "filters" }, el("label", { for: "by" }, "Your name", parts.by), el("label", { for: "reason" }, "Reason of the next order", parts.reason)), done, message),
-    el("section", { class: "panel" }, el("h2", {}, "Running games"), parts.games,
-      el("form", { class: "filters", onsubmit: (event) => { event.preventDefault(); order("replay", replay.value); } }, el("label", { for: "replay" }, "Play a void game again", replay), el("button", { type: "submit" }, "Replay")),
-      el("form", { class: "filters", onsubmit: (event) => { event.preventDefault(); order("extend", games.value); } }, el("label", { for: "extend" }, "More games a pair, or rounds", games), el("button", { type: "submit" }, "Extend"))),
-    el("section", { class: "panel" }, el("h2", {}, "Bots"), parts.bots), addForm(),
+    el("section", { class: "panel" }, el("h2", {}, "Running games"), parts.games, ...games),
+    el("section", { class: "panel" }, el("h2", {}, "Bots"), parts.bots), add,
     el("section", { class: "panel" }, el("h2", {}, "Orders"), parts.orders),
     el("p", {}, el("button", { type: "button", onclick: () => { token = null; askForToken(); } }, "Log out")));
   update(status);
@@ -122,6 +125,7 @@ function update(status) {
   parts.sub.textContent = `${status.state}${hoursText(status)}; ${gamesText(games.done, games.total)}, ${games.running} running, ${games.void} void; ${numberText(status.plies)} plies; ${plural(status.connections, "connection")}`;
   parts.waiting.textContent = waitingText(status.waiting);
   const over = ["finished", "stopped", "incomplete", "aborted"].includes(status.state);
+  for (const form of parts.forms) form.hidden = over;
   parts.gate.replaceChildren(...(over ? [] : [
     status.state === "paused" ? action("Resume", "resume") : action("Pause", "pause"), action("Drain", "drain"), action("Abort", "abort"),
   ]));
@@ -186,15 +190,22 @@ function action(title, verb, target = "") {
   return el("button", { type: "button", "aria-label": target ? `${title} ${target}` : title, onclick: () => order(verb, target) }, title);
 }
 
+/** On a phone each row is a card, so that its buttons are in view. */
 function table(heads, rows) {
-  return el("table", {}, el("thead", {}, el("tr", {}, ...heads.map((head) => el("th", { scope: "col" }, head)))),
-    el("tbody", {}, ...rows.map((cells) => el("tr", {}, ...cells.map((cell, i) => el("td", { class: i === 0 ? "name-cell" : null }, Array.isArray(cell) ? el("div", { class: "orders" }, cell) : cell))))));
+  const labels = heads.map((head) => head === "Orders" ? "" : head);
+  return el("table", { class: "cards" }, el("thead", {}, el("tr", {}, ...heads.map((head) => el("th", { scope: "col" }, head)))),
+    el("tbody", {}, ...rows.map((cells) => el("tr", {}, ...labelled(labels, cells.map((cell, i) => el("td", { class: i === 0 ? "name-cell" : Array.isArray(cell) ? "order-cell" : null }, Array.isArray(cell) ? el("div", { class: "orders" }, cell) : cell)))))));
+}
+
+/** A form for an order with one value. */
+function oneField(verb, title, label, attributes) {
+  const input = el("input", { type: "text", id: verb, autocomplete: "off", required: true, ...attributes });
+  return el("form", { class: "filters", onsubmit: (event) => { event.preventDefault(); order(verb, input.value.trim()); } }, el("label", { for: verb }, label, input), el("button", { type: "submit" }, title));
 }
 
 /** A form that adds a bot, and where the token is shown that the server has made for it: the only time. */
 function addForm() {
   const fields = ABOUT.map(([key, title, most]) => [key, el("input", { type: "text", id: `add-${key}`, size: key === "url" ? 28 : 14, maxlength: most, autocomplete: "off", required: key === "name" }), title]);
-  const author = el("input", { type: "text", id: "invite", size: 14, maxlength: 32, autocomplete: "off", required: true });
   return el("section", { class: "panel" }, el("h2", {}, "Add a bot"),
     el("p", { class: "sub" }, "It plays from now on. The server makes its token, shows it once, and keeps its digest."),
     el("form", { class: "filters", onsubmit: async (event) => {
@@ -202,9 +213,7 @@ function addForm() {
       const given = Object.fromEntries(fields.map(([key, input]) => [key, input.value.trim()]));
       if (await order("add", given.name, given)) for (const [, input] of fields) input.value = "";
     } }, ...fields.map(([key, input, title]) => el("label", { for: `add-${key}` }, title, input)), el("button", { type: "submit" }, "Add")),
-    el("form", { class: "filters", onsubmit: (event) => { event.preventDefault(); order("invite", author.value.trim()); } },
-      el("label", { for: "invite" }, "Or a link for an author to register a bot", author), el("button", { type: "submit" }, "Invite")),
-    parts.token);
+    oneField("invite", "Invite", "Or a link for an author to register a bot", { size: 14, maxlength: 32 }), parts.token);
 }
 
 if (token) begin();
