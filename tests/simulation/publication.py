@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from tests.server.programs import Outcome, inside
 from tests.simulation.bots import Spectator
-from tests.simulation.server import ENTRIES, RECORD
+from tests.simulation.disk import ENTRIES, RECORD
 from tests.simulation.world import World
 
 from arena_protocol.record_codec import decode

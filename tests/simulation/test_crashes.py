@@ -138,7 +138,7 @@ class TestAServerThatLosesThings:
             _at_every_boundary()
 
     def test_a_journal_that_lost_an_entry(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        from tests.simulation.server import Disk
+        from tests.simulation.disk import Disk
 
         past = Disk.past
 
@@ -151,7 +151,7 @@ class TestAServerThatLosesThings:
             _at_every_boundary()
 
     def test_a_result_that_is_lost(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        from tests.simulation.server import Disk
+        from tests.simulation.disk import Disk
 
         past = Disk.past
 
