@@ -359,8 +359,9 @@ class Contest:
     def _start_and_end(self, now: int) -> None:
         self._games.reconsidered()
         self._entrants.succeed(now)
-        self._connections.set_waits(self._commands.may_start, self._bots, now)
-        goes_on = not self._stopping and self._ended is None and self._commands.may_start
+        may_start = self._commands.may_start
+        self._connections.set_waits(may_start, self._bots, now)
+        goes_on = not self._stopping and self._ended is None and may_start
         if goes_on:
             self._games.pair(now)
         # While a game runs it may become void and be played again.

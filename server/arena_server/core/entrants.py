@@ -132,7 +132,9 @@ class Entrants:
 
     def succeed(self, now: int) -> None:
         """Let the programs play whose predecessors have ended their games."""
-        for bot in [bot for bot in self._succeeding.values() if bot.may_be_succeeded]:
+        for bot in list(self._succeeding.values()):
+            if not bot.may_be_succeeded:
+                continue
             del self._succeeding[bot.name]
             version = bot.succeed()
             self._out.effects.append(BotReplaced(bot.name, version))

@@ -260,10 +260,10 @@ class GameManager:
             time_used(match.plies, len(names)),
         )
         self.fixtures.add(past)
-        barred = [bot for name in names if (bot := self._bots[name]).on_probation]
-        if barred and past.end != VOID:
-            self.validations.begin(barred, now)
-            for bot in barred:
+        for name in names:
+            bot = self._bots[name]
+            if bot.on_probation and past.end != VOID:
+                self.validations.begin([bot], now)
                 self.fixtures.update(bot, now)  # it may have other slots, which are free
         live.transcript.close(match.totals, match.end, now, opened=self.fixtures.may_show_deal(past))
         self._out.effects.append(GameOver(game_id, match.end, match.totals, past.faults))

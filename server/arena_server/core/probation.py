@@ -45,7 +45,7 @@ class Participant:
     @property
     def barred(self) -> bool:
         """Whether no game of the contest starts with it."""
-        return self.removed or self.on_probation or self.trial
+        return self.kicked or self.withdrawn or self.on_probation or self.trial
 
     @property
     def conduct(self) -> Conduct:
