@@ -82,7 +82,8 @@ unit: $(INSTALLED)
 coverage: $(INSTALLED)  ## measure branch coverage of protocol and core; fail below 100 %
 	$(BIN)/pytest -m "not soak" --numprocesses 2 --cov --cov-branch --cov-fail-under=100 tests/protocol tests/server/core
 
-soak: $(INSTALLED)  ## run the long simulation, fuzz and kill tests, and new examples of all properties; SEED=1
+soak: export SOAK_MINUTES = $(or $(MINUTES),3)
+soak: $(INSTALLED)  ## run the long simulation, fuzz and kill tests, and new examples of all properties; SEED=1 MINUTES=3
 	@seed=$(or $(SEED),$$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')); \
 	run="$(BIN)/pytest --timeout 0 --hypothesis-profile soak --hypothesis-seed $$seed"; \
 	echo "seed $$seed; the same test again: $$run TEST"; \

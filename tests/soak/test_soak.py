@@ -1,0 +1,24 @@
+"""The soak run, for minutes; `python -m tests.soak` plays it for as long as wanted."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from .run import run
+
+#: Kilobytes that a server may grow from the first third of its lives to the last.
+GROWTH_KB = 30_000
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(0)
+def test_everything_is_killed_and_nothing_is_lost(tmp_path: Path, soak_seed: int) -> None:
+    report = run(tmp_path, float(os.environ.get("SOAK_MINUTES", "3")), bots=50, seed=soak_seed)
+    print(report)
+    assert report.games > 0
+    assert report.announced > report.games
+    assert report.kills.keys() == {"bot", "server", "postgresql"}
+    assert report.third(True) - report.third(False) < GROWTH_KB
