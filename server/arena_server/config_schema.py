@@ -285,6 +285,26 @@ class ServerTable(_Table):
         return self
 
 
+class SiteTable(_Table):
+    """`[site]`: what the pages say of their organiser."""
+
+    title: str | None = Field(default=None, min_length=1, max_length=60)
+    text: str | None = Field(default=None, min_length=1, max_length=500)
+    #: Addresses by the text of their links.
+    links: dict[str, str] = Field(default_factory=dict, max_length=8)
+    #: A file, relative to the configuration.
+    logo: str | None = Field(default=None, min_length=1)
+
+    @field_validator("links")
+    @classmethod
+    def _check_links(cls, links: dict[str, str]) -> dict[str, str]:
+        for text, url in links.items():
+            if not 0 < len(text) <= 40 or not _URL.fullmatch(url):
+                expected = 'expected TEXT = "https://HOST/PATH" with at most 40 characters'
+                raise ValueError(f"{expected}, got {text!r}")
+        return links
+
+
 class ContainerTable(_Table):
     """`[container]`: what each bot in a container may use; a bot's own keys replace these."""
 
@@ -511,6 +531,7 @@ class ContestFile(_Table):
     contest: ContestTable
     game: GameTable = Field(default_factory=GameTable)
     server: ServerTable = Field(default_factory=ServerTable)
+    site: SiteTable = Field(default_factory=SiteTable)
     container: ContainerTable = Field(default_factory=ContainerTable)
     submissions: SubmissionsTable = Field(default_factory=SubmissionsTable)
     bot: list[BotTable] = Field(max_length=MAX_BOTS)

@@ -19,6 +19,7 @@ from typing import Final
 from arena_server.errors import ArenaError, ConfigError
 from arena_server.sockets import urls_of
 from arena_server.store.database import Database
+from arena_server.web.about import NO_IDENTITY, SiteIdentity
 
 #: The environment's token takes precedence over the file's, on both sides.
 TOKEN_VARIABLE: Final = "ARENA_ADMIN_TOKEN"  # noqa: S105 - the name of a variable
@@ -72,9 +73,9 @@ class WebPorts:
 
     Without a port of their own the organiser's pages are part of the site. Without a `token`
     there are none. `names` are the host names by which the ports are reached, beside addresses
-    and localhost; pages of the origins `embed` may show a game in a frame. The site holds at most
-    `connections`. `persons` play in a browser. With `casual` visitors of the site may start games of
-    their own. `visited` is set when a browser has been on the site.
+    and localhost; pages of the origins `embed` may show a game in a frame. The pages say `about`.
+    The site holds at most `connections`. `persons` play in a browser. With `casual` visitors of the
+    site may start games of their own. `visited` is set when a browser has been on the site.
     """
 
     site: socket.socket | None = None
@@ -82,6 +83,7 @@ class WebPorts:
     token: str | None = None
     names: Sequence[str] = ()
     embed: Sequence[str] = ()
+    about: SiteIdentity = NO_IDENTITY
     connections: int = SITE_CONNECTIONS
     persons: Sequence[Invitation] = ()
     casual: CasualSetup | None = None

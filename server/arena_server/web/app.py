@@ -17,6 +17,7 @@ from starlette.routing import BaseRoute, Route
 
 from arena_server.errors import StoreError
 from arena_server.store.abandoned import stop_abandoned
+from arena_server.web.about import SiteIdentity
 from arena_server.web.api import OrganiserApi
 from arena_server.web.archive import Archive
 from arena_server.web.bridge import HostView, LoopBridge, UnavailableError
@@ -83,7 +84,7 @@ def site_app(
     for name in live:
         feed = TranscriptFeed(bridge, partial(view.hosted, name), view.news[name])
         public.connect(name, LiveHub(feed, partial(public.contest_document, name), secrets.token_hex(4)))
-    routes: list[BaseRoute] = [*public.routes(), *_pages(features, live=bool(live)).routes()]
+    routes: list[BaseRoute] = [*public.routes(), *_pages(features, ports.about, live=bool(live)).routes()]
     if token is not None:
         routes += OrganiserApi(bridge, view, token, ports.address, spectators=True).routes()
     routes += RegisterApi(bridge, view).routes()
@@ -101,7 +102,7 @@ def archive_app(database: Database, servers: Sequence[GameServer], ports: WebPor
     viewers = int(ports.connections * (1 - KEPT_FOR_PAGES))
     feed = partial(SocketFeed, servers) if servers else None
     public = PublicApi(Archive(database, delayed=True), features, viewers, feed=feed)
-    routes: list[BaseRoute] = [*public.routes(), *_pages(features, live=bool(servers)).routes()]
+    routes: list[BaseRoute] = [*public.routes(), *_pages(features, ports.about, live=bool(servers)).routes()]
     return application(routes, _checks(ports))
 
 
@@ -123,7 +124,7 @@ def _casual_games(setup: CasualSetup, referee: Referee, bridge: LoopBridge) -> C
     return CasualGames(setup, referee.configs[0], host)
 
 
-def _pages(features: Mapping[str, object], *, live: bool) -> Pages:
+def _pages(features: Mapping[str, object], about: SiteIdentity, *, live: bool) -> Pages:
     """The pages that have something to show here, and of these in the menu what a visitor can use."""
     optional = {
         "register": features["names"],
@@ -141,7 +142,7 @@ def _pages(features: Mapping[str, object], *, live: bool) -> Pages:
     ]
     # Without games to start, the page of seats needs a link.
     linked = {"index", "replay", "tv", "organiser"} | ({"play"} if features["start"] else set())
-    return Pages(pages, [page for page in pages if page in linked])
+    return Pages(pages, [page for page in pages if page in linked], about)
 
 
 def application(routes: Sequence[BaseRoute], middleware: Sequence[Middleware] = ()) -> Starlette:

@@ -23,6 +23,7 @@ from html import escape
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
+from arena_server.web.about import NO_IDENTITY, SiteIdentity
 from arena_server.web.security import digest_source
 
 STATIC: Final = Path(__file__).parent / "static"
@@ -40,7 +41,7 @@ PAGES: Final = {
 }
 WORKER: Final = "worker.js"
 #: The files that never change under their name.
-LASTING: Final = re.compile(r"site-[0-9a-f]{16}\.(js|css|svg)")
+LASTING: Final = re.compile(r"site-[0-9a-f]{16}\.(js|css|svg|png)")
 
 #: Comments on lines of their own: a fifth of what a browser would load.
 _COMMENT: Final = re.compile(r"^[ \t]*(?://[^\n]*|/\*.*?\*/[ \t]*)\n", re.MULTILINE | re.DOTALL)
@@ -48,7 +49,9 @@ _IMPORT: Final = re.compile(r'^import \{ ([^}]+) \} from "(\.[^"]+)";$', re.MULT
 _EXPORT: Final = re.compile(r"^export ((?:async )?function\*?|class|const) ([A-Za-z_$][\w$]*)", re.MULTILINE)
 
 
-def site_files(pages: Sequence[str], menu: Sequence[str], head: str = "") -> dict[str, bytes]:
+def site_files(
+    pages: Sequence[str], menu: Sequence[str], head: str = "", about: SiteIdentity = NO_IDENTITY
+) -> dict[str, bytes]:
     """The files of a site with these pages (names of PAGES); the header of each links to those of `menu`.
 
     `head` is put into the head of every page.
@@ -59,19 +62,29 @@ def site_files(pages: Sequence[str], menu: Sequence[str], head: str = "") -> dic
         f'globalThis.document ? `page-${{document.documentElement.dataset.page}}.js` : "{WORKER}"',
     )
     assets = {"js": script.encode(), "css": _static("site.css"), "svg": _static("icon.svg")}
-    names = {kind: f"site-{sha256(data).hexdigest()[:16]}.{kind}" for kind, data in assets.items()}
+    names = {kind: _lasting(data, kind) for kind, data in assets.items()}
+    logo = {} if about.logo is None else {_lasting(about.logo, about.kind): about.logo}
+    said = {"title": about.title, "text": about.text, "links": about.links, "logo": next(iter(logo), None)}
+    shown = {key: value for key, value in said.items() if value}
     links = " ".join(f"{name}.html" for name in menu)
-    html = {f"{page}.html": _page(page, links, names, head).encode() for page in pages}
-    return html | {names[kind]: data for kind, data in assets.items()}
+    attributes = f'data-menu="{links}"'
+    if shown:
+        attributes += f' data-site="{escape(json.dumps(shown, ensure_ascii=False))}"'
+    html = {f"{page}.html": _page(page, attributes, names, head).encode() for page in pages}
+    return html | {names[kind]: data for kind, data in assets.items()} | logo
+
+
+def _lasting(data: bytes, kind: str) -> str:
+    return f"site-{sha256(data).hexdigest()[:16]}.{kind}"
 
 
 def _static(name: str) -> bytes:
     return (STATIC / name).read_bytes()
 
 
-def _page(page: str, links: str, names: dict[str, str], head: str) -> str:
+def _page(page: str, attributes: str, names: dict[str, str], head: str) -> str:
     return f"""<!doctype html>
-<html lang="en" data-page="{page}" data-menu="{links}">
+<html lang="en" data-page="{page}" {attributes}>
 <meta charset="utf-8">
 {head}<title>{PAGES[page]}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -43,6 +43,7 @@ from starlette.types import Receive, Scope, Send
 
 from arena_protocol.record import RecordError
 from arena_server.errors import ArenaError, public_text
+from arena_server.web.about import NO_IDENTITY, SiteIdentity
 from arena_server.web.archive import Archive, NotFoundError, plain_record
 from arena_server.web.bundle import LASTING, site_files
 from arena_server.web.feeds import LiveFeed
@@ -59,6 +60,7 @@ KINDS: Final = {
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
     "svg": "image/svg+xml",
+    "png": "image/png",
 }
 #: Documents of this size and more are compressed, where the browser takes it.
 PACKED_BYTES: Final = 1000
@@ -79,11 +81,12 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 class Pages:
     """The pages as `site_files` makes them, kept in memory; those of `menu` are linked from each.
 
-    The first one of `menu` is also that of the address `/`.
+    The first one of `menu` is also that of the address `/`. They say `about`.
     """
 
-    def __init__(self, pages: Sequence[str], menu: Sequence[str]) -> None:
-        self._files = {name: StaticFile(name, data) for name, data in site_files(pages, menu).items()}
+    def __init__(self, pages: Sequence[str], menu: Sequence[str], about: SiteIdentity = NO_IDENTITY) -> None:
+        files = site_files(pages, menu, about=about)
+        self._files = {name: StaticFile(name, data) for name, data in files.items()}
         self._short = {"/": f"{menu[0]}.html"} | {f"/{name}": f"{name}.html" for name in ("tv", "play")}
 
     def routes(self) -> list[BaseRoute]:

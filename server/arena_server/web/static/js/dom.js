@@ -131,16 +131,21 @@ function toggleTheme() {
 
 const PAGES = { "index.html": t`Contests`, "replay.html": t`Replay a file`, "tv.html": t`TV`, "play.html": t`Play`, "organiser.html": t`Organiser` };
 
+/** What the organiser says of the site: {title, text, links, logo}, each only if there is one. */
+export const aboutSite = () => JSON.parse(document.documentElement.dataset.site ?? "{}");
+
 /** The header of every page: links to the pages of `data-menu`, of which the first is the brand's. */
 export function pageHeader() {
   const pages = document.documentElement.dataset.menu?.split(" ") ?? [];
   const here = `${document.documentElement.dataset.page}.html`;
+  const about = aboutSite();
   if (language !== "en" && PAGES[here]) document.title = PAGES[here];
   const links = pages.map((page) => el("a", { href: page, "aria-current": page === here ? "page" : null }, PAGES[page]));
   return el("header", { class: "site" },
     el("a", { class: "skip", href: "#main" }, t`Skip to the content`),
-    el(pages.length ? "a" : "span", { class: "brand", href: pages[0] }, brandMark(), "insertion-arena"),
-    el("nav", { "aria-label": t`Pages` }, links),
+    el(pages.length ? "a" : "span", { class: "brand", href: pages[0] },
+      about.logo ? el("img", { src: about.logo, alt: "", height: 24 }) : brandMark(), about.title ?? "insertion-arena"),
+    el("nav", { "aria-label": t`Pages` }, links, (about.links ?? []).map(([text, href]) => el("a", { href, rel: "external" }, text))),
     ...languages.filter(([code]) => code !== language).map(([code, name]) =>
       el("button", { type: "button", lang: code, title: name, "aria-label": name, onclick: () => { chooseLanguage(code); location.reload(); } }, code.toUpperCase())),
     el("button", { type: "button", class: "theme", "aria-label": t`Switch between light and dark`, title: t`Light or dark`, onclick: toggleTheme }, "◐"));

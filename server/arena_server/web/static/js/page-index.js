@@ -1,7 +1,7 @@
 // The first page: running games, and all contests of the database.
 
 import { get } from "./api.js";
-import { applyTheme, el, link, numberText, pageHeader } from "./dom.js";
+import { aboutSite, applyTheme, el, link, numberText, pageHeader } from "./dom.js";
 import { Wall } from "./wall.js";
 import { named, t } from "./texts.js";
 
@@ -12,13 +12,15 @@ const main = document.getElementById("main");
 async function begin() {
   const site = await get("site.json");
   const { contests } = await get("contests.json");
-  const parts = [];
+  const { text } = aboutSite();
+  let headed = 0;
+  const parts = text ? [el("p", { class: "about" }, text)] : [];
   if (site.live) {
     for (const running of contests.filter((contest) => (site.running ?? []).includes(contest.id) && contest.status === "running").reverse()) {
-      parts.push(el("section", { "aria-label": t`Running games` }, el(parts.length ? "h2" : "h1", {}, t`Now playing: `, el("a", { href: link("contest.html", { id: running.id }) }, running.name)), new Wall(running.id).element));
+      parts.push(el("section", { "aria-label": t`Running games` }, el(headed++ ? "h2" : "h1", {}, t`Now playing: `, el("a", { href: link("contest.html", { id: running.id }) }, running.name)), new Wall(running.id).element));
     }
   }
-  parts.push(el("section", { class: "list" }, el(parts.length ? "h2" : "h1", {}, t`Contests`), contests.length ? table(contests) : el("p", { class: "empty" }, t`No contest has begun yet.`)));
+  parts.push(el("section", { class: "list" }, el(headed++ ? "h2" : "h1", {}, t`Contests`), contests.length ? table(contests) : el("p", { class: "empty" }, t`No contest has begun yet.`)));
   main.replaceChildren(...parts);
 }
 
