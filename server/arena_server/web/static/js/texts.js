@@ -92,7 +92,7 @@ const BULGARIAN = {
 const COUNTED = {
   game: ["game", "games", "партия", "партии"], ply: ["ply", "plies", "ход", "хода"], point: ["point", "points", "точка", "точки"], win: ["win", "wins", "победа", "победи"],
   fault: ["fault", "faults", "грешка", "грешки"], result: ["result", "results", "резултат", "резултата"], match: ["match", "matches", "среща", "срещи"],
-  day: ["day", "days", "ден", "дни"], hour: ["hour", "hours", "час", "часа"], minute: ["minute", "minutes", "минута", "минути"],
+  day: ["day", "days", "ден", "дни"], hour: ["hour", "hours", "час", "часа"], minute: ["minute", "minutes", "минута", "минути"], connection: ["connection", "connections", "връзка", "връзки"],
 };
 
 /** Words of the protocol and of the API, which pages show as they are in English. */
