@@ -29,7 +29,7 @@ from arena_server.core.log_events import ConnectionEvent, LogEvent, LoggedIn
 from arena_server.driver import Driver, Run
 from arena_server.errors import ArenaError
 from arena_server.interfaces import Core, Routing
-from arena_server.logs import BotUsage, log_fields
+from arena_server.logs import BotUsage, SubmissionNoted, log_fields
 
 #: The size of a bot's log; the oldest lines beyond it are dropped, half of the log at a time.
 LOG_BYTES = 1024 * 1024
@@ -119,6 +119,10 @@ class BotLogs:
             early = self._early.pop(conn, [])
             for arrived, line in early:
                 self._add((bot, arrived, CLIENT, line))
+
+    def note(self, event: SubmissionNoted) -> None:
+        """Something happened to a version of the bot."""
+        self._add_event(event.bot, event)
 
     def used(self, event: BotUsage) -> None:
         """What the bot got of the processor in a game."""

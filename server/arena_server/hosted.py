@@ -38,6 +38,7 @@ from arena_server.logs import (
     ContestTakenUp,
     PowerCut,
     ServerFault,
+    SubmissionNoted,
 )
 from arena_server.pace import GamePace
 from arena_server.spec import ContestSpec
@@ -336,6 +337,12 @@ class HostedContest:
             self.places.set_frozen(order)
         elif not order.frozen:
             self.feed(Thawed(order.bot, order.slot, order.number))
+
+    def note(self, event: SubmissionNoted) -> None:
+        """Something happened to a version of a bot: it stands in the server's log and in the bot's own."""
+        self.log(event)
+        if self._logs is not None and not self.over.is_set():
+            self._logs.note(event)
 
     def draw(self, draw: Draw) -> None:
         """Draw while the games of other contests go on."""

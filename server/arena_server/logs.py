@@ -269,6 +269,17 @@ class ServerStopping(LogEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class SubmissionNoted(LogEvent):
+    """What has happened to version `number` of a bot: a word for the fact, or the stage that begins."""
+
+    event = "submission"
+    bot: str
+    number: int
+    what: str
+    reason: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class WebFault(LogEvent):
     """A line of an error of the web server."""
 

@@ -23,6 +23,7 @@ from arena_server.core.events import Event, Lost, Opened, Received
 from arena_server.core.log_events import ConnectionLost, LoggedIn
 from arena_server.driver import Run
 from arena_server.errors import ArenaError
+from arena_server.logs import SubmissionNoted
 from arena_server.sockets import bind
 
 from .peers import PATIENCE_S, Peer, Recorder, RunningDriver, Scripted, ScriptedRouter
@@ -218,6 +219,12 @@ class TestBotLogs:
         assert logs.dropped == 1
         assert (tmp_path / "elsewhere").read_text() == ""
         assert text(tmp_path / "other.log") == ["* login peer=p agent=test/1 resumed=False slot=1"]
+
+    def test_what_happened_to_a_version_is_there_for_its_author(self, tmp_path: Path, loop: Loop) -> None:
+        logs = begin(tmp_path, loop)
+        logs.note(SubmissionNoted("mine", 3, "failed", ("no such file",)))
+        logs.close()
+        assert text(tmp_path / "mine.log") == ["* submission number=3 what=failed reason=no such file"]
 
     def test_a_folder_that_cannot_be_made(self, tmp_path: Path, loop: Loop) -> None:
         (tmp_path / "file").write_text("")

@@ -89,7 +89,18 @@ class EngineExaminer:
         return image
 
     async def check(self, image: str, bot: str, say: Say) -> None:
-        await self._run(self.check_command, image, bot, say)
+        failed: list[str] = []
+
+        def note(line: str) -> None:
+            if line.startswith("failed "):
+                failed.append(" ".join(line.split()[1:]))
+            say(line)
+
+        try:
+            await self._run(self.check_command, image, bot, note)
+        except RejectedError as error:
+            # Its last line counts the cases; the author needs the first one.
+            raise RejectedError(failed[0] if failed else str(error)) from None
 
     async def play(self, image: str, bot: str, say: Say) -> None:
         await self._run(self.play_command, image, bot, say)

@@ -30,14 +30,23 @@ from arena_server.launch.base import BotError, Launcher, LocalBot
 from arena_server.launch.games import ObservedGames
 from arena_server.launch.restarts import RestartingBot
 from arena_server.launch.sandbox import Sandbox
+from arena_server.logs import SubmissionNoted
 from arena_server.submissions.rules import SubmittedSeat
 from arena_server.submissions.service import SubmittedBot
-from arena_server.submissions.versions import VersionActivated, VersionDeployed, VersionFact
+from arena_server.submissions.versions import VersionActivated, VersionDeployed, VersionFact, plain_fact
 
 #: 128 bits, as hexadecimal digits.
 TOKEN_BYTES: Final = 16
 #: Seconds until a version that cannot start is tried again.
 AGAIN_S: Final = 30.0
+
+
+def noted(name: str, fact: VersionFact) -> SubmissionNoted:
+    """What the logs say of a fact."""
+    plain = plain_fact(fact)
+    reason = plain.get("reason", plain.get("why", plain.get("image")))
+    what = plain["stage"] if plain["fact"] == "stage" else plain["fact"]
+    return SubmissionNoted(name, fact.number, what, () if reason is None else (str(reason),))
 
 
 class ContestLink(ContestObserver):
@@ -56,6 +65,10 @@ class ContestLink(ContestObserver):
     def feed(self, event: Event) -> None:
         """Hand an event to the contest. Runs on this loop."""
         _call(self._host_loop, self._feed, event)
+
+    def note(self, bot: SubmittedBot, fact: VersionFact) -> None:
+        """Have the contest's log and the bot's own say what happened to a version."""
+        _call(self._host_loop, self._note, noted(bot.key[1], fact))
 
     def _take(self, event: LogEvent) -> None:
         self.games.happened(event)
@@ -81,6 +94,10 @@ class ContestLink(ContestObserver):
     def happened(self, event: LogEvent) -> None:
         if isinstance(event, LoggedIn | GameStarted | GameResumed | GameOver | BotReplaced):
             _call(self._loop, self._take, event)
+
+    def _note(self, event: SubmissionNoted) -> None:
+        if self._hosted is not None:
+            self._hosted.note(event)
 
     def _feed(self, event: Event) -> None:
         if self._hosted is not None and not self._hosted.over.is_set():

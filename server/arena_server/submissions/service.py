@@ -59,8 +59,15 @@ class SubmittedBot:
     def versions(self) -> Versions:
         return self.store.versions
 
+    def take(self, upload: Path, digest: str, size: int, now: int) -> int:
+        """Keep an upload as the next version, and return its number."""
+        fact = self.versions.store(digest, size, now)
+        self.store.keep(upload, fact.number)
+        self.write(fact)
+        return fact.number
+
     def write(self, fact: VersionFact) -> None:
-        """Make a fact durable, then tell it."""
+        """Make a fact durable, then report it."""
         self.store.write(fact)
         self._tell(fact.number, plain_fact(fact))
         for watcher in self.watchers:
@@ -205,7 +212,7 @@ class SubmissionService:
             bot.store.forget(upload)
             return None
         try:
-            number = bot.store.take(upload, digest, size, self._now())
+            number = bot.take(upload, digest, size, self._now())
         except OSError as error:
             bot.store.forget(upload)
             raise RefusedError(f"the server cannot keep the version: {error.strerror}") from None

@@ -70,19 +70,16 @@ class VersionStore:
         """The place of an upload."""
         return self._folder / f"{name}.part"
 
-    def take(self, upload: Path, digest: str, size: int, now: int) -> int:
-        """Keep an upload as the next version, and return its number."""
-        fact = self.versions.store(digest, size, now)
+    def keep(self, upload: Path, number: int) -> None:
+        """Make an upload the archive of a version, durably; its fact has to follow."""
         with upload.open("rb") as file:
             os.fsync(file.fileno())
-        upload.replace(self.archive(fact.number))
+        upload.replace(self.archive(number))
         descriptor = os.open(self._folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-        self.write(fact)
-        return fact.number
 
     def archive(self, number: int) -> Path:
         return self._folder / f"{number}.tar.gz"

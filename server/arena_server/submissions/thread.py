@@ -48,6 +48,8 @@ class SubmissionThread:
         self._host_loop = host_loop
         self._links = {setup.contest: ContestLink(host_loop, self.loop) for setup in setups}
         host.observe(HostLink(self._links))
+        for bot in self.service.bots.values():
+            bot.watchers.append(self._links[bot.key[0]].note)
         self._ready: asyncio.Future[None] = host_loop.create_future()
         self._main: asyncio.Task[None] | None = None
         self._thread = threading.Thread(target=self._run, name="submissions", daemon=True)

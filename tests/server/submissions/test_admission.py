@@ -134,6 +134,15 @@ async def test_check_and_game_know_image_and_bot(home: Home) -> None:
     assert home.lines == ["sha256:abc ann"] * 2
 
 
+async def test_the_reason_of_a_check_is_its_first_failure(home: Home) -> None:
+    code = "import sys; print('ok 1.1/1\\nfailed   3.1/1   a game: expected x\\n1 case'); sys.exit(1)"
+    with pytest.raises(RejectedError, match=r"^3\.1/1 a game: expected x$"):
+        await home.examiner(None, sys.executable, "-c", code).check("i", "ann", home.lines.append)
+    code = "import sys; sys.exit('no file')"
+    with pytest.raises(RejectedError, match=r"^no file$"):
+        await home.examiner(None, sys.executable, "-c", code).check("i", "ann", home.lines.append)
+
+
 class TestStep:
     async def fails(self, code: str, seconds: float = 30.0) -> tuple[str, list[str]]:
         lines: list[str] = []

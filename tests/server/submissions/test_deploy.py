@@ -13,12 +13,20 @@ from arena_server.core.deal import token_digest
 from arena_server.core.events import Event, Replace
 from arena_server.core.log_events import BotReplaced, LoggedIn
 from arena_server.launch.base import BotEnded, LaunchError, LocalBot
+from arena_server.logs import SubmissionNoted
 from arena_server.submissions import deploy
-from arena_server.submissions.deploy import ContestLink, DeployedBot
+from arena_server.submissions.deploy import ContestLink, DeployedBot, noted
 from arena_server.submissions.rules import SubmissionRules, SubmittedSeat
 from arena_server.submissions.service import SubmittedBot
 from arena_server.submissions.store import VersionStore
-from arena_server.submissions.versions import VersionActivated, VersionDeployed, VersionFact
+from arena_server.submissions.versions import (
+    StageBegun,
+    VersionActivated,
+    VersionDeployed,
+    VersionFact,
+    VersionFailed,
+    VersionStored,
+)
 
 from .script import KEY
 from .test_versions_of_a_bot import admitted
@@ -45,6 +53,19 @@ class Contest(ContestLink):
         assert asked.version == version
         self.happened(BotReplaced(KEY[1], version))
         return asked
+
+
+@pytest.mark.parametrize(
+    ("fact", "what", "reason"),
+    [
+        (VersionStored(3, "d", 9, 0), "stored", ()),
+        (StageBegun(3, "checking"), "checking", ()),
+        (VersionFailed(3, "building", "no such file"), "failed", ("no such file",)),
+        (VersionActivated(3, "roll-back", 0), "activated", ("roll-back",)),
+    ],
+)
+async def test_the_logs_have_every_fact(fact: VersionFact, what: str, reason: tuple[str, ...]) -> None:
+    assert noted("ann", fact) == SubmissionNoted("ann", 3, what, reason)
 
 
 class Program:

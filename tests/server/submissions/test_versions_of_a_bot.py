@@ -244,14 +244,13 @@ class TestStore:
         again.forget(again.upload("upload"))
         again.close()
 
-    def test_an_upload_becomes_a_version(self, tmp_path: Path) -> None:
+    def test_an_upload_becomes_an_archive(self, tmp_path: Path) -> None:
         store = VersionStore(tmp_path)
         upload = store.upload("upload")
         upload.write_bytes(b"data")
-        assert store.take(upload, "digest", 4, 77) == 1
+        store.keep(upload, 1)
         assert store.archive(1).read_bytes() == b"data"
         assert not upload.exists()
-        assert store.versions.find(1).at == 77
         store.close()
 
     def test_the_log_of_a_version_is_bounded(self, tmp_path: Path) -> None:

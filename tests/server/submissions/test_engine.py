@@ -1,0 +1,147 @@
+"""Versions with a real engine: what a build cannot do, and a version from its upload to its games."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import threading
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from tests.server.launch.test_containers import real_engine
+from tests.server.programs import Players, Server, arena
+
+from arena_server.submissions.admission import EngineExaminer, RejectedError, tag_of
+from arena_server.submissions.archive import ArchiveLimits, pack
+from arena_server.submissions.rules import SubmissionRules
+
+from .script import setup_in
+
+pytestmark = [real_engine, pytest.mark.real]
+
+ROOT = Path(__file__).parents[3]
+TAG = tag_of("test", str(os.getpid()), 1)
+
+
+async def build(folder: Path, dockerfile: str, rules: SubmissionRules | None = None) -> list[str]:
+    """Build; the output. Raises RejectedError."""
+    bot, place, lines = folder / "mybot", folder / "place", list[str]()
+    bot.mkdir()
+    place.mkdir()
+    (bot / "Dockerfile").write_text(dockerfile)
+    archive = folder / "a.tar.gz"
+    archive.write_bytes(pack(bot, ArchiveLimits()))
+    examiner = EngineExaminer(setup_in(folder, rules), (), ())
+    try:
+        image = await examiner.build(archive, place, TAG, lines.append)
+        assert image.startswith("sha256:")
+    finally:
+        subprocess.run(["docker", "image", "rm", "--force", TAG], capture_output=True)
+    return lines
+
+
+@pytest.mark.asyncio
+@pytest.mark.slow
+async def test_a_step_of_a_build_has_no_network(tmp_path: Path) -> None:
+    code = "import os; print('seen:', sorted(os.listdir('/sys/class/net')))"
+    lines = await build(tmp_path, f'FROM python:3.12-slim\nRUN python -c "{code}"\n')
+    assert "seen: ['lo']" in lines
+
+
+@pytest.mark.asyncio
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("step", "why"),
+    [
+        ("RUN python -c 'bytearray(3 << 30)'", "returned a non-zero code: 137"),
+        ("COPY nothing /", "nothing"),
+    ],
+)
+async def test_a_build_that_is_not_admitted(step: str, why: str, tmp_path: Path) -> None:
+    with pytest.raises(RejectedError) as caught:
+        await build(tmp_path, f"FROM python:3.12-slim\n{step}\n")
+    assert why in str(caught.value)
+
+
+@pytest.mark.asyncio
+@pytest.mark.slow
+async def test_a_build_that_does_not_end(tmp_path: Path) -> None:
+    with pytest.raises(RejectedError, match=r"^it took longer than 2 s$"):
+        await build(tmp_path, "FROM python:3.12-slim\nRUN sleep 600\n", SubmissionRules(build_s=2.0))
+
+
+TOKEN = "the-author-s-token"
+CONTEST = f"""
+[contest]
+name = "friday"
+games_per_pair = 1000
+[game]
+plies = 10
+clock = "60s"
+[server]
+bot_logs = "logs"
+[[bot]]
+name = "bob"
+[[bot]]
+name = "ann"
+submit = true
+token_sha256 = "{sha256(TOKEN.encode()).hexdigest()}"
+"""
+
+
+class Author:
+    """Sends versions of ann."""
+
+    def __init__(self, server: Server, folder: Path) -> None:
+        assert server.process.stdout is not None
+        site = server.process.stdout.readline().split()[-1]
+        self._env = {"ARENA_SITE": site, "ARENA_NAME": "ann", "ARENA_TOKEN": TOKEN}
+        self._folder = folder
+
+    def submit(self, *words: str) -> str:
+        return arena("submit", *words, cwd=self._folder, env=self._env, patience_s=600.0).out
+
+    def active(self) -> tuple[object, object]:
+        document = json.loads(self.submit("--list", "--json"))
+        return document["active"], document["deployed"]
+
+
+def _played(folder: Path) -> bool:
+    """Whether a game has a result."""
+    rows = json.loads(arena("standings", "--contest", "friday", "--json", cwd=folder).out)["standings"]
+    return any(row["games"] for row in rows)
+
+
+@pytest.mark.soak
+def test_a_version_from_its_upload_to_its_games(tmp_path: Path) -> None:
+    for name in ("good", "bad"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "Dockerfile").write_text(
+            'FROM python:3.12-slim\nCOPY bot.py /bot.py\nCMD ["python", "-u", "/bot.py"]\n'
+        )
+    shutil.copy(ROOT / "client/starters/python/bot.py", tmp_path / "good/bot.py")
+    (tmp_path / "bad/bot.py").write_text("raise SystemExit('no such book')\n")
+    done = threading.Event()
+    with Server(CONTEST, tmp_path, "--web-port", "0") as server:
+        author = Author(server, tmp_path)
+        assert "version 1 plays from the next game on" in author.submit("good")
+        refused = author.submit("bad").splitlines()[-1]
+        assert refused.startswith("version 2 is not admitted: check failed: ")
+        Players(server.port, [("bob", "first-legal")])
+        while author.active() != (1, 1):
+            done.wait(0.2)
+        while not _played(tmp_path):
+            done.wait(0.2)
+        server.end(signal.SIGKILL)
+    left = ["docker", "ps", "--all", "--quiet", "--filter", "label=insertion-arena.contest"]
+    while subprocess.run(left, capture_output=True, text=True, check=True).stdout:
+        done.wait(0.5)
+    with Server(CONTEST, tmp_path, "--web-port", "0") as server:
+        author = Author(server, tmp_path)
+        assert author.active() == (1, 1)
+    ratings = arena("ratings", "--contest", "friday", "--versions", "--json", cwd=tmp_path)
+    assert "v1" in ratings.out
