@@ -19,7 +19,8 @@ have become free in the same moment. The bound does not depend on how long games
 
 What is owed is not drawn: a void game that is played again, and with paired deals the other games of a deal.
 It starts as soon as its players are free. While all of them are present each keeps a place free for it, and
-waits in the queue only with the places that are left; what it waits for is games that run. If one of them
+waits in the queue only with the places that are left; what it waits for is games that run. Who waits with its
+last place keeps that one, leaves the queue, and joins it again behind the others. If one of the players
 leaves, the others go on without it.
 
 Two bots that meet again change seats; otherwise the seats go to those that have had them least. Ratings are

@@ -102,9 +102,12 @@ class Crowd:
         self.running: list[Pairing] = []
         self.repeats: dict[int, Pairing] = {}
         self.ended: list[PastGame] = []
+        #: Whose place may have been kept for a game that is owed, in the last step.
+        self.owing: set[str] = set()
 
     def step(self) -> None:
         """One bot comes or goes, or one game ends."""
+        self.owing = set()
         kind = self.rng.choice("ccgeeeeev")
         away = [name for name in self.names if name not in self.here]
         if kind == "c" and away:
@@ -122,6 +125,7 @@ class Crowd:
             number = self.form.next_number
             self.repeats[number] = Pairing(number, game.names, game.deal)
             self.form.again(self.repeats[number], game.number)
+            self.owing = set(game.names)
         else:
             totals = tuple(self.rng.choices((0, 1, 2), k=len(game.names)))
             self.ended.append(PastGame(game.number, game.names, game.deal, totals, "complete", 1))

@@ -78,7 +78,8 @@ class Twin:
 
     def credit(self, player: int) -> None:
         """`player`, who is not present, is as far as the lowest; its groups are as far as may be."""
-        if live := self.live():
+        # Groups without a common player are not compared.
+        if self.ahead == AHEAD and (live := self.live()):
             self.own[player] = max(self.own[player], self.lowest())
             level = min(self.level[group] for group in live) + self.ahead - 1
             for group in self.groups:
