@@ -6,11 +6,13 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Annotated, Final
 
 import typer
 
 from arena_cli.options import duration
+from arena_protocol.errors import needs_extra
 from arena_server.errors import ConfigError
 from arena_server.launch.base import LocalBot
 from arena_server.workers.base import WorkerPool, Workers
@@ -28,7 +30,8 @@ class WorkerOptions:
         str | None,
         typer.Option(
             metavar="WHERE",
-            help="Play each game away from the server: local:N, N processes of this machine.",
+            help="Play each game away from the server: local:N, N processes of this machine; "
+            "dask://HOST:PORT, the workers of a Dask scheduler.",
             show_default=False,
         ),
     ] = None
@@ -61,4 +64,12 @@ def _pool(where: str) -> WorkerPool:
         from arena_server.workers.local import LocalPool
 
         return LocalPool(int(rest), [sys.executable, *WORKER])
-    raise ConfigError(f"--on: expected local:N with N from 1 to {MOST_LOCAL}, got {where!r}")
+    if kind == "dask" and (found := re.fullmatch(r"//([^/\s]+:[0-9]{1,5})", rest)):
+        if find_spec("distributed") is None:
+            raise ConfigError(needs_extra("--on dask://", "cluster"))
+        from arena_server.workers.cluster import DaskPool
+
+        return DaskPool(found[1], WORKER)
+    raise ConfigError(
+        f"--on: expected local:N with N from 1 to {MOST_LOCAL}, or dask://HOST:PORT, got {where!r}"
+    )

@@ -6,13 +6,14 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.forked import Arena
 from tests.server.programs import contest, inside
+from tests.server.workers.dask_cluster import Cluster, free_port
 
 from arena_protocol.record import GameRecord
 from arena_protocol.record_codec import decode
@@ -45,9 +46,9 @@ def timeless(found: Mapping[str, GameRecord]) -> dict[str, GameRecord]:
 @pytest.mark.parametrize(
     ("where", "problem"),
     [
-        ("local:0", "--on: expected local:N with N from 1 to 256, got 'local:0'"),
-        ("local:257", "--on: expected local:N with N from 1 to 256, got 'local:257'"),
-        ("here", "--on: expected local:N with N from 1 to 256, got 'here'"),
+        ("local:0", "--on: expected local:N with N from 1 to 256, or dask://HOST:PORT, got 'local:0'"),
+        ("local:257", "--on: expected local:N with N from 1 to 256, or dask://HOST:PORT, got 'local:257'"),
+        ("here", "--on: expected local:N with N from 1 to 256, or dask://HOST:PORT, got 'here'"),
     ],
 )
 def test_a_place_that_does_not_exist(where: str, problem: str) -> None:
@@ -89,6 +90,23 @@ def test_workers_play_one_contest(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
+def test_without_a_scheduler_there_is_one_line() -> None:
+    pytest.importorskip("distributed", reason="the extra [cluster] is not installed")
+    address = f"127.0.0.1:{free_port()}"
+    outcome = inside("match", "greedy", "dummy", "--on", f"dask://{address}")
+    assert outcome.code == 1
+    assert outcome.line.startswith(f"arena: --on dask://{address}: no Dask scheduler answers there")
+
+
+def test_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arena_cli.workers.find_spec", lambda _: None)
+    outcome = inside("match", "greedy", "dummy", "--on", "dask://127.0.0.1:8786")
+    assert outcome.code == 2
+    assert outcome.line.startswith("arena: --on dask:// needs the extra [cluster]: ")
+
+
+@pytest.mark.real
 def test_engines_of_a_match_play_in_workers_the_games_that_they_play_here(tmp_path: Path) -> None:
     match = ("match", "greedy", "dummy", "--deals", "2", *SHORT, "--json")
     database = tmp_path / "match.db"
@@ -122,11 +140,29 @@ def cup(folder: Path) -> Path:
     return file
 
 
+@pytest.fixture(params=["local:2", "dask"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Where games are played: processes, or a cluster of two workers."""
+    if request.param != "dask":
+        yield request.param
+        return
+    pytest.importorskip("distributed", reason="the extra [cluster] is not installed")
+    cluster = Cluster(tmp_path)
+    try:
+        cluster.start_scheduler()
+        for name in ("w1", "w2"):
+            cluster.start_worker(name)
+        yield f"dask://{cluster.address}"
+    finally:
+        cluster.close()
+
+
 @pytest.mark.real
 @pytest.mark.soak
-def test_a_tournament_on_workers_is_that_of_a_run_without(tmp_path: Path) -> None:
+@pytest.mark.filterwarnings("ignore")
+def test_a_tournament_on_workers_is_that_of_a_run_without(tmp_path: Path, place: str) -> None:
     file, found = cup(tmp_path), []
-    for where in ((), ("--on", "local:2")):
+    for where in ((), ("--on", place)):
         database = tmp_path / f"{len(where)}.db"
         outcome = inside("tournament", file, "--no-web", "--database", f"sqlite:///{database}", *where)
         assert outcome.code == 0, outcome.err
@@ -136,7 +172,8 @@ def test_a_tournament_on_workers_is_that_of_a_run_without(tmp_path: Path) -> Non
 
 @pytest.mark.real
 @pytest.mark.soak
-def test_a_tournament_whose_server_is_killed_goes_on(tmp_path: Path) -> None:
+@pytest.mark.filterwarnings("ignore")
+def test_a_tournament_whose_server_is_killed_goes_on(tmp_path: Path, place: str) -> None:
     """The first game of the third bot waits until the test lets it go on, so the contest is not over."""
     file = cup(tmp_path)
     gate, began = tmp_path / "gate", tmp_path / "began"
@@ -147,7 +184,7 @@ def test_a_tournament_whose_server_is_killed_goes_on(tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text(waits + BOT)
     file.write_text(text[: text.rindex("bot.py")] + "slow.py" + text[text.rindex("bot.py") + len("bot.py") :])
     database = tmp_path / "arena.db"
-    options = (str(file), "--no-web", "--database", f"sqlite:///{database}", "--on", "local:1")
+    options = (str(file), "--no-web", "--database", f"sqlite:///{database}", "--on", place)
     with Arena(
         ["serve", *options, "--port", "0", "--absent", "30s"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as server:

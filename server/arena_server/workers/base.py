@@ -42,11 +42,15 @@ class GameJob:
 
 @dataclass(frozen=True, slots=True)
 class JobOutcome:
-    """How a job ended: the bytes of a record, or the `problem`; `fatal`: it would be the same anywhere."""
+    """How a job ended: the bytes of a record, or the `problem`; `fatal`: it would be the same anywhere.
+
+    `lost`: the pool has lost it, and the game is not to blame.
+    """
 
     record: bytes | None
     problem: str = ""
     fatal: bool = False
+    lost: bool = False
 
 
 class PoolEvents(Protocol):

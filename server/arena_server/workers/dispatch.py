@@ -107,6 +107,8 @@ class Dispatcher:
             return
         if outcome.fatal:
             self._fail(ArenaError(f"{worker}: {outcome.problem}"))
+        elif outcome.lost:
+            self._feed(NotPlayed(job.game_id, job.fence, worker, outcome.problem))
         elif outcome.record is None:
             self._give_back(job, worker, outcome.problem)
         else:

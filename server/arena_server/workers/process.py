@@ -82,6 +82,10 @@ class GameProcess:
         last = self._child.last_error()
         return f"its process ended {how}" + (f": {last}" if last else "")
 
+    def terminate(self) -> None:
+        """Have it give its game back and end."""
+        self._child.terminate()
+
     async def end(self) -> None:
         """End the process with all that it has started."""
         with suppress(ProcessLookupError):

@@ -1,0 +1,48 @@
+"""A Dask cluster on loopback: a scheduler and its workers as processes."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+
+def free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        port: int = sock.getsockname()[1]
+    return port
+
+
+class Cluster:
+    """A scheduler and its workers as processes."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.port = free_port()
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def _start(self, name: str, *arguments: str) -> None:
+        with open(self._folder / f"{name}.log", "ab") as log:
+            self.processes[name] = subprocess.Popen(
+                [sys.executable, "-m", "dask", *arguments, "--no-dashboard"], stdout=log, stderr=log
+            )
+
+    def start_scheduler(self) -> None:
+        self._start("scheduler", "scheduler", "--host", "127.0.0.1", "--port", str(self.port))
+
+    def start_worker(self, name: str) -> None:
+        self._start(name, "worker", f"tcp://{self.address}", "--nthreads", "1", "--no-nanny", "--name", name)
+
+    def signal(self, name: str, number: int) -> None:
+        self.processes[name].send_signal(number)
+
+    def close(self) -> None:
+        for process in self.processes.values():
+            process.kill()
+            process.wait()
