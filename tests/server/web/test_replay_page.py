@@ -153,6 +153,11 @@ def test_on_a_phone(pages: Watched, site: str, game: str) -> None:
     first, board, second = (box_of(page, part) for part in (".seat.s1", ".stage .board", ".seat.s2"))
     assert first["y"] + first["height"] <= board["y"]
     assert board["y"] + board["height"] <= second["y"]
+    # Nothing moves from ply to ply.
+    for _ in range(20):
+        page.keyboard.press("ArrowRight")
+        assert box_of(page, ".stage .board")["y"] == board["y"]
+        assert box_of(page, ".seat.s2")["y"] == second["y"]
     pages.check_access(page)
     pages.shoot(page, f"replay-{game}-phone")
 

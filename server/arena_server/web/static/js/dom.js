@@ -2,6 +2,7 @@
 
 import { chooseLanguage, counted, language, languages, t } from "./texts.js";
 
+const MOMENT_MS = 700;
 const SVG = "http://www.w3.org/2000/svg";
 
 function fill(element, attributes, children) {
@@ -110,6 +111,11 @@ export function link(page, parameters = {}, hash = "") {
   const all = inReport() ? { page: page.replace(".html", ""), ...parameters } : parameters;
   const query = new URLSearchParams(Object.entries(all).filter(([, value]) => value !== null && value !== undefined));
   return `${inReport() ? "" : page}${query.size ? `?${query}` : ""}${hash ? `#${hash}` : ""}`;
+}
+
+/** Wait for `work`, but no longer than a moment: what comes in time is drawn with the rest, and moves nothing. */
+export function inTime(work) {
+  return Promise.race([work, new Promise((done) => { setTimeout(done, MOMENT_MS); })]);
 }
 
 export const stillMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

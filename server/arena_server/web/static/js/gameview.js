@@ -203,7 +203,7 @@ export class GameView {
   #showLeaning(until) {
     const value = this.timeline.evaluation(until);
     this.leaning.hidden = !this.timeline.notes.some((note) => Number.isFinite(note.eval)) || this.timeline.info.names.length !== 2;
-    this.leaning.firstChild.style.height = `${50 + 50 * (value ?? 0)}%`;
+    this.leaning.firstChild.style.transform = `scaleY(${(1 + (value ?? 0)) / 2})`;
     const words = value === null ? t`The bots have noted no evaluation yet` : t`The bots see ${this.#name(value < 0 ? 2 : 1)} ahead by ${Math.round(100 * Math.abs(value))} of 100, each by its own evaluations`;
     this.leaning.title = words;
     this.leaning.setAttribute("aria-label", words);

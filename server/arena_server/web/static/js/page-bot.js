@@ -1,7 +1,7 @@
 // One bot in one contest: its row of the standings, its opponents, its games.
 
 import { get, livePath, LiveStream, spaced } from "./api.js";
-import { applyTheme, el, link, numberText, pageHeader, parameter, plural } from "./dom.js";
+import { applyTheme, el, inTime, link, numberText, pageHeader, parameter, plural } from "./dom.js";
 import { GameList, filterGames, idsOf, loadGames, loadSchedule, openGames, resultFor, runningRows, withLeaving } from "./gamelist.js";
 import { gameLink } from "./gameview.js";
 import { botRating, loadRatings } from "./ratings.js";
@@ -48,13 +48,6 @@ async function begin() {
   const table = el("div", { class: "scroll" });
   const rating = el("div");
   const faults = Object.entries(row.faults).map(([kind, count]) => `${kind} ${count}`).join(", ");
-  main.replaceChildren(
-    el("p", { class: "crumbs" }, el("a", { href: link("contest.html", { id: number }) }, `← ${contest.name}`)),
-    el("div", { class: "title" }, el("h1", {}, name),
-      el("p", { class: "sub" }, `${row.rank === null ? t`No rank before the first result` : t`Rank ${row.rank} of ${contest.standings.length}: ${numberText(row.points)} points in ${plural(row.games, "game")}, ${row.wins} won`}${faults ? t`; faults: ` : ""}`, faults ? el("span", { class: "faults" }, faults) : null)),
-    rating,
-    el("section", { class: "panel" }, el("h2", {}, t`Opponents`), table),
-    el("section", { class: "panel" }, el("h2", {}, t`Games`), list.element));
   let all = [];
   const showGames = async () => {
     all = await loadGames(contest, all);
@@ -62,8 +55,16 @@ async function begin() {
     list.setRows(rows);
     table.replaceChildren(rows.some((each) => each.end !== "void") ? opponents(contest, place, rows) : el("p", { class: "empty" }, t`No game has ended yet.`));
   };
-  await showGames();
-  rating.replaceChildren(...[botRating(number, await loadRatings(number), name)].filter(Boolean));
+  const loading = showGames().then(async () => rating.replaceChildren(...[botRating(number, await loadRatings(number), name)].filter(Boolean)));
+  await inTime(loading);
+  main.replaceChildren(
+    el("p", { class: "crumbs" }, el("a", { href: link("contest.html", { id: number }) }, `← ${contest.name}`)),
+    el("div", { class: "title" }, el("h1", {}, name),
+      el("p", { class: "sub" }, `${row.rank === null ? t`No rank before the first result` : t`Rank ${row.rank} of ${contest.standings.length}: ${numberText(row.points)} points in ${plural(row.games, "game")}, ${row.wins} won`}${faults ? t`; faults: ` : ""}`, faults ? el("span", { class: "faults" }, faults) : null)),
+    rating,
+    el("section", { class: "panel" }, el("h2", {}, t`Opponents`), table),
+    el("section", { class: "panel" }, el("h2", {}, t`Games`), list.element));
+  await loading;
   const schedule = await loadSchedule(contest);
   const showOpen = (running) => list.setOpen(filterGames(openGames(contest, all, schedule, running), { bot: place }));
   showOpen([]);

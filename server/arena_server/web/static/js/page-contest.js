@@ -1,7 +1,7 @@
 // One contest: standings, running games, cross-table, list of games. A running contest is kept up to date.
 
 import { get, livePath, LiveStream, spaced } from "./api.js";
-import { applyTheme, clockText, el, gamesText, labelled, link, numberText, pageHeader, paceText, parameter, plural, resultText, waitingText } from "./dom.js";
+import { applyTheme, clockText, el, gamesText, inTime, labelled, link, numberText, pageHeader, paceText, parameter, plural, resultText, waitingText } from "./dom.js";
 import { CrossTable } from "./crosstable.js";
 import { faultsPanel, loadFaults, rangesPanel } from "./details.js";
 import { gameLink } from "./gameview.js";
@@ -120,11 +120,12 @@ async function begin() {
   };
   const faults = el("div");
   let rows = [];
-  const showDetails = spaced(async () => {
+  const loadDetails = async () => {
     ranges.replaceChildren(...[rangesPanel(contest, rows)].filter(Boolean));
     ratings.replaceChildren(...[ratingPanel(number, await loadRatings(number))].filter(Boolean));
     faults.replaceChildren(...[faultsPanel(contest, await loadFaults(number))].filter(Boolean));
-  });
+  };
+  const showDetails = spaced(loadDetails);
   let schedule = [];
   let running = [];
   const showOpen = () => {
@@ -160,6 +161,8 @@ async function begin() {
   refresh(contest);
   const wall = live ? new Wall(contest.id, { filter: (game) => !game.end, onchange: showRunning }) : null;
   const boards = live ? el("section", { class: "panel" }, el("h2", {}, t`Running games`), wall.element) : null;
+  const loading = showGames().then(loadDetails);
+  await inTime(loading);
   main.replaceChildren(...[banner,
     el("div", { class: "title" }, el("h1", {}, contest.name, " ", status), leader, played, waiting, newest, el("p", { class: "sub" }, sub),
       site.written_at ? el("p", { class: "sub" }, t`As of ${site.written_at.slice(0, 16).replace("T", " ")} UTC`) : null,
@@ -168,8 +171,7 @@ async function begin() {
     boards,
     el("section", { class: "panel" }, el("h2", {}, t`Standings`), table), rounds, ratings, cross.element, ranges, faults,
     el("section", { class: "panel", id: "games" }, el("h2", {}, t`Games`), list.element)].filter(Boolean));
-  await showGames();
-  showDetails();
+  await loading;
   // Once: it depends on the configuration alone.
   schedule = await loadSchedule(contest);
   showOpen();
