@@ -136,6 +136,9 @@ class Entrants:
             if not bot.may_be_succeeded:
                 continue
             del self._succeeding[bot.name]
+            # After a restart the first program is the one that played before.
+            if bot.version is not None:
+                self._games.validations.renew(bot)
             version = bot.succeed()
             self._out.effects.append(BotReplaced(bot.name, version))
             for slot in bot.slots:

@@ -56,6 +56,11 @@ class Validations:
         bot.try_out()
         self._out.fact(TrialSet(bot.name, trial=True))
 
+    def renew(self, bot: Bot) -> None:
+        """Another program plays for `bot`."""
+        if self._validation:
+            self.require(bot)
+
     # -- games
 
     def update(self, bot: Bot) -> None:

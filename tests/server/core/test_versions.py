@@ -5,7 +5,7 @@ from __future__ import annotations
 from arena_server.core.config import Entrant
 from arena_server.core.deal import token_digest
 from arena_server.core.events import Replace
-from arena_server.core.log_events import BotReplaced
+from arena_server.core.log_events import BotReplaced, BotValidated, ValidationStarted
 
 from .contest_harness import ONE_PLY, ContestHarness, offers, play_on, restarted, rows
 
@@ -52,6 +52,28 @@ def test_the_token_of_the_author_opens_the_log_alone() -> None:
     harness.log_in("ann", " token=run-1 role=log", conn="program")
     refused = [name for name in harness.conns if any("ERROR" in line for line in harness.received(name))]
     assert refused == ["reader 0", "reader 1", "program"]
+
+
+def test_each_version_plays_a_validation_game_first_and_a_restart_is_none() -> None:
+    def tried(harness: ContestHarness) -> list[tuple[str, str]]:
+        return [(event.bot, event.game) for event in harness.logged(ValidationStarted)]
+
+    harness = contest(options={"plies": 2, "start": "empty"}, validation=True, games_per_pair=4)
+    replace(harness, 1)
+    log_in(harness, 1)
+    assert tried(harness) == [("bob", "v1"), ("ann", "v2")]
+    play_on(harness)
+    harness.wait(0)
+    assert [event.bot for event in harness.logged(BotValidated)] == ["bob", "ann"]
+    again = restarted(harness)
+    again.log_in("bob")
+    replace(again, 1)
+    log_in(again, 1)
+    assert tried(again) == []
+    replace(harness, 2)
+    play_on(harness)  # the game that began before
+    log_in(harness, 2)
+    assert tried(harness)[2:] == [("ann", "v3")]
 
 
 def test_the_first_version_plays_at_once_under_its_name() -> None:
