@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 from tests.forked import Arena
+from tests.ports import quiet_port
 from tests.server.programs import contest, inside
-from tests.server.workers.dask_cluster import Cluster, free_port
+from tests.server.workers.dask_cluster import Cluster
 
 from arena_protocol.record import GameRecord
 from arena_protocol.record_codec import decode
@@ -93,7 +94,7 @@ def test_workers_play_one_contest(tmp_path: Path) -> None:
 @pytest.mark.soak
 def test_without_a_scheduler_there_is_one_line() -> None:
     pytest.importorskip("distributed", reason="the extra [cluster] is not installed")
-    address = f"127.0.0.1:{free_port()}"
+    address = f"127.0.0.1:{quiet_port()}"
     outcome = inside("match", "greedy", "dummy", "--on", f"dask://{address}")
     assert outcome.code == 1
     assert outcome.line.startswith(f"arena: --on dask://{address}: no Dask scheduler answers there")

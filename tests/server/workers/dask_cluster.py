@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
 from pathlib import Path
 
-
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port: int = sock.getsockname()[1]
-    return port
+from tests.ports import quiet_port
 
 
 class Cluster:
@@ -20,7 +14,7 @@ class Cluster:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self.port = free_port()
+        self.port = quiet_port()
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
 
     @property

@@ -9,7 +9,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from tests.server.workers.dask_cluster import Cluster, free_port
+from tests.ports import quiet_port
+from tests.server.workers.dask_cluster import Cluster
 from tests.server.workers.programs import Reports, job, write_program
 
 from arena_protocol.record_codec import decode
@@ -115,6 +116,6 @@ async def test_a_scheduler_that_is_started_again_is_found(tmp_path: Path) -> Non
 
 
 async def test_without_a_scheduler_there_is_one_line() -> None:
-    address = f"127.0.0.1:{free_port()}"
+    address = f"127.0.0.1:{quiet_port()}"
     with pytest.raises(ArenaError, match=f"--on dask://{address}: no Dask scheduler answers there"):
         await DaskPool(address, []).open(Reports())
