@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from arena_server.launch.base import LaunchError, inherited
@@ -12,10 +13,10 @@ from arena_server.launch.process import Child
 
 #: What the command needs of our environment to find its engine; no secret of ours.
 ENGINE_VARIABLES = ("DOCKER_HOST", "DOCKER_CONFIG", "DOCKER_CONTEXT", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY")
-
-
 #: What a step of a stranger's build may use.
 BUILD_LIMITS = ("--memory", "1g", "--memory-swap", "1g", "--cpu-period", "100000", "--cpu-quota", "100000")
+#: Seconds for the end of a command whose answer is not wanted any more.
+CALL_GRACE_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,16 @@ class Docker:
             raise LaunchError(
                 f"{self.program}: {error.strerror}; bots in containers need a Docker engine"
             ) from None
-        out, errors = await process.communicate()
+        answer = asyncio.ensure_future(process.communicate())
+        try:
+            out, errors = await asyncio.shield(answer)
+        except asyncio.CancelledError:
+            # Not left behind: it may be removing a container, and a closed loop cannot close its pipes.
+            await asyncio.wait([answer], timeout=CALL_GRACE_S)
+            with suppress(ProcessLookupError):
+                process.kill()
+            await asyncio.wait([answer])
+            raise
         if process.returncode:
             raise LaunchError(
                 _last_line(errors) or f"{self.program} {words[0]} ended with {process.returncode}"

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from arena_server.launch import docker as docker_module
 from arena_server.launch.base import BotEnded, LaunchError, LocalBot
 from arena_server.launch.cgroup import ControlGroup
 from arena_server.launch.container import LABEL, RELAY_IMAGE, BotContainer, ContainerLauncher, place_mark
@@ -465,6 +466,26 @@ async def test_without_an_engine() -> None:
         await Docker("no-such-docker").child(["run"])
     with pytest.raises(LaunchError, match=r"^false ps ended with 1$"):
         await Docker("false").call("ps")
+
+
+@pytest.mark.parametrize("grace", [PATIENCE_S, 0.0])
+async def test_a_command_that_is_given_up_is_not_left_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, grace: float
+) -> None:
+    """It is let to end, since it may remove a container; one that takes too long is killed."""
+    monkeypatch.setattr(docker_module, "CALL_GRACE_S", grace)
+    program = tmp_path / "docker"
+    slow = "sleep 0.2" if grace else "exec sleep 100"
+    program.write_text(f"#!/bin/sh\ncd {tmp_path}\n: > begun\n{slow}\n: > ended\n")
+    program.chmod(0o755)
+    call = asyncio.create_task(Docker(str(program)).call("rm"))
+    async with asyncio.timeout(PATIENCE_S):
+        while not (tmp_path / "begun").exists():
+            await asyncio.sleep(0.01)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    assert (tmp_path / "ended").exists() == bool(grace)
 
 
 async def test_a_relay_that_does_not_begin(tmp_path: Path) -> None:
