@@ -12,12 +12,15 @@ from arena_server.config_file import (
     entrants_of,
     load_contest,
     parse_contest,
+    submissions_of,
     timetable_of,
     webhooks_of,
 )
 from arena_server.core.config import LONGEST_MS
 from arena_server.errors import ConfigError
+from arena_server.launch.sandbox import ContainerLimits
 from arena_server.spec import Webhook
+from arena_server.submissions.rules import SubmittedSeat
 from arena_server.timetable import Timetable, parse_hours
 
 DIGEST = "0" * 64
@@ -209,3 +212,36 @@ class TestFiles:
 
 def test_no_clock_is_the_longest_one() -> None:
     assert config_of(parse_contest(toml(game='clock = "none"'), "c.toml")).clock_ms == LONGEST_MS
+
+
+class TestSubmissions:
+    BOTS = (
+        '[[bot]]\nname = "a"\n[[bot]]\nname = "b"\nsubmit = true\nconcurrency = 2\ncpus = 0.5\n'
+        f'token_sha256 = "{"0" * 64}"'
+    )
+
+    def test_the_bots_whose_authors_send_them(self, tmp_path: Path) -> None:
+        more = '[submissions]\nper_hour = 2\nfolder = "sent"\n[container]\nmemory = "64MB"'
+        file = parse_contest(toml(bots=self.BOTS, more=more), "c.toml")
+        setup = submissions_of(file, tmp_path / "c.toml", tmp_path / "beside")
+        assert setup is not None
+        limits = ContainerLimits(cpus=0.5, memory=64_000_000)
+        assert setup.bots == {"b": SubmittedSeat(2, limits)}
+        assert (setup.folder, setup.rules.per_hour, setup.seats) == (tmp_path / "sent", 2, 2)
+
+    def test_without_a_folder_it_is_beside_the_database(self, tmp_path: Path) -> None:
+        file = parse_contest(toml(bots=self.BOTS), "c.toml")
+        setup = submissions_of(file, tmp_path / "c.toml", tmp_path / "beside")
+        assert setup is not None
+        assert setup.folder == tmp_path / "beside"
+        with pytest.raises(ConfigError, match=r"^c\.toml: submissions\.folder: expected a folder"):
+            submissions_of(file, Path("c.toml"), None)
+
+    def test_none_is_sent(self) -> None:
+        assert submissions_of(parse_contest(toml(), "c.toml"), Path("c.toml"), None) is None
+
+    def test_only_what_the_server_starts_logs_in_to_play(self) -> None:
+        remote, sent = entrants_of(parse_contest(toml(bots=self.BOTS), "c.toml"))
+        assert (remote.token_sha256, remote.author_sha256) == (None, None)
+        assert sent.author_sha256 == "0" * 64
+        assert sent.token_sha256 not in (None, "0" * 64)

@@ -255,6 +255,42 @@ def test_a_wrong_address_of_a_webhook(url: str) -> None:
             "contest.name: expected a text in quotes, got 1",
         ),
         (
+            toml(bots='[[bot]]\nname = "a"\nsubmit = true\n[[bot]]\nname = "b"'),
+            "bot 1: submit: expected token_sha256 beside it, the digest of its author's token, got none",
+        ),
+        (
+            toml(bots='[[bot]]\nname = "a"\nengine = "x"\nponder = "off"\n[[bot]]\nname = "b"'),
+            "bot 1: ponder: expected image or build beside it, got neither",
+        ),
+        (
+            toml(more="[submissions]\nsize = 3"),
+            'submissions.size: expected a size such as "20MB", got 3',
+        ),
+        (
+            toml(more='[submissions]\nsize = "101MB"'),
+            'submissions.size: expected "1MB" to "100MB", got \'101MB\'',
+        ),
+        (
+            toml(more='[submissions]\nsize = "0MB"'),
+            'submissions.size: expected "1MB" to "100MB", got \'0MB\'',
+        ),
+        (
+            toml(more="[submissions]\nimages = []"),
+            "submissions.images: expected a list with an entry, got []",
+        ),
+        (
+            toml(more='[submissions]\nimages = ["--privileged"]'),
+            "submissions.images: expected names of images such as \"python:3.12-slim\", got '--privileged'",
+        ),
+        (
+            toml(more='[submissions]\nbuild_time = "0s"'),
+            "submissions.build_time: expected a duration of at least 1s, got '0s'",
+        ),
+        (
+            toml(more="[submissions]\nper_hour = 0"),
+            "submissions.per_hour: expected 1 or more, got 0",
+        ),
+        (
             toml(more="[server]\nbot_logs = true"),
             'server.bot_logs: expected the folder for the files, in quotes, such as "bot-logs", got true',
         ),

@@ -82,8 +82,6 @@ games_per_pair = 1000
 [game]
 plies = 10
 clock = "60s"
-[server]
-bot_logs = "logs"
 [[bot]]
 name = "bob"
 [[bot]]
@@ -101,9 +99,14 @@ class Author:
         site = server.process.stdout.readline().split()[-1]
         self._env = {"ARENA_SITE": site, "ARENA_NAME": "ann", "ARENA_TOKEN": TOKEN}
         self._folder = folder
+        # The page is there before the contest has begun.
+        while arena("submit", "--list", cwd=folder, env=self._env).code:
+            threading.Event().wait(0.2)
 
     def submit(self, *words: str) -> str:
-        return arena("submit", *words, cwd=self._folder, env=self._env, patience_s=600.0).out
+        ended = arena("submit", *words, cwd=self._folder, env=self._env, patience_s=600.0)
+        assert "arena: " not in ended.err, ended.err
+        return ended.out
 
     def active(self) -> tuple[object, object]:
         document = json.loads(self.submit("--list", "--json"))
@@ -117,6 +120,7 @@ def _played(folder: Path) -> bool:
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(1200)
 def test_a_version_from_its_upload_to_its_games(tmp_path: Path) -> None:
     for name in ("good", "bad"):
         (tmp_path / name).mkdir()
