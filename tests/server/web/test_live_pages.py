@@ -180,6 +180,9 @@ def test_every_game_of_a_cell_has_its_link(pages: Watched, tmp_path: Path) -> No
         assert page.url.endswith("game.html?contest=1&game=g5#ply=2")
         bot = pages.open(server.page("bot.html", contest=1, bot="ann"))
         bot.get_by_text("6 games: 5 over, 1").wait_for()
+        bot.get_by_role("heading", name="Per game").wait_for()
+        assert bot.locator(".ratings tbody tr .name-cell").all_inner_texts() == ["ann", "ann"]
+        assert bot.get_by_role("heading", name="Other contests").count() == 0
         pages.check_access(bot)
         pages.close()
         for person in persons:
