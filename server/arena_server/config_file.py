@@ -140,7 +140,7 @@ def entrants_of(file: ContestFile, hashes: Mapping[str, str] | None = None) -> l
             author=bot.author,
             language=bot.language,
             url=bot.url,
-            ponders=not bot.in_container or bot.limits(file.container.limits()).ponder,
+            ponders=not (bot.in_container or bot.submit) or bot.limits(file.container.limits()).ponder,
             author_sha256=bot.token_sha256 if bot.submit else None,
         )
         for bot in file.bot

@@ -424,9 +424,7 @@ class BotTable(ContainerTable):
 
     @model_validator(mode="after")
     def _check_limits(self) -> Self:
-        limits = [key for key in ("cpus", "memory", "pids") if getattr(self, key) is not None]
-        if self.ponder is not None and not self.in_container:
-            raise ValueError("ponder: expected image or build beside it, got neither")
+        limits = [key for key in ("cpus", "memory", "pids", "ponder") if getattr(self, key) is not None]
         if limits and not (self.in_container or self.submit):
             raise ValueError(f"{limits[0]}: expected image, build or submit beside it, got none of them")
         return self

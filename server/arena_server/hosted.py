@@ -110,8 +110,8 @@ class HostedContest:
         self._ended = ended
         self._observers: list[ContestObserver] = []
         self._readers: list[TranscriptReader] = []
-        #: Where its bots run; who runs them sets it before `start`.
-        self.places: BotPlaces | None = None
+        #: Where its bots run; who runs them adds to it before `start`.
+        self.places: list[BotPlaces] = []
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._logs: BotLogs | None = None
@@ -239,8 +239,8 @@ class HostedContest:
         if self._drawing is not None:
             self._drawing.cancel()
         self._stop_clock()
-        if self.places is not None:
-            await self.places.finish()
+        for place in self.places:
+            await place.finish()
         if self._dispatcher is not None:
             await self._dispatcher.close()
         if self._driver is not None:
@@ -333,9 +333,11 @@ class HostedContest:
 
     def set_frozen(self, order: SetFrozen) -> None:
         """Where the bots were not started here, they run all the time."""
-        if self.places is not None:
-            self.places.set_frozen(order)
-        elif not order.frozen:
+        for place in self.places:
+            if order.bot in place.bots:
+                place.set_frozen(order)
+                return
+        if not order.frozen:
             self.feed(Thawed(order.bot, order.slot, order.number))
 
     def note(self, event: SubmissionNoted) -> None:

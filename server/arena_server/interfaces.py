@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from arena_protocol.record import GameRecord
@@ -80,6 +80,8 @@ class TranscriptReader(Protocol):
 
 class BotPlaces(Protocol):
     """Who can stop the programs of bots for a time, and measure them."""
+
+    bots: Collection[str]
 
     def set_frozen(self, order: SetFrozen) -> None:
         """Stop a program, or let it go on and then let the contest handle Thawed."""

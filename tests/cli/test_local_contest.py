@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from hashlib import sha256
 
 import pytest
@@ -11,6 +12,7 @@ from arena_cli.local_bots import ARENA, local_bot
 from arena_cli.local_contest import LocalContest, bot_names, fault_lines, seat
 from arena_server.core.config import ContestConfigError
 from arena_server.errors import ConfigError
+from arena_server.launch.sandbox import ContainerLimits, Sandbox
 
 
 def contest(**values: object) -> LocalContest:
@@ -133,3 +135,12 @@ def test_a_fault_is_a_sentence() -> None:
     assert fault_lines({"names": ["a", "b"], "faults": [fault]}, "insertion") == [
         'b sent an illegal move "0" at ply 2; the referee plays 6 for it until the game ends'
     ]
+
+
+def test_the_containers_of_a_match_are_known_and_frozen_by_the_limits() -> None:
+    bots = seat(["greedy", "dummy"], "insertion")
+    for ponder in (True, False):
+        group = [bots[0], replace(bots[1], sandbox=Sandbox("x", ContainerLimits(ponder=ponder)))]
+        spec = contest(group=group).spec()
+        assert [each.ponders for each in spec.entrants] == [True, ponder]
+        assert spec.contained == {"dummy"}

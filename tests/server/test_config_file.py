@@ -245,3 +245,20 @@ class TestSubmissions:
         assert (remote.token_sha256, remote.author_sha256) == (None, None)
         assert sent.author_sha256 == "0" * 64
         assert sent.token_sha256 not in (None, "0" * 64)
+
+
+@pytest.mark.parametrize(
+    ("shared", "own", "frozen"),
+    [("", "", ""), ("off", "", "bcd"), ("on", "off", "b"), ("off", "on", "cd"), ("", "off", "b")],
+)
+def test_who_is_frozen_in_the_time_of_the_others(shared: str, own: str, frozen: str) -> None:
+    """Only what runs in containers: b has a key of its own, a is an engine."""
+    container = f'[container]\nponder = "{shared}"\n' if shared else ""
+    key = f'ponder = "{own}"\n' if own else ""
+    text = (
+        f'[contest]\nname = "x"\n{container}[[bot]]\nname = "a"\nengine = "dummy"\n'
+        f'[[bot]]\nname = "b"\nimage = "b:1"\n{key}[[bot]]\nname = "c"\nbuild = "c"\n'
+        f'[[bot]]\nname = "d"\nsubmit = true\ntoken_sha256 = "{"1" * 64}"\n'
+    )
+    entrants = entrants_of(parse_contest(text, "c.toml"))
+    assert [each.name for each in entrants if not each.ponders] == list(frozen)

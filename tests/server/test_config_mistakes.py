@@ -231,6 +231,14 @@ def test_a_wrong_address_of_a_webhook(url: str) -> None:
             "bot 1: pids: expected image, build or submit beside it, got none of them",
         ),
         (
+            toml(bots='[[bot]]\nname = "a"\nengine = "x"\nponder = "off"\n[[bot]]\nname = "b"'),
+            "bot 1: ponder: expected image, build or submit beside it, got none of them",
+        ),
+        (
+            toml(bots='[[bot]]\nname = "a"\nimage = "x"\nponder = "no"\n[[bot]]\nname = "b"'),
+            "bot 1: ponder: expected 'on' or 'off', got 'no'",
+        ),
+        (
             toml(bots='[[bot]]\nname = "a"\nimage = "x"\nmemory = 3\n[[bot]]\nname = "b"'),
             'bot 1: memory: expected a size such as "512MB", got 3',
         ),

@@ -9,7 +9,7 @@ Orders and answers are JSON objects: `arena tournament` has the containers in an
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -26,17 +26,17 @@ FINISH_S = 2.0
 
 
 class ContainedBots(ContestObserver):
-    """Has the bots of a contest that are `contained` frozen, thawed and measured (`interfaces.BotPlaces`).
+    """Has these bots of a contest frozen, thawed and measured (`interfaces.BotPlaces`).
 
     Make it before the contest starts. `order` sends an order to who runs them, `answered` takes the answer.
     """
 
-    def __init__(self, hosted: HostedContest, order: Callable[[Order], None]) -> None:
-        self._names = hosted.spec.contained
+    def __init__(self, hosted: HostedContest, bots: Collection[str], order: Callable[[Order], None]) -> None:
+        self.bots = bots
         self._order = order
         self._feed = hosted.feed
         self._log = hosted.log
-        hosted.places = self
+        hosted.places.append(self)
         hosted.observe(self)
         #: The players of the running games in containers, and what was measured when their games began.
         self._games: dict[str, list[tuple[str, int]]] = {}
@@ -53,7 +53,7 @@ class ContainedBots(ContestObserver):
         match event:
             case GameStarted(game, names, slots) | GameResumed(game, names, _, slots):
                 players = zip(names, slots or (1,) * len(names), strict=True)
-                self._games[game] = [each for each in players if each[0] in self._names]
+                self._games[game] = [each for each in players if each[0] in self.bots]
                 self._measure(game)
             case GameOver(game) if game in self._games:
                 self._measure(game)

@@ -152,6 +152,40 @@ class RestartingBot:
                 self.say(f"  {self.bot.label}: {line}")
 
 
+def program_of(order: Order) -> tuple[str, int]:
+    """The name and the slot that an order is about."""
+    return next(order[verb] for verb in ("freeze", "thaw", "measure") if verb in order), order["slot"]
+
+
+class Orders:
+    """Carries out the orders of `contained.py`, those to one program in their order."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def give(self, running: Running | None, order: Order, answer: Callable[[Answer], None]) -> None:
+        """Carry an order out, and `answer` it if it wants that; `running` is None for what does not run."""
+        task = asyncio.ensure_future(self._carry_out(running, order, answer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _carry_out(
+        self, running: Running | None, order: Order, answer: Callable[[Answer], None]
+    ) -> None:
+        match order:
+            case {"freeze": _}:
+                if running is not None:
+                    await running.set_frozen(True)
+            case {"thaw": name, "slot": slot, "number": number}:
+                if running is not None:
+                    await running.set_frozen(False)
+                answer({"thawed": name, "slot": slot, "number": number})
+            case {"measure": name, "slot": slot, "game": game}:
+                run, time = (running and await running.cpu_time()) or (None, CpuTime(0, 0, None))
+                measured = {"measured": name, "slot": slot, "game": game, "run": run}
+                answer(measured | {key: getattr(time, key) for key in time.__slots__})
+
+
 class BotGroup:
     """The bots of one contest."""
 
@@ -159,32 +193,12 @@ class BotGroup:
         self, bots: Sequence[LocalBot], launcher: Launcher, games: BotGames, say: Callable[[str], None]
     ) -> None:
         self._bots = {(bot.name, bot.slot): RestartingBot(bot, launcher, games, say) for bot in bots}
-        self._obeying: set[asyncio.Task[None]] = set()
+        self._orders = Orders()
 
     def obey(self, order: Order, answer: Callable[[Answer], None]) -> None:
         """Carry out an order of `contained.py`, and answer it if it wants an answer."""
-        task = asyncio.ensure_future(self._obey(order, answer))
-        self._obeying.add(task)
-        task.add_done_callback(self._obeying.discard)
-
-    async def _obey(self, order: Order, answer: Callable[[Answer], None]) -> None:
-        match order:
-            case {"freeze": name, "slot": slot}:
-                if (running := self._running(name, slot)) is not None:
-                    await running.set_frozen(True)
-            case {"thaw": name, "slot": slot, "number": number}:
-                if (running := self._running(name, slot)) is not None:
-                    await running.set_frozen(False)
-                answer({"thawed": name, "slot": slot, "number": number})
-            case {"measure": name, "slot": slot, "game": game}:
-                running = self._running(name, slot)
-                run, time = (running and await running.cpu_time()) or (None, CpuTime(0, 0, None))
-                measured = {"measured": name, "slot": slot, "game": game, "run": run}
-                answer(measured | {key: getattr(time, key) for key in time.__slots__})
-
-    def _running(self, name: str, slot: int) -> Running | None:
-        bot = self._bots.get((name, slot))
-        return None if bot is None else bot.running
+        bot = self._bots.get(program_of(order))
+        self._orders.give(None if bot is None else bot.running, order, answer)
 
     def logged_in(self, name: str, slot: int) -> None:
         """A bot has logged in for the first time; one that is not of the group may be named, too."""

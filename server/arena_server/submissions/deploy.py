@@ -12,6 +12,7 @@ import asyncio
 import secrets
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 from arena_server.core.deal import token_digest
@@ -26,9 +27,10 @@ from arena_server.core.log_events import (
 )
 from arena_server.host import HostObserver
 from arena_server.hosted import ContestObserver, HostedContest
-from arena_server.launch.base import BotError, Launcher, LocalBot
+from arena_server.launch.base import BotError, Launcher, LocalBot, Order, Running
+from arena_server.launch.contained import ContainedBots
 from arena_server.launch.games import ObservedGames
-from arena_server.launch.restarts import RestartingBot
+from arena_server.launch.restarts import Orders, RestartingBot, program_of
 from arena_server.launch.sandbox import Sandbox
 from arena_server.logs import SubmissionNoted
 from arena_server.submissions.rules import SubmittedSeat
@@ -59,6 +61,7 @@ class ContestLink(ContestObserver):
         self._hosted: HostedContest | None = None
         self.games = ObservedGames(self.feed)
         self.bots: dict[str, DeployedBot] = {}
+        self._orders = Orders()
         #: The contest has begun, and takes events; it is over.
         self.begun, self.over = asyncio.Event(), asyncio.Event()
 
@@ -78,12 +81,18 @@ class ContestLink(ContestObserver):
             case BotReplaced(name, version) if name in self.bots:
                 self.bots[name].replaced(version)
 
+    def _obey(self, order: Order) -> None:
+        name, slot = program_of(order)
+        answered = partial(_call, self._host_loop, self._contained.answered)
+        self._orders.give(self.bots[name].running(slot), order, answered)
+
     # -- on the host's loop
 
     def attach(self, hosted: HostedContest) -> None:
         """The contest is about to begin."""
         self._hosted = hosted
         hosted.observe(self)
+        self._contained = ContainedBots(hosted, self.bots, lambda order: _call(self._loop, self._obey, order))
 
     def started(self) -> None:
         _call(self._loop, self.begun.set)
@@ -138,6 +147,10 @@ class DeployedBot:
         for each in self._running:
             if each.bot.slot == slot:
                 each.logged_in.set()
+
+    def running(self, slot: int) -> Running | None:
+        """Its program in a slot, if it runs."""
+        return next((each.running for each in self._running if each.bot.slot == slot), None)
 
     def replaced(self, version: str) -> None:
         """The contest takes the token of this version from now on."""

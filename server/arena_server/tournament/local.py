@@ -145,7 +145,9 @@ class HostedBots(HostObserver, ContestObserver):
             hosted.observe(self)
             if hosted.spec.contained:
                 group = self._group
-                contained = ContainedBots(hosted, lambda order: group.obey(order, contained.answered))
+                contained = ContainedBots(
+                    hosted, hosted.spec.contained, lambda order: group.obey(order, contained.answered)
+                )
 
     def serving(self) -> None:
         self._listener.listening(self._address)

@@ -71,7 +71,9 @@ class HostReporter(HostObserver, ContestObserver):
             hosted.observe(self)
             if self._lines is not None and hosted.spec.contained:
                 lines = self._lines
-                self._contained = ContainedBots(hosted, lambda order: lines.write(json.dumps(order)))
+                self._contained = ContainedBots(
+                    hosted, hosted.spec.contained, lambda order: lines.write(json.dumps(order))
+                )
 
     def started(self) -> None:
         if self._lines is not None:

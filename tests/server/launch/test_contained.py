@@ -21,19 +21,13 @@ from arena_server.logs import BotUsage
 
 
 @dataclass
-class Spec:
-    contained: frozenset[str]
-
-
-@dataclass
 class Contest:
     """Takes what a hosted contest takes."""
 
-    spec: Spec = field(default_factory=lambda: Spec(frozenset({"ann", "bob"})))
     fed: list[Event] = field(default_factory=list)
     logged: list[LogEvent] = field(default_factory=list)
     observers: list[ContestObserver] = field(default_factory=list)
-    places: BotPlaces | None = None
+    places: list[BotPlaces] = field(default_factory=list)
 
     def feed(self, event: Event) -> None:
         self.fed.append(event)
@@ -47,8 +41,8 @@ class Contest:
 
 def contained() -> tuple[ContainedBots, Contest, list[Order]]:
     contest, orders = Contest(), list[Order]()
-    bots = ContainedBots(contest, orders.append)  # type: ignore[arg-type]
-    assert contest.places is bots
+    bots = ContainedBots(contest, {"ann", "bob"}, orders.append)  # type: ignore[arg-type]
+    assert contest.places == [bots]
     assert contest.observers == [bots]
     return bots, contest, orders
 

@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 
 from arena_server.core.deal import token_digest
-from arena_server.core.events import Event, Replace
-from arena_server.core.log_events import BotReplaced, LoggedIn
+from arena_server.core.effects import SetFrozen
+from arena_server.core.events import Event, Replace, Thawed
+from arena_server.core.log_events import BotReplaced, GameOver, GameStarted, LoggedIn
 from arena_server.launch.base import BotEnded, LaunchError, LocalBot
-from arena_server.logs import SubmissionNoted
+from arena_server.launch.cgroup import CpuTime
+from arena_server.logs import BotUsage, SubmissionNoted
 from arena_server.submissions import deploy
 from arena_server.submissions.deploy import ContestLink, DeployedBot, noted
 from arena_server.submissions.rules import SubmissionRules, SubmittedSeat
@@ -28,6 +30,7 @@ from arena_server.submissions.versions import (
     VersionStored,
 )
 
+from ..launch.test_contained import Contest as Hosted
 from .script import KEY
 from .test_versions_of_a_bot import admitted
 
@@ -73,6 +76,7 @@ class Program:
 
     def __init__(self, place: Containers, bot: LocalBot) -> None:
         self.place, self.bot = place, bot
+        self.orders: list[bool] = []
         self.over = asyncio.Event()
 
     async def wait(self) -> BotEnded:
@@ -83,10 +87,10 @@ class Program:
         self.place.running.discard(self)
 
     async def set_frozen(self, frozen: bool) -> None:
-        """It is not asked for."""
+        self.orders.append(frozen)
 
-    async def cpu_time(self) -> None:
-        """It is not asked for."""
+    async def cpu_time(self) -> tuple[str, CpuTime]:
+        return "mark", CpuTime(1000 * len(self.orders), 0, None)
 
 
 class Containers:
@@ -159,6 +163,26 @@ async def test_a_new_version_begins_when_the_games_of_the_old_one_have_ended(tmp
         assert [each.bot for each in containers.running] == [second]
         assert second.token != first.token
         assert bot.versions.deployed == 2
+
+
+async def test_it_is_frozen_and_measured_as_the_contest_orders(tmp_path: Path) -> None:
+    async with playing(tmp_path, *admitted(1), activated(1)) as (_, contest, containers):
+        contest.attach(hosted := Hosted())  # type: ignore[arg-type]
+        await contest.let_play("v1")
+        program = await asyncio.wait_for(containers.began.get(), 20)
+        (place,) = hosted.places
+        assert (KEY[1] in place.bots, "eve" in place.bots) == (True, False)
+        observer = hosted.observers[-1]
+        observer.happened(GameStarted("g1", ("eve", KEY[1])))
+        await place.finish()
+        place.set_frozen(SetFrozen(KEY[1], 1, True, 6))
+        place.set_frozen(SetFrozen(KEY[1], 1, False, 7))
+        place.set_frozen(SetFrozen(KEY[1], 2, False, 8))  # no program plays there: it need not be thawed
+        observer.happened(GameOver("g1", "complete", (1, 2)))
+        await place.finish()
+        assert program.orders == [True, False]
+        assert hosted.fed == [Thawed(KEY[1], 1, 7), Thawed(KEY[1], 2, 8)]
+        assert hosted.logged == [BotUsage("g1", KEY[1], 1, 2, 0, None)]
 
 
 async def test_a_version_that_was_overtaken_never_plays(tmp_path: Path) -> None:
