@@ -15,7 +15,8 @@ from arena_cli.tables import Cell, Column, FormatOption, OutputFormat, ResultTab
 if TYPE_CHECKING:
     from collections import Counter
 
-    from arena_server.ratings import Observation, Ratings
+    from arena_server.rated_games import Observation
+    from arena_server.ratings import Ratings
     from arena_server.store.reader import Results
     from arena_server.store.schema import ContestRow
 
@@ -78,7 +79,7 @@ def _games(options: RatingOptions) -> tuple[str, Counter[Observation]]:
     from collections import Counter
 
     from arena_server.errors import ConfigError
-    from arena_server.ratings import RatedGame, observe
+    from arena_server.rated_games import RatedGame, observe
 
     if options.every and options.contest:
         raise ConfigError("--all: it is for all contests; leave out --contest")

@@ -21,7 +21,8 @@ from arena_server.core.tiebreaks import Meetings
 if TYPE_CHECKING:
     from arena_protocol.record import FaultRecord
     from arena_server.core.standings import GameResult
-    from arena_server.ratings import Observation, Ratings
+    from arena_server.rated_games import Observation
+    from arena_server.ratings import Ratings
     from arena_server.store.reader import Results
     from arena_server.store.schema import ContestRow
 

@@ -12,18 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena_server import ratings
+from arena_server import rating_model
+from arena_server.rated_games import RatedGame, observe
 from arena_server.ratings import (
     MEAN,
     SCALE,
     UNBEATEN,
     UNCONNECTED,
     WINLESS,
-    RatedGame,
     Ratings,
     fit,
     fit_observations,
-    observe,
     plain,
 )
 
@@ -71,7 +70,7 @@ def by_name(found: Ratings) -> dict[str, float]:
 
 
 def test_the_published_estimates_of_a_season(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ratings, "PRIOR", 1e-9)  # the published fit has none
+    monkeypatch.setattr(rating_model, "PRIOR", 1e-9)  # the published fit has none
     words = BASEBALL.split()
     games = []
     for at in range(0, len(words), 4):

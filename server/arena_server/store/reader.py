@@ -22,7 +22,7 @@ from arena_server.core.formats.scheduled import Scheduled
 from arena_server.core.journal import ContestFact, Order, Separated, Validated, fact_of
 from arena_server.core.standings import Row, Standings
 from arena_server.errors import StoreError
-from arena_server.ratings import Observation
+from arena_server.rated_games import Observation
 from arena_server.store.chain import GENESIS, verify_checksum
 from arena_server.store.checks import (
     check_contest_row,

@@ -21,7 +21,7 @@ from arena_protocol.codec import WORD
 from arena_protocol.games import make_game
 from arena_protocol.record import VOID
 from arena_server.core.standings import GameResult, Standings
-from arena_server.ratings import Observation, Outcome, places_of, version_of
+from arena_server.rated_games import Observation, Outcome, places_of, version_of
 from arena_server.store.checks import check_form, entrants
 from arena_server.store.deals import Deals
 from arena_server.store.preflight import ADDED

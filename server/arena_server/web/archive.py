@@ -26,7 +26,7 @@ from arena_server.core.journal import PastGame
 from arena_server.core.standings import Standings, plain_row
 from arena_server.errors import EmptyDatabaseError, PublicError
 from arena_server.pace import LAST_GAMES, plain_pace
-from arena_server.ratings import Observation
+from arena_server.rated_games import Observation
 from arena_server.store.database import Database
 from arena_server.store.deals import WithheldError
 from arena_server.store.plans import history_of, table_of

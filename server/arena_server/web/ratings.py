@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final
 
-from arena_server.ratings import Observation, fit_observations, plain
+from arena_server.rated_games import Observation
+from arena_server.ratings import fit_observations, plain
 from arena_server.web.archive import Archive, NotFoundError
 
 #: A new fit waits for this many times what the last one took, and for LEAST_S.

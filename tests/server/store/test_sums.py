@@ -19,7 +19,7 @@ from arena_protocol.record_codec import encode
 from arena_server.core.journal import Offered, entry_of
 from arena_server.core.standings import GameResult, Row
 from arena_server.errors import StoreError
-from arena_server.ratings import Observation, RatedGame, observe, version_of
+from arena_server.rated_games import Observation, RatedGame, observe, version_of
 from arena_server.store import reader
 from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import ContestHeader, Database

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from tests.server.records import Kept, game, opening
 
-from arena_server.ratings import REASONS, RatedGame, observe
+from arena_server.rated_games import RatedGame, observe
+from arena_server.ratings import REASONS
 from arena_server.web.archive import Archive, NotFoundError
 from arena_server.web.bundle import STATIC
 from arena_server.web.ratings import LEAST_S, RatingDocuments, rating_document
@@ -68,5 +69,5 @@ def test_what_cannot_be_rated(path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_the_page_has_the_same_reasons() -> None:
     script = (STATIC / "js" / "ratings.js").read_text(encoding="utf-8")
-    found = dict(re.findall(r'^  (\w+): "([^"]+)",$', script, re.MULTILINE))
+    found = dict(re.findall(r"^  (\w+): t`([^`]+)`,$", script, re.MULTILINE))
     assert found == REASONS

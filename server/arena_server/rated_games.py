@@ -1,0 +1,124 @@
+"""Games as the ratings see them: who met whom, and how often a pairing ended in each way."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Floats = np.ndarray[Any, np.dtype[np.float64]]
+    Ints = np.ndarray[Any, np.dtype[np.intp]]
+
+
+@dataclass(frozen=True, slots=True)
+class RatedGame:
+    """A game with its totals in the order of the seats; games of one `pairing` are one observation."""
+
+    names: tuple[str, ...]
+    totals: tuple[int, ...]
+    pairing: Hashable
+
+
+def version_of(name: str, agent: str | None) -> str:
+    """A version of a bot as a player of its own: name and `agent=`, of which neither has a blank in it."""
+    return name if agent is None else f"{name} {agent}"
+
+
+#: The names of a game by seat, and the place of each: 0 for the most points, equal for equal ones.
+Outcome = tuple[tuple[str, ...], tuple[int, ...]]
+#: The games of one pairing, in ascending order.
+Observation = tuple[Outcome, ...]
+
+
+def observe(games: Iterable[RatedGame]) -> Counter[Observation]:
+    """How often the games of a pairing have ended in each way."""
+    pairings: dict[Hashable, list[Outcome]] = {}
+    for game in games:
+        pairings.setdefault(game.pairing, []).append((game.names, places_of(game.totals)))
+    return Counter(tuple(sorted(each)) for each in pairings.values())
+
+
+def places_of(totals: Sequence[int]) -> tuple[int, ...]:
+    """The place of each total: 0 for the highest, equal for equal ones."""
+    order = sorted(set(totals), reverse=True)
+    return tuple(map(order.index, totals))
+
+
+@dataclass(frozen=True, slots=True)
+class Games:
+    """Kinds of games and of pairings, in arrays; neither the order of games nor that of names changes them.
+
+    A game of kind k has the players `seated[k]` (seats; indexes of `names`, which are sorted) with the places
+    `places[k]`. Entry e says that pairing `pairing[e]` has a game of kind `kind[e]`; pairing p has occurred
+    `counts[p]` times. The entries are in the order of the pairings.
+    """
+
+    names: Sequence[str]
+    seated: Ints
+    places: Ints
+    pairing: Ints
+    kind: Ints
+    counts: Floats
+
+    @classmethod
+    def of(cls, counts: Mapping[Observation, int]) -> Games:
+        """Raises ValueError for games of different numbers of seats."""
+        import numpy as np
+
+        flat = [outcome for observation in counts for outcome in observation]
+        numbers = {outcome: number for number, outcome in enumerate(dict.fromkeys(flat))}
+        seats = sorted({len(names) for names, _ in numbers})
+        if len(seats) > 1:
+            raise ValueError(f"expected games of one number of seats, got {seats}")
+        names = sorted({name for seated, _ in numbers for name in seated})
+        index = {name: number for number, name in enumerate(names)}
+        shape = len(numbers), *seats
+        seated = np.array([index[name] for each, _ in numbers for name in each], dtype=np.intp).reshape(shape)
+        places = np.array([place for _, each in numbers for place in each], dtype=np.intp).reshape(shape)
+        order = _order(np.hstack([seated, places])) if numbers else np.zeros(0, dtype=np.intp)
+        kind = np.argsort(order)[np.array([numbers[outcome] for outcome in flat], dtype=np.intp)]
+        sizes = np.array([len(observation) for observation in counts], dtype=np.intp)
+        entries = np.full((len(sizes), max(sizes, default=0)), -1, dtype=np.intp)
+        pairing = np.repeat(np.arange(len(sizes)), sizes)
+        entries[pairing, np.arange(len(kind)) - np.repeat(np.cumsum(sizes) - sizes, sizes)] = kind
+        sorted_ = _order(entries) if len(flat) else np.arange(len(sizes))
+        entries, number = entries[sorted_], np.array(list(counts.values()), dtype=np.float64)[sorted_]
+        pairing, at = np.nonzero(entries >= 0)
+        return cls(names, seated[order], places[order], pairing, entries[pairing, at], number)
+
+    def among(self, field: set[int]) -> Games:
+        """The games all of whose players are of `field`."""
+        import numpy as np
+
+        chosen = np.array(sorted(field), dtype=np.intp)
+        place = np.full(len(self.names), -1, dtype=np.intp)
+        place[chosen] = np.arange(len(chosen))
+        stays: np.ndarray[Any, np.dtype[np.bool_]] = np.all(place[self.seated] >= 0, axis=1)
+        entry = stays[self.kind]
+        pairings, pairing = np.unique(self.pairing[entry], return_inverse=True)
+        return Games(
+            [self.names[each] for each in chosen],
+            place[self.seated[stays]],
+            self.places[stays],
+            pairing,
+            (np.cumsum(stays) - 1)[self.kind[entry]],
+            self.counts[pairings],
+        )
+
+    def kind_counts(self) -> Floats:
+        """How many games there are of each kind."""
+        import numpy as np
+
+        found = np.bincount(self.kind, self.counts[self.pairing], minlength=len(self.seated))
+        return found.astype(np.float64)
+
+
+def _order(rows: Ints) -> Ints:
+    """The order of rows by their columns, the first column first."""
+    import numpy as np
+
+    return np.lexsort(rows.T[::-1])
