@@ -213,11 +213,11 @@ def test_it_plays_to_the_end_and_pauses(pages: Watched, site: str) -> None:
     page.select_option("select", "16")
     page.keyboard.press("Space")
     page.locator(".counter", has_text="ply 12 of 12").wait_for()
-    page.get_by_role("button", name="Play").wait_for()
+    page.get_by_role("button", name="Play (space)").wait_for()
     page.select_option("select", "0.25")  # 38 s to the end
     page.keyboard.press("Space")
     page.get_by_role("button", name="Pause").click()
-    page.get_by_role("button", name="Play").wait_for()
+    page.get_by_role("button", name="Play (space)").wait_for()
 
 
 def test_without_motion_nothing_moves(pages: Watched, site: str) -> None:

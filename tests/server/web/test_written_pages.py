@@ -59,7 +59,7 @@ def test_from_the_standings_to_a_verified_game(played: Path, pages: Watched, tmp
     pages.check_access(page)
     page.locator(".fault-list a").first.click()
     page.get_by_text("✓ Verified here").wait_for()
-    page.get_by_role("link", name="zero").click()
+    page.get_by_role("link", name="zero", exact=True).click()
     page.get_by_role("heading", name="Opponents").wait_for()
     page.go_back()
     page.get_by_role("link", name="← The contest").click()
