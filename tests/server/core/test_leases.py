@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_protocol.record import GameRecord
+from arena_protocol.record import GameRecord, InfoRecord
 from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.deal import Setting
 from arena_server.core.effects import Assign, Effect, Journal, Store, Withdraw
@@ -52,7 +52,9 @@ def played(setting: Setting, seed: int = 0) -> GameRecord:
 class Workers(ContestHarness):
     """A contest whose games are assigned, and its journal."""
 
-    def __init__(self, *names: str, past: Past | None = None, now: int = 0, **config: object) -> None:
+    def __init__(
+        self, *names: str | Entrant, past: Past | None = None, now: int = 0, **config: object
+    ) -> None:
         super().__init__(*names, past=past, now=now, lease_ms=LEASE_MS, **config)  # type: ignore[arg-type]
         self.journal: list[Entry] = list(self.past.entries)
         self.assigned: list[Assign] = []
@@ -369,3 +371,36 @@ def test_the_facts_of_a_record_lead_to_it(seed: int) -> None:
     facts: Sequence[Any] = facts_of(record, 1)
     assert tuple(fact for fact in facts if type(fact).__name__ == "PlyRecord") == record.plies
     assert tuple(fact for fact in facts if type(fact).__name__ == "FaultRecord") == record.faults
+
+
+def test_a_bracket_is_drawn_and_played() -> None:
+    run = Workers("ann", "bob", "cid", "dan", format="knockout", format_options={"extra_pairs": 0})
+    run.event(Capacity(2))
+    for each in run.assigned:  # it grows
+        run.give(each)
+    assert run.finished == "finished"
+
+
+def test_notes_of_bots_are_kept() -> None:
+    run = Workers("ann", "bob")
+    run.event(Capacity(1))
+    setting = run.assigned[0].setting
+    quiet = next(each for seed in range(100) if not (each := played(setting, seed)).faults)
+    noted = replace(quiet, infos=(InfoRecord(1, 1, depth=3), InfoRecord(2, len(quiet.plies), depth=1)))
+    run.give(run.assigned[0], noted)
+    assert run.records["g1"].infos == noted.infos
+
+
+def test_who_only_watches_is_not_paired() -> None:
+    run = Workers("ann", "bob", Entrant("eve", plays=False))
+    run.event(Capacity(9))
+    assert {name for each in run.assigned for name in each.setting.names} == {"ann", "bob"}
+
+
+def test_a_result_that_is_being_stored_stands() -> None:
+    run = Workers("ann", "bob")
+    run.stores = False
+    run.event(Capacity(1))
+    run.give(run.assigned[0])
+    run.event(Stop())
+    assert run.records["g1"].end != "void"
