@@ -1,4 +1,4 @@
-"""Six kinds of players of insertion outside master's opponent models, for benchmarks/rivals/run.py.
+"""Players of insertion outside master's listed opponent models, for benchmarks/rivals/run.py.
 
 half      own points less half of the others', 4 plies             tuned on
 noisy     the champion's move at 3 plies; one in four is random     tuned on
@@ -6,6 +6,7 @@ mean      own points, the mean over all replies, 3 plies            tuned on
 ties      own points, 3 plies, a random one of the equal moves      held out
 switch    3 plies, cooperative and spoiling in turn                 held out
 builder   own points and pairs of equal neighbours, 2 plies         held out
+weighW-F-D  own points less W of the others' and F of what falls, D plies; any of equal moves (Weigher)
 """
 
 from __future__ import annotations
@@ -46,6 +47,54 @@ def mean_search(p0: int, p1: int, p2: int, pictures: int, depth: int, mine: int)
             total += value
             moves += 1
     return best if mine else total // moves
+
+
+def weighed_search(
+    p0: int,
+    p1: int,
+    p2: int,
+    pictures: int,
+    depth: int,
+    alpha: int,
+    beta: int,
+    mine: int,
+    own: int,
+    theirs: int,
+    fell: int,
+) -> int:
+    """Return the value of `depth` plies: `own` and `theirs` for a cell removed, `fell` for one pushed off.
+
+    Fail-soft; values are those of the side that moves first (`mine` = 1).
+    """
+    distinct = distinct_moves(p0, p1, p2)
+    best = -INFINITY if mine else INFINITY
+    for move in range(1, MOVES + 1):
+        if distinct >> move & 1:
+            q0, q1, q2, removed, pushed, _ = play(p0, p1, p2, move, pictures & 7)
+            value = removed * (own if mine else theirs) + pushed * fell
+            if depth > 1:
+                value += weighed_search(
+                    q0,
+                    q1,
+                    q2,
+                    pictures >> 3,
+                    depth - 1,
+                    alpha - value,
+                    beta - value,
+                    1 - mine,
+                    own,
+                    theirs,
+                    fell,
+                )
+            if mine:
+                best = max(best, value)
+                alpha = max(alpha, value)
+            else:
+                best = min(best, value)
+                beta = min(beta, value)
+            if alpha >= beta:
+                break
+    return best
 
 
 class Rival(Engine):
@@ -188,6 +237,38 @@ class Builder(Rival):
         return values
 
 
+class Weigher(Rival):
+    """Counts others' cells at `theirs` and pictures pushed off at `fell`, in hundredths of an own cell."""
+
+    theirs: int
+    fell: int
+
+    def warm_up(self) -> None:
+        self._weighed = compiled(weighed_search)
+
+    def choose(self, position: InsertionPosition) -> int:
+        return self.any_best(self.move_values(position, self.weights(position)))
+
+    def weights(self, position: InsertionPosition) -> Weights:
+        return 100, -self.theirs
+
+    def move_values(self, position: InsertionPosition, weights: Weights) -> dict[int, int]:
+        task = task_of(position, self.depth)
+        values = {}
+        for move, planes, removed, fell in children(task):
+            values[move] = removed * weights[0] - fell * self.fell
+            if task.depth > 1:
+                rest = (task.pictures >> 3, task.depth - 1, -INFINITY, INFINITY, 0)
+                values[move] += self._weighed(*planes, *rest, *weights, -self.fell)
+        return values
+
+
+def weigher(theirs: int, fell: int, depth: int) -> type[Weigher]:
+    """Return a kind of Weigher, weights in hundredths."""
+    name = f"weigh{theirs / 100:g}-{fell / 100:g}-{depth}"
+    return type(name, (Weigher,), {"name": name, "theirs": theirs, "fell": fell, "depth": depth})
+
+
 def pairs(p0: int, p1: int, p2: int) -> int:
     """Return the number of equal neighbours of a board."""
     occupied = p0 | p1 | p2
@@ -196,5 +277,21 @@ def pairs(p0: int, p1: int, p2: int) -> int:
     return count(across) + count(up)
 
 
-TUNED: tuple[type[Rival], ...] = (Half, Noisy, Mean)
-HELD_OUT: tuple[type[Rival], ...] = (Ties, Switch, Builder)
+TUNED: tuple[type[Rival], ...] = (
+    Half,
+    Noisy,
+    Mean,
+    weigher(30, 0, 4),
+    weigher(150, 0, 5),
+    weigher(200, 100, 4),
+)
+HELD_OUT: tuple[type[Rival], ...] = (
+    Ties,
+    Switch,
+    Builder,
+    weigher(20, 50, 5),
+    weigher(70, 100, 4),
+    weigher(135, 0, 5),
+    weigher(220, 0, 5),
+    weigher(180, 25, 5),
+)

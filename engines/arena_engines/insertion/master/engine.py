@@ -22,7 +22,7 @@ from arena_engines.engine import Analysis, Parameter, Position, Report
 from arena_engines.insertion.fixed_depth import InsertionEngine, InsertionPosition, task_of
 from arena_engines.insertion.master.beam import CERTAIN
 from arena_engines.insertion.master.memory import YES, MemoryParameter, OpponentMemory
-from arena_engines.insertion.master.opponent import CHANCE, MODELS, SINGLE_MODELS, VIEW_TEXTS, OpponentModel
+from arena_engines.insertion.master.opponent import CHANCE, MODELS, SINGLE_MODELS, OpponentModel, view_text
 from arena_engines.insertion.master.planner import (
     IMPOSSIBLE,
     Plan,
@@ -66,6 +66,8 @@ SAMPLED_PICTURES = 3
 ALONE_SAMPLED_PICTURES = 8
 #: The greatest share of a move's time that goes to scoring the models.
 SCORING_SHARE = 0.15
+#: The share after which the weights of the opponent are fitted no further in this move.
+FITTING_SHARE = 0.3
 #: Seconds; with less for a move there is no planning.
 LEAST_PLANNING = 0.002
 
@@ -84,8 +86,8 @@ WARM_UP = ("51436/26245/53163/41624/36251", "1425361425", 7)
 #: An analysis of n plies uses a table of 2**(TABLE_BITS + n) slots.
 TABLE_BITS = 4
 
-SEEN, SINGLE, OWN_POINTS, SPOILER, WORST = "seen", "single", "own", "spoiling", "worst"
-MODEL = Parameter("model", SEEN, words=(SEEN, SINGLE, OWN_POINTS, SPOILER, WORST), play_only=True)
+SEEN, LISTED, SINGLE, OWN_POINTS, SPOILER, WORST = "seen", "listed", "single", "own", "spoiling", "worst"
+MODEL = Parameter("model", SEEN, words=(SEEN, LISTED, SINGLE, OWN_POINTS, SPOILER, WORST), play_only=True)
 
 #: The first moves of two threads that share a plan: neighbouring moves lead to similar boards.
 HALVES = (0b101010101010101, 0b010101010101010)
@@ -132,7 +134,8 @@ class Master(InsertionEngine):
     @cached_property
     def _tracker(self) -> GameTracker:
         models = SINGLE_MODELS if self.values["model"] == SINGLE else MODELS
-        return GameTracker(self._works, int(self.values["zombie"] or 0), models, self._memory)
+        fitted = self.values["model"] == SEEN
+        return GameTracker(self._works, int(self.values["zombie"] or 0), models, self._memory, fitted)
 
     @cached_property
     def _threads(self) -> ThreadPool:
@@ -160,7 +163,7 @@ class Master(InsertionEngine):
         self._ponder.stop()
         self._works[0].start()
         game = self._tracker
-        game.follow(position, lambda: left(SCORING_SHARE) <= 0)
+        game.follow(position, lambda: left(SCORING_SHARE) <= 0, lambda: left(FITTING_SHARE) <= 0)
         request = SearchRequest(game.planes, game.ply, game.known)
         if left() < LEAST_PLANNING:
             return shallow(self._works[0], request)
@@ -245,7 +248,7 @@ class Master(InsertionEngine):
             return f"against the worst reply{met}"
         if model == CHANCE:
             return f"against random replies{met}"
-        expected = f"against the reply of {model.depth} plies by {VIEW_TEXTS[model.view]}"
+        expected = f"against the reply of {model.depth} plies by {view_text(model.view)}"
         return f"{expected}, right in {game.models.hit_rate(game.models.best):.0%}{met}"
 
     def _living_model(self, position: InsertionPosition) -> OpponentModel | None:
@@ -253,7 +256,7 @@ class Master(InsertionEngine):
         models = self._tracker.models
         if position.rules.seats != 2 or self.values["model"] == WORST:
             return None
-        if self.values["model"] in (SEEN, SINGLE):
+        if self.values["model"] in (SEEN, LISTED, SINGLE):
             if models.best_rate < CHANCE_RATE:
                 return CHANCE
             sure = models.confidence

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena_engines.engine import EngineError, Parameter
+from arena_engines.insertion.master.fitting import is_fitted
 from arena_engines.insertion.master.opponent import MODELS, OpponentModel, Score
 
 logger = logging.getLogger(__name__)
@@ -132,7 +133,7 @@ def _known(data: Any) -> Known:
         model = OpponentModel(view, depth, order)
         score = Score(float(hits), float(moves), float(loss))
         if (
-            model in MODELS
+            (model in MODELS or is_fitted(model))
             and 0 <= score.hits <= score.moves <= MOST_MOVES
             and score.moves > 0
             and 0 <= score.loss <= MOST_MOVES

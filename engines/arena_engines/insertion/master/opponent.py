@@ -2,7 +2,8 @@
 
 A model is an opponent that searches exactly to a depth, in one view (its own points or the lead, with the
 tiers of the seed or without), and plays the first, the last or any of its best moves. Every opponent move is
-compared with what each model would have played; old comparisons fade.
+compared with what each model would have played; old comparisons fade. A few views are always scored; between
+them the weights are fitted (fitting.py).
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from typing import NamedTuple
 from arena_engines.insertion.master.beam import CERTAIN
 from arena_engines.insertion.master.search import ALL, FIRST, LAST
 from arena_engines.insertion.master.workspace import (
+    CELL,
     HALF_MODEL,
     LEAD_MODEL,
     OWN_MODEL,
     POINTS_MODEL,
     SPOILING_MODEL,
     WARY_MODEL,
+    grid_weights,
 )
 
 
@@ -47,6 +50,17 @@ VIEW_TEXTS = {
     WARY_MODEL: "its points less most of mine",
 }
 VIEWS = tuple(VIEW_TEXTS)
+
+
+def view_text(view: int) -> str:
+    """Return what the opponent counts in a view."""
+    if view in VIEW_TEXTS:
+        return VIEW_TEXTS[view]
+    _, theirs, fell = grid_weights(view)
+    lost = f" and {-fell / CELL:.2g} times what falls" if fell else ""
+    return f"its points less {-theirs / CELL:.2g} times mine{lost}"
+
+
 #: Every model, the likeliest first: most programs count their own points, and seed 001 searched 5 plies.
 MODELS = (
     *(
@@ -96,6 +110,45 @@ class Score(NamedTuple):
     moves: float
     loss: float
 
+    @property
+    def hit_rate(self) -> float:
+        """The probability that the model predicts the next move, or a set that has it, 0..1."""
+        return self.hits / self.moves
+
+    @property
+    def information(self) -> float:
+        """The mean log-likelihood of the opponent's moves, in nats; a random move has -log(CHOICES).
+
+        The moves of a predicted set share the hit rate, the others of CHOICES the rest.
+        """
+        rate = self.hit_rate
+        likelihood = -self.loss / self.moves
+        if rate > 0:
+            likelihood += rate * math.log(rate)
+        if rate < 1:
+            likelihood += (1 - rate) * math.log((1 - rate) / CHOICES)
+        return likelihood
+
+    def after(self, share: float) -> Score:
+        """Return the score after one more move: `share` is 1 / the number of predicted moves, or 0."""
+        loss = FADING * self.loss - (math.log(share) if share else 0.0)
+        return Score(FADING * self.hits + (share > 0), FADING * self.moves + 1, loss)
+
+    def carried(self) -> Score:
+        """Return the score as it counts in the next game."""
+        weight = min(1.0, CARRIED / self.moves)
+        return Score(*(weight * value for value in self))
+
+
+#: The score of a model without comparisons.
+UNSEEN = Score(PRIOR_HITS, PRIOR_MOVES, 0.0)
+UNSEEN_SET = UNSEEN._replace(loss=PRIOR_HITS * math.log(PRIOR_SET))
+
+
+def unseen(model: OpponentModel) -> Score:
+    """Return the score that a model begins with."""
+    return UNSEEN_SET if model.order == ALL else UNSEEN
+
 
 NO_SCORES: Mapping[OpponentModel, Score] = MappingProxyType({})
 
@@ -109,25 +162,19 @@ class OpponentModels:
 
     def restart(self, known: Mapping[OpponentModel, Score] = NO_SCORES) -> None:
         """Reset all hit rates to those of earlier games, where there are some."""
-        self._hits = dict.fromkeys(self.models, PRIOR_HITS)
-        self._hits[self.models[0]] += HEAD_START
-        self._moves = dict.fromkeys(self.models, PRIOR_MOVES)
-        self._sizes = {model: PRIOR_HITS * math.log(PRIOR_SET) for model in self.models if model.order == ALL}
+        self._scores = {
+            model: known[model].carried() if model in known else unseen(model) for model in self.models
+        }
+        first = self.models[0]
+        if first not in known:
+            self._scores[first] = self._scores[first]._replace(hits=PRIOR_HITS + HEAD_START)
+        self._fitted: dict[OpponentModel, Score] = {}
         self._best: OpponentModel | None = None
-        for model, score in known.items():
-            if model in self._hits:
-                weight = min(1.0, CARRIED / score.moves)
-                self._hits[model], self._moves[model] = weight * score.hits, weight * score.moves
-                if model in self._sizes:
-                    self._sizes[model] = weight * score.loss
 
     @property
     def scores(self) -> dict[OpponentModel, Score]:
-        """The models as they stand."""
-        return {
-            model: Score(self._hits[model], self._moves[model], self._sizes.get(model, 0.0))
-            for model in self.models
-        }
+        """The models as they stand, the fitted ones last."""
+        return self._scores | self._fitted
 
     def update(
         self, predicts: Callable[[OpponentModel], float], enough: Callable[[], bool] = lambda: False
@@ -141,30 +188,31 @@ class OpponentModels:
         for model in sorted(self.models, key=self.information, reverse=True):
             ranks.setdefault((model.view, model.depth), len(ranks))
         for model in sorted(self.models, key=lambda model: ranks[model.view, model.depth]):
-            share = predicts(model)
-            self._hits[model] = FADING * self._hits[model] + (share > 0)
-            if model.order == ALL:
-                self._sizes[model] = FADING * self._sizes[model] - (math.log(share) if share else 0)
-            self._moves[model] = FADING * self._moves[model] + 1
+            self._scores[model] = self._scores[model].after(predicts(model))
             if enough():
                 return
 
+    @property
+    def likeliest(self) -> OpponentModel:
+        """The most informative of the models always scored, less SET_DEPTH_COST."""
+        return max(self.models, key=lambda model: self.information(model) - SET_DEPTH_COST * model.depth)
+
+    def fit(self, scores: Mapping[OpponentModel, Score]) -> None:
+        """Let fitted models compete; they replace those of before."""
+        self._best = None
+        self._fitted = dict(scores)
+
+    def score(self, model: OpponentModel) -> Score:
+        """Return the score of a model."""
+        return self._fitted[model] if model in self._fitted else self._scores[model]
+
     def hit_rate(self, model: OpponentModel) -> float:
         """Return the probability that a model predicts the next move, or a set that has it, 0..1."""
-        return self._hits[model] / self._moves[model]
+        return self.score(model).hit_rate
 
     def information(self, model: OpponentModel) -> float:
-        """Return the mean log-likelihood of the opponent's moves, in nats; a random move has -log(CHOICES).
-
-        The moves of a predicted set share the hit rate, the others of CHOICES the rest.
-        """
-        rate = self.hit_rate(model)
-        likelihood = -self._sizes.get(model, 0.0) / self._moves[model]
-        if rate > 0:
-            likelihood += rate * math.log(rate)
-        if rate < 1:
-            likelihood += (1 - rate) * math.log((1 - rate) / CHOICES)
-        return likelihood
+        """Return the mean log-likelihood of the opponent's moves, in nats."""
+        return self.score(model).information
 
     @property
     def best(self) -> OpponentModel:
@@ -177,12 +225,13 @@ class OpponentModels:
         return self._best
 
     def _find_best(self) -> OpponentModel:
+        models = tuple(self.scores)
         single = max(
-            (model for model in self.models if model.order != ALL),
+            (model for model in models if model.order != ALL),
             key=lambda model: self.hit_rate(model) - DEPTH_COST * model.depth,
         )
         several = max(
-            (model for model in self.models if model.order == ALL),
+            (model for model in models if model.order == ALL),
             key=lambda model: self.information(model) - SET_DEPTH_COST * model.depth,
             default=single,
         )
@@ -197,4 +246,4 @@ class OpponentModels:
     @property
     def confidence(self) -> float:
         """A cautious estimate of the best model's hit rate: less about one standard error of it."""
-        return self.best_rate - 0.5 / math.sqrt(self._moves[self.best])
+        return self.best_rate - 0.5 / math.sqrt(self.score(self.best).moves)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 
 from arena_engines.engine import EngineError
 from arena_engines.insertion.fixed_depth import InsertionPosition, task_of, zombies
+from arena_engines.insertion.master.fitting import ORDERS, SeenMove, Shares, WeightFit
 from arena_engines.insertion.master.memory import NEW, NO, OpponentMemory
 from arena_engines.insertion.master.opponent import MODELS, OpponentModel, OpponentModels
-from arena_engines.insertion.master.search import ALL, FIRST
+from arena_engines.insertion.master.search import ALL
 from arena_engines.insertion.master.workspace import (
     CELL,
+    GRID,
     HALF,
     HALF_MODEL,
     LEAD,
@@ -29,6 +31,7 @@ from arena_engines.insertion.master.workspace import (
     Weights,
     Workspace,
     depths_to,
+    grid_weights,
 )
 from arena_protocol.games.insertion.board import Planes, parse_board
 from arena_protocol.games.insertion.rules import MOVES, play
@@ -56,7 +59,8 @@ class GameTracker:
 
     planes: the board; ply: its number within the views; known: visible pictures, at most HORIZON;
     lookahead: the game's number of visible pictures; alone: all others are zombies; models: scored by all
-    moves seen (two seats only), from `known_before` of the `opponent` on; randoms: one for each workspace,
+    moves seen (two seats only), from `known_before` of the `opponent` on; fitted: the one among them whose
+    weights follow the moves; randoms: one for each workspace,
     the same at the start of every game.
     """
 
@@ -66,12 +70,16 @@ class GameTracker:
         sixes: int,
         models: tuple[OpponentModel, ...] = MODELS,
         memory: OpponentMemory | None = None,
+        fitted: bool = True,
     ) -> None:
         """All workspaces get the same views; the first one scores the models.
 
-        `sixes`: consecutive moves 6 that make a zombie; 0 disables the guess.
+        `sixes`: consecutive moves 6 that make a zombie; 0 disables the guess. `fitted`: besides `models`,
+        fit the weights of one.
         """
         self.models = OpponentModels(models)
+        orders = tuple(order for order in ORDERS if any(model.order == order for model in models))
+        self.fitted = WeightFit(orders) if fitted else None
         self.opponent = ""
         self.known_before = NEW
         self._memory = memory or OpponentMemory(NO)
@@ -91,6 +99,9 @@ class GameTracker:
         self.opponent = opponent
         self.known_before = self._memory.recall(opponent)
         self.models.restart(self.known_before.scores)
+        if self.fitted:
+            self.fitted.restart(self.known_before.scores)
+            self.models.fit(self.fitted.scores)
         self.randoms = tuple(random.Random(thread) for thread in range(len(self._works)))  # noqa: S311 - no secret
         for work in self._works:
             work.new_game()
@@ -106,10 +117,18 @@ class GameTracker:
     def _rebase(self, gone: int) -> None:
         """Let the views begin with the ply after `gone` plies; nothing is written yet."""
         self._reset_workspaces()
+        if self.fitted:
+            self.fitted.forget()
         self._origin = self._written = gone
+        self._grid_written: dict[int, int] = {}
 
-    def follow(self, position: InsertionPosition, enough: Callable[[], bool]) -> None:
-        """Take in a position; the models are scored until `enough()`.
+    def follow(
+        self,
+        position: InsertionPosition,
+        enough: Callable[[], bool],
+        enough_fitted: Callable[[], bool] | None = None,
+    ) -> None:
+        """Take in a position; the models are scored until `enough()`, and fitted until `enough_fitted()`.
 
         Raises EngineError if the position has no picture, or if its moves do not lead to its board.
         """
@@ -119,19 +138,22 @@ class GameTracker:
             begun = parse_board(position.start) if position.start else now
             self._restart(position.start, begun, opponent_of(position))
         self.lookahead = position.rules.lookahead
-        self._catch_up(position, enough)
+        if self._sampled:
+            self._reset_workspaces()
+        self._catch_up(position, enough, enough_fitted or enough)
         if self.planes != now:
             raise EngineError(f"board {position.state.board} is not what the moves of this game lead to")
         self._note_zombies(position)
         if position.state.played - self._origin > LAST_PLY:
             self._rebase(position.state.played)
         self.ply = position.state.played - self._origin
-        if self._sampled:
-            self._reset_workspaces()
         self._write(position, position.state.sequence[: position.state.played + HORIZON])
+        self._write_grid(position, self.models.best.view)
         self.known = min(len(position.state.visible), HORIZON)
 
-    def _catch_up(self, position: InsertionPosition, enough: Callable[[], bool]) -> None:
+    def _catch_up(
+        self, position: InsertionPosition, enough: Callable[[], bool], enough_fitted: Callable[[], bool]
+    ) -> None:
         """Play the moves made since, and score the models by the opponent's."""
         pictures = position.state.sequence
         for gone in range(len(self._moves), len(position.moves)):
@@ -141,33 +163,44 @@ class GameTracker:
             after = play(*self.planes, move, int(pictures[gone]))[:3]
             if seat != position.seat and position.rules.seats == 2 and not enough():
                 self._write(position, pictures[: gone + self.lookahead])
-                self._score(position, gone, after, enough)
+                self._score(position, SeenMove(gone, self.planes, after), enough, enough_fitted)
             self.planes = after
         self._moves = position.moves
 
     def _score(
-        self, position: InsertionPosition, gone: int, after: Planes, enough: Callable[[], bool]
+        self,
+        position: InsertionPosition,
+        seen: SeenMove,
+        enough: Callable[[], bool],
+        enough_fitted: Callable[[], bool],
     ) -> None:
-        """Compare the models with a move that led to the board `after`."""
-        picture = int(position.state.sequence[gone])
-        visible = min(self.lookahead, position.rules.plies - gone, self._written - gone)
-        boards = {move: play(*self.planes, move, picture)[:3] for move in range(1, MOVES + 1)}
+        """Compare the models with an opponent move."""
 
         @cache
-        def best_boards(view: int, depth: int) -> list[Planes]:
-            """The boards after the best moves of one search, in the order of the moves."""
-            work = self._works[0]
-            move = work.deepen(self.planes, view, gone - self._origin, depths_to(depth), ALL)
-            ties = work.ties or 1 << move  # a timer of the last move may stop this search
-            return [board for move, board in boards.items() if ties >> move & 1]
+        def shares(view: int, depth: int) -> Shares:
+            return self._shares(position, view, depth, seen)
 
-        def predicts(model: OpponentModel) -> float:
-            best = best_boards(model.view, min(model.depth, visible))
-            if model.order == ALL:
-                return (after in best) / len(set(best))
-            return float(best[0 if model.order == FIRST else -1] == after)
+        self.models.update(lambda model: shares(model.view, model.depth)[ORDERS.index(model.order)], enough)
+        if self.fitted:
+            self.fitted.note(seen)
+            self.fitted.improve(self.models.likeliest, partial(self._shares, position), enough_fitted)
+            self.models.fit(self.fitted.scores)
 
-        self.models.update(predicts, enough)
+    def _shares(self, position: InsertionPosition, view: int, depth: int, seen: SeenMove) -> Shares:
+        """Return 1 / the moves predicted if the one seen is among them, else 0: by one search, as ORDERS."""
+        visible = min(self.lookahead, position.rules.plies - seen.gone, self._written - seen.gone)
+        self._write_grid(position, view)
+        work = self._works[0]
+        ply = seen.gone - self._origin
+        move = work.deepen(seen.before, view, ply, depths_to(min(depth, visible)), ALL)
+        ties = work.ties or 1 << move  # a timer of the last move may stop this search
+        picture = int(position.state.sequence[seen.gone])
+        best = [play(*seen.before, move, picture)[:3] for move in range(1, MOVES + 1) if ties >> move & 1]
+        return (
+            float(best[0] == seen.after),
+            float(best[-1] == seen.after),
+            (seen.after in best) / len(set(best)),
+        )
 
     def _note_zombies(self, position: InsertionPosition) -> None:
         found = zombies(position.moves, position.rules.seats, position.seat, self._sixes)
@@ -200,7 +233,7 @@ class GameTracker:
     def _write_views(
         self, position: InsertionPosition, gone: int, pictures: str, works: Sequence[Workspace]
     ) -> None:
-        """Write the plies after `gone` plies of the game into all views."""
+        """Write the plies after `gone` plies into all views, of the grid only into that of the best model."""
         seats = [ply % position.rules.seats + 1 for ply in range(gone, gone + len(pictures) + 1)]
         mine = [int(seat == position.seat) for seat in seats]
         theirs = [1 - side for side in mine]
@@ -216,6 +249,21 @@ class GameTracker:
             work.write(LEAD_MODEL, ply, pictures, theirs, LEAD, forced)
             work.write(HALF_MODEL, ply, pictures, theirs, HALF, forced)
             work.write(WARY_MODEL, ply, pictures, theirs, WORST_CASE_WEIGHTS, forced)
+            if self._sampled and self.models.best.view >= GRID:
+                view = self.models.best.view
+                work.write(view, ply, pictures, theirs, grid_weights(view), forced)
+
+    def _write_grid(self, position: InsertionPosition, view: int) -> None:
+        """Write what is new into a view of the grid; into others it is written at once."""
+        gone = self._grid_written.get(view, self._origin)
+        if view >= GRID and gone < self._written:
+            pictures = position.state.sequence[gone : self._written]
+            seats = [ply % position.rules.seats + 1 for ply in range(gone, self._written + 1)]
+            theirs = [int(seat != position.seat) for seat in seats]
+            forced = [int(seat in self._zombies) for seat in seats]
+            for work in self._works:
+                work.write(view, gone - self._origin, pictures, theirs, grid_weights(view), forced)
+            self._grid_written[view] = self._written
 
 
 def opponent_of(position: InsertionPosition) -> str:

@@ -2,7 +2,8 @@
 
 A view is the game as one side values it: for every ply the picture, the values of a removed cell and of a
 lost picture to the mover, and whether the ply is a zombie's. There is one view to search the worst case in,
-one to plan in, and one for each kind of opponent model. The kernels address them by offset (layout.py).
+one to plan in, and one for each kind of opponent model; for a model whose weights are fitted (fitting.py) one
+for every point of a grid. The kernels address them by offset (layout.py).
 """
 
 from __future__ import annotations
@@ -52,9 +53,24 @@ LEAD = Weights(1, -1, 0)
 HALF = Weights(2, -1, 0)
 
 #: The views.
-WORST_CASE, PLAN, OWN_MODEL, SPOILING_MODEL, POINTS_MODEL, LEAD_MODEL, HALF_MODEL, WARY_MODEL = range(
-    layout.VIEWS
-)
+WORST_CASE, PLAN, OWN_MODEL, SPOILING_MODEL, POINTS_MODEL, LEAD_MODEL, HALF_MODEL, WARY_MODEL = range(8)
+
+#: The grid: what another's cell counts, and a picture pushed off the board, in cells lost to the view's side.
+#: The least weight of a lost picture decides between equal points, with all cells removed: a full board.
+THEIRS_WEIGHTS = (0.0, 0.15, 0.3, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
+FELL_WEIGHTS = (0.0, 1 / 64, 0.5, 1.0)
+FULL_BOARD = 1
+#: The first view of the grid; that of weights i and j is i * len(FELL_WEIGHTS) + j views further.
+GRID = 8
+
+
+def grid_weights(view: int) -> Weights:
+    """Return the weights of a view of the grid."""
+    theirs, fell = divmod(view - GRID, len(FELL_WEIGHTS))
+    lost = round(CELL * FELL_WEIGHTS[fell])
+    removed = lost if fell == FULL_BOARD else 0
+    return Weights(CELL - removed, -round(CELL * THEIRS_WEIGHTS[theirs]) - removed, -lost)
+
 
 #: The tasks of `run`.
 DEEPEN, BEAM = 0, 1
@@ -83,6 +99,7 @@ class Workspace:
 
         self._mem = np.zeros(layout.TABLE + (4 << table_bits), dtype=np.int64)
         self._table_mask = (1 << table_bits) - 1
+        self._written: set[int] = set()
         self._mem[layout.LEAF_LEVEL] = layout.LEVELS + 2 * layout.LEVEL
         self._mem[layout.OPEN] = layout.INFINITY
         self._mem[layout.VECTOR] = 8
@@ -107,6 +124,7 @@ class Workspace:
         self._mem[layout.GENERATION] = 0
         self._mem[layout.DRAW] = 0
         self.void()
+        self._written.clear()
 
     def void(self) -> None:
         """Void all stored results: another sequence or other roles."""
@@ -115,8 +133,9 @@ class Workspace:
         if not self._mem[layout.GENERATION]:
             self._mem[layout.TABLE :] = 0
         self._mem[layout.TABLE_MASK] = self._table_mask
-        records = self._mem[layout.RECORDS : layout.LEVELS].reshape(-1, layout.RECORD)
-        records[:, layout.STATIC :] = 0
+        for view in self._written:
+            at = self.record(view, 0)
+            self._mem[at : at + layout.VIEW].reshape(-1, layout.RECORD)[:, layout.STATIC :] = 0
 
     def write(
         self,
@@ -132,6 +151,7 @@ class Workspace:
         `sides` holds, one item more than `pictures`, 1 for plies of the seat whose value the view counts
         and 0 for those of others; `forced` likewise 1 for zombies' plies (empty: none).
         """
+        self._written.add(view)
         rows = _rows(tuple(sides), weights, tuple(forced))
         at = self.record(view, ply)
         end = at + len(rows) * layout.RECORD
@@ -218,7 +238,7 @@ class Workspace:
         return [int(value) for value in self._mem[layout.FIRST_VALUES : layout.FIRST_VALUES + 16]]
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _rows(sides: tuple[int, ...], weights: Weights, forced: tuple[int, ...]) -> Any:
     """Return the STATIC words of the records of plies with these sides, the pictures 0."""
     import numpy as np

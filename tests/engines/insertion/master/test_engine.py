@@ -47,6 +47,7 @@ def test_beside_a_zombie_nearly_all_pictures_become_points() -> None:
         {"threads": 2},
         {"ponder": "yes"},
         {"model": "single"},
+        {"model": "listed"},
         {"model": "own"},
         {"model": "spoiling"},
         {"model": "worst"},
@@ -222,7 +223,7 @@ def test_a_clock_used_by_its_budget_never_falls() -> None:
     ("spec", "text"),
     [
         ("master:threads=3", "threads=3: expected threads=1..2"),
-        ("master:model=best", r"model=best: expected model=seen\|single\|own\|spoiling\|worst"),
+        ("master:model=best", r"model=best: expected model=seen\|listed\|single\|own\|spoiling\|worst"),
         ("master:ponder=1", r"ponder=1: expected ponder=no\|yes"),
         ("master:depth=5", "engine master has no parameter 'depth'; its parameters are: model="),
     ],
