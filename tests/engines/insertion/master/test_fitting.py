@@ -263,7 +263,7 @@ def test_all_workspaces_know_the_view_that_is_planned_against() -> None:
 
 def test_samples_of_hidden_pictures_leave_no_trace() -> None:
     """A table filled under sampled pictures must not serve when the true ones are known."""
-    seen = positions(Weighing(2, 1, 3), plies=60, lookahead=3)
+    seen = positions(Weighing(2, 1, 3), plies=60, lookahead=5)
     clean, sampled = GameTracker((Workspace(12),), 5), GameTracker((Workspace(12),), 5)
     pictures = random.Random(3)
     for position in seen:
@@ -274,7 +274,7 @@ def test_samples_of_hidden_pictures_leave_no_trace() -> None:
         hidden = min(8, position.rules.plies - position.state.played - sampled.known)
         sampled.sample(position, "".join(pictures.choices("123456", k=hidden)), work)
         for view in range(2, GRID):
-            work.deepen(sampled.planes, view, sampled.ply, depths_to(min(5, sampled.known + hidden)), ALL)
+            work.deepen(sampled.planes, view, sampled.ply, range(1, min(6, sampled.known + hidden) + 1), ALL)
 
 
 @given(st.integers(GRID, VIEWS - 1))
