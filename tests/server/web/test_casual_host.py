@@ -105,8 +105,10 @@ async def test_a_game_against_an_engine(tmp_path: Path, monkeypatch: pytest.Monk
         assert await main == ["BYE reason=finished"] * 2
         await table.until_removed()
     assert here.results("friday") == ("finished", 400)
-    assert NAME not in here.log, "the games of visitors are no news"
-    assert " contest=" not in here.log, "there is one contest for the organiser"
+    # A warning that the disk is slow is news of any contest.
+    news = [line for line in here.log.splitlines() if " warning " not in line]
+    assert not [line for line in news if NAME in line], "the games of visitors are no news"
+    assert not [line for line in news if " contest=" in line], "there is one contest for the organiser"
     seen = json.loads((tmp_path / "environment").read_text())
     assert seen["ARENA_CONTEST"] == NAME
     assert "secret" not in str(seen)
