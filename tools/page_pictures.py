@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,15 +39,16 @@ PAGES = {
 
 
 def main() -> int:
-    names = [argument for argument in sys.argv[1:] if argument != "--all"]
-    everything = len(names) < len(sys.argv) - 1
-    if everything and not names:
-        print("page_pictures: --all: name a folder", file=sys.stderr)
-        return 2
-    folder = Path(names[0]) if names else ROOT / "docs" / "pictures"
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, nargs="?", help="where to (default: docs/pictures)")
+    parser.add_argument("--all", action="store_true", help="every page, at all sizes, in both themes")
+    given = parser.parse_args()
+    if given.all and given.folder is None:
+        parser.error("--all: name a folder")
+    folder = given.folder or ROOT / "docs" / "pictures"
     folder.mkdir(parents=True, exist_ok=True)
     wanted = PICTURES
-    if everything:
+    if given.all:
         wanted = [
             (f"{name}-{width}-{theme}", page, (width, height), theme)
             for name, page in PAGES.items()
