@@ -92,6 +92,7 @@ site folder --database mysql://x
 report page.html --database mysql://x
 report page.html --megabytes 0
 publish folder --database mysql://x
+submit --list
 verify --published folder --head abababababababababababababababababababababababababababababababab
 backup copy --database mysql://x
 simulate nowhere.toml
@@ -157,6 +158,7 @@ tournament good.toml --database sqlite:///other.db
 tournament good.toml --logs taken
 watch --connect 127.0.0.1:PORT
 log --name a --connect 127.0.0.1:PORT
+submit --list --name a --token t --connect 127.0.0.1:PORT
 standings
 standings --database sqlite:///other.db
 ratings

@@ -267,10 +267,6 @@ def test_a_wrong_address_of_a_webhook(url: str) -> None:
             "bot 1: submit: expected token_sha256 beside it, the digest of its author's token, got none",
         ),
         (
-            toml(bots='[[bot]]\nname = "a"\nengine = "x"\nponder = "off"\n[[bot]]\nname = "b"'),
-            "bot 1: ponder: expected image or build beside it, got neither",
-        ),
-        (
             toml(more="[submissions]\nsize = 3"),
             'submissions.size: expected a size such as "20MB", got 3',
         ),
