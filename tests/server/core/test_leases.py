@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena_protocol.record import GameRecord, InfoRecord
@@ -324,18 +324,19 @@ def test_a_game_that_was_broken_off_is_stored_by_the_next_server() -> None:
     assert after.records["g1"].end == "void"
 
 
+@settings(max_examples=40)
 @given(seed=st.integers(0, 10**6), games=st.integers(1, 3))
 def test_whatever_workers_do_each_game_counts_once_as_without_them(seed: int, games: int) -> None:
     rng = Random(seed)
     run = Workers(*NAMES, games_per_pair=2 * games)
     out: list[Assign] = []
     records: dict[str, GameRecord] = {}
-    settings: dict[str, Setting] = {}
+    offers: dict[str, Setting] = {}
     for _ in range(10_000):
         if run.finished is not None:
             break
         out += [each for each in run.assigned if each not in out]
-        settings |= {each.game_id: each.setting for each in run.assigned}
+        offers |= {each.game_id: each.setting for each in run.assigned}
         choice = rng.random()
         if choice < 0.3:
             run.event(Capacity(rng.randrange(4)))
@@ -360,7 +361,7 @@ def test_whatever_workers_do_each_game_counts_once_as_without_them(seed: int, ga
     assert len(records) == 3 * 2 * games
     assert run.contest.progress().done == len(records)
     for game_id, record in records.items():
-        assert replace(record, worker="", host="") == replace(played(settings[game_id]), game_id=game_id)
+        assert replace(record, worker="", host="") == replace(played(offers[game_id]), game_id=game_id)
 
 
 @given(seed=st.integers(0, 10**6))
