@@ -36,6 +36,17 @@ class Docker:
 
     async def call(self, *words: str) -> str:
         """Run `docker WORDS` and return its stdout. Raises LaunchError with its last line if it fails."""
+        call = asyncio.ensure_future(self._call(words))
+        try:
+            return await asyncio.shield(call)
+        except asyncio.CancelledError:
+            # Not left behind: it may be removing a container, and a closed loop cannot close its pipes.
+            await asyncio.wait([call], timeout=CALL_GRACE_S)
+            call.cancel()
+            await asyncio.gather(call, return_exceptions=True)
+            raise
+
+    async def _call(self, words: Sequence[str]) -> str:
         try:
             process = await asyncio.create_subprocess_exec(
                 *self.words(*words),
@@ -48,15 +59,12 @@ class Docker:
             raise LaunchError(
                 f"{self.program}: {error.strerror}; bots in containers need a Docker engine"
             ) from None
-        answer = asyncio.ensure_future(process.communicate())
         try:
-            out, errors = await asyncio.shield(answer)
+            out, errors = await process.communicate()
         except asyncio.CancelledError:
-            # Not left behind: it may be removing a container, and a closed loop cannot close its pipes.
-            await asyncio.wait([answer], timeout=CALL_GRACE_S)
             with suppress(ProcessLookupError):
                 process.kill()
-            await asyncio.wait([answer])
+            await process.communicate()
             raise
         if process.returncode:
             raise LaunchError(
