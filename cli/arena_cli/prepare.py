@@ -128,7 +128,7 @@ class Prepared:
 
 def prepare(paths: Sequence[Path], options: ServeOptions) -> Prepared:
     """Check the input and bind the ports. Raises UserError, with no port left open."""
-    from arena_server.web.about import about_of
+    from arena_server.web.identity import identity_of
 
     files = _load(paths, options)
     server = files[0].server
@@ -139,7 +139,7 @@ def prepare(paths: Sequence[Path], options: ServeOptions) -> Prepared:
         persons += invited
     _check_places(paths, server, specs)
     submissions = _submissions(paths, files, options)
-    about = about_of(files[0].site, _expand(paths)[0])
+    about = identity_of(files[0].site, _expand(paths)[0])
     prepared = open_ports(specs, server, options, persons, submissions=submissions)
     prepared = replace(prepared, web=replace(prepared.web, about=about))
     if submissions and prepared.inner is None:

@@ -19,7 +19,7 @@ from typing import Final
 from arena_server.errors import ArenaError, ConfigError
 from arena_server.sockets import urls_of
 from arena_server.store.database import Database
-from arena_server.web.about import NO_IDENTITY, SiteIdentity
+from arena_server.web.identity import NO_IDENTITY, SiteIdentity
 
 #: The environment's token takes precedence over the file's, on both sides.
 TOKEN_VARIABLE: Final = "ARENA_ADMIN_TOKEN"  # noqa: S105 - the name of a variable

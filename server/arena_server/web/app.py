@@ -17,13 +17,13 @@ from starlette.routing import BaseRoute, Route
 
 from arena_server.errors import StoreError
 from arena_server.store.abandoned import stop_abandoned
-from arena_server.web.about import SiteIdentity
 from arena_server.web.api import OrganiserApi
 from arena_server.web.archive import Archive
 from arena_server.web.bridge import HostView, LoopBridge, UnavailableError
 from arena_server.web.casual import CasualGames
 from arena_server.web.casual_host import CasualContests
 from arena_server.web.feeds import GameServer, SocketFeed, TranscriptFeed
+from arena_server.web.identity import SiteIdentity
 from arena_server.web.live import LiveHub
 from arena_server.web.play import PlayApi
 from arena_server.web.register import RegisterApi

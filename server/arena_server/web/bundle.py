@@ -23,7 +23,7 @@ from html import escape
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from arena_server.web.about import NO_IDENTITY, SiteIdentity
+from arena_server.web.identity import NO_IDENTITY, SiteIdentity
 from arena_server.web.security import digest_source
 
 STATIC: Final = Path(__file__).parent / "static"

@@ -43,10 +43,10 @@ from starlette.types import Receive, Scope, Send
 
 from arena_protocol.record import RecordError
 from arena_server.errors import ArenaError, public_text
-from arena_server.web.about import NO_IDENTITY, SiteIdentity
 from arena_server.web.archive import Archive, NotFoundError, plain_record
 from arena_server.web.bundle import LASTING, site_files
 from arena_server.web.feeds import LiveFeed
+from arena_server.web.identity import NO_IDENTITY, SiteIdentity
 from arena_server.web.live import LiveHub
 from arena_server.web.ratings import RatingDocuments
 from arena_server.web.security import small_number

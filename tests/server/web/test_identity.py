@@ -12,9 +12,9 @@ from pydantic import ValidationError
 
 from arena_server.config_schema import SiteTable
 from arena_server.errors import ConfigError
-from arena_server.web.about import LOGO_BYTES, NO_IDENTITY, SiteIdentity, about_of
 from arena_server.web.app import application
 from arena_server.web.bundle import LASTING, site_files
+from arena_server.web.identity import LOGO_BYTES, NO_IDENTITY, SiteIdentity, identity_of
 from arena_server.web.site import Pages
 
 from .running import running
@@ -24,7 +24,7 @@ HOSTILE = "<script>alert('1')</script> \" & \u202e"
 
 
 def test_without_a_table_the_pages_say_nothing(tmp_path: Path) -> None:
-    assert about_of(SiteTable(), tmp_path / "a.toml") == NO_IDENTITY
+    assert identity_of(SiteTable(), tmp_path / "a.toml") == NO_IDENTITY
     assert b"data-site" not in site_files(["index"], ["index"])["index.html"]
 
 
@@ -32,7 +32,7 @@ def test_texts_and_logo_come_to_every_page(tmp_path: Path) -> None:
     (tmp_path / "club.PNG").write_bytes(LOGO)
     links = {"Rules": "https://example.org/r"}
     table = SiteTable(title=HOSTILE, text="Welcome", links=links, logo="club.PNG")
-    about = about_of(table, tmp_path / "a.toml")
+    about = identity_of(table, tmp_path / "a.toml")
     assert about == SiteIdentity(HOSTILE, "Welcome", (("Rules", "https://example.org/r"),), LOGO, "png")
     files = site_files(["index", "game"], ["index"], about=about)
     (logo,) = (name for name in files if name.endswith(".png"))
@@ -65,7 +65,7 @@ def test_a_logo_that_cannot_be_shown(tmp_path: Path, name: str, size: int | None
     if size is not None:
         (tmp_path / name).write_bytes(b"x" * size)
     with pytest.raises(ConfigError, match=f"a.toml: {text}$"):
-        about_of(SiteTable(logo=name), tmp_path / "a.toml")
+        identity_of(SiteTable(logo=name), tmp_path / "a.toml")
 
 
 @pytest.mark.parametrize(

@@ -30,11 +30,11 @@ class SiteIdentity:
 NO_IDENTITY: Final = SiteIdentity()
 
 
-def about_of(table: SiteTable, path: Path) -> SiteIdentity:
+def identity_of(table: SiteTable, path: Path) -> SiteIdentity:
     """What the table of the configuration `path` says. Raises ConfigError for a logo that cannot be shown."""
-    about = SiteIdentity(table.title, table.text, tuple(table.links.items()))
+    identity = SiteIdentity(table.title, table.text, tuple(table.links.items()))
     if table.logo is None:
-        return about
+        return identity
     kind = table.logo.rpartition(".")[2].lower()
     if kind not in LOGO_KINDS:
         raise ConfigError(f"{path}: site.logo: expected a file *.svg or *.png, got {table.logo!r}")
@@ -44,4 +44,4 @@ def about_of(table: SiteTable, path: Path) -> SiteIdentity:
         raise ConfigError(f"{path}: site.logo: {table.logo}: {error.strerror}") from None
     if len(logo) > LOGO_BYTES:
         raise ConfigError(f"{path}: site.logo: expected at most {LOGO_BYTES:,} bytes, got {len(logo):,}")
-    return SiteIdentity(about.title, about.text, about.links, logo, kind)
+    return SiteIdentity(identity.title, identity.text, identity.links, logo, kind)
