@@ -175,7 +175,10 @@ class DeployedBot:
                     number = versions.active
                     continue
                 await _cancel(playing)
-                self._bot.write(VersionDeployed(number))
+                with suppress(
+                    OSError
+                ):  # a full disk: the next start begins with another version, and replaces it
+                    self._bot.write(VersionDeployed(number))
                 playing = asyncio.create_task(self._play(number, token))
                 if versions.active == number:
                     await self._wanted.wait()

@@ -16,12 +16,13 @@ from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from arena_server.submissions.admission import Examiner, RejectedError, printable, tag_of
 from arena_server.submissions.rules import UPLOADS, SubmissionRules, SubmissionSetup
 from arena_server.submissions.store import VersionStore
 from arena_server.submissions.versions import (
+    STAGES,
     ImageBuilt,
     StageBegun,
     Version,
@@ -35,6 +36,8 @@ from arena_server.submissions.versions import (
 )
 
 Key = tuple[str, str]
+#: The pause before an admission goes on that the disk did not take, in seconds.
+AGAIN_S: Final = 30.0
 #: What is said of a version while its author listens: JSON types; None: nothing follows.
 Listener = Callable[[dict[str, Any] | None], None]
 
@@ -76,7 +79,10 @@ class SubmittedBot:
     def say(self, number: int, line: str) -> None:
         """A line of output for the author; lines beyond a bound are neither kept nor told."""
         line = printable(line)
-        if self.store.log(number, line):
+        kept = True
+        with suppress(OSError):  # a full disk: an author who listens reads it all the same
+            kept = self.store.log(number, line)
+        if kept:
             self._tell(number, {"fact": "line", "number": number, "text": line})
 
     def _tell(self, number: int, plain: dict[str, Any] | None) -> None:
@@ -130,18 +136,35 @@ class SubmissionService:
         """Admit one version after the other, those first that a server which was killed left behind."""
         while True:
             bot, number = await self._waiting.get()
-            await self._admit(bot, number)
-            bot.done(number)
+            try:
+                await self._admit(bot, number)
+            except OSError as error:
+                # A full disk ends neither the submissions of the others nor this one.
+                bot.say(
+                    number, f"the server cannot write: {error.strerror}; it tries again in {AGAIN_S:.0f} s"
+                )
+                asyncio.get_running_loop().call_later(AGAIN_S, self._waiting.put_nowait, (bot, number))
+            else:
+                bot.done(number)
 
     async def _admit(self, bot: SubmittedBot, number: int) -> None:
-        """Write the facts of an admission, to its end."""
+        """Write the facts of an admission, to its end. Raises OSError if the disk takes no more."""
+        version = bot.versions.find(number)
+        if version.state in (VersionState.STORED, *STAGES):
+            await self._examine(bot, number)
+        if version.state is VersionState.ADMITTED:
+            with suppress(RefusedError, VersionError):  # frozen meanwhile, or active by its author's order
+                self._check_open(bot)
+                bot.write(bot.versions.activate(number, "admission", self._now()))
+
+    async def _examine(self, bot: SubmittedBot, number: int) -> None:
         contest, name = bot.key
         examiner = self._examiners[contest]
         say = partial(bot.say, number)
-        place = bot.store.workplace(number)
         stage = VersionState.BUILDING
         try:
             bot.write(StageBegun(number, stage))
+            place = bot.store.workplace(number)
             image = await examiner.build(bot.store.archive(number), place, tag_of(contest, name, number), say)
             bot.write(ImageBuilt(number, image))
             for stage, examine in (
@@ -150,20 +173,14 @@ class SubmissionService:
             ):
                 bot.write(StageBegun(number, stage))
                 await examine(image, name, say)
+            bot.write(VersionAdmitted(number))
         except RejectedError as error:
             bot.say(number, f"{stage} failed: {error}")
             bot.write(VersionFailed(number, stage, str(error)))
         except OSError as error:
-            # If the disk takes not even this, the next start of the server tries again.
-            with suppress(OSError):
-                bot.write(VersionFailed(number, stage, f"the server could not go on: {error.strerror}"))
-        else:
-            bot.write(VersionAdmitted(number))
-            with suppress(RefusedError):  # frozen meanwhile: it may not play
-                self._check_open(bot)
-                bot.write(bot.versions.activate(number, "admission", self._now()))
+            bot.write(VersionFailed(number, stage, f"the server could not go on: {error.strerror}"))
         finally:
-            bot.store.forget(place)
+            bot.store.forget_workplace(number)
 
     def _now(self) -> int:
         return int(self._clock() * 1000)
@@ -252,9 +269,11 @@ class SubmissionService:
         try:
             versions = bot.versions
             fact = versions.roll_back(now) if number is None else versions.activate(number, "author", now)
+            bot.write(fact)
         except VersionError as error:
             raise RefusedError(str(error)) from None
-        bot.write(fact)
+        except OSError as error:
+            raise RefusedError(f"the server cannot write: {error.strerror}; try again later") from None
         return fact.number
 
 

@@ -86,15 +86,21 @@ class VersionStore:
 
     def workplace(self, number: int) -> Path:
         """An empty folder to unpack a version in; it is gone after the next start."""
-        place = self._folder / f"{number}.part"
-        rmtree(place, ignore_errors=True)
+        self.forget_workplace(number)
+        place = self._workplace(number)
         place.mkdir(mode=0o700)
         return place
 
-    def forget(self, place: Path) -> None:
-        """Remove an upload or a workplace."""
-        with suppress(FileNotFoundError):
-            rmtree(place) if place.is_dir() else place.unlink()
+    def _workplace(self, number: int) -> Path:
+        return self._folder / f"{number}.part"
+
+    def forget_workplace(self, number: int) -> None:
+        rmtree(self._workplace(number), ignore_errors=True)
+
+    def forget(self, upload: Path) -> None:
+        """Remove an upload; what cannot be removed now goes at the next start."""
+        with suppress(OSError):
+            upload.unlink()
 
     def log(self, number: int, line: str) -> bool:
         """Note a line for the author. Returns whether it was kept: of LOG_BYTES the rest is not."""

@@ -157,6 +157,8 @@ class Versions:
         self._versions: dict[int, Version] = {}
         #: The versions that were active, the last one last, without those that were rolled back.
         self._history: list[int] = []
+        #: The highest number of a version that was ever active.
+        self._newest_active = 0
         #: What plays its games now: it lags behind `active` until a game is over.
         self.deployed: int | None = None
         for fact in facts:
@@ -182,8 +184,17 @@ class Versions:
 
     @property
     def pending(self) -> Version | None:
-        """The version whose admission has not ended."""
-        return next((each for each in self.all() if each.state in (VersionState.STORED, *STAGES)), None)
+        """The version whose admission has not ended: a failure or the first activation ends it."""
+        open_states = (VersionState.STORED, *STAGES)
+        return next(
+            (
+                each
+                for each in self.all()
+                if each.state in open_states
+                or (each.state is VersionState.ADMITTED and each.number > self._newest_active)
+            ),
+            None,
+        )
 
     # -- what may be done
 
@@ -251,6 +262,7 @@ class Versions:
                     del self._history[-1]
                 else:
                     self._history.append(number)
+                self._newest_active = max(self._newest_active, number)
             case VersionDeployed(number):
                 self._require(version, version.state is VersionState.ADMITTED, fact)
                 self.deployed = number

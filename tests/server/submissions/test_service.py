@@ -4,20 +4,39 @@ from __future__ import annotations
 
 import asyncio
 import errno
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from arena_server.submissions import service as service_module
 from arena_server.submissions.rules import UPLOADS, SubmissionRules
 from arena_server.submissions.service import RefusedError, SubmissionService
+from arena_server.submissions.store import VersionStore
 from arena_server.submissions.versions import VersionState
 
 from .script import KEY, Script, setup_in
 
 pytestmark = pytest.mark.asyncio
+
+
+class Disk:
+    """Counts operations; those of `full` find no room."""
+
+    def __init__(self, full: range) -> None:
+        self.full = full
+        self.used = 0
+
+    def failing(self, operation: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any) -> Any:
+            self.used += 1
+            if self.used - 1 in self.full:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return operation(*args)
+
+        return call
 
 
 class Clock:
@@ -223,3 +242,58 @@ async def test_an_admission_that_the_disk_does_not_take_fails(tmp_path: Path) ->
         told = await all_of(send(service))
         assert told[-1]["reason"] == "the server could not go on: No space left on device"
         assert service.bots[KEY].versions.find(1).state is VersionState.FAILED
+
+
+@pytest.mark.parametrize("in_a_row", [1, 2, 5])
+@pytest.mark.parametrize("script", [Script(), Script({"check": "it is silent"})], ids=["good", "bad"])
+async def test_a_full_disk_at_any_moment_ends_no_admission(
+    in_a_row: int, script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each operation of the disk fails in turn, and the next ones with it; then there is room again."""
+    monkeypatch.setattr(service_module, "AGAIN_S", 0.0)
+    for first in range(30):
+        disk = Disk(range(first, first + in_a_row))
+        with monkeypatch.context() as patched:
+            for operation in ("write", "log", "workplace"):
+                patched.setattr(VersionStore, operation, disk.failing(getattr(VersionStore, operation)))
+            async with serving(tmp_path / f"{first}", script) as service:
+                versions = service.bots[KEY].versions
+                disk.used = -1  # the upload is stored: its failure has a test of its own
+                told = await all_of(send(service))
+                assert versions.pending is None
+                assert disk.used < 30, "every operation has failed once"
+                disk.full = range(0)
+                bad = bool(script.fails) or told[-1]["fact"] == "failed"
+                assert versions.find(1).state is (VersionState.FAILED if bad else VersionState.ADMITTED)
+                assert versions.active == (None if bad else 1)
+                await all_of(send(service))
+                assert versions.active == (None if script.fails else 2)
+        again = SubmissionService([setup_in(tmp_path / f"{first}")], {KEY[0]: script})
+        assert again.bots[KEY].versions.all() == versions.all()
+        again.close()
+
+
+async def test_an_order_that_the_disk_does_not_take_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with serving(tmp_path, Script()) as service:
+        for _ in range(2):
+            await all_of(send(service))
+        with monkeypatch.context() as patched:
+            patched.setattr(VersionStore, "write", Disk(range(1)).failing(VersionStore.write))
+            with pytest.raises(RefusedError, match=r"^the server cannot write: No space left on device; try"):
+                service.activate(KEY, None)
+        assert service.bots[KEY].versions.active == 2
+
+
+async def test_an_admission_that_was_killed_before_it_was_active_goes_on(tmp_path: Path) -> None:
+    async with serving(tmp_path, Script()) as service:
+        await all_of(send(service))
+    facts = tmp_path / KEY[0] / KEY[1] / "versions.jsonl"
+    lines = facts.read_text().splitlines(keepends=True)
+    assert '"activated"' in lines[-1]
+    facts.write_text("".join(lines[:-1]))
+    async with serving(tmp_path, Script()) as service, asyncio.timeout(20):
+        while service.bots[KEY].versions.active is None:
+            await asyncio.sleep(0)
+        assert service.bots[KEY].versions.pending is None

@@ -121,7 +121,9 @@ class TestRoom:
             Versions([STORED]).check_room(HOUR_MS, 6, 100)
 
     def test_so_many_an_hour(self) -> None:
-        versions = Versions([*admitted(1, at=1000), *admitted(2, at=HOUR_MS // 2)])
+        versions = Versions(
+            [*admitted(1, at=1000), *admitted(2, at=HOUR_MS // 2), VersionActivated(2, "admission", 0)]
+        )
         versions.check_room(HOUR_MS, 3, 100)
         with pytest.raises(VersionError, match=r"^a bot may send 2 versions an hour; the next one in 1 min$"):
             versions.check_room(HOUR_MS, 2, 100)
