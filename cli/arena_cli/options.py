@@ -207,7 +207,7 @@ def numbers(options: Mapping[str, object]) -> dict[str, object]:
 
 def duration(text: str, flag: str) -> int:
     """Return the milliseconds, at least 1, of a duration such as 500ms or 20s. Raises ConfigError."""
-    from arena_server.config_schema import parse_duration
+    from arena_server.config_tables import parse_duration
 
     try:
         milliseconds = parse_duration(text)

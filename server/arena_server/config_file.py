@@ -21,15 +21,14 @@ from arena_server.config_schema import (
     FORMAT_OPTIONS,
     OPTIONS_PLACE,
     BotTable,
-    ContainerTable,
     ContestFile,
     ContestTable,
     GameTable,
     ServerTable,
-    SubmissionsTable,
     WebhookTable,
     check_secret,
 )
+from arena_server.config_tables import ContainerTable, SubmissionsTable
 from arena_server.core.config import LONGEST_MS, ContestConfig, Entrant
 from arena_server.core.deal import token_digest
 from arena_server.core.formats import FORMATS

@@ -29,7 +29,7 @@ from arena_protocol.record_codec import decode, encode
 from arena_protocol.session import ClientSession, ServerSession
 from arena_protocol.verify import verify
 from arena_server.config_file import parse_contest
-from arena_server.config_schema import parse_duration
+from arena_server.config_tables import parse_duration
 from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.effects import Marker

@@ -13,15 +13,13 @@ from pydantic_core import PydanticUndefined
 from arena_server.config_file import parse_contest
 from arena_server.config_schema import (
     BotTable,
-    ContainerTable,
     ContestTable,
     GameTable,
     ServerTable,
     SiteTable,
-    SubmissionsTable,
     WebhookTable,
-    parse_duration,
 )
+from arena_server.config_tables import ContainerTable, SubmissionsTable, parse_duration
 from arena_server.core.formats import FORMATS
 from arena_server.core.tiebreaks import TIE_BREAKS
 from arena_server.launch.sandbox import parse_size
