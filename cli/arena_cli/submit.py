@@ -42,7 +42,7 @@ class Wanted:
     ] = False
 
     def check(self, folder: Path | None) -> None:
-        """Raise ConfigError unless one thing is wanted."""
+        """Raise ConfigError unless one thing is wanted; what is sent has to be the folder of a bot."""
         given = {
             "FOLDER": folder is not None,
             "--list": self.list,
@@ -54,6 +54,13 @@ class Wanted:
         if len(found) != 1:
             known = ", ".join(given)
             raise ConfigError(f"submit: expected one of {known}, got {' and '.join(found) or 'none'}")
+        if folder is not None:
+            from arena_server.submissions.archive import ArchiveError, check_folder
+
+            try:
+                check_folder(folder)
+            except ArchiveError as error:
+                raise ConfigError(f"{folder}: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)

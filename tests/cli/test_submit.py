@@ -124,10 +124,9 @@ def test_no_page_is_there(mybot: Path) -> None:
     assert "is the address of the page, not the port of the bots" in ended.line
 
 
-def test_a_folder_that_is_no_bot(mybot: Path, tmp_path: Path) -> None:
+def test_a_folder_that_is_no_bot(mybot: Path) -> None:
     (mybot / "Dockerfile").unlink()
-    with site(tmp_path / "store", Script()) as server:
-        ended = inside("submit", mybot, "--connect", server.address)
+    ended = inside("submit", mybot)  # and it is not said where the page is
     assert (ended.code, ended.out) == (2, "")
     assert "expected a folder with a Dockerfile, got" in ended.line
 

@@ -44,14 +44,19 @@ class ArchiveError(ArenaError):
     """An archive that is not taken; the text is one line."""
 
 
+def check_folder(folder: Path) -> None:
+    """Raise ArchiveError for what is no folder with a Dockerfile."""
+    if not (folder / DOCKERFILE).is_file():
+        raise ArchiveError(f"expected a folder with a Dockerfile, got {str(folder)!r}")
+
+
 def pack(folder: Path, limits: ArchiveLimits) -> bytes:
     """The archive of a folder; equal folders give equal archives.
 
     Files named `.git`, `.venv` and `__pycache__` stay out. Raises ArchiveError for what the server would
     not take, such as a link or a folder without a Dockerfile.
     """
-    if not (folder / DOCKERFILE).is_file():
-        raise ArchiveError(f"expected a folder with a Dockerfile, got {str(folder)!r}")
+    check_folder(folder)
     out = io.BytesIO()
     # No time of packing and no owner: the digest is that of the content.
     with (
