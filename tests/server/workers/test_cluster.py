@@ -1,4 +1,7 @@
-"""Workers of a real Dask cluster on loopback, and what may become of them in the middle of a game."""
+"""Workers of a Dask cluster on loopback, and what may become of them in the middle of a game.
+
+The short slice has scheduler and workers in this process; `make soak` kills and stops processes of a cluster.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.ports import quiet_port
@@ -15,6 +19,7 @@ from tests.server.workers.programs import Reports, job, write_program
 
 from arena_protocol.record_codec import decode
 from arena_server.errors import ArenaError
+from arena_server.workers import cluster as cluster_module
 from arena_server.workers.cluster import DaskPool
 
 pytest.importorskip("distributed", reason="the extra [cluster] is not installed")
@@ -22,7 +27,6 @@ pytest.importorskip("distributed", reason="the extra [cluster] is not installed"
 pytestmark = [
     pytest.mark.asyncio,
     pytest.mark.real,
-    pytest.mark.soak,
     # Dask leaves its own transports to the collector when a peer was killed.
     pytest.mark.filterwarnings("ignore"),
     pytest.mark.timeout(120),
@@ -46,6 +50,38 @@ async def running(tmp_path: Path) -> AsyncIterator[tuple[Cluster, DaskPool, Repo
         cluster.close()
 
 
+async def test_workers_in_this_process_play_games(tmp_path: Path) -> None:
+    from distributed import Scheduler, Worker
+
+    scheduler_of: Any = Scheduler  # untyped
+    worker_of: Any = Worker
+    reports = Reports()
+    async with (
+        scheduler_of(host="127.0.0.1", port=0, dashboard=False) as scheduler,
+        worker_of(scheduler.address, nthreads=1, name="w1", dashboard=False),
+        worker_of(scheduler.address, nthreads=1, name="w2", dashboard=False),
+    ):
+        pool = DaskPool(scheduler.address.removeprefix("tcp://"), [write_program(tmp_path)])
+        try:
+            await pool.open(reports)
+            await reports.until(2)
+            for name in ("g1", "g2", "wrong"):
+                pool.submit(job(name))
+            ends = [await reports.ends.get() for _ in range(3)]
+            assert sorted((key, outcome.problem) for key, outcome, _ in ends) == [
+                *(("g1-1", ""), ("g2-1", "")),
+                ("wrong-1", "no such program"),
+            ]
+            assert all(decode(outcome.record) for _, outcome, _ in ends if outcome.record)
+            assert {worker for _, _, worker in ends} == {"w1", "w2"}
+        finally:
+            await pool.close()
+            for process in cluster_module._idle:
+                await process.end()
+            cluster_module._idle.clear()
+
+
+@pytest.mark.soak
 async def test_a_cluster_plays_games(tmp_path: Path) -> None:
     async with running(tmp_path) as (_, pool, reports):
         for number in range(1, 5):
@@ -59,6 +95,7 @@ async def test_a_cluster_plays_games(tmp_path: Path) -> None:
         assert (outcome.problem, outcome.fatal) == ("no such program", True)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 async def test_the_game_of_a_worker_that_ends_is_played_by_the_other(tmp_path: Path, number: int) -> None:
     async with running(tmp_path) as (cluster, pool, reports):
@@ -74,6 +111,7 @@ async def test_the_game_of_a_worker_that_ends_is_played_by_the_other(tmp_path: P
         await reports.until(1)
 
 
+@pytest.mark.soak
 async def test_a_worker_that_is_stopped_and_continued_reports_nothing_late(tmp_path: Path) -> None:
     async with running(tmp_path) as (cluster, pool, reports):
         gate = tmp_path / "gate"
@@ -97,6 +135,7 @@ async def test_a_worker_that_is_stopped_and_continued_reports_nothing_late(tmp_p
         assert sorted([(await reports.ends.get())[0] for _ in range(2)]) == ["g2-1", "g3-1"]
 
 
+@pytest.mark.soak
 async def test_a_scheduler_that_is_started_again_is_found(tmp_path: Path) -> None:
     async with running(tmp_path) as (cluster, pool, reports):
         pool.submit(job("wait"))
@@ -115,7 +154,8 @@ async def test_a_scheduler_that_is_started_again_is_found(tmp_path: Path) -> Non
         assert (key, outcome.problem, worker) == ("g2-1", "", "w1")
 
 
-async def test_without_a_scheduler_there_is_one_line() -> None:
+async def test_without_a_scheduler_there_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_module, "CONNECT_S", 0.1)
     address = f"127.0.0.1:{quiet_port()}"
     with pytest.raises(ArenaError, match=f"--on dask://{address}: no Dask scheduler answers there"):
         await DaskPool(address, []).open(Reports())
