@@ -47,6 +47,14 @@ class PageOptions:
             show_default=False,
         ),
     ] = None
+    embed: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ORIGIN",
+            help="An origin (https://example.org) whose pages may show a game in a frame; repeatable.",
+            show_default=False,
+        ),
+    ] = None
     tls: Tls = False
     tls_ca: TlsCa = None
 
@@ -73,6 +81,7 @@ def command(
     from arena_server.web.access import WebPorts
 
     where = database_of(database)
+    embed = tuple(_origin(origin) for origin in options.embed or ())
     context = tls_context(options.tls, options.tls_ca)
     servers = [_server(address, context) for address in options.connect or ()]
     with Results(where):
@@ -83,7 +92,7 @@ def command(
         typer.echo(json.dumps({"web": url, "outside": outside}))  # one line: the command goes on
     else:
         typer.echo(f"web on {url}" if outside is None else f"web on {url} (from other machines: {outside})")
-    ports = WebPorts(site=sock, names=options.name or (), connections=_connections())
+    ports = WebPorts(site=sock, names=options.name or (), embed=embed, connections=_connections())
     _serve(ports, where, servers, stop)
 
 
@@ -94,6 +103,16 @@ def _server(address: str, context: ssl.SSLContext | None) -> GameServer:
 
     host, port = parse_address(address, "--connect")
     return GameServer(address, partial(asyncio.open_connection, host, port, ssl=context))
+
+
+def _origin(text: str) -> str:
+    """An origin of --embed. Raises ConfigError for anything else."""
+    from arena_server.config_schema import ORIGIN
+    from arena_server.errors import ConfigError
+
+    if not ORIGIN.fullmatch(text):
+        raise ConfigError(f'--embed: expected an origin such as "https://example.org", got {text!r}')
+    return text
 
 
 def _connections() -> int:

@@ -98,7 +98,14 @@ def site_app(
 
 def archive_app(database: Database, servers: Sequence[GameServer], ports: WebPorts) -> Starlette:
     """The site alone: the contests of a database, and their running games from servers elsewhere."""
-    features: dict[str, Any] = {"name": None, "names": [], "organiser": False, "play": False, "start": False}
+    features: dict[str, Any] = {
+        "name": None,
+        "names": [],
+        "organiser": False,
+        "play": False,
+        "start": False,
+        "embed": bool(ports.embed),
+    }
     viewers = int(ports.connections * (1 - KEPT_FOR_PAGES))
     feed = partial(SocketFeed, servers) if servers else None
     public = PublicApi(Archive(database, delayed=True), features, viewers, feed=feed)

@@ -391,11 +391,11 @@ def test_one_file_plays_without_a_server(pages: Watched, tmp_path: Path) -> None
     assert page.inner_text(".counter") == "ply 31 of 120"
     with page.expect_download() as download:
         page.get_by_text("Share").click()
-        page.get_by_text("Download the record").click()
+        page.get_by_role("link", name="Save: Record").click()
     assert download.value.suggested_filename == "g7.record"
     assert Path(download.value.path()).read_bytes() == encode(LONG)
     with page.expect_download() as picture:
-        page.get_by_text("Save the board as SVG").click()
+        page.get_by_role("button", name="Save: Board as SVG").click()
     assert picture.value.suggested_filename == "g7-31.svg"
     root = ElementTree.parse(Path(picture.value.path())).getroot()
     tiles = [node for node in root.iter("{http://www.w3.org/2000/svg}g") if node.get("class") == "tile"]

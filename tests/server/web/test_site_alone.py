@@ -283,6 +283,7 @@ def test_a_site_without_servers_has_what_is_over(tmp_path: Path) -> None:
         (("--database", "sqlite:///no.db"), 1, "no.db: no such database; has a contest been played here?"),
         (("--database", "no"), 2, "--database: expected a URL such as"),
         (("--connect", "nowhere"), 2, "--connect: expected HOST:PORT, got 'nowhere'"),
+        (("--embed", "example.org"), 2, "--embed: expected an origin such as"),
     ],
 )
 def test_a_wrong_command_line(tmp_path: Path, arguments: tuple[str, ...], code: int, line: str) -> None:

@@ -12,6 +12,7 @@ const { verify, verifyChain, verifyListed } = await load("verify.js");
 const { hint } = await load("hint.js");
 const { choose, interest } = await load("interest.js");
 const { paceText, resultText } = await load("dom.js");
+const { changed, cut, encodeGif, reduceColours } = await load("gif.js");
 const { gameText } = await load("share.js");
 const { catalogue, translated } = await load("texts.js");
 const { Timeline } = await load("timeline.js");
@@ -55,6 +56,17 @@ const commands = {
   values: ({ contest, rows }) => valuesByBot(contest, rows.map(readRow), (row, seat) => row.used[seat]),
   pace: ({ pace }) => paceText(pace),
   choose: ({ shown, scores, now }) => choose(shown, new Map(scores), now),
+  // `pictures` are RGBA bytes as hexadecimal.
+  gif: ({ width, height, pictures, delay }) => {
+    let before = null;
+    const frames = pictures.map((picture) => {
+      const colours = reduceColours(bytes(picture));
+      const place = before === null ? { x: 0, y: 0, width, height } : changed(before, colours, width);
+      before = colours;
+      return { ...place, colours: cut(colours, width, place), delay };
+    });
+    return encodeGif(width, height, frames).map(hex).join("");
+  },
   text: ({ record }) => gameText(parseRecord(record)),
   catalogue: () => catalogue(),
   translated: ({ parts, values }) => translated("bg", parts, values),

@@ -1,6 +1,6 @@
 // One game: the replay of its record, or the running game until there is one.
 
-import { fileAddress, get, getBytes } from "./api.js";
+import { fileAddress, get, getBytes, livePath, LiveStream } from "./api.js";
 import { applyTheme, el, link, pageHeader, parameter } from "./dom.js";
 import { findGame, gameAt, loadChain } from "./gamelist.js";
 import { gameHead, gameLink, GameView } from "./gameview.js";
@@ -14,12 +14,12 @@ applyTheme();
 document.body.prepend(pageHeader());
 const main = document.getElementById("main");
 main.classList.add("wide");
-/** In a frame of another page: board, seats and controls, and the way to the whole page. */
+/** In a frame of another page: board, seats and controls, and the way to the whole page; no other page of ours shows itself there. */
 const embedded = parameter("embed") !== null;
 document.body.classList.toggle("embedded", embedded);
 const contest = parameter("contest");
 const game = parameter("game");
-const botLink = (name) => link("bot.html", { contest, bot: name });
+const botLink = (name) => (embedded ? null : link("bot.html", { contest, bot: name }));
 const recordPath = `contests/${encodeURIComponent(contest)}/records/${encodeURIComponent(game)}`;
 
 let site = null;
@@ -41,7 +41,7 @@ async function replay() {
   showTitle(record.names);
   const { proof, ways } = await proofOf(bytes);
   const view = showRecord(main, record, {
-    download: fileAddress(`${recordPath}.record`, bytes), botLink, proof, back: back(), ways, embed: site?.embed ? { contest } : null,
+    download: fileAddress(`${recordPath}.record`, bytes), botLink, proof, back: back(), ways, share: !embedded, embed: site?.embed ? { contest } : null,
   });
   // An address without a ply shows the newest one, of a running game as of one that has just ended.
   if (!location.hash) view?.go(view.timeline.length);
@@ -58,7 +58,26 @@ async function proofOf(bytes) {
   };
   const head = document.status === "running" || row === null ? null : document.head;
   const proof = { bytes, listed, place, games: document.list.games, head, digests: () => loadChain(document) };
-  return { proof, ways: row === null ? [] : await waysOn(document, row, place) };
+  const ways = row === null || embedded ? [] : await waysOn(document, row, place);
+  return { proof, ways: document.status === "running" && site?.live && !embedded ? [...ways, nextRunning()] : ways };
+}
+
+/** A button that opens the running game that stands behind this one on the wall. */
+function nextRunning() {
+  const title = t`Next running game`;
+  const word = el("span", { class: "long" }, title);
+  const button = el("button", { type: "button", title, "aria-label": title, onclick: () => {
+    button.disabled = true;
+    const stream = new LiveStream(livePath("boards", contest), { boards: ({ changed, shown }) => {
+      stream.close();
+      const running = new Set(changed.filter((each) => each.end === null).map((each) => each.game_id));
+      const wall = shown.filter((id) => running.has(id) || id === game);
+      const next = wall[(wall.indexOf(game) + 1) % wall.length] ?? game;
+      if (next !== game) location.href = gameLink(contest, next);
+      else button.replaceChildren(t`No other game is running`);
+    } });
+  } }, "» ", word);
+  return button;
 }
 
 /** Links to the games whose results came before and after that of `row`, and to all games of the same bots. */
@@ -93,7 +112,7 @@ function watch() {
       view = new GameView(timeline, { botLink, live: true });
       if (!followed) { view.following = false; view.go(Math.min(ply, timeline.length)); }
       showTitle(timeline.info.names);
-      main.replaceChildren(gameHead(timeline.info.names, [tag, t` game ${game} of ${timeline.info.game}`], { back: back(), tools: [el("a", { class: "button", href: link("tv.html", { contest }) }, t`TV`)] }), banner, view.element);
+      main.replaceChildren(gameHead(timeline.info.names, [tag, t` game ${game} of ${timeline.info.game}`], { back: back(), tools: embedded ? [] : [nextRunning(), el("a", { class: "button", href: link("tv.html", { contest }) }, t`TV`)] }), banner, view.element);
       keys.view = view;
     },
     ongrow: () => view.grown(),

@@ -19,10 +19,10 @@ function startWorker() {
 const CHAINED_AT_ONCE = 2000;
 
 /**
- * Show a record in `host`, with the links `ways` to other games. `download` is the address of its file, or null. `proof` is what its contest says of it:
+ * Show a record in `host`, with the links `ways` to other games and the menu that shares it unless `share` is false. `download` is the address of its file, or null. `proof` is what its contest says of it:
  * {bytes, listed, place, games, head, digests}; `head` is null before it is published, `digests()` loads the chain.
  */
-export function showRecord(host, record, { download = null, botLink, proof = null, back = null, ways = [], embed = null } = {}) {
+export function showRecord(host, record, { download = null, botLink, proof = null, back = null, ways = [], share = true, embed = null } = {}) {
   let timeline;
   try {
     timeline = Timeline.ofRecord(record);
@@ -34,7 +34,7 @@ export function showRecord(host, record, { download = null, botLink, proof = nul
   const view = new GameView(timeline, { botLink });
   host.replaceChildren(
     gameHead(record.names, t`${record.contest}, game ${record.game_id} of ${record.game}, ${pliesText(record.plies.length)}`, {
-      back, tools: [...ways, shareMenu(view, record, { download, embed })],
+      back, tools: share ? [...ways, shareMenu(view, record, { download, embed, more: ways.filter((way) => way.classList.contains("same")) })] : [],
     }),
     view.element);
   view.onply = (ply) => { if (!view.playing) history.replaceState(null, "", `#ply=${ply}`); };
