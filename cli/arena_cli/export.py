@@ -42,6 +42,12 @@ class FileFormat(StrEnum):
 #: How a formula of a spreadsheet begins.
 FORMULA = ("=", "+", "-", "@")
 
+#: The columns of what a bot in a container got of the processor: `used_ms` is what its clock charged.
+_USAGE: Mapping[str, str] = {
+    "cpu_ms": "used_ms",
+    "cpu_throttled_ms": "throttled_ms",
+    "cpu_pressure_ms": "pressure_ms",
+}
 #: The columns of each CSV file. Lists are separated by blanks, options are KEY=VALUE, a faulty line is hex.
 TABLES: Mapping[str, tuple[str, ...]] = {
     "games": (
@@ -49,7 +55,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         *("move_limit_ms", "first_move_limit_ms", "byoyomi_ms", "lag_quota_ms", "board", "sequence", "final"),
         *("seed", "nonce", "commit", "software", "worker", "host"),
     ),
-    "seats": ("game_id", "seat", "name", "total", "used_ms", "faults"),
+    "seats": ("game_id", "seat", "name", "total", "used_ms", "faults", *_USAGE),
     "plies": (
         *("game_id", "ply", "seat", "move", "time_ms", "handed_ns", "arrived_ns", "clock", "points", "total"),
         *("zombie", "lag_ms", "credit_ms"),
@@ -215,6 +221,7 @@ def csv_rows(record: GameRecord) -> Iterator[tuple[str, dict[str, Any]]]:
     own = {"game_id": record.game_id}
     game = {name: getattr(record, name) for name in TABLES["games"]}
     yield "games", game | {"plies": len(record.plies)}
+    usage = {each.seat: each for each in record.usage}
     for seat, (name, total) in enumerate(zip(record.names, record.totals, strict=True), start=1):
         yield (
             "seats",
@@ -225,6 +232,7 @@ def csv_rows(record: GameRecord) -> Iterator[tuple[str, dict[str, Any]]]:
                 "total": total,
                 "used_ms": sum(ply.time_ms for ply in record.plies if ply.seat == seat),
                 "faults": [fault.kind for fault in record.faults if fault.seat == seat],
+                **{column: getattr(usage.get(seat), field, None) for column, field in _USAGE.items()},
             },
         )
     for number, ply in enumerate(record.plies, start=1):

@@ -21,6 +21,7 @@ from arena_protocol.record import (
     PlyRecord,
     describe_fault,
     describe_result,
+    describe_usage,
     winning_seats,
 )
 
@@ -81,8 +82,9 @@ def draw(frame: Frame, *, color: bool) -> str:
 
 
 def _place(record: GameRecord) -> list[str]:
-    """Where a game was played, if that was not the server."""
-    return [f"played by worker {record.worker} on {record.host}"] if record.worker else []
+    """Where a game was played, if that was not the server, and what bots in containers used."""
+    place = [f"played by worker {record.worker} on {record.host}"] if record.worker else []
+    return place + [f"{record.names[each.seat - 1]}: {describe_usage(each)}" for each in record.usage]
 
 
 def ended(result: str) -> str:

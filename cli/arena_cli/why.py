@@ -16,12 +16,14 @@ import typer
 from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
 
 if TYPE_CHECKING:
-    from arena_protocol.record import FaultRecord, GameRecord, PlyRecord
+    from arena_protocol.record import FaultRecord, GameRecord, PlyRecord, UsageRecord
 
 #: How many of the slowest, largest and missed plies are printed, unless --top changes it.
 TOP = 5
 #: Times per line of the table of all plies.
 COLUMNS = 10
+#: Less of lost time in a whole game is not worth a cause.
+LATE_MS = 100
 #: Characters of an offending line that are printed; --json has all of it.
 QUOTED = 200
 
@@ -124,6 +126,7 @@ class PostMortem:
     scored: tuple[Scored, ...]
     leader: str | None
     led_from: int | None
+    usage: UsageRecord | None = None
 
 
 def examine(record: GameRecord, seat: int) -> PostMortem:
@@ -172,6 +175,7 @@ def examine(record: GameRecord, seat: int) -> PostMortem:
         scored=tuple(scored),
         leader=None if leader is None else record.names[leader - 1],
         led_from=led_from,
+        usage=next((each for each in record.usage if each.seat == seat), None),
     )
 
 
@@ -276,6 +280,19 @@ def _times(found: PostMortem, top: int) -> Iterator[str]:
     for start in range(0, len(charged), COLUMNS):
         row = charged[start : start + COLUMNS]
         yield f"    ply {row[0].ply:<4} " + " ".join(f"{ply.time_ms:>{width}}" for ply in row)
+    if found.usage is not None:
+        yield from _usage(found.usage)
+
+
+def _usage(usage: UsageRecord) -> Iterator[str]:
+    """What its container got of the processor, and which of the two causes of lateness was the larger one."""
+    from arena_protocol.record import describe_usage
+
+    yield f"  its container: {describe_usage(usage)}"
+    held, waited = usage.throttled_ms or 0, usage.pressure_ms or 0
+    if max(held, waited) >= LATE_MS:
+        why = "the limit `cpus` of its container" if held > waited else "other programs on its machine"
+        yield f"  what kept it from running most was {why}"
 
 
 def _with_note(ply: OwnPly) -> str:

@@ -87,6 +87,19 @@ class InfoRecord(NamedTuple):
     text: str | None = None
 
 
+class UsageRecord(NamedTuple):
+    """What the bot of `seat`, in a container, got of the processor in the game, in milliseconds.
+
+    None: it is not known. `used_ms` by all its programs; `throttled_ms`: it stood still because of its own
+    limit; `pressure_ms`: it was ready to run and waited, because its machine was busy. It proves nothing.
+    """
+
+    seat: int
+    used_ms: int | None
+    throttled_ms: int | None
+    pressure_ms: int | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameRecord:
     """A whole game. `board` and `sequence` are what `seed` deals and what `commit` commits to.
@@ -95,7 +108,8 @@ class GameRecord:
     position after the last ply, as STATE prints it: without it, the last move could be replaced
     by another with the same points. `end` is the game's own word (`complete`, ...), `forfeit`, or
     `void` for a game that the platform aborted after any ply. A game that was played away from the contest's
-    server names the `worker` and the machine, `host`; neither can be proved.
+    server names the `worker` and the machine, `host`; neither can be proved. `usage` is that of bots in
+    containers.
     """
 
     format: int = FORMAT
@@ -125,6 +139,7 @@ class GameRecord:
     infos: tuple[InfoRecord, ...] = ()
     worker: str = ""
     host: str = ""
+    usage: tuple[UsageRecord, ...] = ()
 
 
 def commitment(nonce: str, board: str, sequence: str) -> str:
@@ -142,8 +157,10 @@ __all__ = [
     "InfoRecord",
     "PlyRecord",
     "RecordError",
+    "UsageRecord",
     "commitment",
     "describe_result",
+    "describe_usage",
     "time_used",
     "winning_seats",
 ]
@@ -179,6 +196,16 @@ def describe_result(names: Sequence[str], totals: Sequence[int], end: str) -> st
         return f"{verdict}{how}: {each}"
     score = " : ".join(f"{total:,}" for total in sorted(totals, reverse=True))
     return f"{verdict}{' ' if len(winners) == 1 else ', '}{score}{how}"
+
+
+def describe_usage(usage: UsageRecord) -> str:
+    """Return what a bot got of the processor, in words."""
+    parts = (
+        (usage.used_ms, "of processor time"),
+        (usage.throttled_ms, "held back by its own limit"),
+        (usage.pressure_ms, "kept waiting by a busy machine"),
+    )
+    return ", ".join(f"{'an unknown time' if ms is None else f'{ms:,} ms'} {what}" for ms, what in parts)
 
 
 #: How much of an offending line is quoted.

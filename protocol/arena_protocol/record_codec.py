@@ -3,8 +3,8 @@
 A record is a canonical msgpack map followed by its SHA-256 digest. One record has exactly one
 encoding, and bytes that differ from it anywhere are refused. The map has the fields of
 `GameRecord` by name and in order, except that `seed` is hex text because it may exceed 64 bits, and
-that `first_move_limit_ms`, `infos`, `worker` and `host` are absent if they are 0 or empty. Options are
-sorted by name; plies, faults and infos are arrays of their fields in order.
+that `first_move_limit_ms`, `infos`, `worker`, `host` and `usage` are absent if they are 0 or empty. Options
+are sorted by name; plies, faults, infos and usage are arrays of their fields in order.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from arena_protocol.record import (
     InfoRecord,
     PlyRecord,
     RecordError,
+    UsageRecord,
 )
 
 __all__ = ["MAX_BYTES", "decode", "encode", "to_json"]
@@ -70,6 +71,7 @@ def to_json(record: GameRecord) -> dict[str, Any]:
         "plies": [ply._asdict() for ply in record.plies],
         "faults": [fault._asdict() | {"line": fault.line.hex()} for fault in record.faults],
         "infos": [info._asdict() for info in record.infos],
+        "usage": [usage._asdict() for usage in record.usage],
     }
 
 
@@ -167,6 +169,7 @@ def _check_seats(record: GameRecord) -> None:
     # Seat 0 of a fault is the platform.
     numbers = [("faults", number, fault.seat or 1) for number, fault in enumerate(record.faults, start=1)]
     numbers += (("infos", number, info.seat) for number, info in enumerate(record.infos, start=1))
+    numbers += (("usage", number, usage.seat) for number, usage in enumerate(record.usage, start=1))
     for number, ply in enumerate(record.plies, start=1):
         numbers.append(("plies", number, ply.seat))
         lists += ((f"plies {number}: clock", ply.clock), (f"plies {number}: total", ply.total))
@@ -306,6 +309,12 @@ _INFO: dict[str, _Reader] = {
     "line": _or_none(_word),
     "text": _or_none(_words),
 }
+_USAGE: dict[str, _Reader] = {
+    "seat": _count,
+    "used_ms": _or_none(_count),
+    "throttled_ms": _or_none(_count),
+    "pressure_ms": _or_none(_count),
+}
 _SPECIAL: dict[str, _Reader] = {
     "contest": _name,
     "options": _options,
@@ -316,9 +325,10 @@ _SPECIAL: dict[str, _Reader] = {
     "faults": _each(_row(FaultRecord, _FAULT)),
     "totals": _each(_integer),
     "infos": _each(_row(InfoRecord, _INFO)),
+    "usage": _each(_row(UsageRecord, _USAGE)),
 }
 #: Fields that older records do not have, with the values that are left out.
-_ADDED: dict[str, object] = {"first_move_limit_ms": 0, "infos": (), "worker": "", "host": ""}
+_ADDED: dict[str, object] = {"first_move_limit_ms": 0, "infos": (), "worker": "", "host": "", "usage": ()}
 _SIMPLE = {"int": _count, "str": _word}
 _FIELDS: dict[str, _Reader] = {
     field.name: _SPECIAL.get(field.name) or _SIMPLE[str(field.type)] for field in fields(GameRecord)

@@ -346,6 +346,12 @@ class Driver:
 
     def _store_records(self, run: Run) -> None:
         for each in run.barrier.take_records():
+            if not run.listener.complete(each):
+                self.store(run, each)
+
+    def store(self, run: Run, each: Store) -> None:
+        """Have a record made durable, unless the contest does not run any more."""
+        if run.core in self._runs:
             run.storing[each.game_id] = time.monotonic_ns(), each.record
             run.store.store(each.game_id, each.record)
 

@@ -10,7 +10,7 @@ import secrets
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -21,7 +21,7 @@ from arena_server.bot_logs import BotLogs, LoggedDriver
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.config import format_of
 from arena_server.core.contest import Contest
-from arena_server.core.effects import Assign, SetFrozen, Withdraw
+from arena_server.core.effects import Assign, SetFrozen, Store, Withdraw
 from arena_server.core.events import DrawDone, Event, Stop, Thawed
 from arena_server.core.formats.base import Draw
 from arena_server.core.journal import JournalError
@@ -120,6 +120,7 @@ class HostedContest:
         self._writer = self._make_writer(patient)
         self._closing: asyncio.Task[None] | None = None
         self._drawing: asyncio.Task[None] | None = None
+        self._measuring: set[asyncio.Task[None]] = set()
         self._timekeeper: Timekeeper | None = None
         self._dispatcher: Dispatcher | None = None
 
@@ -239,8 +240,8 @@ class HostedContest:
         if self._drawing is not None:
             self._drawing.cancel()
         self._stop_clock()
-        for place in self.places:
-            await place.finish()
+        for task in self._measuring:
+            task.cancel()
         if self._dispatcher is not None:
             await self._dispatcher.close()
         if self._driver is not None:
@@ -295,6 +296,21 @@ class HostedContest:
             self._later(self._driver.committed, self.run, batches, game_ids)
 
     # -- what the driver needs (interfaces.DriverEvents)
+
+    def complete(self, store: Store) -> bool:
+        """The record of a game waits for what its bots in containers used in it."""
+        places = [place for place in self.places if place.measures(store.game_id)]
+        if places:
+            task = self._loop.create_task(self._add_usage(store, places))
+            self._measuring.add(task)
+            task.add_done_callback(self._measuring.discard)
+        return bool(places)
+
+    async def _add_usage(self, store: Store, places: Sequence[BotPlaces]) -> None:
+        usage = [each for place in places for each in await place.used_in(store.game_id)]
+        assert self._driver is not None
+        record = replace(store.record, usage=tuple(sorted(usage)))
+        self._driver.store(self.run, replace(store, record=record))
 
     def recorded(self, record: GameRecord) -> None:
         if record.end != VOID:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from arena_protocol.record import GameRecord
-from arena_server.core.effects import Assign, Effect, Marker, SetFrozen, Withdraw
+from arena_protocol.record import GameRecord, UsageRecord
+from arena_server.core.effects import Assign, Effect, Marker, SetFrozen, Store, Withdraw
 from arena_server.core.events import Event
 from arena_server.core.formats.base import Draw
 from arena_server.core.journal import Entry
@@ -86,8 +86,11 @@ class BotPlaces(Protocol):
     def set_frozen(self, order: SetFrozen) -> None:
         """Stop a program, or let it go on and then let the contest handle Thawed."""
 
-    async def finish(self) -> None:
-        """Wait for what was measured of the last games."""
+    def measures(self, game: str) -> bool:
+        """Whether what bots use in this game is measured."""
+
+    async def used_in(self, game: str) -> list[UsageRecord]:
+        """What its bots have used in a game that is over and has no record yet, as far as is known soon."""
 
 
 class DriverEvents(Protocol):
@@ -95,6 +98,9 @@ class DriverEvents(Protocol):
 
     def reply(self, number: int, problem: str | None) -> None:
         """Answer a command of the organiser."""
+
+    def complete(self, store: Store) -> bool:
+        """Whether something is still to be added to a record: then `Driver.store` is called with it soon."""
 
     def recorded(self, record: GameRecord) -> None:
         """A record is durable."""

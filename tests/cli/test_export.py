@@ -10,7 +10,7 @@ from tests.protocol.records import a_record
 from tests.server.programs import Shell
 
 from arena_cli.export import TABLES, csv_rows
-from arena_protocol.record import FORFEIT, InfoRecord
+from arena_protocol.record import FORFEIT, InfoRecord, UsageRecord
 from arena_protocol.record_codec import decode, to_json
 
 
@@ -95,8 +95,16 @@ class TestCsv:
         plain = to_json(record) | {"infos": [InfoRecord(1, 1)._asdict()]}
         for key, table in (("plies", "plies"), ("faults", "faults"), ("infos", "infos")):
             assert set(plain[key][0]) <= set(TABLES[table])
-        own = set(plain) - {"format", "names", "totals", "plies", "faults", "infos"}
+        own = set(plain) - {"format", "names", "totals", "plies", "faults", "infos", "usage"}
         assert own <= set(TABLES["games"])
+
+    def test_what_bots_in_containers_used_is_in_their_rows(self) -> None:
+        from dataclasses import replace
+
+        record = replace(a_record(), usage=(UsageRecord(2, 70, 5, None),))
+        seats = [row for table, row in csv_rows(record) if table == "seats"]
+        columns = ("cpu_ms", "cpu_throttled_ms", "cpu_pressure_ms")
+        assert [[row[column] for column in columns] for row in seats] == [[None] * 3, [70, 5, None]]
 
     def test_notes_and_formulas(self, tmp_path: Path) -> None:
         from dataclasses import replace

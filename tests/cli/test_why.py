@@ -13,7 +13,7 @@ from tests.server.programs import Shell
 from arena_cli.why import OwnPly, PostMortem, examine, report
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal
-from arena_protocol.record import FaultRecord, GameRecord, InfoRecord, PlyRecord
+from arena_protocol.record import FaultRecord, GameRecord, InfoRecord, PlyRecord, UsageRecord
 from arena_protocol.record_codec import decode, encode
 
 
@@ -173,6 +173,25 @@ class TestReport:
         assert lines[at + 1 :] == [
             "  ply 3    6 scored 30, 9 scores 90",
             "  ply 1    6 scored 0, 3 scores 30",
+        ]
+
+    @pytest.mark.parametrize(
+        ("held", "waited", "why"),
+        [
+            (4310, 160, ["  what kept it from running most was the limit `cpus` of its container"]),
+            (None, 100, ["  what kept it from running most was other programs on its machine"]),
+            (99, 99, []),
+        ],
+    )
+    def test_what_its_container_got(self, held: int | None, waited: int, why: list[str]) -> None:
+        usage = UsageRecord(1, 9120, held, waited)
+        lines = list(report(post_mortem(plies=(own(1, 5),), usage=usage)))
+        at = lines.index("    ply 1    5") + 1
+        shown = "an unknown time" if held is None else f"{held:,} ms"
+        assert lines[at : lines.index("", at)] == [
+            f"  its container: 9,120 ms of processor time, {shown} held back by its own limit, "
+            f"{waited} ms kept waiting by a busy machine",
+            *why,
         ]
 
     def test_without_a_charged_ply(self) -> None:

@@ -14,7 +14,7 @@ from tests.protocol.records import a_record
 from tests.server.programs import inside
 
 from arena_cli.export import FORMULA, TABLES, FileFormat
-from arena_protocol.record import FORMAT, FaultRecord, GameRecord, InfoRecord, PlyRecord
+from arena_protocol.record import FORMAT, FaultRecord, GameRecord, InfoRecord, PlyRecord, UsageRecord
 from arena_protocol.record_codec import encode
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "record-format.md").read_text(encoding="utf-8")
@@ -36,16 +36,21 @@ def test_the_fields_are_those_of_the_record_in_its_order() -> None:
     (rows,) = tables("field")
     assert names(rows) == [field.name for field in fields(GameRecord)]
     assert f"| `format` | integer | {FORMAT}, " in PAGE
-    assert list(msgpack.unpackb(encode(a_record())[:-32])) == names(rows)[:-4]
+    assert list(msgpack.unpackb(encode(a_record())[:-32])) == names(rows)[:-5]
     noted = replace(
-        a_record(), first_move_limit_ms=1, infos=(InfoRecord(1, 1),), worker="local-1", host="box"
+        a_record(),
+        first_move_limit_ms=1,
+        infos=(InfoRecord(1, 1),),
+        worker="local-1",
+        host="box",
+        usage=(UsageRecord(1, 2, None, 3),),
     )
     assert list(msgpack.unpackb(encode(noted)[:-32])) == names(rows)
 
 
 def test_the_arrays_are_those_of_the_code() -> None:
     assert [names(rows) for rows in tables("value")] == [
-        list(kind._fields) for kind in (PlyRecord, FaultRecord, InfoRecord)
+        list(kind._fields) for kind in (PlyRecord, FaultRecord, InfoRecord, UsageRecord)
     ]
 
 

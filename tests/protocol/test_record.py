@@ -21,6 +21,7 @@ from arena_protocol.record import (
     InfoRecord,
     PlyRecord,
     RecordError,
+    UsageRecord,
     commitment,
 )
 from arena_protocol.record_codec import MAX_BYTES, decode, encode, to_json
@@ -58,6 +59,7 @@ def game_records(draw: st.DrawFn) -> GameRecord:
         *(seat, count, st.none() | count, st.none() | whole, st.none() | count),
         *(st.none() | word, st.none() | words),
     )
+    usage = st.builds(UsageRecord, seat, *[st.none() | count] * 3)
     faults = st.builds(FaultRecord, st.integers(0, seats), count, word, st.binary(max_size=40))
     return GameRecord(
         format=FORMAT,
@@ -85,6 +87,7 @@ def game_records(draw: st.DrawFn) -> GameRecord:
         end=draw(word),
         first_move_limit_ms=draw(count),
         infos=draw(st.lists(infos, max_size=2).map(tuple)),
+        usage=draw(st.lists(usage, max_size=2).map(tuple)),
     )
 
 
@@ -255,6 +258,8 @@ PLY: list[Any] = [1, "6", 0, 0, 0, [9, 9], 0, [0, 0], False, 0, 0]
             forged(infos=[[1, 2, "9", None, None, None, None]]),
             "damaged record: infos 1: depth: expected a whole number, found str",
         ),
+        (forged(usage=[[3, 1, 1, 1]]), "damaged record: usage 1: expected a seat of 2, found 3"),
+        (forged(usage=[[1, -1, 1, 1]]), "damaged record: usage 1: used_ms: expected a whole number"),
         (forged(infos=[]), "damaged record: it is not in the canonical form"),
         (forged(totals=None), "damaged record: totals: expected an array, found NoneType"),
     ],
@@ -407,3 +412,4 @@ def test_the_json_of_a_record_has_every_field(record: GameRecord) -> None:
         each.line for each in record.faults
     ]
     assert tuple(InfoRecord(**info) for info in plain["infos"]) == record.infos
+    assert tuple(UsageRecord(**usage) for usage in plain["usage"]) == record.usage

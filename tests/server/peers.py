@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from arena_protocol.record import GameRecord
-from arena_server.core.effects import Assign, Effect, Marker, SetFrozen, Withdraw
+from arena_server.core.effects import Assign, Effect, Marker, SetFrozen, Store, Withdraw
 from arena_server.core.events import Event, Flushed, Opened, Received
 from arena_server.core.formats.base import Draw
 from arena_server.core.journal import Entry
@@ -108,6 +108,9 @@ class Recorder:
 
     def store(self, game_id: str, record: GameRecord) -> None:
         self.stored.append((game_id, record))
+
+    def complete(self, store: Store) -> bool:
+        return False
 
     def recorded(self, record: GameRecord) -> None:
         self.recorded_games.append(record.game_id)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from arena_protocol.record import UsageRecord
+from arena_protocol.record_codec import decode
 from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
+from arena_server.core.effects import SetFrozen
 from arena_server.core.events import Event, Stored, Tick
 from arena_server.core.transcript import Transcript
 from arena_server.errors import HIDDEN, ArenaError, PublicError, StoreError
@@ -156,6 +159,56 @@ async def test_a_contest_comes_and_goes_while_another_is_played(tmp_path: Path) 
         await here.host.remove("friday")
         assert await playing == ["BYE reason=stopped"] * 2
     assert here.results("guest") == ("finished", 4)
+
+
+class Measuring:
+    """A place of the bot ann, who uses a millisecond more in each game; it takes until `measured`."""
+
+    bots: Collection[str] = frozenset({"ann"})
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.measured = asyncio.Event()
+
+    def set_frozen(self, order: SetFrozen) -> None:
+        raise AssertionError(order)
+
+    def measures(self, game: str) -> bool:
+        return game != "g1"
+
+    async def used_in(self, game: str) -> list[UsageRecord]:
+        self.asked.append(game)
+        await self.measured.wait()
+        return [UsageRecord(1, len(self.asked), 0, None)]
+
+
+async def test_a_record_has_what_bots_used_before_it_is_stored(tmp_path: Path) -> None:
+    place = Measuring()
+    async with running(tmp_path, [spec("friday", 4)]) as here:
+        here.host.contests["friday"].places.append(place)
+        playing = asyncio.create_task(here.play_all("friday"))
+        await here.until(lambda: place.asked == ["g2"])
+        assert here.results("friday") == ("running", 1)
+        assert not playing.done()
+        place.measured.set()
+        assert await playing == ["BYE reason=finished"] * 2
+    with Results(here.database) as results:
+        records = dict(results.records(results.contest("friday")))
+    usage = {game: decode(record).usage for game, record in records.items() if record is not None}
+    assert usage == {"g1": ()} | {f"g{game}": (UsageRecord(1, game - 1, 0, None),) for game in (2, 3, 4)}
+
+
+async def test_no_record_follows_the_failure_of_its_contest(tmp_path: Path) -> None:
+    place = Measuring()
+    async with running(tmp_path, [spec("friday")], failure="the disk is full") as here:
+        hosted = here.host.contests["friday"]
+        hosted.places.append(place)
+        playing = asyncio.create_task(here.play_all("friday"))
+        await here.until(lambda: place.asked == ["g2"])
+        hosted.fail(ArenaError("the disk is full"))
+        place.measured.set()
+        await playing
+    assert here.results("friday")[1] == 1
 
 
 async def test_a_contest_is_removed_in_the_middle(tmp_path: Path) -> None:

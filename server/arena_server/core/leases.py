@@ -157,7 +157,7 @@ class LeasedGames(GameManager):
         """Accept the record of the game, or have another worker play it."""
         live = lease.live
         try:
-            facts = _judge(live, replace(event.record, game_id=live.game_id, worker="", host=""), now)
+            facts = _judge(live, _plain(event.record, live.game_id), now)
         except (JournalError, RecordError) as error:
             live.match.apply(_offer_of(live), now)
             self._refuse(event, str(error))
@@ -165,7 +165,7 @@ class LeasedGames(GameManager):
             return
         self._end(lease)
         lease.accepted = facts
-        record = replace(live.match.record(), worker=event.worker, host=event.host)
+        record = replace(live.match.record(), worker=event.worker, host=event.host, usage=event.record.usage)
         self._out.effects.append(Store(live.game_id, record))
         self.reconsider()
 
@@ -201,6 +201,11 @@ class LeasedGames(GameManager):
 def _offer_of(live: LiveGame) -> Offered:
     setting = live.match.setting
     return Offered(setting.names, setting.deal_number, live.slot_numbers)
+
+
+def _plain(record: GameRecord, game_id: str) -> GameRecord:
+    """A worker's record without what a match does not know."""
+    return replace(record, game_id=game_id, worker="", host="", usage=())
 
 
 def _judge(live: LiveGame, record: GameRecord, now: int) -> list[GameFact]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from arena_protocol.record import UsageRecord
 from arena_server.core.effects import SetFrozen
 from arena_server.core.events import Event, Thawed
 from arena_server.core.log_events import GameOver, GameResumed, GameStarted, LogEvent
@@ -65,67 +66,79 @@ def test_orders_to_stand_still_and_to_go_on() -> None:
     assert contest.fed == [Thawed("ann", 2, 4)]
 
 
-def test_what_a_bot_used_in_a_game_is_the_difference() -> None:
+async def used(bots: ContainedBots, *answers: Answer, game: str = "g1") -> list[UsageRecord]:
+    """What a game that has ended has used, by these answers."""
+    ending = asyncio.ensure_future(bots.used_in(game))
+    for answer in answers:
+        await asyncio.sleep(0)
+        assert not ending.done()
+        bots.answered(answer)
+    found = await ending
+    bots.happened(GameOver(game, "complete", (1, 2)))
+    assert not bots.measures(game)
+    return found
+
+
+@pytest.mark.asyncio
+async def test_what_a_bot_used_in_a_game_is_the_difference() -> None:
     bots, contest, orders = contained()
     bots.happened(GameStarted("g1", ("cyd", "ann")))
     assert orders == [{"measure": "ann", "slot": 1, "game": "g1"}]
+    assert not bots.measures("g1")
     bots.answered(measured("ann", "run-1", 1_000, 2_000, 3_000))
-    bots.happened(GameOver("g1", "complete", (1, 2)))
+    assert bots.measures("g1")
+    assert await used(bots, measured("ann", "run-1", 51_999, 2_000, 9_000)) == [UsageRecord(2, 50, 0, 6)]
     assert orders[1:] == orders[:1]
-    bots.answered(measured("ann", "run-1", 51_999, 2_000, 9_000))
     assert contest.logged == [BotUsage("g1", "ann", 1, 50, 0, 6)]
 
 
-def test_the_slots_of_a_game() -> None:
+@pytest.mark.asyncio
+async def test_the_slots_of_a_game() -> None:
     bots, contest, orders = contained()
     bots.happened(GameResumed("g1", ("ann", "bob"), 4, (2, 1)))
     assert [(order["measure"], order["slot"]) for order in orders] == [("ann", 2), ("bob", 1)]
     bots.answered(measured("bob", "b", 0, 0, None))
     bots.answered(measured("ann", "a", 0, 0, 0, slot=2))
-    bots.happened(GameOver("g1", "complete", (1, 2)))
-    bots.answered(measured("ann", "a", 1000, 2000, 3000, slot=2))
-    bots.answered(measured("bob", "b", 4000, 5000, None))
+    ends = measured("bob", "b", 4000, 5000, None), measured("ann", "a", 1000, 2000, 3000, slot=2)
+    assert await used(bots, *ends) == [UsageRecord(1, 1, 2, 3), UsageRecord(2, 4, 5, None)]
     assert contest.logged == [BotUsage("g1", "ann", 2, 1, 2, 3), BotUsage("g1", "bob", 1, 4, 5, None)]
 
 
+@pytest.mark.asyncio
 @pytest.mark.parametrize(("first", "second"), [(None, "a"), ("a", None), ("a", "b"), (None, None)])
-def test_of_a_bot_that_was_started_again_nothing_is_said(first: str | None, second: str | None) -> None:
+async def test_of_a_bot_that_was_started_again_nothing_is_said(first: str | None, second: str | None) -> None:
     bots, contest, _ = contained()
     bots.happened(GameStarted("g1", ("ann", "cyd")))
     bots.answered(measured("ann", first, 0, 0, 0))
-    bots.happened(GameOver("g1", "complete", (1, 2)))
-    bots.answered(measured("ann", second, 1000, 1000, 1000))
+    assert await used(bots, measured("ann", second, 1000, 1000, 1000)) == []
     assert contest.logged == []
 
 
-def test_answers_that_come_too_late_say_nothing() -> None:
+@pytest.mark.asyncio
+async def test_a_bot_whose_first_answer_is_late_is_not_waited_for() -> None:
     bots, contest, orders = contained()
-    bots.happened(GameStarted("g1", ("ann", "cyd")))
+    bots.happened(GameStarted("g1", ("ann", "bob")))
+    bots.answered(measured("bob", "b", 0, 0, 0))
+    ending = asyncio.ensure_future(bots.used_in("g1"))
+    await asyncio.sleep(0)
+    bots.answered(measured("ann", "a", 0, 0, 0))
+    bots.answered(measured("bob", "b", 1000, 0, 0))
+    assert await ending == [UsageRecord(2, 1, 0, 0)]
+    assert [order["measure"] for order in orders] == ["ann", "bob", "bob"]
     bots.happened(GameOver("g1", "complete", (1, 2)))
-    for used in (0, 1000):
-        bots.answered(measured("ann", "a", used, 0, 0))
+    bots.answered(measured("ann", "a", 0, 0, 0))
     bots.happened(GameOver("g9", "complete", (1, 2)))
-    assert (len(orders), contest.logged, contest.fed) == (2, [], [])
+    assert (len(contest.logged), contest.fed) == (1, [])
 
 
 @pytest.mark.asyncio
-async def test_the_end_waits_for_the_last_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_record_waits_for_no_answer_that_never_comes(monkeypatch: pytest.MonkeyPatch) -> None:
     bots, contest, _ = contained()
-    await bots.finish()
     bots.happened(GameStarted("g1", ("ann", "bob")))
-    for name in ("ann", "bob"):
-        bots.answered(measured(name, name, 0, 0, 0))
-    bots.happened(GameOver("g1", "complete", (1, 2)))
-    finishing = asyncio.ensure_future(bots.finish())
-    for name in ("ann", "bob"):
-        await asyncio.sleep(0)
-        assert not finishing.done()
-        bots.answered(measured(name, name, 1000, 0, 0))
-    await finishing
-    assert len(contest.logged) == 2
-    monkeypatch.setattr("arena_server.launch.contained.FINISH_S", 0.0)
-    bots.happened(GameStarted("g2", ("ann", "bob")))
-    await bots.finish()  # who runs the bots has ended: nothing is waited for
+    bots.answered(measured("ann", "a", 0, 0, 0))
+    monkeypatch.setattr("arena_server.launch.contained.MEASURE_S", 0.0)
+    assert await bots.used_in("g1") == []
+    assert contest.logged == []
 
 
 class Program:

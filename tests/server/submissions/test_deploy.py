@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from arena_protocol.record import UsageRecord
 from arena_server.core.deal import token_digest
 from arena_server.core.effects import SetFrozen
 from arena_server.core.events import Event, Replace, Thawed
@@ -174,12 +175,13 @@ async def test_it_is_frozen_and_measured_as_the_contest_orders(tmp_path: Path) -
         assert (KEY[1] in place.bots, "eve" in place.bots) == (True, False)
         observer = hosted.observers[-1]
         observer.happened(GameStarted("g1", ("eve", KEY[1])))
-        await place.finish()
+        while not place.measures("g1"):
+            await asyncio.sleep(0)
         place.set_frozen(SetFrozen(KEY[1], 1, True, 6))
         place.set_frozen(SetFrozen(KEY[1], 1, False, 7))
         place.set_frozen(SetFrozen(KEY[1], 2, False, 8))  # no program plays there: it need not be thawed
+        assert await place.used_in("g1") == [UsageRecord(2, 2, 0, None)]
         observer.happened(GameOver("g1", "complete", (1, 2)))
-        await place.finish()
         assert program.orders == [True, False]
         assert hosted.fed == [Thawed(KEY[1], 1, 7), Thawed(KEY[1], 2, 8)]
         assert hosted.logged == [BotUsage("g1", KEY[1], 1, 2, 0, None)]

@@ -6,6 +6,7 @@ export const FORMAT = 2;
 const PLY = ["seat", "move", "time_ms", "handed_ns", "arrived_ns", "clock", "points", "total", "zombie", "lag_ms", "credit_ms"];
 const FAULT = ["seat", "ply", "kind", "line"];
 const INFO = ["seat", "ply", "depth", "eval", "nodes", "line", "text"];
+const USAGE = ["seat", "used_ms", "throttled_ms", "pressure_ms"];
 const DIGEST = 32;
 /** A board of more cells than this is not drawn. */
 const MOST_CELLS = 10_000;
@@ -45,6 +46,7 @@ export function decodeRecord(bytes) {
   plain.plies = rows(plain.plies).map(named(PLY));
   plain.faults = rows(plain.faults).map(named(FAULT)).map((fault) => ({ ...fault, line: hex(fault.line) }));
   if (plain.infos !== undefined) plain.infos = rows(plain.infos).map(named(INFO));
+  if (plain.usage !== undefined) plain.usage = rows(plain.usage).map(named(USAGE));
   return checkRecord(plain);
 }
 
@@ -78,6 +80,10 @@ function checkRecord(record) {
     && [line, text].every((item) => item === null || typeof item === "string");
   if (record.infos === undefined) record.infos = [];
   Array.isArray(record.infos) && record.infos.every((item) => item && info(item)) || fail("infos are not notes");
+  const used = (item) => whole(item?.seat) && item.seat >= 1 && item.seat <= record.names.length
+    && USAGE.slice(1).every((key) => item[key] === null || whole(item[key]));
+  if (record.usage === undefined) record.usage = [];
+  Array.isArray(record.usage) && record.usage.every(used) || fail("usage is not that of seats");
   if (record.scenes !== undefined) checkScenes(record.scenes, record.plies.length) || fail("scenes are not positions for the start and for plies");
   return record;
 }
