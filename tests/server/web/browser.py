@@ -19,7 +19,7 @@ CHROMIUM = shutil.which("chromium")
 SHOTS = os.environ.get("ARENA_SCREENSHOTS")
 #: A foreign name that resolves to this machine, for attacks by DNS rebinding.
 REBOUND = "rebound.test"
-#: The first three are what Chromium 156 loads under its address bar, which nobody sees: two more pages,
+#: The first three are what Chromium 156 loads under its address bar: two more pages that are never seen,
 #: each with a process, for every window. A page takes 0.3 s of processor time instead of 0.7 s.
 #: Of two such arguments the last counts, so the rest repeats playwright's own that matter to a page.
 SWITCHED_OFF = (
