@@ -26,6 +26,8 @@ from arena_server.errors import ConfigError
 if TYPE_CHECKING:
     from arena_client.run import ConnectArgs
 
+STEADY = "An engine answers as before where a game is played again and goes the same way."
+
 
 def command(
     engine: Annotated[
@@ -50,6 +52,7 @@ def command(
     contest: ContestName = None,
     tls: Tls = False,
     tls_ca: TlsCa = None,
+    steady: Annotated[bool, typer.Option("--steady", help=STEADY)] = False,
 ) -> None:
     """Let an engine play at a server until the server sends BYE.
 
@@ -72,10 +75,10 @@ def command(
         contest_of(contest),
     )
     check_login(seat.name, seat.token)
-    typer.echo(f"{seat.name} leaves: {play(engine, game, seat)}")
+    typer.echo(f"{seat.name} leaves: {play(engine, game, seat, steady=steady)}")
 
 
-def play(spec: str, game: str | None, seat: ConnectArgs) -> str:
+def play(spec: str, game: str | None, seat: ConnectArgs, *, steady: bool = False) -> str:
     """Compile, log in, play to the end and return the reason of BYE. Raises ClientError or EngineError.
 
     Without a `game` the bot plays every game that has an engine of this name.
@@ -101,6 +104,8 @@ def play(spec: str, game: str | None, seat: ConnectArgs) -> str:
     for each in games:
         warm_up((spec,), each)
     bot = engine_bot.bot_of(spec, game)
+    if steady:
+        bot = engine_bot.SteadyBot(bot)
     return asyncio_client.run(bot, seat.host, seat.port, **login)
 
 

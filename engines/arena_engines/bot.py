@@ -35,6 +35,39 @@ class EngineBot(Bot):
         self.engine.game_over()
 
 
+class SteadyBot(Bot):
+    """Another bot that answers as before where a game is played again on its deal and has gone the same way.
+
+    It knows the games since the deal has changed.
+    """
+
+    def __init__(self, bot: Bot) -> None:
+        self._bot = bot
+        self.games = bot.games
+        self.instant = bot.instant
+        self._deal: tuple[str, tuple[str, ...], str] | None = None
+        #: By the pictures that are shown and the moves so far.
+        self._answers: dict[tuple[str, tuple[str, ...]], int | str] = {}
+
+    def new_game(self, view: GameView) -> None:
+        """Prepare the other bot."""
+        self._bot.new_game(view)
+
+    def choose(self, view: GameView) -> int | str:
+        """Return the known answer, else that of the other bot."""
+        deal = view.game, view.names, view.state
+        if deal != self._deal:
+            self._deal, self._answers = deal, {}
+        key = view.shown, view.moves
+        if key not in self._answers:
+            self._answers[key] = self._bot.choose(view)
+        return self._answers[key]
+
+    def game_over(self, view: GameView, result: Result) -> None:
+        """Let the other bot know the result."""
+        self._bot.game_over(view, result)
+
+
 class SeveralGamesBot(Bot):
     """A bot whose engine exists for several games; GAME selects one."""
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from arena_engines.bot import EngineBot, bot_of, position_of
+from arena_client.bot import Bot, Result
+from arena_engines.bot import EngineBot, SteadyBot, bot_of, position_of
 from arena_engines.engine import AnyPosition, Engine, EngineError, Report
 from arena_protocol import messages as wire
 from arena_protocol.games.insertion import Insertion
@@ -159,3 +160,41 @@ def test_the_position_of_the_first_ply() -> None:
     position = position_of(next(views(2, 1)))
     assert (position.state.played, position.moves) == (0, ())
     assert position.state.board == position.start
+
+
+class Counting(Bot):
+    """Answers by the number of the question."""
+
+    games = ("insertion",)
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.told: list[str] = []
+
+    def new_game(self, view: GameView) -> None:
+        self.told.append("new")
+
+    def choose(self, view: GameView) -> int:
+        self.asked += 1
+        return self.asked
+
+    def game_over(self, view: GameView, result: Result) -> None:
+        self.told.append(result.end)
+
+
+def test_a_steady_bot_answers_as_before_where_a_game_goes_the_same_way() -> None:
+    bot = SteadyBot(counting := Counting())
+    assert bot.games == ("insertion",)
+    game = list(views(2, 1))
+    assert [bot.choose(view) for view in game] == list(range(1, len(game) + 1))
+    again = [bot.choose(replace(view, offer=replace(view.offer, game_id="g2"))) for view in game[:3]]
+    assert again == [1, 2, 3], "another game on the deal"
+    first = game[2].history[0]
+    departed = replace(game[2], history=(replace(first, move="9"), *game[2].history[1:]))
+    assert bot.choose(departed) == len(game) + 1
+    assert counting.asked == len(game) + 1
+    other = replace(game[0], state="22222/22222/22222/22222/22222")
+    assert (bot.choose(other), bot.choose(game[0])) == (len(game) + 2, len(game) + 3), "another deal"
+    bot.new_game(game[0])
+    bot.game_over(game[0], Result((1, 0), 1, "complete", None))
+    assert counting.told == ["new", "complete"]

@@ -3,6 +3,8 @@
     POST start --> CasualGames.start    checks the wish, makes a seat and a link for each person
                --> CasualGame.run       a contest of its own for one game, on the same host (`casual_host.py`)
                --> PersonSeat           holds a person's connection to that host
+    POST undo  --> PersonSeat.take_back --> the order `replay` of that contest: see `person.py`
+    POST rematch --> CasualGames.rematch   the same players, each on the next seat, in another contest
 
 Such a contest is in a database of its own, so that the contest of this server waits for none of its
 writes, and its engines are processes with a lower priority. At most `limit` games run at once, and half
@@ -25,7 +27,9 @@ from shutil import which
 from time import strftime
 from typing import Any, Final
 
+from arena_protocol.codec import NAME, valid_name
 from arena_protocol.games import GAMES, make_game
+from arena_protocol.games.base import Game
 from arena_server.core.config import LONGEST_MS, ContestConfig
 from arena_server.core.formats.matches import Single
 from arena_server.errors import ArenaError, public_text
@@ -33,8 +37,9 @@ from arena_server.launch.base import LocalBot, inherited
 from arena_server.launch.process import Child
 from arena_server.spec import ContestSpec, entrant_of, fresh_seed
 from arena_server.web.access import CasualSetup, Invitation, invite
-from arena_server.web.casual_host import CasualHost, Streams
+from arena_server.web.casual_host import CasualHost, Replay, Streams
 from arena_server.web.person import PersonSeat, SeatError
+from arena_server.web.scenes import SceneWriter
 from arena_server.web.security import is_loopback
 
 #: As the opponent: a second person, with a link of their own.
@@ -65,22 +70,53 @@ LOW_PRIORITY: Final = ("nice", "-n", "10")
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a person wants to play. The person has seat `seat`; without `hints` the page offers none."""
+    """What a person wants to play. The person has seat `seat`, and is called `name` (empty: after the seat).
+
+    With `hints` the page offers some, and moves against engines may be taken back.
+    """
 
     game: str
     opponent: str
     clock: bool
     seat: int
     hints: bool
+    name: str = ""
+
+    @property
+    def takes_back(self) -> bool:
+        """Whether moves may be taken back: not against another person."""
+        return self.hints and self.opponent != PERSON
+
+    def players(self, seats: int) -> tuple[Player, ...]:
+        """Who sits where."""
+        other = None if self.opponent == PERSON else self.opponent
+        return tuple(
+            Player(None, self.name) if seat == self.seat else Player(other) for seat in range(1, seats + 1)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Player:
+    """An engine, or a person; without a `name` it is called after its seat."""
+
+    engine: str | None
+    name: str = ""
+
+    def name_at(self, seat: int) -> str:
+        return self.name or f"{self.engine or PERSON}-{seat}"
 
 
 def parse_wish(body: Mapping[str, Any]) -> Wish:
-    """The wish in the body of a request. Raises SeatError for a value of another type."""
-    kinds = {"game": str, "opponent": str, "clock": bool, "seat": int, "hints": bool}
+    """The wish in the body of a request. Raises SeatError for a value of another type, and for a name."""
+    kinds = {"game": str, "opponent": str, "clock": bool, "seat": int, "hints": bool, "name": str}
+    given = {"name": "", **body}
     for key, kind in kinds.items():
-        if type(body.get(key)) is not kind:
-            raise SeatError(f"expected {key} as a {kind.__name__}, got {body.get(key)!r:.40}")
-    return Wish(**{key: body[key] for key in kinds})
+        if type(given.get(key)) is not kind:
+            raise SeatError(f"expected {key} as a {kind.__name__}, got {given.get(key)!r:.40}")
+    wish = Wish(**{key: given[key] for key in kinds})
+    if wish.name and not valid_name(wish.name):
+        raise SeatError(f"expected as your name {NAME.meaning}, got {wish.name!a:.40}")
+    return wish
 
 
 class CasualGames:
@@ -122,8 +158,9 @@ class CasualGames:
         known: dict[str, list[str]] = json.loads("".join(child.last_lines(OFFER_LINES)))
         config = self._config
         games = [
-            {"name": name, "seats": self._rules(name).seats, "engines": known.get(name, [])}
+            {"name": name, "seats": rules.seats, "engines": known.get(name, []), "preview": _preview(rules)}
             for name in sorted(GAMES, key=lambda name: (name != config.game, name))
+            for rules in [self._rules(name)]
         ]
         clock = {"clock_ms": config.clock_ms, "increment_ms": config.increment_ms}
         return {"games": games, **clock}
@@ -149,13 +186,35 @@ class CasualGames:
             )
         if not 1 <= wish.seat <= game["seats"]:
             raise SeatError(f"expected a seat from 1 to {game['seats']}, got {wish.seat}")
+        return self._begin(wish, wish.players(game["seats"]), address).answer()
+
+    def rematch(self, seat: PersonSeat, address: str) -> dict[str, Any]:
+        """The same players again, each on the next seat; returns the link of the person of `seat`.
+
+        The others get theirs by the events of their seats. Raises SeatError.
+        """
+        game = next((game for game in self._games if seat in game.seats), None)
+        if game is None or seat.state != "finished":
+            raise SeatError("there is a rematch after a game that was started here")
+        if game.rematch is None or game.rematch.over:
+            players = (*game.players[-1:], *game.players[:-1])
+            place = game.wish.seat % len(players) + 1
+            game.rematch = self._begin(replace(game.wish, seat=place), players, address)
+            for person in game.seats:
+                person.offer_rematch(game.rematch.key_at(person.place % len(players) + 1))
+        return {"contest": game.rematch.contest, "key": seat.rematch}
+
+    def _begin(self, wish: Wish, players: Sequence[Player], address: str) -> CasualGame:
+        names = [player.name_at(seat) for seat, player in enumerate(players, 1)]
+        if len(set(names)) < len(names):
+            raise SeatError(f"another player is called {wish.name}: choose another name")
         self._make_room(address)
         config = config_of(wish, self._config, self._options(wish.game))
-        started = CasualGame(self._setup.arena, config, wish, game["seats"], address)
+        started = CasualGame(self._setup.arena, config, wish, players, address)
         self._games.append(started)
         task = asyncio.create_task(started.run(self._host))
         task.add_done_callback(partial(self._ended, started))
-        return {"contest": started.contest, "links": started.links()}
+        return started
 
     def _make_room(self, address: str) -> None:
         """Find a place for a game that `address` starts. Raises SeatError if there is none."""
@@ -175,19 +234,34 @@ class CasualGames:
 
     def _ended(self, game: CasualGame, task: asyncio.Task[None]) -> None:
         loop = task.get_loop()
-        loop.call_later(KEPT_S, self._games.remove, game)
+        loop.call_later(KEPT_S, self._forget, game)
         if not task.cancelled() and (error := task.exception()) is not None:
             loop.call_exception_handler({"message": "a casual game has failed", "exception": error})
+
+    def _forget(self, game: CasualGame) -> None:
+        self._games.remove(game)
+        for seat in game.seats:
+            seat.forget()
 
 
 class CasualGame:
     """One game with its engines and persons."""
 
     def __init__(
-        self, arena: Sequence[str], config: ContestConfig, wish: Wish, seats: int, address: str
+        self,
+        arena: Sequence[str],
+        config: ContestConfig,
+        wish: Wish,
+        players: Sequence[Player],
+        address: str,
     ) -> None:
         """`arena` is the command line of the command arena; `address` has started the game."""
         self.contest = config.name
+        self.wish = wish
+        #: In the order of the seats.
+        self.players = tuple(players)
+        #: The game that the players have begun after this one.
+        self.rematch: CasualGame | None = None
         #: Whether it has no place any more.
         self.over = False
         #: Who started it.
@@ -196,35 +270,49 @@ class CasualGame:
         self._timers: list[asyncio.TimerHandle] = []
         self._problem: str | None = None
         self._host: asyncio.Future[CasualHost] = asyncio.get_running_loop().create_future()
-        persons: list[Invitation] = []
+        self._replay: Replay | None = None
         self._bots: list[LocalBot] = []
+        self.seats: list[PersonSeat] = []
         entrants = []
-        for seat in range(1, seats + 1):
-            if seat == wish.seat or wish.opponent == PERSON:
-                persons.append(person := invite(f"person-{seat}", self.contest, wish.game))
-                entrants.append(entrant_of(person.name, person.token))
+        for seat, player in enumerate(players, 1):
+            name = player.name_at(seat)
+            if player.engine is None:
+                person = invite(name, self.contest, wish.game)
+                self.seats.append(self._person(person, seat))
+                entrants.append(entrant_of(name, person.token))
             else:
-                name, token = f"{wish.opponent}-{seat}", secrets.token_hex(16)
-                command = [*_priority(), *arena, "bot", wish.opponent, "--game", wish.game]
+                token = secrets.token_hex(16)
+                options = ("--game", wish.game, *(("--steady",) if wish.takes_back else ()))
+                command = [*_priority(), *arena, "bot", player.engine, *options]
                 self._bots.append(LocalBot(name, command, token, contest=self.contest))
                 entrants.append(entrant_of(name, token))
         self._spec = ContestSpec(config=config, entrants=entrants, new=True, listed=False)
-        persons.sort(key=lambda person: person.name != f"person-{wish.seat}")
-        self._keys = [(person.name, person.key) for person in persons]
-        self.seats = [
-            PersonSeat(
-                person,
-                self._connect,
-                contest=self.contest,
-                hints=wish.hints,
-                finished=self._left,
-            )
-            for person in persons
-        ]
+        self.seats.sort(key=lambda seat: seat.place != wish.seat)
+        self._keys = {seat.place: str(seat.key) for seat in self.seats}
 
-    def links(self) -> list[dict[str, str]]:
-        """Name and key of each person's link, that of the one who starts the game first."""
-        return [{"name": name, "key": str(key)} for name, key in self._keys]
+    def _person(self, invitation: Invitation, place: int) -> PersonSeat:
+        return PersonSeat(
+            invitation,
+            self._connect,
+            contest=self.contest,
+            place=place,
+            hints=self.wish.hints,
+            replay=self._play_again if self.wish.takes_back else None,
+            finished=self._left,
+        )
+
+    def _play_again(self, game_id: str, who: str, reason: str) -> None:
+        if self._replay is not None:
+            self._replay(game_id, who, reason)
+
+    def answer(self) -> dict[str, Any]:
+        """Its contest, and name and key of each person's link, that of the one who starts the game first."""
+        links = [{"name": seat.name, "key": self._keys[seat.place]} for seat in self.seats]
+        return {"contest": self.contest, "links": links}
+
+    def key_at(self, place: int) -> str:
+        """The key of the link of the person on this seat."""
+        return self._keys[place]
 
     @property
     def used(self) -> bool:
@@ -250,7 +338,11 @@ class CasualGame:
         """Play the game to its end; no process is left. The seats show what went wrong."""
         too_long = f"the game was ended after {LONGEST_S / 3600:g} hours"
         self._timers.append(asyncio.get_running_loop().call_later(LONGEST_S, self.end, too_long))
-        begun = partial(self._host.set_result, host)
+
+        def begun(replay: Replay) -> None:
+            self._replay = replay
+            self._host.set_result(host)
+
         playing = asyncio.ensure_future(host.play(self._spec, self._bots, begun))
         stopping = asyncio.ensure_future(self._stop.wait())
         try:
@@ -283,6 +375,8 @@ def config_of(wish: Wish, config: ContestConfig, options: Mapping[str, object]) 
         options=options,
         format=Single.NAME,
         games_per_pair=1,
+        # A game is played again on its deal when a move is taken back: till its end nothing shows the deal.
+        deals="paired" if wish.takes_back else "fresh",
         ready_ms=WAIT_MS,
         absent_ms=WAIT_MS,
         probation=0,
@@ -293,6 +387,16 @@ def config_of(wish: Wish, config: ContestConfig, options: Mapping[str, object]) 
         move_limit_ms=MOVE_MS,
     )
     return replace(made, **{key: getattr(config, key) for key in CLOCKS}) if wish.clock else made
+
+
+def _preview(rules: Game[Any]) -> dict[str, Any]:
+    """How a game may begin, as a board of the wall: on a deal of no contest."""
+    position = rules.start(rules.deal(0))
+    writer = SceneWriter(rules)
+    writer.start(position)
+    shown = {"state": rules.state_text(position), "visible": rules.preview(rules.deal(0)) or ""}
+    start = {"totals": [0] * rules.seats, "last": None, "options": rules.options()}
+    return {"game": rules.name, **start, **shown, **writer.small()}
 
 
 def _priority() -> tuple[str, ...]:

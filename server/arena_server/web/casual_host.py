@@ -14,9 +14,11 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from time import time_ns
 from typing import Protocol
 
-from arena_server.core.events import Event
+from arena_server.core.clock import NS_PER_MS
+from arena_server.core.events import Command, Event
 from arena_server.core.log_events import GameOver, GameResumed, GameStarted, LogEvent, LoggedIn
 from arena_server.host import Host
 from arena_server.hosted import ContestObserver, HostedContest
@@ -27,12 +29,16 @@ from arena_server.launch.restarts import BotGroup
 from arena_server.spec import ContestSpec
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+#: Has a running game broken off, and played again on its deal: its id, who wants that, and why.
+Replay = Callable[[str, str, str], None]
 
 
 class CasualHost(Protocol):
     """Where the games of visitors are played."""
 
-    async def play(self, spec: ContestSpec, bots: Sequence[LocalBot], begun: Callable[[], None]) -> None:
+    async def play(
+        self, spec: ContestSpec, bots: Sequence[LocalBot], begun: Callable[[Replay], None]
+    ) -> None:
         """Play a contest to its end with these bots; `begun` is called when clients can log in.
 
         If it is cancelled, the contest is stopped. No bot is left. Raises ArenaError if the contest cannot
@@ -58,7 +64,9 @@ class CasualContests:
     async def connect(self) -> Streams:
         return await asyncio.open_connection(*self._address)
 
-    async def play(self, spec: ContestSpec, bots: Sequence[LocalBot], begun: Callable[[], None]) -> None:
+    async def play(
+        self, spec: ContestSpec, bots: Sequence[LocalBot], begun: Callable[[Replay], None]
+    ) -> None:
         relay = _ContestRelay(self._loop, bots, ProcessLauncher(*self._address))
         life = asyncio.run_coroutine_threadsafe(self._live(spec, relay), self._loop)
         # `shield`: what is cancelled here goes on there until the contest has been stopped in order.
@@ -67,7 +75,7 @@ class CasualContests:
         try:
             await relay.entered.wait()
             if not over.done():
-                begun()
+                begun(relay.replay)
                 await relay.bots.run_beside(over, relay.stop)
             await over
         finally:
@@ -107,6 +115,11 @@ class _ContestRelay(ContestObserver):
     def stop(self) -> None:
         """End the contest, if it is not over. Runs on the web thread."""
         _call(self._host_loop, self._stop)
+
+    def replay(self, game_id: str, who: str, reason: str) -> None:
+        """Give the order; a game that is over by then stays as it is. Runs on the web thread."""
+        command = Command(0, "replay", game_id, who, time_ns() // NS_PER_MS, reason)
+        _call(self._host_loop, self._feed, command)
 
     def _take(self, event: LogEvent) -> None:
         self._games.happened(event)

@@ -242,6 +242,11 @@ class GameStream:
             return ""
         return self._rules.state_text(self._position)
 
+    def moves(self) -> list[tuple[int, str]]:
+        """Seat and move of each ply."""
+        self.read()
+        return [(ply["seat"], ply["move"]) for ply in self._played]
+
     def legal_moves(self) -> list[str]:
         """The legal moves of the position; none before STATE."""
         self.read()

@@ -3,6 +3,11 @@
     link --take--> connecting -> waiting -> invited -> ready -> playing -> over -> ... -> finished
 
 To the referee such a seat is a bot like any other: the same port, clock, rules and record.
+
+A move is taken back by the referee, too: the game is void, and a new one begins on its deal (the order
+`replay`). There the seat sends the moves that stand by itself, the engines give the same answers
+(`arena bot --steady`), and the page shows nothing until the person is to move. Both records are true, and a
+note of the seat in the new one says which plies are repeated.
 """
 
 from __future__ import annotations
@@ -10,7 +15,8 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from itertools import takewhile
 from typing import Final
 
 from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader, Overlong
@@ -26,6 +32,8 @@ SYNC_S: Final = 10.0
 #: A casual game is given up for a person whose page has been closed for this time: long enough to load it
 #: again, and, with the 15 s until a lost line is noticed, less than a minute.
 ABANDONED_S: Final = 40.0
+#: Each move that is taken back leaves a record.
+MOST_TAKEN_BACK: Final = 100
 
 #: Opens a connection to the referee.
 Connect = Callable[[], Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWriter]]]
@@ -48,14 +56,20 @@ class PersonSeat:
         connect: Connect,
         *,
         contest: str | None = None,
+        place: int = 0,
         hints: bool = True,
+        replay: Callable[[str, str, str], None] | None = None,
         finished: Callable[[], None] = lambda: None,
     ) -> None:
         """`contest` names that of a casual game; it is given up ABANDONED_S after the last viewer left.
 
-        `finished` is called when the seat gets no further game.
+        In it the person has the seat `place`, and may take moves back with `replay`, which has a game played
+        again: its id, who wants that, and why. `finished` is called when the seat gets no further game.
         """
         self.name = invitation.name
+        self.place = place
+        #: The key of a link to the next game of the same players, once one of them wants it.
+        self.rematch: str | None = None
         self.key: str | None = invitation.key
         self.session: str | None = None
         self.state = "link"
@@ -63,6 +77,10 @@ class PersonSeat:
         self._contest = contest
         self._finished = finished
         self._hints = hints
+        self._replay = replay
+        self._taken_back = 0
+        #: While a game is played again: the moves that stand, the game of them, and the ply taken back.
+        self._script: tuple[list[str], str, int] | None = None
         self._leaving: asyncio.TimerHandle | None = None
         self._invitation = invitation
         self._connect = connect
@@ -91,11 +109,21 @@ class PersonSeat:
     def close(self, problem: str | None) -> None:
         """Its server has gone: the link and the connection are of no use any more."""
         self.key = None
-        for task in self._tasks:
+        for task in self._tasks[:1] if self._contest is not None else self._tasks:
             task.cancel()
         if self.state != "finished":
             self._problem = problem
             self._finish()
+
+    def forget(self) -> None:
+        """Nothing follows: the events end."""
+        for task in self._tasks:
+            task.cancel()
+
+    def offer_rematch(self, key: str) -> None:
+        """The other players wait in a new game; `key` is that of this person's link."""
+        self.rematch = key
+        self._publish()
 
     def _finish(self) -> None:
         self.state, self._turn = "finished", None
@@ -120,6 +148,25 @@ class PersonSeat:
             raise SeatError("it is not your turn")
         self._send(f"MOVE {move}")
         self._turn = None
+        self._publish()
+
+    def take_back(self) -> None:
+        """Take back the last own move, and what came after it. Raises SeatError."""
+        if self._replay is None:
+            raise SeatError("no move can be taken back in this game")
+        if self._turn is None or self._game is None:
+            raise SeatError("it is not your turn")
+        played = self._game.moves()
+        own = [ply for ply, (seat, _) in enumerate(played, 1) if seat == self.place]
+        if not own:
+            raise SeatError("you have not moved yet")
+        if self._taken_back == MOST_TAKEN_BACK:
+            raise SeatError(f"{MOST_TAKEN_BACK} moves have been taken back, as many as may be")
+        self._taken_back += 1
+        game_id, ply = self._game.game_id, own[-1]
+        self._script = [move for _, move in played[: ply - 1]], game_id, ply
+        self._turn = None
+        self._replay(game_id, self.name, f"{self.name} takes back ply {ply}")
         self._publish()
 
     def quit(self) -> None:
@@ -199,22 +246,56 @@ class PersonSeat:
             case b"BYE":
                 self._finish()
             case b"GAME":
-                self._games += 1
-                self._game = LineStream(first, f"{self._games}", self.channel)
-                self._game.add(line)
-                self.state, self._turn = "invited", None
+                self._begin(first, line)
             case b"TURN":
                 self._turn = int(first)
+                if self._script is not None:
+                    self._follow(*self._script)
+            case b"OVER" if self._script is not None and b" end=void" in line:
+                pass  # the page shows this game until the new one has come as far
             case _ if self._game is not None:
-                self._game.add(line)
-                if verb in (b"STATE", b"NEXT"):
-                    self.channel.publish(encode_event("snapshot", self._game.snapshot()))
-                elif verb in (b"START", b"PLAYED"):
-                    self.state = "playing"
-                elif verb == b"OVER":
-                    self.state = "over"
-                if verb in (b"ZOMBIE", b"OVER"):
-                    self._turn = None
+                self._read_on(self._game, verb, line)
+
+    def _begin(self, game_id: str, line: bytes) -> None:
+        """A game is offered; while it only repeats another one, what happens is kept back."""
+        self._games += 1
+        channel = self.channel if self._script is None else Channel()
+        self._game = LineStream(game_id, f"{self._games}", channel)
+        self._game.add(line)
+        self.state, self._turn = "invited", None
+        if self._script is not None:
+            self.ready()
+
+    def _read_on(self, game: LineStream, verb: bytes, line: bytes) -> None:
+        game.add(line)
+        if verb in (b"STATE", b"NEXT"):
+            game.channel.publish(encode_event("snapshot", game.snapshot()))
+        elif verb in (b"START", b"PLAYED"):
+            self.state = "playing"
+        elif verb == b"OVER":
+            self.state = "over"
+            self._show_game()
+        if verb in (b"ZOMBIE", b"OVER"):
+            self._turn = None
+
+    def _follow(self, moves: Sequence[str], before: str, taken_back: int) -> None:
+        """Play on as in the game `before`; after the last of `moves`, or where another seat departs, stop."""
+        assert self._game is not None
+        played = [move for _, move in self._game.moves()]
+        if len(played) < len(moves) and played == list(moves[: len(played)]):
+            self.move(self._turn, moves[len(played)])
+            return
+        same = sum(takewhile(bool, (now == then for now, then in zip(played, moves, strict=False))))
+        text = f"{self.name} took back ply {taken_back} of {before}; plies 1 to {same} are the same"
+        self._send(f"INFO game={self._game.game_id} ply={self._turn} text={text}")
+        self._show_game()
+
+    def _show_game(self) -> None:
+        """Show what has been kept back while a game was played again."""
+        if self._script is not None and self._game is not None:
+            self._script = None
+            self._game.channel = self.channel
+            self.channel.publish(encode_event("snapshot", self._game.snapshot()))
 
     def _send(self, line: str) -> None:
         if self._writer is None:
@@ -234,7 +315,11 @@ class PersonSeat:
         if self._game is not None and self._turn is not None:
             document["legal"] = self._game.legal_moves()
         more = {"problem": self._problem, "contest": self._contest, "hints": self._hints}
-        return encode_event("seat", document | more)
+        back = self._replay is not None and self._turn is not None and self._has_moved()
+        return encode_event("seat", document | more | {"undo": back, "rematch": self.rematch})
+
+    def _has_moved(self) -> bool:
+        return self._game is not None and any(seat == self.place for seat, _ in self._game.moves())
 
     def _publish(self) -> None:
         event = self._event()
@@ -243,7 +328,7 @@ class PersonSeat:
             self.channel.publish(event)
 
     async def _sync(self) -> None:
-        while self.state != "finished":
+        while self.state != "finished" or self._contest is not None:
             await asyncio.sleep(SYNC_S)
             self.channel.publish(
                 encode_event("sync", {"since_ms": 0}) if self._game is None else self._game.sync()

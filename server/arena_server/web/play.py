@@ -4,6 +4,8 @@
     GET  events?session=                  events: seat, and those of a running game (see gamestream)
     POST ready, move, quit                READY, MOVE and QUIT on the connection
     POST check                            is the session good
+    POST undo                             the last own move is taken back (see person)
+    POST rematch --> key                  the same players again (see casual)
     GET  offer.json, POST start           games that visitors start themselves (see casual)
 
 A request carries its key or session in the body, so that no foreign page can make one; `start`, which
@@ -31,7 +33,7 @@ from arena_server.web.streams import EventStream
 
 API: Final = "/api/v1/play"
 BODY_BYTES: Final = 1024
-VERBS: Final = ("check", "ready", "move", "quit")
+VERBS: Final = ("check", "ready", "move", "quit", "undo", "rematch")
 #: Wrong keys and sessions from an address, at once and a minute.
 FAILURES: Final = 20.0
 #: Games that an address may start at once, and a minute.
@@ -103,11 +105,23 @@ class PlayApi:
                     seat.move(body.get("ply"), body.get("move"))
                 case "quit":
                     seat.quit()
+                case "undo":
+                    seat.take_back()
+                case "rematch":
+                    return self._rematch(seat, address_of(request))
                 case _:
                     pass  # `check`: the session is good
         except SeatError as error:
             return JSONResponse({"error": str(error)}, 409)
         return JSONResponse({"done": True})
+
+    def _rematch(self, seat: PersonSeat, address: str) -> Response:
+        """Raises SeatError."""
+        if self._casual is None:
+            raise SeatError("this server starts no games")
+        if seat.rematch is None and not self._starts.allows(address):
+            return JSONResponse({"error": "too many games from this address; try again in a minute"}, 429)
+        return JSONResponse(self._casual.rematch(seat, address))
 
     def _find(self, kind: str, given: object) -> PersonSeat | None:
         """The seat whose key or session is `given`."""

@@ -22,7 +22,7 @@ from arena_server.web import casual as module
 from arena_server.web import person
 from arena_server.web.access import CasualSetup
 from arena_server.web.casual import MOVE_MS, PERSON, CasualGames, Wish, config_of, parse_wish
-from arena_server.web.casual_host import Streams
+from arena_server.web.casual_host import Replay, Streams
 from arena_server.web.person import PersonSeat, SeatError
 from arena_server.web.streams import Viewer
 
@@ -59,6 +59,20 @@ def test_the_wish_of_a_request() -> None:
     for key in body:
         with pytest.raises(SeatError, match=f"^expected {key} as a (str|bool|int), got "):
             parse_wish(body | {key: 1.5})
+    assert parse_wish(body | {"name": "ann.2"}).name == "ann.2"
+    form = "1 to 32 letters, digits, `_`, `.`, `-`, a letter or digit first"
+    for name, shown in (("a b", "'a b'"), ("Иван", r"'\u0418\u0432\u0430\u043d'"), ("a" * 33, "'aaa")):
+        with pytest.raises(SeatError) as refused:
+            parse_wish(body | {"name": name})
+        assert str(refused.value).startswith(f"expected as your name {form}, got {shown}")
+
+
+@pytest.mark.parametrize(
+    ("wish", "deals"),
+    [(WISH, "paired"), (replace(WISH, hints=False), "fresh"), (replace(WISH, opponent=PERSON), "fresh")],
+)
+def test_a_deal_stays_hidden_where_a_game_on_it_may_be_played_again(wish: Wish, deals: str) -> None:
+    assert config_of(wish, ContestConfig(name="x", seed=1), {}).deals == deals
 
 
 class FakeHost:
@@ -66,16 +80,19 @@ class FakeHost:
 
     def __init__(self, failure: ArenaError | None = None, *, begins: bool = False) -> None:
         self.played: list[tuple[ContestSpec, Sequence[LocalBot]]] = []
+        self.orders: list[tuple[str, ...]] = []
         self.left = 0
         self._failure = failure
         self._begins = begins
 
-    async def play(self, spec: ContestSpec, bots: Sequence[LocalBot], begun: Callable[[], None]) -> None:
+    async def play(
+        self, spec: ContestSpec, bots: Sequence[LocalBot], begun: Callable[[Replay], None]
+    ) -> None:
         self.played.append((spec, bots))
         if self._failure is not None:
             raise self._failure
         if self._begins:
-            begun()
+            begun(lambda *order: self.orders.append(order))
         try:
             await asyncio.Event().wait()
         finally:
@@ -161,10 +178,70 @@ class TestGames:
         assert all(entrant.token_sha256 for entrant in spec.entrants)
         assert (engine.name, engine.contest) == ("random-1", contest)
         command = list(engine.command)
-        assert command[-4:] == ["bot", "random", "--game", "lastcoin"]
+        assert command[-5:] == ["bot", "random", "--game", "lastcoin", "--steady"]
         assert command[:3] == ["nice", "-n", "10"]
         await end(started)
         await until(lambda: host.left == 1)
+
+    @pytest.mark.real
+    async def test_a_person_has_a_name_of_its_own(self, tmp_path: Path) -> None:
+        started = games(tmp_path, host=(host := FakeHost(begins=True)))
+        text = "^another player is called random-2: choose another name$"
+        with pytest.raises(SeatError, match=text):
+            await started.start(replace(WISH, name="random-2"), HERE)
+        assert (await started.offer())["running"] == 0
+        answer = await started.start(replace(WISH, name="maria", hints=False), HERE)
+        assert [link["name"] for link in answer["links"]] == ["maria"]
+        await until(lambda: bool(host.played))
+        ((spec, (engine,)),) = host.played
+        assert [entrant.name for entrant in spec.entrants] == ["maria", "random-2"]
+        assert engine.command[-1] == "lastcoin", "no move is taken back"
+        (seat,) = started.seats()
+        with pytest.raises(SeatError, match=r"^no move can be taken back in this game$"):
+            seat.take_back()
+        await end(started)
+
+    @pytest.mark.real
+    async def test_the_board_of_each_game_before_it_begins(self, tmp_path: Path) -> None:
+        offer = await games(tmp_path).offer()
+        previews = {game["name"]: game["preview"] for game in offer["games"]}
+        assert previews.keys() == GAMES.keys()
+        assert previews["insertion"]["state"].count("/") == 4
+        assert all("layout" in each for name, each in previews.items() if name != "insertion")
+
+    @pytest.mark.real
+    async def test_a_rematch_has_the_same_players_on_the_next_seats(self, tmp_path: Path) -> None:
+        started = games(tmp_path, limit=3, host=(host := FakeHost()))
+        await started.start(replace(WISH, opponent=PERSON, name="ann"), HERE)
+        ann, other = started.seats()
+        with pytest.raises(SeatError, match=r"^there is a rematch after a game that was started here$"):
+            started.rematch(ann, HERE)
+        started._games[0].end("the test is over")
+        await problem_of(ann)
+        answer = started.rematch(ann, HERE)
+        ann2, other2 = started.seats()[2:]
+        assert (ann2.name, ann2.place, other2.name, other2.place) == ("ann", 2, "person-1", 1)
+        assert answer == {"contest": started._games[1].contest, "key": ann2.key}
+        assert (ann.rematch, other.rematch) == (ann2.key, other2.key)
+        assert started.rematch(other, HERE)["key"] == other2.key, "both have asked for it"
+        await until(lambda: len(host.played) == 2)
+        assert [entrant.name for entrant in host.played[1][0].entrants] == ["person-1", "ann"]
+        await end(started)
+
+    @pytest.mark.real
+    async def test_a_rematch_against_an_engine(self, tmp_path: Path) -> None:
+        started = games(tmp_path, host=(host := FakeHost()))
+        await started.start(replace(WISH, name="ann"), HERE)
+        for place in (2, 1):
+            seat = started.seats()[-1]
+            started._games[-1].end("the test is over")
+            await problem_of(seat)
+            started.rematch(seat, HERE)
+            assert (started.seats()[-1].name, started.seats()[-1].place) == ("ann", place)
+        await until(lambda: len(host.played) == 3)
+        names = [[entrant.name for entrant in spec.entrants] for spec, _ in host.played]
+        assert names == [["ann", "random-2"], ["random-1", "ann"], ["ann", "random-2"]]
+        await end(started)
 
     @pytest.mark.real
     async def test_the_list_of_engines_inherits_no_secret(

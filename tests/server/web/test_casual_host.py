@@ -21,7 +21,7 @@ from arena_server.launch.base import BotError, LocalBot
 from arena_server.spec import ContestSpec
 from arena_server.store.reader import Results
 from arena_server.web.bridge import HostView, LoopBridge, UnknownContestError
-from arena_server.web.casual_host import CasualContests
+from arena_server.web.casual_host import CasualContests, Replay
 
 from ..test_host import PATIENCE_S, Running, running, spec
 
@@ -68,7 +68,11 @@ class Table:
         self.begun = asyncio.Event()
 
     def play(self, bot: LocalBot, contest: ContestSpec | None = None) -> asyncio.Task[None]:
-        return asyncio.create_task(self.games.play(contest or visitor_game(), [bot], self.begun.set))
+        return asyncio.create_task(self.games.play(contest or visitor_game(), [bot], self._begin))
+
+    def _begin(self, replay: Replay) -> None:
+        self.replay = replay
+        self.begun.set()
 
     async def until_begun(self) -> None:
         async with asyncio.timeout(PATIENCE_S):

@@ -74,48 +74,74 @@ def test_a_game_against_an_engine_from_the_form_to_the_record(pages: Watched, tm
         page = pages.open(f"{server.url}/play")
         page.get_by_label("Game").wait_for()
         assert page.get_by_label("Game").input_value() == "insertion"
-        assert page.get_by_label("Opponent").input_value() == "greedy"
+        assert page.get_by_label("Medium").is_checked()
+        assert page.get_by_label("Engine, from weak to strong").is_hidden()
+        board = page.locator(".preview .board").bounding_box()
+        assert board is not None
+        assert board["height"] > 150
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
             pages.check_access(page)
             pages.shoot(page, f"start-{scheme}")
         assert pages.bytes < 150_000
         page.get_by_label("Game").select_option("tictactoe")
-        page.get_by_label("Opponent").select_option("perfect")
+        strong = page.locator(".choice", has_text="Strong")
+        assert strong.inner_text().split() == ["Strong", "perfect"]
+        page.get_by_label("Another engine").check()
+        page.get_by_label("Engine, from weak to strong").select_option("perfect")
         page.get_by_label("Your seat").select_option("2")
+        page.get_by_label("Your name").fill("maria")
         # The page has the rules of insertion alone.
-        assert page.get_by_label("With hints").is_hidden()
+        assert page.get_by_label("With hints").count() == 0
+        assert page.get_by_label("Moves may be taken back").is_checked()
         page.get_by_role("button", name="Start the game").click()
-        page.get_by_role("heading", name="You play as person-2").wait_for()
+        page.get_by_role("heading", name="You play as maria").wait_for()
         page.get_by_role("button", name="Ready").click()
         wait_for_turn(page, 2)
         assert page.get_by_role("button", name="Hint").is_hidden()
         pages.shoot(page, "casual-game")
+        assert page.get_by_role("button", name="Take back").is_hidden()
+        page.locator("[data-move].can").first.click()
+        wait_for_turn(page, 4)
+        page.get_by_role("button", name="Take back").click()
+        wait_for_turn(page, 2)
         page.reload()  # the seat stays with this browser
         move_until_the_end(page, [f"{column}{row}" for column in "abc" for row in "123"])
         page.get_by_role("link", name="Another game").wait_for()
         pages.check_access(page)
         pages.shoot(page, "casual-over")
-        page.get_by_role("link", name="The record of game g1").click()
+        page.get_by_role("button", name="Rematch").click()
+        page.get_by_role("button", name="Ready").wait_for()
+        assert page.locator(".seat h2").all_inner_texts() == ["maria", "perfect-2"]
+        page.go_back()
+        page.get_by_role("link", name="The record of game g2").click()
         page.get_by_text("Verified here").wait_for()
         page.get_by_role("link", name="← The contest").click()
         page.locator(".standings tbody tr").nth(1).wait_for()
         page.goto(f"{server.url}/play.html")
-        page.get_by_role("link", name="perfect-1 – person-2").click()
+        page.locator(".cards .row", has_text="perfect-1 – maria").get_by_text(
+            "moves taken back: 1"
+        ).wait_for()
+        page.get_by_role("link", name="perfect-1 – maria").click()
         page.get_by_text("Verified here").wait_for()
         pages.close()
-        (game,) = played(server)
-        assert game["rows"][0][3] != "void"
-        assert verified(server, game["id"]).startswith("verified: 1 game")
-        replay = inside("replay", "g1", "--json", "--database", f"sqlite:///{play_database(server)}")
-        assert json.loads(replay.out)["names"] == ["perfect-1", "person-2"]
+        _, game = played(server)
+        assert [row[3] == "void" for row in game["rows"]] == [True, False]
+        assert verified(server, game["id"]).startswith("verified: 2 games")
+        database = f"sqlite:///{play_database(server)}"
+        replay = inside("replay", "g2", "--json", "--contest", game["id"], "--database", database)
+        record = json.loads(replay.out)
+        assert record["names"] == ["perfect-1", "maria"]
+        assert [note["text"] for note in record["infos"] if note["seat"] == 2] == [
+            "maria took back ply 2 of g1; plies 1 to 1 are the same"
+        ]
 
 
 def test_two_people_by_a_link(pages: Watched, tmp_path: Path) -> None:
     with server_of(tmp_path) as server:
         ann = pages.open(f"{server.url}/play.html", PHONE)
         ann.get_by_label("Game").select_option("lastcoin")
-        ann.get_by_label("Opponent").select_option("person")
+        ann.get_by_label("A second person").check()
         ann.get_by_label("With the contest's clock").check()
         ann.get_by_role("button", name="Start the game").click()
         link = ann.get_by_label("Link of person-2")
@@ -135,10 +161,14 @@ def test_two_people_by_a_link(pages: Watched, tmp_path: Path) -> None:
             wait_for_turn(page, number + 1)
             page.get_by_label("Your move").fill("1" if number == 3 else "2")
             page.get_by_role("button", name="Play", exact=True).click()
-        for page in (ann, bob):
-            page.locator(".turn", has_text="The game is over: person-1 wins 2 : 0.").wait_for()
+        ann.locator(".turn.won", has_text="The game is over: you win.").wait_for()
+        bob.locator(".turn:not(.won)", has_text="The game is over: person-1 wins.").wait_for()
+        bob.get_by_role("button", name="Rematch").click()
+        bob.get_by_role("heading", name="You play as person-1").wait_for()
+        ann.get_by_role("button", name="Rematch: the others wait").click()
+        ann.get_by_role("heading", name="You play as person-2").wait_for()
         pages.close()
-        (game,) = played(server)
+        _, game = played(server)
         assert game["rows"][0][2] == [2, 0], "seven coins: bob had to take the last one"
         verified(server, game["id"])
 
@@ -155,6 +185,7 @@ class TestRequests:
             ({"seat": 3}, "expected a seat from 1 to 2, got 3"),
             ({"seat": True}, "expected seat as a int, got True"),
             ({"clock": None}, "expected clock as a bool, got None"),
+            ({"name": "perfect-2"}, "another player is called perfect-2: choose another name"),
         ],
     )
     def test_wishes_that_are_refused(self, web: Web, change: dict[str, object], error: str) -> None:
@@ -168,8 +199,30 @@ class TestRequests:
                 pass
             refused.value.close()
 
+    def test_the_deal_of_a_game_that_is_played_again_stays_hidden(self, web: Web) -> None:
+        _, answer = web.post("start", **(WISH | {"name": "maria"}))
+        web.links = {link["name"]: f"#{link['key']}" for link in answer["links"]}
+        person = Person(web, "maria")
+        person.ready()
+        person.play(1, "b2")
+        person.until(turn=3)
+        assert web.post("undo", session=person.session) == (200, {"done": True})
+        person.until(turn=1, game="g2")
+        path = f"{web.url}/api/v1/contests/{answer['contest']}/records/g1.json"
+        with pytest.raises(HTTPError, match="404") as refused, urlopen(path, timeout=PATIENCE_S):
+            pass
+        with refused.value:
+            assert "played again" in json.load(refused.value)["error"]
+        assert web.post("quit", session=person.session)[0] == 200
+        while played(web)[0]["status"] == "running":
+            pass
+        person.close()
+        with urlopen(path, timeout=PATIENCE_S) as response:
+            assert json.load(response)["end"] == "void"
+        assert web.post("undo", session=person.session)[0] == 409
+        assert web.post("rematch", session="0")[0] == 401
+
     def test_what_is_not_there(self, web: Web) -> None:
-        assert played(web) == []
         many = "9" * 5000
         for path in (
             *("contests/play-1.json", "contests/99999999999999999999.json", "contests/٣.json"),
@@ -186,7 +239,8 @@ class TestRequests:
 
 def test_as_many_games_as_may_be_and_all_end_with_the_server(tmp_path: Path) -> None:
     with server_of(tmp_path, "play = 1") as server:
-        status, answer = server.post("start", **WISH)
+        # With hints the deal of a void game could be played again, and stays hidden.
+        status, answer = server.post("start", **(WISH | {"hints": False}))
         assert status == 200
         server.links = {link["name"]: f"#{link['key']}" for link in answer["links"]}
         person = Person(server, "person-1")

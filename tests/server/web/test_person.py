@@ -252,3 +252,112 @@ class TestCasual:
         assert shown["problem"] == "the server ended with status 1"
         assert seat.seat.key is None
         await seat.close()
+
+
+#: A game of more plies.
+LONG = GAME.replace(b"plies=4", b"plies=20")
+
+
+async def playing(seat: Seat, referee: Referee) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """The connection after two plies: the seat is to move at ply 3."""
+    reader, writer = await referee.next()
+    await reader.readline()
+    send(writer, welcome("r1"), LONG, STATE, NEXT, START, *PLAYED, b"TURN 3 clock=997,996 lag=0 credit=0")
+    assert (await seat.until(lambda shown: shown["turn"] == 3))["undo"] is True
+    return reader, writer
+
+
+AGAIN = [line.replace(b"g7", b"g8") for line in (LONG, STATE, NEXT, START, *PLAYED)]
+
+
+class TestTakeBack:
+    """The game is void, and another one on its deal is played as far as the moves stand."""
+
+    async def test_nothing_is_shown_until_the_person_is_to_move(self, referee: Referee) -> None:
+        orders: list[tuple[str, ...]] = []
+        seat = Seat(referee, contest="play-1", place=1, replay=lambda *order: orders.append(order))
+        reader, writer = await playing(seat, referee)
+        # Two plies more, so that moves stand.
+        seat.seat.move(3, "6")
+        assert await reader.readline() == b"MOVE 6\n"
+        third = PLAYED[0].replace(b"PLAYED 1", b"PLAYED 3")
+        fourth = PLAYED[1].replace(b"PLAYED 2", b"PLAYED 4")
+        send(writer, third, fourth, b"TURN 5 clock=990,990 lag=0 credit=0")
+        await seat.until(lambda shown: shown["turn"] == 5)
+        seat.events.clear()
+        seat.seat.take_back()
+        assert orders == [("g7", "ann", "ann takes back ply 3")]
+        with pytest.raises(SeatError, match=r"^it is not your turn$"):
+            seat.seat.take_back()
+        send(writer, OVER.replace(b"complete", b"void"), *AGAIN[:3])
+        assert await reader.readline() == b"READY g8\n"
+        send(writer, AGAIN[3], b"TURN 1 clock=1000,1000 lag=0 credit=0")
+        assert await reader.readline() == b"MOVE 6\n"
+        send(writer, *AGAIN[4:], b"TURN 3 clock=997,996 lag=0 credit=0")
+        note = b"ann took back ply 3 of g7; plies 1 to 2 are the same"
+        assert await reader.readline() == b"INFO game=g8 ply=3 text=" + note + b"\n"
+        assert (await seat.until(lambda shown: shown["turn"] == 3))["game"] == "g8"
+        (snapshot,) = (data for kind, data in seat.events if kind != "seat")
+        assert (len(snapshot["plies"]), snapshot["game"]["game_id"]) == (2, "g8")
+        seat.seat.move(3, "7")
+        assert await reader.readline() == b"MOVE 7\n"
+        await seat.close()
+
+    async def test_an_opponent_that_answers_otherwise(self, referee: Referee) -> None:
+        seat = Seat(referee, contest="play-1", place=2, replay=lambda *_: None)
+        reader, writer = await referee.next()
+        await reader.readline()
+        mine = LONG.replace(b"seat=1", b"seat=2")
+        more = [line.replace(b"PLAYED 1", b"PLAYED 3").replace(b"PLAYED 2", b"PLAYED 4") for line in PLAYED]
+        fifth = PLAYED[0].replace(b"PLAYED 1", b"PLAYED 5")
+        send(writer, welcome("r1"), mine, STATE, NEXT, START, PLAYED[0], b"TURN 2 clock=9,9 lag=0 credit=0")
+        assert (await seat.until(lambda shown: shown["turn"] == 2))["undo"] is False
+        with pytest.raises(SeatError, match=r"^you have not moved yet$"):
+            seat.seat.take_back()
+        send(writer, PLAYED[1], *more, fifth, b"TURN 6 clock=9,9 lag=0 credit=0")
+        await seat.until(lambda shown: shown["turn"] == 6)
+        seat.seat.take_back()
+        offer = mine.replace(b"g7", b"g8")
+        other = AGAIN[4].replace(b"move=6", b"move=9")
+        send(writer, OVER.replace(b"complete", b"void"), offer, *AGAIN[1:4], other)
+        send(writer, b"TURN 2 clock=9,9 lag=0 credit=0")
+        assert await reader.readline() == b"READY g8\n"
+        assert (await reader.readline()).endswith(b"ply 4 of g7; plies 1 to 0 are the same\n")
+        assert (await seat.until(lambda shown: shown["turn"] == 2))["state"] == "playing"
+        await seat.close()
+
+    async def test_a_game_that_ends_before_the_order(self, referee: Referee) -> None:
+        seat = Seat(referee, contest="play-1", place=1, replay=lambda *_: None)
+        _, writer = await playing(seat, referee)
+        seat.seat.take_back()
+        send(writer, OVER, b"BYE reason=finished")
+        assert (await seat.until(lambda shown: shown["state"] == "finished"))["undo"] is False
+        assert seat.events[-2][1]["over"]["end"] == "complete", "the page shows the end"
+        await seat.close()
+
+    async def test_there_is_a_bound(self, referee: Referee, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(module, "MOST_TAKEN_BACK", 0)
+        seat = Seat(referee, contest="play-1", place=1, replay=lambda *_: None)
+        await playing(seat, referee)
+        with pytest.raises(SeatError, match=r"^0 moves have been taken back, as many as may be$"):
+            seat.seat.take_back()
+        await seat.close()
+
+
+async def test_a_finished_seat_of_a_visitor_can_still_be_asked_for_a_rematch(
+    referee: Referee, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "SYNC_S", 0.0)
+    seat = Seat(referee, contest="play-1")
+    await referee.next()
+    seat.seat.close(None)
+    await seat.until(lambda shown: shown["state"] == "finished")
+    seat.viewer.data = b""
+    async with asyncio.timeout(LIMIT_S):
+        while b"event: sync" not in seat.viewer.data:
+            await asyncio.sleep(0)
+    seat.seat.offer_rematch("key")
+    assert (await seat.until(lambda shown: shown["rematch"]))["rematch"] == "key"
+    seat.seat.forget()
+    await seat.close()
+    assert all(task.cancelled() for task in seat.seat._tasks)

@@ -1,17 +1,37 @@
 // Games that a visitor starts: the form, the links that it gives, and the latest games that were played.
 
 import { get } from "./api.js";
-import { clockText, el, link, resultText } from "./dom.js";
+import { makeBoard } from "./boards.js";
+import { clockText, dateText, el, labelled, link, resultText } from "./dom.js";
 import { gameLink } from "./gameview.js";
-import { RULES } from "./rules.js";
+import { makeGame, RULES } from "./rules.js";
 import { named, t } from "./texts.js";
+import { summaryPosition } from "./wall.js";
 
 const PERSON = "person";
+const ANY = "any";
 const NO_CLOCK_MS = 864_000_000;
-/** The opponent that is chosen first, where the strongest engine is too strong. */
-const FIRST_OPPONENT = { insertion: "greedy" };
+/** Engines of three strengths for people, where those of the whole list are too close or too strong. */
+const STRENGTHS = { insertion: ["random", "greedy", "master"] };
+const NAME = "arena-name";
 
 export const seatLink = (key) => link("play.html", {}, key);
+
+/** An easy, a medium and a strong engine of a game, empty without three; `engines` are from weak to strong. */
+function strengthsOf({ name, engines }) {
+  const chosen = STRENGTHS[name] ?? [engines[0], engines[Math.floor(engines.length / 2)], engines.at(-1)];
+  const words = [t`Easy`, t`Medium`, t`Strong`];
+  const found = chosen.map((engine, i) => [engine, words[i]]).filter(([engine], i) => engines.includes(engine) && chosen.indexOf(engine) === i);
+  return found.length === words.length ? found : [];
+}
+
+function previewBoard({ preview, seats }) {
+  const rules = RULES.has(preview.game) ? makeGame(preview.game, preview.options, seats) : null;
+  const board = makeBoard(rules, preview.layout);
+  board.compact();
+  board.show(summaryPosition(rules, preview), null);
+  return board.element;
+}
 
 /** `onstart(wish)` starts a game and returns {contest, links: [{name, key}]}; `take(key)` takes the first seat. */
 export async function casualPart({ onstart, take }) {
@@ -23,42 +43,69 @@ export async function casualPart({ onstart, take }) {
   };
   const box = (text, checked) => {
     const field = el("input", { type: "checkbox" });
+    const said = el("span", {}, text);
     field.checked = checked;
-    return [field, el("label", { class: "check" }, field, ` ${text}`)];
+    return [field, el("label", { class: "check" }, field, said), said];
   };
   const [game, gameLabel] = select(t`Game`, [...games.keys()]);
-  const [opponent, opponentLabel] = select(t`Opponent, from weak to strong`);
+  const name = el("input", { type: "text", maxlength: 32, size: 14, pattern: "[A-Za-z0-9][A-Za-z0-9_.\\-]*", autocomplete: "nickname", title: t`Letters and digits of English, and . _ -` });
+  try { name.value = localStorage.getItem(NAME) ?? ""; } catch { /* storage may be forbidden */ }
   const [seat, seatLabel] = select(t`Your seat`);
+  const choices = el("div", { class: "choices" });
+  const [engine, engineLabel] = select(t`Engine, from weak to strong`);
   const contestClock = offer.clock_ms < NO_CLOCK_MS;
   const [clock, clockLabel] = box(t`With the contest's clock (${clockText(offer.clock_ms)} per seat${offer.increment_ms ? t` + ${offer.increment_ms / 1000} s per move` : ""})`, false);
-  const [hints, hintsLabel] = box(t`With hints`, true);
+  const [hints, hintsLabel, hintsText] = box("", true);
+  const preview = el("div", { class: "preview", "aria-hidden": "true" });
+  const opponent = () => {
+    const chosen = choices.querySelector("input:checked")?.value;
+    return chosen === ANY ? engine.value : chosen;
+  };
+  const showOpponent = () => {
+    engineLabel.hidden = choices.querySelector("input:checked")?.value !== ANY;
+    hintsText.textContent = !RULES.has(game.value) ? t`Moves may be taken back` : opponent() === PERSON ? t`With hints` : t`With hints, and moves may be taken back`;
+    hintsLabel.hidden = opponent() === PERSON && !RULES.has(game.value);
+  };
   const fillFields = () => {
-    const { name, engines, seats } = games.get(game.value);
-    opponent.replaceChildren(...engines.map((engine) => el("option", { value: engine }, engine)), el("option", { value: PERSON }, seats > 2 ? t`other people, by links` : t`a second person, by a link`));
-    opponent.value = FIRST_OPPONENT[name] ?? engines.at(-1) ?? PERSON;
-    hintsLabel.hidden = !RULES.has(name);
-    seat.replaceChildren(...Array.from({ length: seats }, (_, i) => el("option", { value: i + 1 }, i ? String(i + 1) : t`1, moves first`)));
+    const chosen = games.get(game.value);
+    const strengths = strengthsOf(chosen);
+    const options = [...strengths.map(([value, word]) => [value, word, value]), ...(chosen.engines.length ? [[ANY, t`Another engine`, ""]] : []), [PERSON, chosen.seats > 2 ? t`Other people` : t`A second person`, t`by a link`]];
+    const first = strengths.length ? strengths[1][0] : options[0][0];
+    choices.replaceChildren(...options.map(([value, text, more]) => {
+      const field = el("input", { type: "radio", name: "opponent", value, onchange: showOpponent });
+      field.checked = value === first;
+      return el("label", { class: "choice" }, field, el("b", {}, text), more ? el("span", { class: "sub" }, more) : null);
+    }));
+    engine.replaceChildren(...chosen.engines.map((each) => el("option", { value: each }, each)));
+    engine.value = chosen.engines.at(-1) ?? "";
+    seat.replaceChildren(...Array.from({ length: chosen.seats }, (_, i) => el("option", { value: i + 1 }, i ? String(i + 1) : t`1, moves first`)));
+    preview.replaceChildren(previewBoard(chosen));
+    showOpponent();
   };
   game.addEventListener("change", fillFields);
   fillFields();
   const start = el("button", { type: "submit", class: "primary" }, t`Start the game`);
   const links = el("div", { role: "status" });
-  const form = el("form", { class: "panel", onsubmit: async (event) => {
+  const form = el("form", { class: "panel start-form", onsubmit: async (event) => {
     event.preventDefault();
+    try { localStorage.setItem(NAME, name.value); } catch { /* the name lasts for this game */ }
     start.disabled = true;
-    const started = await onstart({ game: game.value, opponent: opponent.value, clock: clock.checked, seat: Number(seat.value), hints: hints.checked });
+    const started = await onstart({ game: game.value, opponent: opponent(), clock: clock.checked, seat: Number(seat.value), hints: hints.checked, name: name.value });
     start.disabled = false;
     if (started === null) return;
     const [own, ...others] = started.links;
     if (others.length) links.replaceChildren(linksPanel(own, others, take));
     else await take(own.key);
   } },
-  el("h2", {}, t`Start a game`),
-  el("div", { class: "filters" }, gameLabel, opponentLabel, seatLabel),
-  el("p", { class: "checks" }, contestClock ? clockLabel : null, hintsLabel),
-  el("p", { class: "sub" }, t`A regular game of this server, recorded and outside the standings. Without the clock a move may take 30 minutes.`),
-  el("p", {}, start));
-  return el("div", {}, form, links, await recent());
+  el("div", { class: "start-fields" },
+    el("h2", {}, t`Start a game`),
+    el("div", { class: "filters" }, gameLabel, el("label", {}, t`Your name (in the record)`, name), seatLabel),
+    el("fieldset", {}, el("legend", {}, t`Opponent`), choices, el("div", { class: "filters" }, engineLabel)),
+    el("div", { class: "checks" }, contestClock ? clockLabel : null, hintsLabel),
+    el("p", {}, start),
+    el("p", { class: "sub" }, t`A regular game of this server, recorded and outside the standings. Without the clock a move may take 30 minutes.`)),
+  preview);
+  return el("div", {}, links, form, await recent());
 }
 
 function linksPanel(own, others, take) {
@@ -80,14 +127,17 @@ function linksPanel(own, others, take) {
 async function recent() {
   const { contests } = await get("played.json");
   if (!contests.length) return null;
+  const heads = [t`Started`, t`Game`, t`Players`, t`Result`];
   const row = (contest) => {
-    const [game] = contest.rows;
+    // Those before have been broken off: a move was taken back.
+    const game = contest.rows.at(-1);
     const names = contest.bots.join(" – ");
-    const played = game ? el("a", { href: gameLink(contest.id, game[0], game[4]) }, names) : names;
+    const played = game ? el("a", { class: "whole", href: gameLink(contest.id, game[0], game[4]) }, names) : names;
+    const back = contest.rows.length > 1 ? ` (${t`moves taken back: ${contest.rows.length - 1}`})` : "";
     const end = game ? resultText(game[1].map((bot) => contest.bots[bot]), game[2], game[3]) : contest.status === "running" ? named("running") : t`not played`;
-    return el("tr", {}, el("td", {}, contest.started_at.slice(0, 16).replace("T", " ")), el("td", {}, contest.game), el("td", { class: "name-cell" }, played), el("td", {}, end));
+    return el("tr", { class: "row" }, ...labelled(heads, [el("td", { class: "nowrap" }, dateText(Date.parse(contest.started_at) / 1000)), el("td", {}, contest.game), el("td", { class: "name-cell" }, played), el("td", {}, `${end}${back}`)]));
   };
   return el("section", { class: "panel" }, el("h2", {}, t`The latest games played here`),
-    el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...[t`Started`, t`Game`, t`Players`, t`Result`].map((text) => el("th", { scope: "col" }, text)))),
+    el("div", { class: "scroll" }, el("table", { class: "cards" }, el("thead", {}, el("tr", {}, ...heads.map((text) => el("th", { scope: "col" }, text)))),
       el("tbody", {}, ...contests.map(row)))));
 }

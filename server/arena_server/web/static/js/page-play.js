@@ -3,7 +3,7 @@
 
 import { API, get } from "./api.js";
 import { casualPart, seatLink } from "./casual.js";
-import { applyTheme, el, link, pageHeader, resultText } from "./dom.js";
+import { applyTheme, el, link, numberText, pageHeader, resultText } from "./dom.js";
 import { gameLink, GameView } from "./gameview.js";
 import { hint } from "./hint.js";
 import { LiveGame } from "./livegame.js";
@@ -16,7 +16,7 @@ const key = location.hash.slice(1);
 const stored = `arena-seat-${key}`;
 const message = el("p", { class: "error-line", role: "alert" });
 const text = el("p", { class: "turn", role: "status" });
-const seat = { session: null, name: "", state: "connecting", turn: null, legal: [], contest: null, hints: true, view: null, live: null, next: null };
+const seat = { session: null, name: "", state: "connecting", turn: null, legal: [], contest: null, hints: true, undo: false, rematch: null, view: null, live: null, next: null };
 
 async function post(verb, body) {
   let response;
@@ -102,24 +102,36 @@ const TEXTS = {
 };
 
 /** A visitor's game is alone in its contest. */
-const CASUAL_TEXTS = { connecting: t`Starting the game ...`, waiting: t`Waiting for the other players.`, over: t`The game is over.`, finished: "The game is over." };
+const CASUAL_TEXTS = { connecting: t`Starting the game ...`, waiting: t`Waiting for the other players.`, over: t`The game is over.`, finished: t`The game is over.` };
 
 const start = el("button", { type: "button", class: "primary", onclick: () => order("ready") }, t`Ready`);
 const goOn = el("button", { type: "button", class: "primary" }, t`Next game`);
 const choices = el("datalist", { id: "moves" });
 const field = el("input", { type: "text", id: "move", list: "moves", size: 6, autocomplete: "off", autocapitalize: "off", spellcheck: false });
 const advise = el("button", { type: "button", onclick: showHint }, t`Hint`);
+const back = el("button", { type: "button", title: t`The game is played again on the same deal, up to your last move`, onclick: () => order("undo") }, t`Take back`);
 const leave = el("button", { type: "button", onclick: () => { if (confirm(seat.contest ? t`Give up? The server plays your moves to the end.` : t`Give up? You leave this contest for good.`)) order("quit"); } }, t`Give up`);
 const form = el("form", { class: "turn-form", onsubmit: (event) => { event.preventDefault(); play(field.value.trim()); } },
-  el("label", { for: "move" }, t`Your move`), field, choices, el("button", { type: "submit" }, t`Play`), advise);
+  el("label", { for: "move" }, t`Your move`), field, choices, el("button", { type: "submit" }, t`Play`), advise, back);
 const result = el("p", {});
 const again = el("a", { href: "play.html", class: "button" }, t`Another game`);
+const revenge = el("button", { type: "button", class: "primary", onclick: rematch }, t`Rematch`);
+
+/** The same players and settings, each on the next seat. */
+async function rematch() {
+  message.textContent = "";
+  try {
+    await take(seat.rematch ?? (await post("rematch", { session: seat.session })).key);
+  } catch (error) {
+    message.textContent = error.message;
+  }
+}
 
 function sit(session) {
   seat.session = session;
   const board = el("div");
   const title = el("h1", {}, t`Play`);
-  page(el("div", { class: "title" }, title), el("div", { class: "panel turn-panel" }, text, goOn, start, form, leave, result, again), board);
+  page(el("div", { class: "title" }, title), el("div", { class: "panel turn-panel" }, text, goOn, start, form, leave, result, revenge, again), board);
   main.append(message);
   const begin = (timeline) => {
     seat.next = null;
@@ -142,11 +154,13 @@ function sit(session) {
     ongrow: () => { if (seat.next === null) seat.view.grown(); show(); },
     onover: () => { if (seat.next === null) seat.view.grown(); show(); showResult(seat.view.timeline.info.game_id); },
     onstate: (state) => {
+      if (seat.state === "finished" && state === "lost") return seat.live.close(); // it is kept for a rematch
       board.classList.toggle("stale", state !== "live");
       if (state !== "live") {
         text.textContent = t`The connection is lost. Connecting again ...`;
         checkSession();
       } else show();
+      return undefined;
     },
   });
   setInterval(() => {
@@ -173,19 +187,39 @@ function show() {
   const mine = seat.turn !== null && seat.turn !== undefined;
   const ended = seat.next !== null;
   const shown = seat.view?.timeline;
-  const outcome = shown && shown.end !== null ? `: ${resultText(shown.info.names, shown.points(shown.length), shown.end)}` : "";
+  const outcome = shown && shown.end !== null ? `: ${outcomeText(shown)}` : "";
   const words = ended ? t`The game is over, and another one waits for you.` : mine ? t`It is your turn.` : seat.state === "playing" ? t`The others move.` : (seat.contest ? CASUAL_TEXTS[seat.state] : null) ?? TEXTS[seat.state] ?? "";
   const said = words.replace(t`The game is over`, t`The game is over${outcome}`);
+  text.classList.toggle("won", shown !== undefined && shown.end !== null && shown.winner(shown.length) === place(shown));
   text.textContent = seat.problem ? `${said} (${seat.problem})` : said;
   goOn.hidden = !ended;
   start.hidden = ended || seat.state !== "invited";
   form.hidden = ended || !["playing", "ready"].includes(seat.state);
   advise.hidden = !seat.hints || shown === undefined || shown.rules === null;
+  back.hidden = !seat.undo || !mine;
   leave.hidden = !["invited", "ready", "playing", "waiting"].includes(seat.state);
   for (const control of form.querySelectorAll("button")) control.disabled = !mine;
-  again.hidden = !(seat.contest && seat.state === "finished");
-  if (seat.state === "finished") seat.live?.close();
+  again.hidden = revenge.hidden = !(seat.contest && seat.state === "finished");
+  if (seat.rematch) revenge.textContent = t`Rematch: the others wait`;
+  // The other player of a visitor's game may want another one.
+  if (seat.state === "finished" && !seat.contest) seat.live?.close();
   if (seat.view) showMoves(mine && !ended);
+}
+
+/** The seat of this person, 0 before GAME. */
+const place = (shown) => shown.info.names.indexOf(seat.name) + 1;
+
+/** How the game ended for this person, as a sentence. */
+function outcomeText(shown) {
+  const { names } = shown.info;
+  const totals = shown.points(shown.length);
+  const mine = place(shown);
+  const winner = shown.winner(shown.length);
+  if (shown.end === "void" || winner === null || !mine) return resultText(names, totals, shown.end, !shown.decided);
+  const points = [totals[winner - 1], ...totals.filter((_, i) => i !== winner - 1)];
+  const score = shown.decided ? "" : ` ${points.map(numberText).join(" : ")}`;
+  const how = shown.end === "forfeit" ? t` by forfeit` : "";
+  return `${winner === mine ? t`you win` : t`${names[winner - 1]} wins`}${score}${how}`;
 }
 
 function showMoves(mine) {
