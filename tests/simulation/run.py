@@ -38,10 +38,15 @@ class SimulationError(ArenaError):
 
 @dataclass(slots=True)
 class Tally:
-    """Counts over all contests so far; `digest` is of every byte that was sent, in order."""
+    """Counts over all contests so far; `digest` is of every byte that was sent, in order.
+
+    The validation games, and those of them in which the bot had a fault, are in no other count of games.
+    """
 
     contests: int = 0
     games: int = 0
+    validations: int = 0
+    faulty_validations: int = 0
     plies: int = 0
     events: int = 0
     connections: int = 0
@@ -57,6 +62,9 @@ class Tally:
         records = world.records.values()
         self.contests += 1
         self.games += len(records)
+        validations = world.checker.validations.values()
+        self.validations += len(validations)
+        self.faulty_validations += sum(bool(record.faults) for record in validations)
         self.plies += sum(len(record.plies) for record in records)
         self.events += world.server.events
         self.connections += world.server.accepted
@@ -123,6 +131,7 @@ def text(tally: Tally, seconds: float) -> str:
             f"{tally.games:,} games in {tally.contests:,} contests, {tally.plies:,} plies, "
             f"{tally.events:,} events, {tally.connections:,} connections, {tally.crashes:,} crashes, "
             f"{tally.stops:,} stops: everything held",
+            f"validation games: {tally.validations:,}, {tally.faulty_validations:,} with a fault",
             f"endings: {ends}",
             f"faults: {counted}",
             f"{tally.virtual_s:,} s of virtual time in {seconds:.1f} s, {tally.games / seconds:,.0f} games/s",

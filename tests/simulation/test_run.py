@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.simulation import test_validation
 from tests.simulation.bots import BAD, HONEST, SCRIPTED
 from tests.simulation.invariants import Violation
 from tests.simulation.network import MS, SECOND
@@ -101,16 +102,26 @@ def _break(how: str, patch: pytest.MonkeyPatch) -> None:
 
 class TestTheCommand:
     def test_it_prints_what_came_of_it(self) -> None:
-        tally = Tally(1, 12, 100, 900, 20, 3, 2, 60, digest="d1")
+        tally = Tally(1, 12, 3, 1, 100, 900, 20, 3, 2, 60, digest="d1")
         tally.endings.update({"complete": 11, "win": 1})
         assert text(tally, 2.0) == (
             "12 games in 1 contests, 100 plies, 900 events, 20 connections, 3 crashes, 2 stops: "
             "everything held\n"
+            "validation games: 3, 1 with a fault\n"
             "endings: complete 11, win 1\n"
             "faults: none\n"
             "60 s of virtual time in 2.0 s, 6 games/s\n"
             "digest: d1"
         )
+
+    def test_validation_games_are_counted(self) -> None:
+        """ann, bob and late play one each; eve's first has a fault, and so have the three that mad may play."""
+        world, _ = test_validation.play()
+        tally = Tally()
+        tally.add(world)
+        assert (tally.validations, tally.faulty_validations) == (8, 4)
+        assert tally.games == len(world.records) == sum(tally.endings.values())
+        assert not tally.faults, "a fault in a validation game is in no other count"
 
     @pytest.mark.real
     def test_json(self) -> None:
