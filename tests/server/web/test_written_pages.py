@@ -80,7 +80,7 @@ def test_a_bracket_and_rounds(tmp_path: Path, pages: Watched) -> None:
     """Groups, rounds and levels of a document; the winner, walkovers, and who is not known yet."""
     group = {"title": "group A", "kind": "group", "ranking": ["ann", "bob"], "matches": []}
     swiss = [
-        match("ann", "bob", scores=(1.5, 0.5), winner="ann", games=(1, 3)),
+        match("ann", "bob", scores=(8.5, 0.5), winner="ann", games=tuple(range(1, 10))),
         match("cid", None, "bye"),
     ]
     rounds = [group, {"title": "round 1", "kind": "round", "matches": swiss}, *BRACKET]
@@ -123,8 +123,10 @@ def test_a_bracket_and_rounds(tmp_path: Path, pages: Watched) -> None:
     assert won == ["ann", "dan", "gus", "dan"]
     page.get_by_text("round 1, 2 matches").click()
     assert page.locator("table.rounds tbody tr").first.inner_text().split() == [
-        *("1", "ann", "1.5", "0.5", "bob", "over", "g1", "g3")
+        *("1", "ann", "8.5", "0.5", "bob", "over", *(f"g{number}" for number in range(1, 10)))
     ]
+    is_whole = "table => table.parentElement.scrollWidth === table.parentElement.clientWidth"
+    assert page.locator("table.rounds").evaluate(is_whole), "both bots of a match are in view"
     assert page.get_by_text("Order: ann, bob").count() == 1
     pages.check_access(page)
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE[0]

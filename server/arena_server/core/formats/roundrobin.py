@@ -15,6 +15,14 @@ class RoundRobin(Scheduled):
         self.check(terms)
         super().__init__(terms, fair_order(len(terms.names), terms.seats))
 
+    @classmethod
+    def multiple(cls, terms: Terms) -> int:
+        # In one game of each pair every bot has each seat equally often, give or take one (`CirclePairs`).
+        # Two bots have one pair, and no other in which the seats are made even.
+        if terms.seats == 2 and len(terms.names) > 2 and not terms.paired:
+            return 1
+        return terms.seats
+
     def late_groups(self, player: int) -> list[Group]:
         others = companions(0, player, self.terms.seats - 1)
         return [(player, *some) if at % 2 else (*some, player) for at, some in enumerate(others)]

@@ -1,7 +1,7 @@
 """Formats whose games are known from the beginning: each group of players plays the same number of games.
 
 A planned game is known by its number: games g1, g2, ... A cycle is one game of every group; in cycle c
-the seats are turned c % seats times, so every group plays from every seat equally often. Its deal is
+the seats are turned c % seats times, so `seats` cycles have every group in every seat once. Its deal is
 number c ("fresh"), or number c // seats ("paired": the same deal from every seat).
 
 Which group plays next is up to `balance.py`: no pair and no bot gets far ahead of the others.
@@ -106,11 +106,17 @@ class Scheduled(Format):
     @classmethod
     def check(cls, terms: Terms) -> None:
         super().check(terms)
-        if terms.games < terms.seats or terms.games % terms.seats:
+        multiple = cls.multiple(terms)
+        if terms.games < multiple or terms.games % multiple:
             raise FormatError(
-                f"contest.games_per_pair: expected a multiple of {terms.seats}, so that every bot has each "
+                f"contest.games_per_pair: expected a multiple of {multiple}, so that every bot has each "
                 f"seat equally often, got {terms.games}"
             )
+
+    @classmethod
+    def multiple(cls, terms: Terms) -> int:
+        """The number of games of a group is a multiple of this."""
+        return terms.seats
 
     # -- what is known in advance
 
@@ -186,7 +192,7 @@ class Scheduled(Format):
         return self._games - self._played[group] + len(self._again.get(group, ()))
 
     def extend(self, games: int, first: int | None = None) -> None:
-        self._check_games(games, self.terms.seats)
+        self._check_games(games, self.multiple(self.terms))
         first = self._next if first is None else first
         self._next = self.numbers.add(first, 0, len(self.groups), self._games, games)
         for group, played in enumerate(self._played):

@@ -100,10 +100,33 @@ def test_too_few_bots() -> None:
 
 
 @pytest.mark.parametrize("games", [0, 3, -2])
-def test_an_unfair_number_of_games(games: int) -> None:
+@pytest.mark.parametrize(("count", "form"), [(2, "round-robin"), (4, "matches"), (4, "gauntlet")])
+def test_an_unfair_number_of_games(count: int, form: str, games: int) -> None:
     text = f"^contest.games_per_pair: expected a multiple of 2, so that every bot has .* got {games}$"
     with pytest.raises(FormatError, match=text):
-        scheduled(bots(4), 2, games)
+        scheduled(bots(count), 2, games, form)
+
+
+@pytest.mark.parametrize(("n", "games"), [(3, 1), (8, 1), (9, 3), (10, 5)])
+def test_a_single_round_robin_has_even_seats(n: int, games: int) -> None:
+    """Every pair plays an odd number of games; each bot has one seat once more at most."""
+    played = planned(bots(n), 2, games)
+    assert Counter(frozenset(game.names) for game in played) == Counter(
+        dict.fromkeys(map(frozenset, combinations(bots(n), 2)), games)
+    )
+    first = Counter(game.names[0] for game in played)
+    assert all(abs(2 * first[name] - games * (n - 1)) <= 1 for name in bots(n))
+    with pytest.raises(FormatError, match="^contest.games_per_pair: expected a multiple of 2, "):
+        scheduled(bots(n), 2, games, paired=True)
+
+
+def test_a_second_leg_turns_the_seats() -> None:
+    form = scheduled(bots(5), 2, 1)
+    first = [game.names for game in form.planned(1, form.total + 1)]
+    form.extend(1)
+    assert [game.names[::-1] for game in form.planned(11, 21)] == first
+    with pytest.raises(FormatError, match=r"^expected a number above 0 games, got 0$"):
+        form.extend(0)
 
 
 def test_a_single_game_has_the_bots_in_the_order_of_their_seats() -> None:

@@ -92,10 +92,10 @@ function matchTable(contest, round) {
     el("td", { class: "num" }, scoreOf(match, 0)),
     el("td", { class: "num" }, scoreOf(match, 1)),
     el("td", { class: "name-cell" }, nameOf(contest, match, 1)),
-    el("td", {}, named(match.state)),
-    el("td", {}, gamesOf(contest, match)));
+    el("td", { class: "rest" }, named(match.state)),
+    el("td", { class: "rest" }, gamesOf(contest, match)));
   const heads = [[t`Match`, "num"], [t`First seat`], [t`Score`, "num"], [t`Score`, "num"], [t`Second seat`], [t`State`], [t`Games`]];
-  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": round.title }, el("table", { class: "rounds" },
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": round.title }, el("table", { class: "rounds cards" },
     el("thead", {}, el("tr", {}, ...heads.map(([head, kind]) => el("th", { scope: "col", class: kind ?? null }, head)))),
     el("tbody", {}, ...round.matches.map(row))));
 }
