@@ -33,24 +33,42 @@ CONFIG = ContestConfig(
 
 
 class Organiser:
-    """Gives an order again until it is durable, as a person does who has seen no answer."""
+    """Gives an order again until it is durable, as a person does who has seen no answer.
+
+    A power cut may take back an order that was answered: it is not among the orders then, and given again.
+    """
 
     def __init__(self, world: World) -> None:
         self._world = world
+        self._orders: set[str] = set()
 
     def give(self, verb: str, target: str, then: Callable[[], None], **more: Any) -> None:
-        """Call `then` when it is carried out."""
+        """Call `then` when it is carried out, and again if it was taken back."""
         world, who = self._world, f"{verb} {target}"
 
         def attempt() -> None:
             server = world.server
-            if server.alive and any(order.who == who for order in world.contest.overview().orders):
+            if self._is_known(who):
                 then()
+                world.queue.after(SECOND, look)
             elif server.finished is None:
                 server.order("life", verb, target, who=who, **more)
                 world.queue.after(50 * MS, attempt)
 
-        world.queue.after(20 * MS, attempt)
+        def look() -> None:
+            server = world.server
+            if server.finished is None and server.alive and not self._is_known(who):
+                attempt()
+            elif server.finished is None and not (server.alive and server.crashes):
+                world.queue.after(SECOND, look)
+
+        if who not in self._orders:
+            self._orders.add(who)
+            world.queue.after(20 * MS, attempt)
+
+    def _is_known(self, who: str) -> bool:
+        alive = self._world.server.alive
+        return alive and any(order.who == who for order in self._world.contest.overview().orders)
 
 
 def play(crash: int = 0, *, power: bool = False, **config: Any) -> tuple[World, int]:

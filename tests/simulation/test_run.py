@@ -115,7 +115,7 @@ class TestTheCommand:
         )
 
     def test_validation_games_are_counted(self) -> None:
-        """ann, bob and late play one each; eve's first has a fault, and so have the three that mad may play."""
+        """ann, bob and late play one each; eve two, the first with a fault; mad three, all with one."""
         world, _ = test_validation.play()
         tally = Tally()
         tally.add(world)

@@ -142,6 +142,11 @@ class LateEntry(ABC):
         """
         raise FormatError(f'contest.format: "{self.NAME}" cannot be extended')
 
+    @classmethod
+    def games_multiple(cls, terms: Terms) -> int:
+        """Where all groups play the same number of games, it is a multiple of this."""
+        return terms.seats
+
     @staticmethod
     def _check_games(games: int, multiple: int) -> None:
         """Raise FormatError for a number by which a contest cannot be extended."""

@@ -16,7 +16,7 @@ class RoundRobin(Scheduled):
         super().__init__(terms, fair_order(len(terms.names), terms.seats))
 
     @classmethod
-    def multiple(cls, terms: Terms) -> int:
+    def games_multiple(cls, terms: Terms) -> int:
         # In one game of each pair every bot has each seat equally often, give or take one (`CirclePairs`).
         # Two bots have one pair, and no other in which the seats are made even.
         if terms.seats == 2 and len(terms.names) > 2 and not terms.paired:

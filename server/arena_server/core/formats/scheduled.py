@@ -106,17 +106,12 @@ class Scheduled(Format):
     @classmethod
     def check(cls, terms: Terms) -> None:
         super().check(terms)
-        multiple = cls.multiple(terms)
+        multiple = cls.games_multiple(terms)
         if terms.games < multiple or terms.games % multiple:
             raise FormatError(
                 f"contest.games_per_pair: expected a multiple of {multiple}, so that every bot has each "
                 f"seat equally often, got {terms.games}"
             )
-
-    @classmethod
-    def multiple(cls, terms: Terms) -> int:
-        """The number of games of a group is a multiple of this."""
-        return terms.seats
 
     # -- what is known in advance
 
@@ -192,7 +187,7 @@ class Scheduled(Format):
         return self._games - self._played[group] + len(self._again.get(group, ()))
 
     def extend(self, games: int, first: int | None = None) -> None:
-        self._check_games(games, self.multiple(self.terms))
+        self._check_games(games, self.games_multiple(self.terms))
         first = self._next if first is None else first
         self._next = self.numbers.add(first, 0, len(self.groups), self._games, games)
         for group, played in enumerate(self._played):

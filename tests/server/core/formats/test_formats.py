@@ -116,7 +116,7 @@ def test_a_single_round_robin_has_even_seats(n: int, games: int) -> None:
     )
     first = Counter(game.names[0] for game in played)
     assert all(abs(2 * first[name] - games * (n - 1)) <= 1 for name in bots(n))
-    with pytest.raises(FormatError, match="^contest.games_per_pair: expected a multiple of 2, "):
+    with pytest.raises(FormatError, match=r"^contest.games_per_pair: expected a multiple of 2, "):
         scheduled(bots(n), 2, games, paired=True)
 
 
