@@ -6,19 +6,25 @@ mean      own points, the mean over all replies, 3 plies            tuned on
 ties      own points, 3 plies, a random one of the equal moves      held out
 switch    3 plies, cooperative and spoiling in turn                 held out
 builder   own points and pairs of equal neighbours, 2 plies         held out
+tree        own points less half of the others', a tree search by samples of 8 plies    tuned on
+treelead    the lead, the same search                           held out
 weighW-F-D  own points less W of the others' and F of what falls, D plies; any of equal moves (Weigher)
 """
 
 from __future__ import annotations
 
+import math
 import random
 from abc import abstractmethod
 from collections.abc import Iterator
+
+import numpy as np
 
 from arena_engines.engine import Engine
 from arena_engines.insertion.champion import search
 from arena_engines.insertion.evaluation import COOPERATIVE, FELL, INFINITY, MINE, SPOILING
 from arena_engines.insertion.fixed_depth import InsertionPosition, Task, task_of
+from arena_engines.insertion.master.movegen import Memory
 from arena_engines.jit import compiled
 from arena_protocol.games.insertion.board import Planes
 from arena_protocol.games.insertion.rules import MOVES, NOT_TOP, count, distinct_moves, play
@@ -94,6 +100,87 @@ def weighed_search(
                 beta = min(beta, value)
             if alpha >= beta:
                 break
+    return best
+
+
+#: A node of `sampled_tree`, by move: the child, its visits, the sum of its values. Move 0 is not used.
+NODE, VISITS, SUMS = 48, 16, 32
+#: Plies of a sample, their number, and the weight of exploring, in hundredths of a cell.
+SAMPLE_PLIES, SAMPLES, EXPLORING = 8, 2000, 250
+#: The path of a sample in front of the nodes: by ply the node, the move, and the cells removed.
+PATH = 3 * (SAMPLE_PLIES + 1)
+
+
+def greedy_move(p0: int, p1: int, p2: int, picture: int, start: int) -> int:
+    """Return the first of the moves of the most points, counted from `start` (0..14) on."""
+    best, most = 1, -1
+    for turn in range(MOVES):
+        move = 1 + (start + turn) % MOVES
+        removed = play(p0, p1, p2, move, picture)[3]
+        if removed > most:
+            best, most = move, removed
+    return best
+
+
+def chosen(node: int, distinct: int, start: int, mem: Memory) -> int:
+    """Return a move without visits, else that of the highest upper confidence bound."""
+    visits = 0
+    for move in range(1, MOVES + 1):
+        visits += mem[node + VISITS + move]
+    best, most = 0, 0.0
+    for turn in range(MOVES):
+        move = 1 + (start + turn) % MOVES
+        if distinct >> move & 1:
+            seen = mem[node + VISITS + move]
+            if seen == 0:
+                return move
+            bound = mem[node + SUMS + move] / seen + EXPLORING * math.sqrt(math.log(visits) / seen)
+            if best == 0 or bound > most:
+                best, most = move, bound
+    return best
+
+
+def sampled_tree(p0: int, p1: int, p2: int, pictures: int, plies: int, theirs: int, mem: Memory) -> int:
+    """Return the most visited move of a tree search whose samples end with greedy moves.
+
+    `theirs`: what another's cell counts, in hundredths of an own one; mem[0] is the state of the generator.
+    """
+    root = 1 + PATH
+    mem[root : root + NODE] = 0
+    nodes = 1
+    for _ in range(SAMPLES):
+        q0, q1, q2, rest = p0, p1, p2, pictures
+        node = root
+        for ply in range(plies):
+            mem[0] = mem[0] * 6364136223846793005 + 1442695040888963407
+            start = (mem[0] >> 33 & 0x7FFFFFFF) % MOVES
+            mem[1 + 3 * ply] = node
+            if node:
+                move = chosen(node, distinct_moves(q0, q1, q2), start, mem)
+                after = mem[node + move]
+                if after == 0 and mem[node + VISITS + move]:
+                    after = root + nodes * NODE
+                    mem[node + move] = after
+                    mem[after : after + NODE] = 0
+                    nodes += 1
+                node = after
+            else:
+                move = greedy_move(q0, q1, q2, rest & 7, start)
+            q0, q1, q2, removed, _, _ = play(q0, q1, q2, move, rest & 7)
+            mem[2 + 3 * ply] = move
+            mem[3 + 3 * ply] = removed
+            rest >>= 3
+        mine, others = 0, 0
+        for ply in range(plies - 1, -1, -1):
+            mine, others = others + mem[3 + 3 * ply], mine
+            node = mem[1 + 3 * ply]
+            if node:
+                mem[node + VISITS + mem[2 + 3 * ply]] += 1
+                mem[node + SUMS + mem[2 + 3 * ply]] += 100 * mine - theirs * others
+    best = 1
+    for move in range(1, MOVES + 1):
+        if mem[root + VISITS + move] > mem[root + VISITS + best]:
+            best = move
     return best
 
 
@@ -237,6 +324,35 @@ class Builder(Rival):
         return values
 
 
+class Tree(Rival):
+    """Searches a tree by samples; the other's cell counts half of an own one."""
+
+    name = "tree"
+    theirs = 50
+
+    def __init__(self, seed: int = 0) -> None:
+        super().__init__(seed)
+        self._mem = np.zeros(1 + PATH + (SAMPLES + 1) * NODE, dtype=np.int64)
+        self._mem[0] = seed
+
+    def warm_up(self) -> None:
+        self._tree = compiled(sampled_tree, "int64(int64, int64, int64, int64, int64, int64, int64[::1])")
+
+    def weights(self, position: InsertionPosition) -> Weights:
+        return 100, -self.theirs
+
+    def choose(self, position: InsertionPosition) -> int:
+        task = task_of(position, SAMPLE_PLIES)
+        return self._tree(*task.planes, task.pictures, task.depth, self.theirs, self._mem)
+
+
+class TreeLead(Tree):
+    """The same for the lead."""
+
+    name = "treelead"
+    theirs = 100
+
+
 class Weigher(Rival):
     """Counts others' cells at `theirs` and pictures pushed off at `fell`, in hundredths of an own cell."""
 
@@ -281,6 +397,7 @@ TUNED: tuple[type[Rival], ...] = (
     Half,
     Noisy,
     Mean,
+    Tree,
     weigher(30, 0, 4),
     weigher(150, 0, 5),
     weigher(200, 100, 4),
@@ -289,6 +406,7 @@ HELD_OUT: tuple[type[Rival], ...] = (
     Ties,
     Switch,
     Builder,
+    TreeLead,
     weigher(20, 50, 5),
     weigher(70, 100, 4),
     weigher(135, 0, 5),

@@ -34,8 +34,8 @@ LEAF = 2
 DEEPEST = 20
 #: The width of plans behind sampled pictures: many samples are worth more than wide plans for few.
 SAMPLED_WIDTH = 8
-#: The same against sets of equal replies: docs/engines.md.
-SET_WIDTH = 4
+#: Plies of the exact search behind one predicted reply, where that is any of a set: docs/engines.md.
+SET_LEAF = 5
 #: Plies of a search that takes less than a millisecond.
 SHALLOW = 4
 #: The next beam starts only if it can be this much wider, and is at most GROWTH times as wide.
@@ -134,13 +134,14 @@ def sampled(
     all moves if no sample was finished.
     """
     sums = [IMPOSSIBLE] * 16
-    plies, width = request.known + ahead, SAMPLED_WIDTH
+    plies, leaf = request.known + ahead, LEAF
     if model.order == ALL:
-        plies, width = min(plies, SHORT), SET_WIDTH
+        # A longer plan would choose its next moves by which member of the set was drawn, as if it knew it.
+        plies, leaf = min(plies, 2 + SET_LEAF), SET_LEAF
     extended = request._replace(known=plies)
     with time_limit(work, seconds):
         draw(ahead)
-        while _beam(work, extended, model, width):
+        while _beam(work, extended, model, SAMPLED_WIDTH, leaf):
             for move, value in enumerate(work.first_values):
                 if value > -INFINITY:
                     sums[move] = value + (sums[move] if sums[move] > IMPOSSIBLE else 0)
@@ -149,14 +150,14 @@ def sampled(
     return sums
 
 
-def _beam(work: Workspace, request: SearchRequest, model: OpponentModel, width: int) -> int:
+def _beam(work: Workspace, request: SearchRequest, model: OpponentModel, width: int, leaf: int = LEAF) -> int:
     return work.beam(
         request.planes,
         model.view,
         request.ply,
         width=width,
         plies=request.known,
-        leaf=LEAF,
+        leaf=leaf,
         reply_depth=model.depth,
         reply_order=model.order,
         confidence=model.confidence,

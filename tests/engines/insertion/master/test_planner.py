@@ -11,6 +11,7 @@ from arena_engines.insertion.master.opponent import (
 from arena_engines.insertion.master.planner import (
     IMPOSSIBLE,
     NOTHING,
+    SET_LEAF,
     Ponder,
     SearchRequest,
     ThreadPool,
@@ -95,6 +96,24 @@ def test_sets_of_equal_replies_are_drawn_again_for_every_sample(request_and_work
     ]
     assert len(drawn) > 2
     assert set(drawn) == {0}
+
+
+def test_behind_a_set_of_replies_no_further_one_is_drawn(request_and_work: Planning) -> None:
+    """A plan that knows which members are drawn later chooses its moves by them."""
+    request, work = request_and_work
+
+    def one_sample(known: int) -> list[int]:
+        numbers = iter((work.draw_replies, lambda _: work.stop()))
+        return sampled(
+            work,
+            request._replace(known=known),
+            OpponentModel(POINTS_MODEL, 2, ALL),
+            LONG,
+            lambda _: next(numbers)(1),
+            0,
+        )
+
+    assert one_sample(20) == one_sample(2 + SET_LEAF) != one_sample(1 + SET_LEAF)
 
 
 def test_threads_work_at_once_and_answers_in_order() -> None:
