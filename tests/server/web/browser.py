@@ -51,6 +51,17 @@ ARGUMENTS = [
 ]
 DESKTOP, PHONE = (1280, 900), (390, 844)
 LIMIT_MS = 30_000
+#: Collects what moves on a page without a visitor's doing, by the browser's own measure.
+WATCH_SHIFTS = """
+window.shifts = [];
+new PerformanceObserver((list) => {
+  for (const { value, sources } of list.getEntries()) {
+    const moved = sources.map(({ node, previousRect: a, currentRect: b }) =>
+      `${node?.className || node?.nodeName} from ${a.x},${a.y} to ${b.x},${b.y}`);
+    if (value) window.shifts.push(`${value}: ${moved.join("; ")}`);
+  }
+}).observe({ type: "layout-shift", buffered: true });
+"""
 
 
 @contextmanager
@@ -136,6 +147,10 @@ class Watched:
         for found in axe.Axe().run(page).response["violations"]:
             nodes = "; ".join(node["html"][:120] for node in found["nodes"][:3])
             self.complaints.append(f"axe: {found['id']}: {found['help']}: {nodes}")
+
+    def check_still(self, page: Page) -> None:
+        """Hold that nothing on the page has moved by itself; `WATCH_SHIFTS` has to be its first script."""
+        self.complaints += [f"moved: {shift}" for shift in page.evaluate("window.shifts")]
 
     def close(self) -> None:
         """Close all pages; what they complain of afterwards does not count."""

@@ -41,6 +41,13 @@ LOST = "The connection is lost"
 #: The sign before the button that follows the game.
 MARK = "getComputedStyle(document.querySelector('.follow'), '::before').content"
 
+#: How many tones a page has made.
+COUNT_TONES = """
+window.tones = 0;
+const made = AudioContext.prototype.createOscillator;
+AudioContext.prototype.createOscillator = function () { window.tones++; return made.call(this); };
+"""
+
 
 def test_a_contest_is_shown_to_its_final_totals(pages: Watched, node: Node, tmp_path: Path) -> None:
     text = contest("first", "six", "zero", contest='probation = 0\nspectator_delay = "0s"', game="plies = 30")
@@ -248,7 +255,14 @@ def test_small_boards_mark_the_mover_zombies_and_what_is_over(pages: Watched, tm
         bots='[[bot]]\nname = "ann"\nperson = true\n[[bot]]\nname = "tom"\n',
     )
     with Web(text, tmp_path, 1) as server:
-        page = pages.open(server.page("index.html"))
+        page = pages.open(server.page("index.html"), prepare=lambda page: page.add_init_script(COUNT_TONES))
+        sound = page.get_by_role("button", name="Sound at the end of a game")
+        assert sound.get_attribute("aria-pressed") == "false"
+        sound.click()
+        page.wait_for_function("window.tones === 2")
+        page.reload()  # it is remembered
+        assert sound.get_attribute("aria-pressed") == "true"
+        page.keyboard.press("Tab")
         bots = Players(server.port, [("tom", "illegal:ply=2")])
         ann = Person(server, "ann")
         ann.ready()
@@ -270,6 +284,7 @@ def test_small_boards_mark_the_mover_zombies_and_what_is_over(pages: Watched, tm
         ann.play(3, "7")
         over = page.locator(".card.over")
         over.wait_for()
+        page.wait_for_function("window.tones === 2")
         assert page.locator(".card.over .row.moving").count() == 0
         with Results(server.database) as results:
             (ended,) = results.rows(results.contest("trial"))

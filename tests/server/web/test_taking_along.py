@@ -23,7 +23,7 @@ from arena_server.web.access import WebPorts
 from arena_server.web.app import archive_app
 
 from ..records import Kept
-from .browser import DESKTOP, PHONE, Watched
+from .browser import DESKTOP, PHONE, WATCH_SHIFTS, Watched
 from .running import running
 
 if TYPE_CHECKING:
@@ -159,6 +159,18 @@ def test_files_of_a_game(pages: Watched, site: str) -> None:
         page.get_by_role("button", name="Save: Moves as text").click()
     assert Path(text.value.path()).read_text().startswith('[Contest "test"]\n[Id "g1"]')
     pages.shoot(page, "share-phone")
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+def test_nothing_moves_while_a_game_is_shown(pages: Watched, site: str, size: tuple[int, int]) -> None:
+    url = f"{site}/game.html?contest=1&game=g1#ply=0"
+    page = pages.open(url, size, prepare=lambda page: page.add_init_script(WATCH_SHIFTS))
+    page.wait_for_selector(".badge.true")
+    page.evaluate("document.querySelector('.speed').value = 16")
+    page.dispatch_event(".speed", "change")
+    page.dispatch_event("[aria-label='Play (space)']", "click")  # no input of a visitor, which excuses a move
+    page.locator(".counter", has_text=f"ply {PLIES} of {PLIES}").wait_for()
+    pages.check_still(page)
 
 
 def test_only_a_site_that_may_be_framed_offers_the_code(site: str) -> None:

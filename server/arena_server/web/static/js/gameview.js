@@ -11,6 +11,8 @@ const PACE = 1.25;
 /** What a phase of an animation takes at speed 1, in ms. */
 const PHASE_MS = 170;
 const MOVES_SHOWN = 300;
+/** A sentence with a longer name may need two lines. */
+const LONG_NAME = 16;
 /** The longest clock of all stands for a game without one. */
 const NO_CLOCK_MS = 864_000_000;
 
@@ -28,17 +30,18 @@ export class GameView {
     this.charts = this.#charts();
     this.evaluation = this.charts.at(-1);
     this.badge = el("p", { class: "badge" });
-    this.shares = el("div", { class: "shares", "aria-hidden": "true" }, ...timeline.info.names.map((_, i) => el("b", { class: `s${i + 1}` })));
+    this.shares = new ShareBar(timeline.info.names.length);
     this.leaning = el("div", { class: "leaning", role: "img" }, el("i"));
     this.decisive = el("details", { class: "moves-box", hidden: true });
     this.moves = el("ol", { class: "moves" });
     this.controls = this.#controls();
     const cards = this.seats.map((seat) => seat.element);
     const half = Math.ceil(cards.length / 2);
-    this.element = el("div", { class: timeline.decided ? "game decided" : "game" },
+    const kinds = { decided: timeline.decided, few: cards.length === 2, "long-names": Math.max(...timeline.info.names.map((name) => name.length)) > LONG_NAME };
+    this.element = el("div", { class: ["game", ...Object.keys(kinds).filter((kind) => kinds[kind])].join(" ") },
       // On a phone the first seats are above the board, and the others below it.
       el("div", { class: "left" }, el("div", { class: "seats first" }, ...cards.slice(0, half)), el("div", { class: "seats rest" }, ...cards.slice(half)), this.badge),
-      el("div", { class: "stage" }, this.shares, el("div", { class: "board-row" }, this.leaning, this.board.element), this.board.extra ?? null, this.status),
+      el("div", { class: "stage" }, this.shares.element, el("div", { class: "board-row" }, this.leaning, this.board.element), this.board.extra ?? null, this.status),
       this.controls,
       el("div", { class: "side" }, this.decisive, this.#movesBox(),
         el("div", { class: "charts" }, ...this.charts.map((chart) => el("figure", {}, el("figcaption", {}, chart.title, this.#legend()), chart.element)))));
@@ -177,7 +180,7 @@ export class GameView {
     const last = timeline.ply(ply);
     const over = timeline.end !== null && ply === timeline.length;
     const winner = timeline.winner(ply);
-    this.#showShares(points);
+    this.shares.show(points);
     this.seats.forEach((card, i) => card.show({ won: winner === i + 1,
       points: points[i], clock: clocks[i], bank: timeline.info.clock_ms, moving: mover === i + 1,
       gained: last?.seat === i + 1 ? last.points : 0, fault: timeline.fault(i + 1, ply),
@@ -189,15 +192,6 @@ export class GameView {
     this.status.replaceChildren(el(over ? "strong" : "span", {}, this.#sentence(ply)));
     this.#showMoves();
     this.onply?.(ply);
-  }
-
-  /** Who has how much of all points; of a game without points who has won. */
-  #showShares(points) {
-    const sum = points.reduce((a, b) => a + b, 0);
-    [...this.shares.children].forEach((share, i) => {
-      share.style.flexGrow = sum ? points[i] / sum : 1;
-      share.textContent = numberText(points[i]);
-    });
   }
 
   #showLeaning(until) {
@@ -363,6 +357,32 @@ function icon(name) {
   return svg("svg", { viewBox: "0 0 20 20", width: 16, height: 16, "aria-hidden": "true", class: "icon" }, svg("path", { d: ICONS[name] }));
 }
 
+/** The least part of the bar that a seat has, so that its points can be read. */
+const LEAST_SHARE = 0.09;
+
+/** Who has how much of all points: a layer for each seat, of which those before the last end where the next one begins. */
+class ShareBar {
+  constructor(seats) {
+    this.fills = Array.from({ length: seats }, (_, i) => el("i", { class: `s${i + 1}` }));
+    this.labels = this.fills.map(() => el("b"));
+    this.element = el("div", { class: "shares", "aria-hidden": "true" }, ...this.fills.toReversed(), ...this.labels);
+  }
+
+  show(points) {
+    const sum = points.reduce((a, b) => a + b, 0);
+    const shares = points.map((value) => Math.max(LEAST_SHARE, sum ? value / sum : 1 / points.length));
+    const whole = shares.reduce((a, b) => a + b, 0);
+    let end = 0;
+    points.forEach((value, i) => {
+      // Moved, not made wider: what moves others on the page is counted against it.
+      if (i && i < points.length - 1) this.labels[i].style.transform = `translateX(${100 * end}%)`;
+      end += shares[i] / whole;
+      if (i < points.length - 1) this.fills[i].style.transform = `translateX(${100 * (end - 1)}%)`;
+      this.labels[i].textContent = numberText(value);
+    });
+  }
+}
+
 export class SeatCard {
   constructor(seat, name, address) {
     this.points = el("span", { class: "points" });
@@ -373,7 +393,7 @@ export class SeatCard {
     this.state = el("span", { class: "state" });
     this.note = el("div", { class: "note" });
     this.element = el("section", { class: `seat s${seat}`, "aria-label": t`Seat ${seat}: ${name}` },
-      el("h2", {}, el("span", { class: "dot" }), address ? el("a", { href: address }, name) : name),
+      el("h2", {}, el("span", { class: "dot" }), address ? el("a", { href: address }, name) : el("span", {}, name)),
       el("p", { class: "score" }, this.points, el("span", { class: "unit" }, t` points `), this.gained),
       el("p", { class: "time" }, this.clock, this.bar), this.state, this.note);
   }
@@ -386,10 +406,12 @@ export class SeatCard {
     this.element.classList.toggle("won", won);
     this.element.classList.toggle("zombie", fault !== null);
     this.state.textContent = fault !== null ? t`zombie since ply ${fault.ply}: ${fault.kind}${lineText(fault.line)}` : won ? t`wins` : moving ? t`to move` : "";
+    this.state.title = this.state.textContent;
   }
 
   showNote(note) {
     this.note.replaceChildren(...(note === null ? [] : noteParts(note)));
+    this.note.title = [...this.note.children].map((part) => part.textContent).join("\n");
   }
 
   showClock(ms, bank) {

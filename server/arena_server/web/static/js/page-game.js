@@ -8,6 +8,7 @@ import { gamePath, LiveGame } from "./livegame.js";
 import { decodeRecord } from "./record.js";
 import { showRecord } from "./replay.js";
 import { RULES } from "./rules.js";
+import { ring, soundButton } from "./sound.js";
 import { t } from "./texts.js";
 
 applyTheme();
@@ -112,12 +113,12 @@ function watch() {
       view = new GameView(timeline, { botLink, live: true });
       if (!followed) { view.following = false; view.go(Math.min(ply, timeline.length)); }
       showTitle(timeline.info.names);
-      main.replaceChildren(gameHead(timeline.info.names, [tag, t` game ${game} of ${timeline.info.game}`], { back: back(), tools: embedded ? [] : [nextRunning(), el("a", { class: "button", href: link("tv.html", { contest }) }, t`TV`)] }), banner, view.element);
+      main.replaceChildren(gameHead(timeline.info.names, [tag, t` game ${game} of ${timeline.info.game}`], { back: back(), tools: embedded ? [] : [soundButton(), nextRunning(), el("a", { class: "button", href: link("tv.html", { contest }) }, t`TV`)] }), banner, view.element);
       keys.view = view;
     },
     ongrow: () => view.grown(),
     onnote: () => view.noted(),
-    onover: () => { live.close(); clearInterval(clock); showTag("over"); untilRecord(0); },
+    onover: () => { ring(); live.close(); clearInterval(clock); showTag("over"); untilRecord(0); },
     onstate: (state) => {
       banner.textContent = state === "lost" ? t`The connection is lost; the game may be further on. Connecting again ...` : "";
       view?.element.classList.toggle("stale", state !== "live");

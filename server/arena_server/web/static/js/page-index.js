@@ -1,7 +1,7 @@
 // The first page: running games, and all contests of the database.
 
 import { get } from "./api.js";
-import { aboutSite, applyTheme, el, link, numberText, pageHeader } from "./dom.js";
+import { aboutSite, applyTheme, el, inTime, link, numberText, pageHeader } from "./dom.js";
 import { Wall } from "./wall.js";
 import { named, t } from "./texts.js";
 
@@ -14,13 +14,16 @@ async function begin() {
   const { contests } = await get("contests.json");
   const { text } = aboutSite();
   let headed = 0;
+  const walls = [];
   const parts = text ? [el("p", { class: "about" }, text)] : [];
   if (site.live) {
     for (const running of contests.filter((contest) => (site.running ?? []).includes(contest.id) && contest.status === "running").reverse()) {
-      parts.push(el("section", { "aria-label": t`Running games` }, el(headed++ ? "h2" : "h1", {}, t`Now playing: `, el("a", { href: link("contest.html", { id: running.id }) }, running.name)), new Wall(running.id).element));
+      walls.push(new Wall(running.id, { sound: !walls.length }));
+      parts.push(el("section", { "aria-label": t`Running games` }, el(headed++ ? "h2" : "h1", {}, t`Now playing: `, el("a", { href: link("contest.html", { id: running.id }) }, running.name)), walls.at(-1).element));
     }
   }
   parts.push(el("section", { class: "list" }, el(headed++ ? "h2" : "h1", {}, t`Contests`), contests.length ? table(contests) : el("p", { class: "empty" }, t`No contest has begun yet.`)));
+  await inTime(Promise.all(walls.map((wall) => wall.ready)));
   main.replaceChildren(...parts);
 }
 

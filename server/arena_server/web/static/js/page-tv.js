@@ -6,6 +6,7 @@ import { applyTheme, el, numberText, pageHeader, parameter, resultText, waitingT
 import { gameLink, SeatCard } from "./gameview.js";
 import { choose, interest, RECENT_MS } from "./interest.js";
 import { gamePath, LiveGame } from "./livegame.js";
+import { ring, soundButton } from "./sound.js";
 import { named, t } from "./texts.js";
 
 /** The result stays on the screen for so long. */
@@ -88,13 +89,13 @@ function watch(id) {
       const half = Math.ceil(cards.length / 2);
       stage.replaceChildren(
         el("div", { class: "tv-seats" }, ...cards.slice(0, half).map((card) => card.element)),
-        el("div", { class: "tv-board" }, board.element, board.extra ?? null, status),
+        el("div", { class: "tv-board" }, state.contest === null ? board.element : el("a", { class: "tv-open", href: gameLink(state.contest, id), title: t`Open the game` }, board.element), board.extra ?? null, status),
         el("div", { class: "tv-seats" }, ...cards.slice(half).map((card) => card.element)));
       shown = timeline.length;
       show(timeline, false);
     },
     ongrow: () => { const grown = live.timeline.length === shown + 1; shown = live.timeline.length; board.stop(); show(live.timeline, grown); },
-    onover: () => { state.until = performance.now() + RESULT_MS; },
+    onover: () => { ring(); state.until = performance.now() + RESULT_MS; },
     onstate: (connection) => {
       stage.classList.toggle("stale", connection !== "live");
       if (live.timeline === null) return;
@@ -130,7 +131,7 @@ async function begin() {
   const full = el("button", { type: "button", class: "full", onclick: () => document.documentElement.requestFullscreen?.() }, t`Full screen`);
   main.classList.add("tv");
   main.replaceChildren(el("h1", { class: "visually-hidden" }, t`Running game`), stage, leaders,
-    el("div", { class: "tv-foot" }, title, upcoming, el("span", { class: "tools" }, open, pin, full)));
+    el("div", { class: "tv-foot" }, title, upcoming, el("span", { class: "tools" }, open, pin, soundButton(), full)));
   pin.disabled = true;
   hideMenu();
   stage.replaceChildren(waiting);

@@ -69,7 +69,7 @@ const BULGARIAN = {
   "Record": "Записът", "Code to embed the game": "Код за вграждане", "{}: copied": "{}: копирано", "{}: saved": "{}: запазено", "{}: {} %": "{}: {} %", "This browser does not let the page copy": "Браузърът не позволява на страницата да копира",
   // TV
   "Open the game": "Отвори партията", "Stay with this game until it is over": "Остани при тази партия до края ѝ", "Pin": "Задръж", "Waiting for the next game ...": "Чака се следващата партия ...", "Next: {} ({})": "Следва: {} ({})", "Game {}, ply {}": "Партия {}, ход {}", ", first: {}": ", първи: {}",
-  "{} is {}, {} games were played{}.": "{}: {}, изиграни партии: {}{}.", "Full screen": "Цял екран", "Running game": "Текуща партия", "This server shows no running games.": "Този сървър не показва текущи партии.",
+  "{} is {}, {} games were played{}.": "{}: {}, изиграни партии: {}{}.", "Full screen": "Цял екран", "Sound at the end of a game": "Звук в края на партия", "Running game": "Текуща партия", "This server shows no running games.": "Този сървър не показва текущи партии.",
   // playing
   "Opponent": "Противник", "Engine, from weak to strong": "Програма, от слаба към силна", "Easy": "Лесен", "Medium": "Среден", "Strong": "Силен", "Another engine": "Друга програма", "Other people": "Други хора", "A second person": "Втори човек", "by a link": "с връзка",
   "Your name (in the record)": "Вашето име (в записа)", "Letters and digits of English, and . _ -": "Латински букви и цифри, и . _ -", "Moves may be taken back": "Ходовете могат да се връщат", "With hints, and moves may be taken back": "С подсказки и връщане на ходове", "moves taken back: {}": "върнати ходове: {}",

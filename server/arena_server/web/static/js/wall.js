@@ -5,6 +5,7 @@ import { makeBoard } from "./boards.js";
 import { el, numberText, clockText, resultText } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { makeGame, RULES } from "./rules.js";
+import { ring, soundButton } from "./sound.js";
 import { t } from "./texts.js";
 
 /** A position to show, from the summary of a game. */
@@ -46,6 +47,7 @@ class Card {
       const clock = game.clock ? clockText(game.clock[i]) : "";
       const words = [won ? t`wins` : "", zombie ? t`zombie` : ""].filter(Boolean).join(", ");
       row.mark.replaceChildren(...(moving ? [el("span", { class: "visually-hidden" }, t`to move `), "▸ "] : []), words || clock);
+      row.element.title = [game.names[i], words].filter(Boolean).join(", ");
     });
     this.element.classList.toggle("over", game.end !== null);
     this.foot.textContent = `${game.game_id}, ${t`ply ${game.ply}`}${game.end ? t`. Over: ${resultText(game.names, game.totals, game.end).replaceAll(" : ", "\u00a0:\u00a0")}` : ""}`;
@@ -53,15 +55,19 @@ class Card {
 }
 
 export class Wall {
-  /** `onchange(games)` gets the summaries of all games shown; `filter(game)` leaves some out. */
-  constructor(contest, { onchange = () => {}, filter = () => true } = {}) {
+  /** `onchange(games)` gets the summaries of all games shown; `filter(game)` leaves some out; `sound` adds the button of the sound. */
+  constructor(contest, { onchange = () => {}, filter = () => true, sound = true } = {}) {
     this.cards = new Map();
     this.games = new Map();
     this.grid = el("div", { class: "wall" });
     this.empty = el("p", { class: "empty" }, t`No game is running.`);
-    this.element = el("div", {}, this.grid, this.empty);
+    this.element = el("div", { class: "wall-box" }, this.grid, this.empty, sound ? soundButton() : null);
+    /** Resolved once the running games are known. */
+    this.ready = new Promise((done) => { this.known = done; });
     this.stream = new LiveStream(livePath("boards", contest), {
       boards: ({ changed, shown, live }) => {
+        // Of the games that were seen running.
+        if (changed.some((game) => game.end && this.games.get(game.game_id)?.end === null)) ring();
         for (const game of changed) this.games.set(game.game_id, game);
         for (const id of this.games.keys()) if (!shown.includes(id)) this.games.delete(id);
         const wanted = shown.map((id) => this.games.get(id)).filter((game) => game?.names && filter(game));
@@ -78,6 +84,7 @@ export class Wall {
         });
         this.empty.hidden = wanted.length > 0;
         this.empty.textContent = live ? t`Running games cannot be shown now: ${live}. Trying again ...` : t`No game is running.`;
+        this.known();
         onchange(wanted);
       },
     }, (state) => this.element.classList.toggle("stale", state !== "live"));
