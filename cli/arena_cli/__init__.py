@@ -40,6 +40,9 @@ def main() -> NoReturn:
     gc.disable()
     # pydantic would otherwise search all installed distributions for plugins.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    # numpy is for matrices of a few hundred rows: with a thread for each core solving one takes longer,
+    # up to a hundred times on a machine that is busy.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         from arena_cli.app import app
 

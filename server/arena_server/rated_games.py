@@ -69,8 +69,11 @@ class Games:
         """Raises ValueError for games of different numbers of seats."""
         import numpy as np
 
-        flat = [outcome for observation in counts for outcome in observation]
-        numbers = {outcome: number for number, outcome in enumerate(dict.fromkeys(flat))}
+        numbers: dict[Outcome, int] = {}
+        # Each outcome is looked up once: of 140,000 the digests of the names are most of the time.
+        flat = [
+            numbers.setdefault(outcome, len(numbers)) for observation in counts for outcome in observation
+        ]
         seats = sorted({len(names) for names, _ in numbers})
         if len(seats) > 1:
             raise ValueError(f"expected games of one number of seats, got {seats}")
@@ -80,7 +83,7 @@ class Games:
         seated = np.array([index[name] for each, _ in numbers for name in each], dtype=np.intp).reshape(shape)
         places = np.array([place for _, each in numbers for place in each], dtype=np.intp).reshape(shape)
         order = _order(np.hstack([seated, places])) if numbers else np.zeros(0, dtype=np.intp)
-        kind = np.argsort(order)[np.array([numbers[outcome] for outcome in flat], dtype=np.intp)]
+        kind = np.argsort(order)[np.array(flat, dtype=np.intp)]
         sizes = np.array([len(observation) for observation in counts], dtype=np.intp)
         entries = np.full((len(sizes), max(sizes, default=0)), -1, dtype=np.intp)
         pairing = np.repeat(np.arange(len(sizes)), sizes)

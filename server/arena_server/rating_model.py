@@ -32,39 +32,48 @@ Choice = tuple[Menu, int, float]
 
 
 class _Choices:
-    """All choices from menus of one size, in arrays.
+    """All choices from menus of the same seats, in arrays.
 
-    The log-odds of the alternatives of a menu are `factors` (menu, alternative, parameter) times the
-    values of the parameters at `places` (menu, parameter). Of choice n `menu[n]` is the menu, `chosen[n]`
-    the alternative, `weight[n]` the weight and `pairing[n]` the kind of pairing.
+    The log-odds of the alternatives of a menu are `factors` (alternative, parameter) times the values of the
+    parameters at `places` (menu, parameter). Of choice n `menu[n]` is the menu, `chosen[n]` the alternative,
+    `weight[n]` the weight and `pairing[n]` the kind of pairing.
     """
 
     def __init__(
-        self, players: int, extra: int, draws: bool, menus: Ints, choices: tuple[Ints, Ints, Ints, Floats]
+        self,
+        sizes: tuple[int, int, bool],
+        seats: Sequence[int],
+        menus: Ints,
+        choices: tuple[Ints, Ints, Ints, Floats],
     ) -> None:
-        """`menus` (menu, alternative, 2): player and seat; `extra` parameters come behind the players'.
+        """`sizes`: players, parameters behind theirs, and whether the last of these is the tendency to draw.
 
-        `choices` are the pairing, the menu, the chosen alternative and the weight of each choice.
+        `menus` (menu, alternative) are players in the seats `seats`. `choices` are the pairing, the menu, the
+        chosen alternative and the weight of each choice.
         """
         import numpy as np
 
-        number, size = menus.shape[:2]
-        shared = np.broadcast_to(np.arange(players, players + extra), (number, extra))
-        self.places = np.concatenate([menus[..., 0], shared], axis=1)
-        self.factors = np.zeros((number, size + draws, size + extra))
-        self.factors[:, np.arange(size), np.arange(size)] = 1
-        of_menu, of_player = np.nonzero(menus[..., 1])  # the first seat has no advantage
-        self.factors[of_menu, of_player, size + menus[of_menu, of_player, 1] - 1] = 1
+        (players, extra, draws), size = sizes, len(seats)
+        shared = np.broadcast_to(np.arange(players, players + extra), (len(menus), extra))
+        self.places = np.concatenate([menus, shared], axis=1)
+        self.factors = np.zeros((size + draws, size + extra))
+        self.factors[np.arange(size), np.arange(size)] = 1
+        for alternative, seat in enumerate(seats):
+            if seat:  # the first seat has no advantage
+                self.factors[alternative, size + seat - 1] = 1
         if draws:
-            self.factors[:, size] = self.factors[:, :size].sum(axis=1) / 2
-            self.factors[:, size, -1] = 1
+            self.factors[size] = self.factors[:size].sum(axis=0) / 2
+            self.factors[size, -1] = 1
+        #: Where a menu adds to the matrix of second derivatives, laid out in a row.
+        whole = players + extra
+        self.cells = (self.places[:, :, None] * whole + self.places[:, None, :]).reshape(len(menus), -1)
         self.pairing, self.menu, self.chosen, self.weight = choices
 
     def chosen_weights(self, counts: Floats) -> Floats:
         """How often each alternative of each menu was chosen, with `counts` of each kind of pairing."""
         import numpy as np
 
-        number, size = self.factors.shape[:2]
+        number, size = len(self.places), len(self.factors)
         weights = self.weight * counts[self.pairing]
         found = np.bincount(self.menu * size + self.chosen, weights, minlength=number * size)
         chosen: Floats = found.astype(np.float64).reshape(number, size)
@@ -74,17 +83,25 @@ class _Choices:
         """The logarithm of the chance of each alternative of each menu."""
         import numpy as np
 
-        log_odds = np.einsum("map,mp->ma", self.factors, values[self.places])
+        log_odds = values[self.places] @ self.factors.T
         log_odds -= log_odds.max(axis=1, keepdims=True)
         logs: Floats = log_odds - np.log(np.exp(log_odds).sum(axis=1, keepdims=True))
         return logs
+
+    def spread(self, chances: Floats) -> Floats:
+        """The covariance of the factors of each menu, in a row: (menu, `cells`)."""
+        # That of the alternatives: their squares, less the square of the mean.
+        squares = (self.factors[:, :, None] * self.factors[:, None, :]).reshape(len(self.factors), -1)
+        mean = chances @ self.factors
+        found: Floats = chances @ squares - (mean[:, :, None] * mean[:, None, :]).reshape(len(mean), -1)
+        return found
 
     def gradients(self, values: Floats) -> Floats:
         """The gradient of each choice by the parameters of its menu."""
         import numpy as np
 
-        mean = np.einsum("ma,map->mp", np.exp(self.log_chances(values)), self.factors)
-        found: Floats = (self.factors[self.menu, self.chosen] - mean[self.menu]) * self.weight[:, None]
+        mean = np.exp(self.log_chances(values)) @ self.factors
+        found: Floats = (self.factors[self.chosen] - mean[self.menu]) * self.weight[:, None]
         return found
 
 
@@ -114,34 +131,33 @@ class RatingModel:
 
         first, second = games.seated.T
         codes, menu = np.unique(first * self._players + second, return_inverse=True)
-        menus = np.zeros((len(codes), 2, 2), dtype=np.intp)
-        menus[:, 0, 0], menus[:, 1, 0] = np.divmod(codes, self._players)
-        menus[:, 1, 1] = 1
+        menus = np.stack(np.divmod(codes, self._players), axis=1)
         chosen = np.where(games.places[:, 0] == games.places[:, 1], 2, games.places[:, 0])
         weight = np.ones(len(games.kind))
         choices = games.pairing, menu[games.kind], chosen[games.kind], weight
-        return _Choices(self._players, self._extra, self._has_draws, menus, choices)
+        return _Choices((self._players, self._extra, self._has_draws), (0, 1), menus, choices)
 
     def _more(self, games: Games) -> Iterator[_Choices]:
-        """The choices that the games make, by the size of their menus."""
+        """The choices that the games make, by the seats of their menus."""
         import numpy as np
 
         of_kind = [
             self._choices_of(*each) for each in zip(games.seated.tolist(), games.places.tolist(), strict=True)
         ]
-        found: dict[int, list[tuple[int, Choice]]] = {}
+        found: dict[tuple[int, ...], list[tuple[int, Choice]]] = {}
         for pairing, kind in zip(games.pairing.tolist(), games.kind.tolist(), strict=True):
             for choice in of_kind[kind]:
-                found.setdefault(len(choice[0]), []).append((pairing, choice))
-        for size in sorted(found):
-            numbers = {menu: place for place, menu in enumerate(dict.fromkeys(c[0] for _, c in found[size]))}
+                found.setdefault(tuple(seat for _, seat in choice[0]), []).append((pairing, choice))
+        for seats, made in sorted(found.items()):
+            numbers = {menu: place for place, menu in enumerate(dict.fromkeys(c[0] for _, c in made))}
+            menus = np.array([[player for player, _ in menu] for menu in numbers], dtype=np.intp)
             choices = (
-                np.array([pairing for pairing, _ in found[size]], dtype=np.intp),
-                np.array([numbers[menu] for _, (menu, _, _) in found[size]], dtype=np.intp),
-                np.array([chosen for _, (_, chosen, _) in found[size]], dtype=np.intp),
-                np.array([weight for _, (_, _, weight) in found[size]]),
+                np.array([pairing for pairing, _ in made], dtype=np.intp),
+                np.array([numbers[menu] for _, (menu, _, _) in made], dtype=np.intp),
+                np.array([chosen for _, (_, chosen, _) in made], dtype=np.intp),
+                np.array([weight for _, (_, _, weight) in made]),
             )
-            yield _Choices(self._players, self._extra, False, np.array(list(numbers), dtype=np.intp), choices)
+            yield _Choices((self._players, self._extra, False), seats, menus, choices)
 
     def seat_values(self, values: Floats) -> Floats:
         """The advantages of the seats behind the first."""
@@ -207,16 +223,12 @@ class RatingModel:
         total, gradient, curvature = 0.0, np.zeros(self._size), np.zeros(self._size**2)
         for each, chosen in zip(self._choices, self._chosen, strict=True):
             logs = each.log_chances(values)
-            expected = np.exp(logs) * chosen.sum(axis=1, keepdims=True)
+            chances, number = np.exp(logs), chosen.sum(axis=1, keepdims=True)
             total += float((chosen * logs).sum())
-            slope = np.einsum("ma,map->mp", chosen - expected, each.factors)
+            slope = (chosen - chances * number) @ each.factors
             gradient += np.bincount(each.places.ravel(), slope.ravel(), minlength=self._size)
-            # The covariance of the factors: their squares by alternative, less the square of the mean.
-            mean = np.einsum("ma,map->mp", np.exp(logs), each.factors)
-            spread = np.einsum("ma,map,maq->mpq", expected, each.factors, each.factors)
-            spread -= chosen.sum(axis=1)[:, None, None] * mean[:, :, None] * mean[:, None, :]
-            at = each.places[:, :, None] * self._size + each.places[:, None, :]
-            curvature += np.bincount(at.ravel(), spread.ravel(), minlength=self._size**2)
+            spread = each.spread(chances) * number
+            curvature += np.bincount(each.cells.ravel(), spread.ravel(), minlength=self._size**2)
         return total, gradient, curvature.reshape(self._size, self._size)
 
     def _scatter(self, values: Floats) -> Floats:

@@ -72,12 +72,15 @@ class Sums:
         if endings.place > last:
             endings = StoredEndings()
         self._count_endings(endings, last)
-        counts: Counter[Observation] = Counter()
+        counts: dict[Observation, int] = {}
         for kinds, games in chain(endings.complete.items(), zip(endings.begun.values(), repeat(1))):
-            outcomes = [self._outcome(kind, versions=versions) for kind in kinds]
+            outcomes = [
+                self._outcome(names, agents if versions else (), ending) for names, agents, ending in kinds
+            ]
             outcomes.sort()
-            counts[tuple(outcomes)] += games
-        return counts
+            observation = tuple(outcomes)
+            counts[observation] = counts.get(observation, 0) + games
+        return Counter(counts)
 
     def check_complete(self) -> None:
         """Raise ValueError if the row of a result is missing."""
@@ -228,8 +231,8 @@ class Sums:
             raise ValueError(f"games of {', '.join(names)}: agents: expected one for each seat")
         return names, agents, ending
 
-    def _outcome(self, kind: Kind, *, versions: bool) -> Outcome:
-        names, agents, ending = kind
+    def _outcome(self, names: tuple[str, ...], agents: tuple[str | None, ...], ending: str) -> Outcome:
+        """The players are versions of bots where they have `agents`."""
         places = self._places.get(ending)
         if places is None:
             ahead = [0] * self._seats
@@ -237,4 +240,4 @@ class Sums:
                 ahead[one] += sign == _MORE
                 ahead[other] += sign == _LESS
             places = self._places[ending] = places_of(ahead)
-        return tuple(map(version_of, names, agents)) if versions and agents else names, places
+        return tuple(map(version_of, names, agents)) if agents else names, places
