@@ -76,9 +76,9 @@ def command(config: Config, options: TournamentOptions = TournamentOptions(), as
     and status 1. One that crashes later is started again after 0.5, 1, 2, 4 and then every 8
     seconds, and resumes its game; after two equal crashes in one game it is at fault (disconnect)
     and is started again when that game is over. The games of a bot that stays away longer than contest.absent
-    (30s if the file gives none) are skipped: then the contest is incomplete, the last line names
-    the missing bots and counts the unplayed games by cause, and the status is 1. After Ctrl-C
-    running games are void, results are kept, the status is 130, and --resume continues.
+    (30s if the file gives none; never, if a bot has `person` or `submit`) are skipped: then the contest is
+    incomplete, the last line names the missing bots and counts the unplayed games by cause, and the status
+    is 1. After Ctrl-C running games are void, results are kept, the status is 130, and --resume continues.
 
     The page ends with the last game; with --keep-page, and in a terminal if a browser has been there, it
     stays until Ctrl-C, which then does not change the exit status. `arena site` writes it as files.
@@ -141,8 +141,8 @@ def _server_command(config: Path, file: ContestFile, options: TournamentOptions)
     port = options.port
     if port is None:
         port = file.server.port if "port" in file.server.model_fields_set else 0
-    # A person may take a while to open the link.
-    is_patient = file.contest.absent is not None or any(bot.person for bot in file.bot)
+    # A person may take a while to open the link, an author to send a version, and its check takes minutes.
+    is_patient = file.contest.absent is not None or any(bot.person or bot.submit for bot in file.bot)
     values = {
         "--port": port,
         "--database": options.database,

@@ -17,6 +17,8 @@ from tests.forked import Arena
 from tests.ports import quiet_port
 from tests.server.programs import PATIENCE_S, Outcome, Players, arena, contest, inside
 
+from arena_cli.tournament import TournamentOptions, _server_command
+from arena_server.config_file import parse_contest
 from arena_server.store.reader import Results
 
 pytestmark = pytest.mark.real
@@ -53,6 +55,24 @@ def play(folder: Path, text: str, *options: str, env: dict[str, str] | None = No
 def visit(url: str, accept: str) -> None:
     with urlopen(Request(url, headers={"Accept": accept}), timeout=PATIENCE_S) as answer:
         assert answer.status == 200
+
+
+@pytest.mark.parametrize(
+    ("bot", "given", "absent"),
+    [
+        ("", "", ["--absent", "30s"]),
+        ("", 'absent = "9s"', []),
+        (f'submit = true\ntoken_sha256 = "{"0" * 64}"', "", []),
+        ("person = true", "", []),
+    ],
+)
+def test_it_waits_for_whoever_takes_a_while(bot: str, given: str, absent: list[str], tmp_path: Path) -> None:
+    """The absence of a person, or of a version that is still to be sent, has no default limit."""
+    bots = engines("dummy") + f'[[bot]]\nname = "guest"\n{bot}\n'
+    path = tmp_path / "c.toml"
+    file = parse_contest(contest(bots=bots, contest=given, seed=None), str(path))
+    command = _server_command(path, file, TournamentOptions())
+    assert command[-len(absent) :] == absent if absent else "--absent" not in command
 
 
 class TestPage:

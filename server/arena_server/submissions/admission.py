@@ -1,6 +1,6 @@
 """The admission of a version: build, check, one game. Each is a process with limits of its own.
 
-    unpack -> docker build -> `arena check bot image:ID` -> `arena match image:ID ...` -> admitted
+    unpack -> docker build -> `arena check bot image:ID` -> `arena check game image:ID` -> admitted
 
 Check and game are the commands that an author has at home, with the file of the contest: the same clocks,
 limits and sandbox. What they print is the author's to read.

@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from tests.forked import Arena
 from tests.server.launch.test_containers import real_engine
 from tests.server.programs import Players, Server, arena
 
@@ -94,9 +95,7 @@ token_sha256 = "{sha256(TOKEN.encode()).hexdigest()}"
 class Author:
     """Sends versions of ann."""
 
-    def __init__(self, server: Server, folder: Path) -> None:
-        assert server.process.stdout is not None
-        site = server.process.stdout.readline().split()[-1]
+    def __init__(self, site: str, folder: Path) -> None:
         self._env = {"ARENA_SITE": site, "ARENA_NAME": "ann", "ARENA_TOKEN": TOKEN}
         self._folder = folder
         # The page is there before the contest has begun.
@@ -111,6 +110,18 @@ class Author:
     def active(self) -> tuple[object, object]:
         document = json.loads(self.submit("--list", "--json"))
         return document["active"], document["deployed"]
+
+
+def site_of(server: Server) -> str:
+    """The address of its page."""
+    assert server.process.stdout is not None
+    return str(server.process.stdout.readline().split()[-1])
+
+
+def containers() -> str:
+    """Those of bots on this machine."""
+    listed = ["docker", "ps", "--all", "--quiet", "--filter", "label=insertion-arena.contest"]
+    return subprocess.run(listed, capture_output=True, text=True, check=True).stdout
 
 
 def _played(folder: Path) -> bool:
@@ -131,7 +142,7 @@ def test_a_version_from_its_upload_to_its_games(tmp_path: Path) -> None:
     (tmp_path / "bad/bot.py").write_text("raise SystemExit('no such book')\n")
     done = threading.Event()
     with Server(CONTEST, tmp_path, "--web-port", "0") as server:
-        author = Author(server, tmp_path)
+        author = Author(site_of(server), tmp_path)
         assert "version 1 plays from the next game on" in author.submit("good")
         refused = author.submit("bad").splitlines()[-1]
         assert refused.startswith("version 2 is not admitted: check failed: ")
@@ -141,11 +152,39 @@ def test_a_version_from_its_upload_to_its_games(tmp_path: Path) -> None:
         while not _played(tmp_path):
             done.wait(0.2)
         server.end(signal.SIGKILL)
-    left = ["docker", "ps", "--all", "--quiet", "--filter", "label=insertion-arena.contest"]
-    while subprocess.run(left, capture_output=True, text=True, check=True).stdout:
+    while containers():
         done.wait(0.5)
     with Server(CONTEST, tmp_path, "--web-port", "0") as server:
-        author = Author(server, tmp_path)
+        author = Author(site_of(server), tmp_path)
         assert author.active() == (1, 1)
     ratings = arena("ratings", "--contest", "friday", "--versions", "--json", cwd=tmp_path)
     assert "v1" in ratings.out
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1200)
+def test_a_tournament_takes_a_version(tmp_path: Path) -> None:
+    """It waits for it, beside a bot that it starts itself, and leaves no container."""
+    folder = tmp_path / "good"
+    folder.mkdir()
+    (folder / "Dockerfile").write_text(
+        'FROM python:3.12-slim\nCOPY bot.py /bot.py\nCMD ["python", "-u", "/bot.py"]\n'
+    )
+    shutil.copy(ROOT / "client/starters/python/bot.py", folder / "bot.py")
+    text = CONTEST.replace("= 1000", "= 2").replace('name = "bob"', 'name = "bob"\nengine = "first-legal"')
+    (tmp_path / "c.toml").write_text(text)
+    tournament = Arena(
+        ["tournament", "c.toml", "--web-port", "0"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert tournament.stdout is not None
+    while "web on" not in (line := tournament.stdout.readline()):
+        assert line, "it has ended"
+    author = Author(line.split()[-1], tmp_path)
+    assert "version 1 plays from the next game on" in author.submit("good")
+    out, err = tournament.communicate(timeout=300)
+    assert tournament.returncode == 0, err
+    assert "2 of 2 games" in out
+    assert not containers()
