@@ -7,9 +7,9 @@ against a threat of five or of an open four are complete (threats.list_answers).
 
     1. `terminal`     ranks decide: five now, two fives against us, an open four
     2. `probe_table`  the transposition table
-    3. `quiescence`   VCF, near the root VCT; at the horizon the static value
-    4. `list_moves`, `make_next`, `update`  the moves, best first: a null window for all but the first, late
-                      ones at reduced depth first
+    3. `quiescence`   VCF, near the root VCT; at the horizon the static value; `futile` shortly above it
+    4. `list_moves` (ordering.py)  the moves, best first
+    5. `make_next`, `update`  a null window for all moves but the first, late ones at reduced depth first
 
 The search keeps its own stack of frames, one a ply: numba cannot cache recursive functions on disk. It stops
 when control[STOP] is set or control[LIMIT] nodes are reached; its value is then meaningless, control[BEST] is
@@ -26,8 +26,6 @@ from __future__ import annotations
 
 from arena_engines.jit import outlined
 from arena_engines.xo.gomoku.board import (
-    CELL,
-    MARK,
     SUMS,
     Board,
     cell_of_rank,
@@ -38,6 +36,7 @@ from arena_engines.xo.gomoku.board import (
 )
 from arena_engines.xo.gomoku.memory import (
     AGAIN,
+    ATTACK_NODES,
     BEST,
     BEST_VALUE,
     CHOSEN,
@@ -61,11 +60,9 @@ from arena_engines.xo.gomoku.memory import (
     VCT_STOP,
     Memory,
 )
+from arena_engines.xo.gomoku.ordering import list_moves, update_history, width
 from arena_engines.xo.gomoku.patterns import (
-    EMPTY,
     FOUR_AND_THREE,
-    ORDER,
-    RANK,
     SINGLE_FOUR,
     THREATENS_FOUR,
     TWO_THREES,
@@ -88,33 +85,23 @@ OFFSET = 1 << 21
 DEPTHS = 127
 CELLS = 255
 
-#: Moves tried at most where nothing is forced, except at the root.
-WIDTH = 20
-#: Moves tried at the horizon, and how many more for each ply above it.
-NARROWEST = 5
-WIDER = 3
-#: Weights of a cell's ordering scores for the mover and for the other side.
-MINE, THEIRS = 4, 3
-#: History: the gain of a best move at depth 1, and the highest entry.
-HISTORY_GAIN = 4
-MAX_HISTORY = 400
-#: Above any ordering score: the move of the transposition table comes first.
-FIRST = 1 << 24
-
 #: Late move reductions: the first moves have full depth, the others one ply less, from LATE on two, from
 #: LATEST on three.
 FULL_DEPTH_MOVES = 2
 LATE, LATEST = 6, 14
+#: A node with at most FUTILE_DEPTH plies left is not searched if its static value is above a null window by
+#: FUTILITY a ply.
+FUTILE_DEPTH = 3
+FUTILITY = 250
 #: Below the horizon a threatened open four is still answered, down to this depth.
 DEEPEST = -4
 #: Fours in a row and positions that VCF may use at a node.
 FOURS_DEPTH = 10
 FOURS_NODES = 40
-#: VCT runs at nodes of plies up to THREAT_PLIES, with at most THREATS threats and THREAT_NODES positions (a
-#: quarter of them for each ply further).
+#: VCT runs at nodes of plies up to THREAT_PLIES, with at most THREATS threats and a quarter of
+#: control[ATTACK_NODES] positions for each ply.
 THREAT_PLIES = 3
 THREATS = 8
-THREAT_NODES = 2000
 
 
 def search_root(board: Board, memory: Memory, side: int, depth: int, low: int, high: int) -> int:
@@ -162,6 +149,8 @@ def begin_node(board: Board, memory: Memory, side: int, ply: int) -> int:
     fives = count_of_rank(board, 1 - side, WINS_NOW)
     if fives == 0:
         value = quiescence(board, memory, side, depth, ply)
+        if value == UNDECIDED and frames[ply, HIGH] - frames[ply, LOW] == 1:
+            value = futile(board, side, depth, frames[ply, HIGH])
         if value != UNDECIDED:
             return value
     limit = control[ROOT_WIDTH] if ply == 0 else width(depth)
@@ -224,10 +213,20 @@ def quiescence(board: Board, memory: Memory, side: int, depth: int, ply: int) ->
     return UNDECIDED
 
 
+def futile(board: Board, side: int, depth: int, high: int) -> int:
+    """The static value if it is so far above a null window that the search would hardly fall below it."""
+    threatened = count_of_rank(board, 1 - side, WINS_NEXT) > 0
+    # A static value proves nothing, so it may not cut off the search for a proof either.
+    if depth > FUTILE_DEPTH or threatened or abs(high) >= UNPROVEN:
+        return UNDECIDED
+    value = evaluate(board, side)
+    return value if value - FUTILITY * depth >= high else UNDECIDED
+
+
 def has_vct(board: Board, memory: Memory, side: int, ply: int) -> int:
     """Whether VCT finds a win; a failure is stored with its budget, so that it is not searched for again."""
     _, attacks, _, _, _, _, _, _, _, control = memory
-    nodes = THREAT_NODES >> 2 * ply
+    nodes = control[ATTACK_NODES] >> 2 * ply
     # The last bit keeps these entries apart from those of VCT itself, whose effort is a depth.
     key = control[HASH] ^ SALTS[side] ^ 1
     if probe_attack(attacks, key, nodes) == FAILS:
@@ -295,68 +294,6 @@ def update(memory: Memory, side: int, ply: int, value: int) -> int:
     bound = LOWER if best >= frames[ply, HIGH] else EXACT if best > frames[ply, FIRST_LOW] else UPPER
     store(table, frames[ply, KEY], ply, frames[ply, DEPTH], best, bound, frames[ply, CHOSEN])
     return int(best)
-
-
-def list_moves(
-    board: Board, moves: Array, history: Array, side: int, ply: int, limit: int, known: int
-) -> tuple[int, bool]:
-    """Write the moves to try into row `ply`, the best first; return how many, and whether some were left out.
-
-    Against a threat of five only its cell; against a threatened open four the cells of its fives and the own
-    fours; else the `limit` best by ordering score and history. `known` is the move of the transposition
-    table, or -1.
-    """
-    grid, _, _, cell_table = board
-    other = 1 - side
-    if count_of_rank(board, other, WINS_NOW):
-        moves[ply, 0] = cell_of_rank(board, other, WINS_NOW)
-        return 1, False
-    defending = count_of_rank(board, other, WINS_NEXT) > 0
-    if defending:
-        limit = grid.shape[1]
-    count = 0
-    empty = 0
-    for cell in range(grid.shape[1]):
-        if grid[MARK, cell] != EMPTY:
-            continue
-        empty += 1
-        mine = grid[CELL + side, cell]
-        theirs = grid[CELL + other, cell]
-        if defending and cell_table[mine, RANK] < SINGLE_FOUR and cell_table[theirs, RANK] < SINGLE_FOUR:
-            continue
-        score = MINE * cell_table[mine, ORDER] + THEIRS * cell_table[theirs, ORDER] + history[side, cell]
-        if cell == known:
-            score += FIRST
-        count = insert_move(moves, ply, count, limit, cell, score)
-    return count, empty > limit
-
-
-def width(depth: int) -> int:
-    """How many moves are tried where nothing is forced, except at the root."""
-    return min(WIDTH, NARROWEST + WIDER * max(depth, 0))
-
-
-def insert_move(moves: Array, ply: int, count: int, limit: int, cell: int, score: int) -> int:
-    """Insert a move into the sorted row `ply`, dropping the last beyond `limit`; return the new count."""
-    scores = moves.shape[0] - 1 - ply
-    place = count
-    if count == limit:
-        place = count - 1
-        if score <= moves[scores, place]:
-            return count
-    while place > 0 and moves[scores, place - 1] < score:
-        moves[ply, place] = moves[ply, place - 1]
-        moves[scores, place] = moves[scores, place - 1]
-        place -= 1
-    moves[ply, place] = cell
-    moves[scores, place] = score
-    return count + (count < limit)
-
-
-def update_history(history: Array, side: int, cell: int, depth: int) -> None:
-    """Raise the history of a best move; the nearer it is to MAX_HISTORY, the less."""
-    gain = min(HISTORY_GAIN * depth * depth, MAX_HISTORY // 2)
-    history[side, cell] += gain - history[side, cell] * gain // MAX_HISTORY
 
 
 def evaluate(board: Board, side: int) -> int:

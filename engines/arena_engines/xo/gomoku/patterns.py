@@ -45,13 +45,8 @@ RANKS = 7
 #: What a line and a rank add to the ordering score of a cell.
 LINE_ORDER = (0, 1, 3, 10, 14, 42, 46, 110, 400)
 RANK_ORDER = (0, 0, 60, 0, 120, 200, 1000)
-#: What they add to the static value: for the side to move, and for the side that waits.
-LINE_MOVING = (0, 5, 15, 50, 70, 210, 230, 550, 2000)
-RANK_MOVING = (0, 0, 300, 0, 600, 1000, 5000)
-LINE_WAITING = (0, 4, 12, 40, 56, 168, 184, 440, 1600)
-RANK_WAITING = (0, 0, 240, 0, 480, 800, 4000)
 
-#: Columns of the cell table.
+#: Columns of the cell table; values.py fills the last two.
 RANK, ORDER, MOVING, WAITING = range(4)
 CELL_COLUMNS = 4
 
@@ -96,18 +91,14 @@ def run_length(code: int, side: int) -> int:
 
 
 def fill_cells(cell_table: Array) -> None:
-    """Fill `cell_table` (int32, CELL_CODES x CELL_COLUMNS) for every cell code a + 9b + 81c + 729d."""
+    """Fill RANK and ORDER of `cell_table` (int32, CELL_CODES x CELL_COLUMNS), codes a + 9b + 81c + 729d."""
     for code in range(CELL_CODES):
         rank = cell_rank(code)
         cell_table[code, RANK] = rank
         cell_table[code, ORDER] = RANK_ORDER[rank]
-        cell_table[code, MOVING] = RANK_MOVING[rank]
-        cell_table[code, WAITING] = RANK_WAITING[rank]
         rest = code
         for _ in range(4):
             cell_table[code, ORDER] += LINE_ORDER[rest % SHAPES]
-            cell_table[code, MOVING] += LINE_MOVING[rest % SHAPES]
-            cell_table[code, WAITING] += LINE_WAITING[rest % SHAPES]
             rest //= SHAPES
 
 

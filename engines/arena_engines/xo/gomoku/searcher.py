@@ -14,6 +14,7 @@ from arena_engines.xo.gomoku import board as boards
 from arena_engines.xo.gomoku import kernel, memory, patterns
 from arena_engines.xo.gomoku.alphabeta import MATE, UNPROVEN, WON
 from arena_engines.xo.gomoku.threats import PLIES
+from arena_engines.xo.gomoku.values import fill_values
 
 #: Entries of the transposition table: 16 MiB.
 TABLE = 1 << 20
@@ -22,6 +23,8 @@ ATTACKS = 1 << 18
 #: Positions of VCF and of VCT at the root.
 ROOT_FOURS = 100_000
 ROOT_THREATS = 100_000
+#: Positions of VCT inside the search: a quarter of these at the first ply, a quarter of that at the second.
+ATTACK_NODES = 2000
 #: The part of the time of a move that VCT at the root may use; with a limit of nodes, its positions for each
 #: node (an alpha-beta node takes about ten times as long).
 THREATS_SHARE = 0.25
@@ -80,6 +83,8 @@ class Searcher:
             return np.zeros(shape, dtype=kind)
 
         self.size = size
+        #: Positions of VCT inside the search; 0 for many quick games.
+        self.attack_nodes = ATTACK_NODES
         cells = size * size
         self._marks = zeros("u1", cells)
         self.grid = zeros("i4", boards.ROWS, cells)
@@ -101,6 +106,7 @@ class Searcher:
         )
         self._history, self._control = self._memory[-2:]
         self._run(kernel.BUILD, a=size)
+        fill_values(self.cell_table)
         self._run(kernel.SET_POSITION)
 
     def _run(self, task: int, side: int = 0, a: int = 0, low: int = -WON, high: int = WON) -> int:
@@ -151,6 +157,7 @@ class Searcher:
         self._history //= 2
         self._control[memory.LIMIT] = limits.nodes or 1 << 60
         self._control[memory.ROOT_WIDTH] = ROOT_MOVES
+        self._control[memory.ATTACK_NODES] = self.attack_nodes
         with self._alarm(limits.seconds, memory.STOP):
             return self._deepen(side, limits, perf_counter())
 
@@ -169,7 +176,7 @@ class Searcher:
             timer.cancel()
 
     def _deepen(self, side: int, limits: Limits, began: float) -> SearchResult:
-        self._control[memory.BEST] = self._candidates()[0]
+        self._control[memory.BEST] = self.candidates()[0]
         found = self.vcf(side) or self._root_vct(side, limits)
         if found:
             return found
@@ -203,7 +210,7 @@ class Searcher:
                 return value
         return self._run(kernel.SEARCH, side, depth)
 
-    def _candidates(self) -> list[int]:
+    def candidates(self) -> list[int]:
         """The empty cells, the highest ordering score of both sides together first."""
         codes = self.grid[boards.CELL : boards.CELL + 2]
         score = self.cell_table[codes, patterns.ORDER].sum(axis=0)

@@ -14,6 +14,7 @@ from arena_engines.xo.gomoku import board as boards
 from arena_engines.xo.gomoku import patterns
 from arena_engines.xo.gomoku.kernel import BOARD
 from arena_engines.xo.gomoku.searcher import Searcher
+from arena_engines.xo.gomoku.values import fill_values
 
 from ..oracle import five, shapes
 
@@ -85,4 +86,5 @@ def test_the_kernel_as_plain_python_fills_the_same_tables(searchers: dict[int, S
     assert (reach == searchers[10].neighbours).all()
     cells = np.zeros_like(searchers[10].cell_table)
     patterns.fill_cells(cells)
+    fill_values(cells)
     assert (cells == searchers[10].cell_table).all()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from arena_engines.xo.cells import cell_names
 from arena_engines.xo.gomoku import memory
-from arena_engines.xo.gomoku.alphabeta import MATE, UNPROVEN, evaluate
+from arena_engines.xo.gomoku.alphabeta import FUTILE_DEPTH, MATE, UNDECIDED, UNPROVEN, evaluate, futile
 from arena_engines.xo.gomoku.searcher import Limits, Searcher
 
 from ..oracle import Cells, empty, five, wins_by_threats
@@ -159,6 +159,22 @@ def test_a_list_that_was_cut_proves_no_loss(monkeypatch: pytest.MonkeyPatch) -> 
     second = searcher.search(0, Limits(depth=2))
     assert (names[second.cell], second.decided) == ("g4", False)
     assert second.value > -UNPROVEN
+
+
+def test_a_static_value_cuts_a_node_off_only_near_the_horizon_and_far_from_proofs() -> None:
+    names = cell_names(SIZE)
+    searcher = Searcher(SIZE)
+    board = (searcher.grid, searcher.neighbours, searcher.line_table, searcher.cell_table)
+    x, o = ([names.index(name) for name in marks.split()] for marks in ("d5 e5 d6 e7", "a1 j10 a10"))
+    searcher.set_position(x, o)
+    value = evaluate(board, 0)
+    assert futile(board, 0, 1, value - 1000) == value
+    assert futile(board, 0, 1, value) == UNDECIDED
+    assert futile(board, 0, 3, value - 700) == UNDECIDED
+    assert futile(board, 0, FUTILE_DEPTH + 1, value - 5000) == UNDECIDED
+    assert futile(board, 0, 1, -UNPROVEN) == UNDECIDED, "a proven loss may be the truth"
+    searcher.set_position(o, [*x, names.index("c5")])
+    assert futile(board, 0, 1, -UNPROVEN + 1) == UNDECIDED, "an open four is threatened"
 
 
 def test_the_static_value_is_bounded() -> None:
