@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from html import escape
 from pathlib import Path
@@ -120,6 +120,7 @@ def documents(archive: Archive, number: int) -> Iterator[tuple[str, bytes]]:
     with suppress(NotFoundError):
         yield f"{home}/rounds.json", archive.rounds(number)
     yield f"{home}/faults.json", encoded(archive.faults(number))
+    yield from _bot_documents(archive, number, document["bots"])
     schedule = document["schedule"]
     if document["games_played"] < schedule["games"]:
         for chunk in range(min(SCHEDULE_CHUNKS, -(-schedule["games"] // schedule["chunk"]))):
@@ -129,12 +130,30 @@ def documents(archive: Archive, number: int) -> Iterator[tuple[str, bytes]]:
             yield f"{home}/chain-{chunk}.json", archive.chain(number, chunk)
 
 
+def _bot_documents(archive: Archive, number: int, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    from arena_server.web.archive import NotFoundError
+    from arena_server.web.bots import BotDocuments, RatingHistories
+
+    bots, histories = BotDocuments(), RatingHistories()
+    is_rated = True
+    try:
+        histories.fill(archive, number)
+    except NotFoundError:
+        is_rated = False
+    for place, name in enumerate(names):
+        yield f"contests/{number}/bots/{place}.json", encoded(bots.find(archive, number, place))
+        if is_rated:
+            history = histories.document(archive, number, name)
+            yield f"contests/{number}/history-{place}.json", encoded(history)
+
+
 def _write_data(
     folder: Path, archive: Archive, results: Results, contest: ContestRow
 ) -> tuple[int, list[str]]:
     """Write the documents of the API; return the number of records, and the games without one."""
     home = folder / "contests" / str(contest.id) / "records"
-    home.mkdir(parents=True)
+    for each in (home, home.with_name("bots")):
+        each.mkdir(parents=True)
     shown: set[str] = set()
     for path, data in documents(archive, contest.id):
         (folder / path).write_bytes(data)

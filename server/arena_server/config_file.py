@@ -54,6 +54,7 @@ def config_of(file: ContestFile, absent_ms: int | None = None) -> ContestConfig:
         format=contest.format,
         format_options=contest.format_options,
         owners={bot.name: bot.owner for bot in file.bot if bot.owner is not None},
+        details={bot.name: said for bot in file.bot if any(said := (bot.author, bot.language, bot.url))},
         games_per_pair=contest.games_per_pair,
         deals=contest.deals,
         scoring=contest.scoring,

@@ -29,7 +29,9 @@ def test_the_documents_are_those_of_the_api(here: Path, shell: Shell) -> None:
     assert set(held) - records == {
         "site.json",
         *(f"contests/1{each}.json" for each in ("", "/games-0", "/ratings", "/faults", "/chain-0")),
+        *(f"contests/1/{each}.json" for place in range(3) for each in (f"bots/{place}", f"history-{place}")),
     }
+    assert json.loads(held["contests/1/bots/0.json"])["records"] == 4
     assert json.loads(held["contests/1.json"]) == archive.contest(1)
     assert json.loads(held["contests/1/faults.json"]) == archive.faults(1)
     assert held["contests/1/chain-0.json"] == archive.chain(1, 0)

@@ -53,7 +53,8 @@ class ContestConfig:
     The only game of a contest on a worker is `dealt` by another: its seed and its nonce are given, and the
     secret that they follow from is not known here.
 
-    `owners` has the author of each bot that names one.
+    `owners` has the author of each bot that names one, `details` what it says of itself for people: author,
+    language and URL of `Entrant`.
     `seed` derives every deal and nonce (`deal.py`): a secret of 256 bits that the server draws, or a
     number that the organiser gives where all bots are local. With `deals` = "fresh" each game has a
     deal of its own; with "paired" the same deal is played from every seat.
@@ -82,6 +83,7 @@ class ContestConfig:
     format: str = "round-robin"
     format_options: Mapping[str, int | str] = field(default_factory=dict)
     owners: Mapping[str, str] = field(default_factory=dict)
+    details: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
     games_per_pair: int = 8
     deals: str = "fresh"
     scoring: str = "points"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -23,6 +23,8 @@ from arena_server.core.journal import ContestFact, Order, Separated, Validated, 
 from arena_server.core.standings import Row, Standings
 from arena_server.errors import StoreError
 from arena_server.rated_games import Observation
+from arena_server.store import bot_games
+from arena_server.store.bot_games import BotGame
 from arena_server.store.chain import GENESIS, verify_checksum
 from arena_server.store.checks import (
     check_contest_row,
@@ -38,6 +40,7 @@ from arena_server.store.deals import Deals, WithheldError
 from arena_server.store.plans import grown_format, history_of, plain_plan, planned, table_of
 from arena_server.store.preflight import ADDED, check_readable
 from arena_server.store.schema import BotRow, ContestRow, FaultRow, GameRow, open_engine
+from arena_server.store.stored_sums import StoredEndings
 from arena_server.store.sums import Sums
 from arena_server.store.unfinished import kept_entries, past_games
 
@@ -211,6 +214,29 @@ class Results:
         self._check_games(contest)
         last = self.games_stored(contest, until)
         return self._sums(contest).observations(last, versions=versions)
+
+    def observation_steps(
+        self, contest: ContestRow, endings: StoredEndings, places: Sequence[int]
+    ) -> Iterator[tuple[int, datetime, Counter[Observation], Counter[Observation]]]:
+        """The same of bots and of versions up to each of `places`, with the time of the game there (UTC).
+
+        `endings` has the sums of the games before the first of them, and grows up to the last.
+        """
+        self._check_games(contest)
+        for place, bots, versions in self._sums(contest).observation_steps(endings, places):
+            yield place, self.stored_last(contest, place), bots, versions
+
+    def contests_of(self, bot: str) -> list[int]:
+        """The numbers of the contests that a bot of this name is in, the newest first."""
+        return bot_games.contests_of(self._session, bot)
+
+    def details(self, contest: ContestRow, bot: str) -> dict[str, str]:
+        """What the author of a bot says of it: see `bot_games.details`."""
+        return bot_games.details(contest, self.facts(contest), bot)
+
+    def newest_games(self, contest: ContestRow, bot: str, until: datetime, limit: int) -> list[BotGame]:
+        """The newest games of a bot that were stored up to `until`: see `bot_games.newest_games`."""
+        return bot_games.newest_games(self._session, contest, self._layout, bot, until, limit)
 
     def check_stored_sums(self, contest: ContestRow) -> None:
         """Raise ValueError if the stored sums of the contest are not those of its games."""

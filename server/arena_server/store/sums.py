@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from itertools import chain, combinations, repeat
 from typing import Any, Final
 
@@ -72,6 +73,21 @@ class Sums:
         if endings.place > last:
             endings = StoredEndings()
         self._count_endings(endings, last)
+        return self._observed(endings, versions=versions)
+
+    def observation_steps(
+        self, endings: StoredEndings, places: Iterable[int]
+    ) -> Iterator[tuple[int, Counter[Observation], Counter[Observation]]]:
+        """The observations up to each of `places`, of bots and of versions; `endings` grows with them."""
+        for place in places:
+            self._count_endings(endings, place)
+            yield (
+                place,
+                self._observed(endings, versions=False),
+                self._observed(endings, versions=True),
+            )
+
+    def _observed(self, endings: StoredEndings, *, versions: bool) -> Counter[Observation]:
         counts: dict[Observation, int] = {}
         for kinds, games in chain(endings.complete.items(), zip(endings.begun.values(), repeat(1))):
             outcomes = [

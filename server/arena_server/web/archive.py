@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,17 +28,21 @@ from arena_server.core.standings import Standings, plain_row
 from arena_server.errors import EmptyDatabaseError, PublicError
 from arena_server.pace import LAST_GAMES, plain_pace
 from arena_server.rated_games import Observation
+from arena_server.store.bot_games import BotGame
 from arena_server.store.database import Database
 from arena_server.store.deals import WithheldError
 from arena_server.store.plans import history_of, table_of
 from arena_server.store.reader import GameSummary, Results
 from arena_server.store.schema import RUNNING, ContestRow, plain_time
+from arena_server.store.stored_sums import StoredEndings
 from arena_server.web.scenes import record_scenes
 
 #: States of a game that has ended.
 OVER, WITHHELD = "over", "withheld"
 #: Games in one file of the list of games.
 CHUNK: Final = 2000
+#: Contests in the document of a bot.
+MOST_CONTESTS: Final = 50
 #: Faults in one document.
 MOST_FAULTS: Final = 500
 
@@ -123,9 +128,6 @@ class Archive:
         with Results(self._database) as results:
             contest = self._find(results, number)
             index = self._read(results, contest)
-            known = index.last, index.facts, len(index.bots)
-            if index.rows is None or index.rows[0] != known:
-                index.rows = known, [plain_row(row) for row in index.table.rows()]
             pace = self._pace(results, contest, index)
         return (
             index.contest
@@ -133,7 +135,7 @@ class Archive:
                 "games_played": index.table.games,
                 "games_void": index.last - index.table.games,
                 "pace": pace,
-                "standings": index.rows[1],
+                "standings": self._rows(index),
                 "bots": index.bots,
                 "list": {"games": index.last, "chunk": CHUNK},
                 "schedule": {"games": index.planned, "chunk": CHUNK},
@@ -236,6 +238,70 @@ class Archive:
             until = self._until(results, contest)
             bots, versions = (results.observations(contest, versions=by, until=until) for by in (False, True))
             return bots, versions
+
+    def shown_place(self, number: int) -> int:
+        """The place of the last game that may be shown now; on any thread."""
+        with Results(self._database) as results:
+            contest = self._find(results, number)
+            return results.games_stored(contest, self._until(results, contest))
+
+    def observation_steps(
+        self, number: int, endings: StoredEndings, places: Sequence[int]
+    ) -> Iterator[tuple[int, int, Counter[Observation], Counter[Observation]]]:
+        """The games up to each of `places`, as `Results.observation_steps` has them; on any thread.
+
+        Times are seconds since 1970.
+        """
+        with Results(self._database) as results:
+            for place, at, bots, versions in results.observation_steps(
+                self._find(results, number), endings, places
+            ):
+                yield place, _seconds(at), bots, versions
+
+    def name(self, number: int, place: int) -> str:
+        """The name of the bot at this place of `bots`; on any thread. Raises NotFoundError."""
+        with Results(self._database) as results:
+            return self._name(results, self._find(results, number), place)
+
+    def _name(self, results: Results, contest: ContestRow, place: int) -> str:
+        bots = results.bots(contest)
+        if place >= len(bots):
+            raise NotFoundError(f"contest {contest.id} has no bot {place}")
+        return bots[place]
+
+    def appearances(self, number: int, place: int, limit: int) -> tuple[dict[str, Any], list[BotGame]]:
+        """Name and details of the bot at this place of `bots`, and its newest games; on any thread."""
+        with Results(self._database) as results:
+            contest = self._find(results, number)
+            name = self._name(results, contest, place)
+            games = results.newest_games(contest, name, self._until(results, contest), limit)
+            return {"name": name, **results.details(contest, name)}, games
+
+    def shown_records(self, number: int, games: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+        """The records of games that are over, as far as they may be shown; on any thread."""
+        with Results(self._database) as results:
+            contest = self._find(results, number)
+            for game_id in games:
+                with suppress(WithheldError):
+                    yield game_id, results.record(contest, game_id)
+
+    def bot_contests(self, name: str) -> dict[str, Any]:
+        """The rows of all bots of this name, the newest contest first, at most MOST_CONTESTS."""
+        found = []
+        with Results(self._database) as results:
+            for number in results.contests_of(name)[:MOST_CONTESTS]:
+                index = self._index(results, number)
+                row = next(row for row in self._rows(index) if row["bot"] == name)
+                found.append(index.contest | {"of": len(index.bots), "row": row})
+        if not found:
+            raise NotFoundError(f"no bot {name:.40}")
+        return {"contests": found}
+
+    def _rows(self, index: _GameIndex) -> list[dict[str, Any]]:
+        known = index.last, index.facts, len(index.bots)
+        if index.rows is None or index.rows[0] != known:
+            index.rows = known, [plain_row(row) for row in index.table.rows()]
+        return index.rows[1]
 
     def record(self, number: int, game_id: str) -> bytes:
         """The record of a game as `arena export` writes it. Raises NotFoundError."""
@@ -367,10 +433,15 @@ def _plain_game(game: GameSummary, places: Mapping[str, int]) -> list[Any]:
         list(game.totals),
         game.end,
         game.plies,
-        int(game.stored_at.replace(tzinfo=UTC).timestamp()),
+        _seconds(game.stored_at),
         [list(fault) for fault in game.faults],
         list(game.used_ms),
     ]
+
+
+def _seconds(moment: datetime) -> int:
+    """A moment of the tables in seconds since 1970."""
+    return int(moment.replace(tzinfo=UTC).timestamp())
 
 
 def _past_game(game: GameSummary) -> PastGame:

@@ -67,12 +67,13 @@ def rating_document(bots: Counter[Observation], versions: Counter[Observation]) 
     """
     try:
         document = plain(fit_observations(bots))
-        has_versions = len(_players(bots)) < len(_players(versions))
+        has_versions = len(players_in(bots)) < len(players_in(versions))
         rated = plain(fit_observations(versions), versions=True) if has_versions else None
     except ValueError as error:
         raise NotFoundError(str(error)) from None
     return document | {"versions": rated}
 
 
-def _players(observations: Iterable[Observation]) -> set[str]:
+def players_in(observations: Iterable[Observation]) -> set[str]:
+    """The names of all players."""
     return {name for observation in observations for names, _ in observation for name in names}

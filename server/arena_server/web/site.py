@@ -9,6 +9,9 @@
     GET /api/v1/contests/3/ratings.json         ratings with 95 % intervals, of bots and of their versions
     GET /api/v1/contests/3/rounds.json          the bracket or the rounds of a format that draws
     GET /api/v1/contests/3/faults.json          the latest faults with their lines
+    GET /api/v1/contests/3/bots/0.json          a bot: author, programs, time a move, first moves (bots.py)
+    GET /api/v1/contests/3/history-0.json       its rating after ever more games
+    GET /api/v1/bots/ann.json                   the rows of a bot in all contests
     GET /api/v1/contests/3/chain-0.json         the digests of its records, which lead to its head
     GET /api/v1/contests/3/records/g7.json      the record of a game (.record: the exported bytes)
     GET /api/v1/contests/3/state/g7.json        is it running, over, withheld, or unknown
@@ -44,6 +47,7 @@ from starlette.types import Receive, Scope, Send
 from arena_protocol.record import RecordError
 from arena_server.errors import ArenaError, public_text
 from arena_server.web.archive import Archive, NotFoundError, plain_record
+from arena_server.web.bots import BotDocuments, RatingHistories
 from arena_server.web.bundle import LASTING, site_files
 from arena_server.web.feeds import LiveFeed
 from arena_server.web.identity import NO_IDENTITY, SiteIdentity
@@ -143,6 +147,8 @@ class PublicApi:
         self._most_viewers = viewers
         self._viewers = 0
         self._rated = RatingDocuments()
+        self._bots = BotDocuments()
+        self._histories = RatingHistories()
         #: The running games of each contest that this server plays, by its name, and the contests' numbers.
         self._hubs: dict[str, LiveHub] = {}
         self._numbers: dict[str, int] = {}
@@ -180,6 +186,9 @@ class PublicApi:
             "contests/{number}/ratings.json": self._ratings,
             "contests/{number}/rounds.json": self._rounds,
             "contests/{number}/faults.json": self._faults,
+            "contests/{number}/bots/{place}.json": self._bot,
+            "contests/{number}/history-{place}.json": self._history,
+            "bots/{bot}.json": self._bot_contests,
             "contests/{number}/chain-{chunk}.json": self._chain,
             "contests/{number}/records/{game}.json": self._record,
             "contests/{number}/records/{game}.record": self._record_file,
@@ -244,15 +253,15 @@ class PublicApi:
         return JSONResponse(await self._read(request, Archive.contest))
 
     async def _games(self, request: Request) -> Response:
-        data = await self._read(request, Archive.games, _chunk(request))
+        data = await self._read(request, Archive.games, _number(request))
         return Response(data, media_type="application/json")
 
     async def _schedule(self, request: Request) -> Response:
-        data = await self._read(request, Archive.schedule, _chunk(request))
+        data = await self._read(request, Archive.schedule, _number(request))
         return Response(data, media_type="application/json")
 
     async def _chain(self, request: Request) -> Response:
-        data = await self._read(request, Archive.chain, _chunk(request))
+        data = await self._read(request, Archive.chain, _number(request))
         return Response(data, media_type="application/json")
 
     async def _rounds(self, request: Request) -> Response:
@@ -265,6 +274,20 @@ class PublicApi:
     async def _ratings(self, request: Request) -> Response:
         found = await self._run(self._find, request.path_params["number"])
         return JSONResponse(await self._rated.get(*found))
+
+    async def _bot(self, request: Request) -> Response:
+        found = await self._run(self._find, request.path_params["number"])
+        return JSONResponse(await self._bots.get(*found, _number(request, "place")))
+
+    async def _history(self, request: Request) -> Response:
+        archive, number = await self._run(self._find, request.path_params["number"])
+        name = await self._run(archive.name, number, _number(request, "place"))
+        return JSONResponse(await self._histories.get(archive, number, name))
+
+    async def _bot_contests(self, request: Request) -> Response:
+        name = request.path_params["bot"]
+        document = await self._share(("bots", name), partial(self._archive.bot_contests, name))
+        return JSONResponse(document)
 
     async def _record(self, request: Request) -> Response:
         data = await self._read(request, Archive.record, request.path_params["game"])
@@ -430,10 +453,11 @@ class PublicApi:
         return EventStream(lambda viewer: game.join(viewer, last), game.channel.viewers.discard)
 
 
-def _chunk(request: Request) -> int:
-    number = small_number(request.path_params["chunk"])
+def _number(request: Request, key: str = "chunk") -> int:
+    """The number of the path that is called `key`. Raises NotFoundError."""
+    number = small_number(request.path_params[key])
     if number is None:
-        raise NotFoundError(f"no chunk {request.path_params['chunk']:.40}")
+        raise NotFoundError(f"no {key} {request.path_params[key]:.40}")
     return number
 
 

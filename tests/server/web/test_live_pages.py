@@ -189,7 +189,14 @@ def test_every_game_of_a_cell_has_its_link(pages: Watched, tmp_path: Path) -> No
         bot.get_by_text("6 games: 5 over, 1").wait_for()
         bot.get_by_role("heading", name="Per game").wait_for()
         assert bot.locator(".ratings tbody tr .name-cell").all_inner_texts() == ["ann", "ann"]
-        assert bot.get_by_role("heading", name="Other contests").count() == 0
+        results = bot.locator(".panel", has_text="All contests of this bot")
+        assert results.locator("tbody .name-cell").all_inner_texts() == ["trial"]
+        bot.get_by_role("heading", name="Time and first moves").wait_for()
+        assert bot.locator(".facts dt").all_inner_texts() == [
+            "Mean time a move",
+            "Longest move",
+            "Share of its clock",
+        ]
         pages.check_access(bot)
         pages.close()
         for person in persons:

@@ -1,7 +1,7 @@
 // What a contest's page says beside the tables: points and time of each bot's games, and the faults with their lines.
 
 import { get } from "./api.js";
-import { el, link, numberText, plural } from "./dom.js";
+import { el, labelled, link, numberText, plural } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { language, t } from "./texts.js";
 
@@ -45,12 +45,12 @@ function rangeTable(contest, title, found, text) {
   const high = Math.max(...bots.map((bot) => found[bot].at(-1)));
   const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
   const heads = [t`Bot`, t`Least`, t`Median`, t`Mean`, t`Most`, ""];
-  const body = bots.map((bot) => el("tr", {},
-    el("td", { class: "name-cell" }, el("a", { href: link("bot.html", { contest: contest.id, bot: contest.bots[bot] }) }, contest.bots[bot])),
+  const body = bots.map((bot) => el("tr", { class: "row" }, ...labelled(heads, [
+    el("td", { class: "name-cell" }, el("a", { class: "whole", href: link("bot.html", { contest: contest.id, bot: contest.bots[bot] }) }, contest.bots[bot])),
     ...[text(found[bot][0]), text(quantile(found[bot], 0.5)), text(mean(found[bot]), 1), text(found[bot].at(-1))].map((value) => el("td", { class: "num" }, value)),
-    el("td", { class: "range" }, box(found[bot], low, high))));
+    el("td", { class: "range" }, box(found[bot], low, high))])));
   return el("div", {}, el("h3", {}, title),
-    el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title }, el("table", { class: "ratings" },
+    el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title }, el("table", { class: "ratings cards" },
       el("thead", {}, el("tr", {}, ...heads.map((head, i) => (head ? el("th", { scope: "col", class: i ? "num" : null }, head) : el("td"))))),
       el("tbody", {}, ...body))));
 }

@@ -2,19 +2,19 @@
 
 import { get, livePath, LiveStream, spaced } from "./api.js";
 import { faultsPanel, loadFaults, rangesPanel } from "./details.js";
-import { applyTheme, el, inReport, inTime, labelled, link, numberText, pageHeader, parameter, plural } from "./dom.js";
+import { applyTheme, dateText, el, inReport, inTime, labelled, link, numberText, pageHeader, parameter, plural } from "./dom.js";
 import { GameList, filterGames, idsOf, loadGames, loadSchedule, openGames, resultFor, runningRows, withLeaving } from "./gamelist.js";
 import { gameLink } from "./gameview.js";
-import { botRating, loadRatings } from "./ratings.js";
-import { t } from "./texts.js";
+import { botRating, loadHistory, loadRatings } from "./ratings.js";
+import { language, t } from "./texts.js";
 
 applyTheme();
 document.body.prepend(pageHeader());
 const main = document.getElementById("main");
 const number = parameter("contest");
 const name = parameter("bot");
-/** Other contests that are looked at for this bot. */
-const MOST_CONTESTS = 8;
+/** When a history that is not whole is asked for again. */
+const AGAIN_MS = 3000;
 
 function opponents(contest, place, rows) {
   const against = new Map();
@@ -32,31 +32,61 @@ function opponents(contest, place, rows) {
     }
   }
   const heads = [t`Against`, t`Games`, t`Points`, t`Theirs`, t`Won`, t`Drawn`, t`Lost`, t`Best game`];
-  return el("table", {}, el("thead", {}, el("tr", {}, ...heads.map((text, i) => el("th", { scope: "col", class: i && i < 7 ? "num" : null }, text)))),
-    el("tbody", {}, ...[...against].sort((a, b) => b[1].points - a[1].points).map(([other, sums]) => el("tr", {},
-      el("td", { class: "name-cell" }, el("a", { href: link("bot.html", { contest: number, bot: contest.bots[other] }) }, contest.bots[other])),
+  return el("table", { class: "cards" }, el("thead", {}, el("tr", {}, ...heads.map((text, i) => el("th", { scope: "col", class: i && i < 7 ? "num" : null }, text)))),
+    el("tbody", {}, ...[...against].sort((a, b) => b[1].points - a[1].points).map(([other, sums]) => el("tr", { class: "row" }, ...labelled(heads, [
+      el("td", { class: "name-cell" }, el("a", { class: "whole", href: link("bot.html", { contest: number, bot: contest.bots[other] }) }, contest.bots[other])),
       ...["games", "points", "lost", "win", "draw", "loss"].map((key) => el("td", { class: "num" }, numberText(sums[key]))),
-      el("td", {}, el("a", { href: gameLink(number, sums.best.id) }, sums.best.id))))));
+      el("td", {}, el("a", { href: gameLink(number, sums.best.id) }, sums.best.id))])))));
 }
 
-/** The rows of this bot in the newest other contests of the database, with their documents. */
-async function elsewhere(contest) {
-  if (inReport()) return [];
-  const { contests } = await get("contests.json").catch(() => ({ contests: [] }));
-  const others = contests.filter((each) => each.id !== contest.id).slice(0, MOST_CONTESTS);
-  const found = await Promise.all(others.map((each) => get(`contests/${encodeURIComponent(each.id)}.json`).catch(() => null)));
-  return found.map((other) => ({ other, row: other?.standings.find((each) => each.bot === name) })).filter(({ row }) => row?.games);
+/** A document of the API, or null where there is none: a site that an earlier version has written. */
+const maybe = (path) => get(path).catch(() => null);
+
+/** The rows of this bot in all contests of the database, this one too. */
+async function everywhere(contest, row) {
+  const own = [{ ...contest, of: contest.standings.length, row }];
+  if (inReport()) return own;
+  const found = await maybe(`bots/${encodeURIComponent(name)}.json`);
+  return found?.contests.filter((each) => each.row.games || each.id === contest.id) ?? own;
 }
 
-function elsewherePanel(found) {
-  if (!found.length) return null;
-  const heads = [t`Contest`, t`Game`, t`Rank`, t`Points`, t`Games`, t`Mean`, t`Wins`];
-  return el("section", { class: "panel" }, el("h2", {}, t`Other contests`), el("div", { class: "scroll" }, el("table", { class: "cards" },
-    el("thead", {}, el("tr", {}, ...heads.map((text, i) => el("th", { scope: "col", class: i > 1 ? "num" : null }, text)))),
-    el("tbody", {}, ...found.map(({ other, row }) => el("tr", {}, ...labelled(heads, [
-      el("td", { class: "name-cell" }, el("a", { href: link("bot.html", { contest: other.id, bot: name }) }, other.name)), el("td", {}, other.game),
-      el("td", { class: "num" }, t`${row.rank} of ${other.standings.length}`),
-      ...[row.points, row.games, row.mean, row.wins].map((value) => el("td", { class: "num" }, numberText(value)))])))))));
+function resultsPanel(found) {
+  const heads = [t`Contest`, t`Game`, t`Rank`, t`Points`, t`Games`, t`Mean`, t`Wins`, t`Started`];
+  return el("section", { class: "panel" }, el("h2", {}, t`All contests of this bot`), el("div", { class: "scroll" }, el("table", { class: "cards" },
+    el("thead", {}, el("tr", {}, ...heads.map((text, i) => el("th", { scope: "col", class: i > 1 && i < 7 ? "num" : null }, text)))),
+    el("tbody", {}, ...found.map(({ id, name: title, game, started_at: at, of, row }) => el("tr", { class: "row", "aria-current": String(id) === number ? "true" : null }, ...labelled(heads, [
+      el("td", { class: "name-cell" }, el("a", { class: "whole", href: link("bot.html", { contest: id, bot: name }) }, title)), el("td", {}, game),
+      el("td", { class: "num" }, row.rank === null ? "–" : t`${row.rank} of ${of}`),
+      ...[row.points, row.games, row.mean, row.wins].map((value) => el("td", { class: "num" }, numberText(value))),
+      el("td", { class: "nowrap" }, dateText(Date.parse(at) / 1000))])))))));
+}
+
+const millis = (ms) => (ms < 1000 ? t`${numberText(Math.round(ms))} ms` : t`${(ms / 1000).toLocaleString(language, { maximumFractionDigits: 2 })} s`);
+
+/** Who wrote it, in what, where it is at home, and what it calls itself. */
+function aboutLine(about) {
+  if (!about) return null;
+  const { author, language: written, url, versions } = about;
+  const parts = [author ? t`by ${author}` : null, written || null, url ? el("a", { href: url, rel: "external nofollow noopener" }, url.replace(/^https?:\/\/(www\.)?/, "")) : null,
+    versions.length ? t`program ${versions[0][0]}` : null].filter(Boolean);
+  return parts.length ? el("p", { class: "sub about-bot" }, parts.flatMap((part, i) => [i ? " · " : "", part])) : null;
+}
+
+/** Its time a move and its first moves, over the newest games whose records may be shown. */
+function habitsPanel(about) {
+  if (!about?.time.moves) return null;
+  const { time, first_moves: first, records } = about;
+  const fact = (head, text) => el("div", {}, el("dt", {}, head), el("dd", {}, text));
+  const most = Math.max(...first.map(([, count]) => count));
+  return el("section", { class: "panel" }, el("h2", {}, t`Time and first moves`),
+    el("p", { class: "sub" }, t`In the newest ${plural(records, "game")} whose records may be shown.`),
+    el("dl", { class: "facts" }, fact(t`Mean time a move`, millis(time.mean_ms)), fact(t`Longest move`, millis(time.most_ms)), fact(t`Share of its clock`, `${(100 * time.share).toLocaleString(language, { maximumFractionDigits: 1 })} %`)),
+    el("table", { class: "first-moves" }, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, t`First move`), el("th", { scope: "col", class: "num" }, t`Games`), el("th", { scope: "col", class: "num" }, t`Won`), el("td"))),
+      el("tbody", {}, ...first.map(([move, count, won]) => {
+        const bar = el("i");
+        bar.style.width = `${100 * count / most}%`;
+        return el("tr", {}, el("td", {}, el("b", {}, move)), el("td", { class: "num" }, numberText(count)), el("td", { class: "num" }, numberText(won)), el("td", { class: "amount", "aria-hidden": "true" }, bar));
+      }))));
 }
 
 async function begin() {
@@ -74,9 +104,9 @@ async function begin() {
   // Of this bot alone: what the page of the contest shows of all.
   const own = { ...contest, standings: [row] };
   const showMore = async () => {
-    const said = await loadFaults(number);
-    const mine = said && { faults: said.faults.filter(([, bot]) => bot === place) };
-    more.replaceChildren(...[rangesPanel(own, filterGames(all, { bot: place })), faultsPanel(own, mine), elsewherePanel(await elsewhere(contest))].filter(Boolean));
+    const known = await loadFaults(number);
+    const mine = known && { faults: known.faults.filter(([, bot]) => bot === place) };
+    more.replaceChildren(...[habitsPanel(said), rangesPanel(own, filterGames(all, { bot: place })), faultsPanel(own, mine)].filter(Boolean));
   };
   const faults = Object.entries(row.faults).map(([kind, count]) => `${kind} ${count}`).join(", ");
   let all = [];
@@ -86,16 +116,30 @@ async function begin() {
     list.setRows(rows);
     table.replaceChildren(rows.some((each) => each.end !== "void") ? opponents(contest, place, rows) : el("p", { class: "empty" }, t`No game has ended yet.`));
   };
-  const loading = showGames().then(async () => rating.replaceChildren(...[botRating(number, await loadRatings(number), name)].filter(Boolean))).then(showMore);
+  const results = el("div");
+  const about = el("div", { class: "about-place" });
+  let said = null;
+  const showRating = async () => {
+    const [document, history] = await Promise.all([loadRatings(number), loadHistory(number, place)]);
+    rating.replaceChildren(...[botRating(number, document, history, name)].filter(Boolean));
+    // A long contest is counted while the page is shown.
+    if (history && !history.whole) setTimeout(showRating, AGAIN_MS);
+  };
+  const loading = Promise.all([
+    maybe(`contests/${encodeURIComponent(number)}/bots/${place}.json`).then((found) => { said = found; about.replaceChildren(...[aboutLine(said)].filter(Boolean)); }),
+    showGames(), showRating(), everywhere(contest, row).then((found) => results.replaceChildren(resultsPanel(found))),
+  ]).then(showMore);
   await inTime(loading);
   main.replaceChildren(
     el("p", { class: "crumbs" }, el("a", { href: link("contest.html", { id: number }) }, `← ${contest.name}`)),
     el("div", { class: "title" }, el("h1", {}, name),
-      el("p", { class: "sub" }, `${row.rank === null ? t`No rank before the first result` : t`Rank ${row.rank} of ${contest.standings.length}: ${numberText(row.points)} points in ${plural(row.games, "game")}, ${row.wins} won`}${faults ? t`; faults: ` : ""}`, faults ? el("span", { class: "faults" }, faults) : null)),
-    rating,
+      el("p", { class: "sub" }, `${row.rank === null ? t`No rank before the first result` : t`Rank ${row.rank} of ${contest.standings.length}: ${numberText(row.points)} points in ${plural(row.games, "game")}, ${row.wins} won`}${faults ? t`; faults: ` : ""}`, faults ? el("span", { class: "faults" }, faults) : null), about),
+    rating, results,
     el("section", { class: "panel" }, el("h2", {}, t`Opponents`), table),
     more,
     el("section", { class: "panel" }, el("h2", {}, t`Games`), list.element));
+  // What is late moves nothing that is read: it comes at the end.
+  main.append(...[rating, results, more].filter((part) => !part.childElementCount));
   await loading;
   const schedule = await loadSchedule(contest);
   const showOpen = (running) => list.setOpen(filterGames(openGames(contest, all, schedule, running), { bot: place }));

@@ -1,7 +1,8 @@
 // Ratings of a contest, of bots and of their versions, with 95 % intervals.
 
 import { get } from "./api.js";
-import { el, link, numberText, plural } from "./dom.js";
+import { el, labelled, link, numberText, plural } from "./dom.js";
+import { ratingChart } from "./history.js";
 import { t } from "./texts.js";
 
 /** The words of REASONS in Python. */
@@ -35,18 +36,18 @@ export function ratingTable(contest, rows, versions) {
     range.firstChild.style.left = percent(row.interval[0]);
     range.firstChild.style.right = `calc(100% - ${percent(row.interval[1])})`;
     range.lastChild.style.left = percent(row.rating);
-    return el("tr", {},
-      el("td", { class: "name-cell" }, el("a", { href: link("bot.html", { contest, bot: row.bot }) }, row.bot)),
-      versions ? el("td", {}, row.version ?? "–") : null,
+    return el("tr", { class: "row" }, ...labelled(heads, [
+      el("td", { class: "name-cell" }, el("a", { class: "whole", href: link("bot.html", { contest, bot: row.bot }) }, row.bot)),
+      ...(versions ? [el("td", {}, row.version ?? "–")] : []),
       el("td", { class: "num" }, el("b", {}, row.rating.toFixed(0))),
       el("td", { class: "num" }, `±${((row.interval[1] - row.interval[0]) / 2).toFixed(0)}`),
       el("td", { class: "range" }, range),
       el("td", { class: "num" }, ranksText(row.ranks)),
       el("td", { class: "num" }, numberText(row.games)),
-      el("td", { class: "num" }, `${(100 * row.score).toFixed(1)} %`));
+      el("td", { class: "num" }, `${(100 * row.score).toFixed(1)} %`)]));
   });
   return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": versions ? t`Ratings of versions` : t`Ratings` },
-    el("table", { class: "ratings" },
+    el("table", { class: "ratings cards" },
       el("thead", {}, el("tr", {}, ...heads.map((text, i) => (text
         ? el("th", { scope: "col", class: i > (versions ? 1 : 0) ? "num" : null }, text) : el("td"))))),
       el("tbody", {}, ...body)));
@@ -69,13 +70,27 @@ export function ratingPanel(contest, document) {
     document.versions?.ratings.length ? ratingTable(contest, document.versions.ratings, true) : null);
 }
 
+/** The document of the history of the bot at place `bot`, or null where there is none. */
+export async function loadHistory(contest, bot) {
+  try {
+    return await get(`contests/${encodeURIComponent(contest)}/history-${bot}.json`);
+  } catch {
+    return null;
+  }
+}
+
 /** What a bot's page says of it: null without a rating. */
-export function botRating(contest, document, name) {
+export function botRating(contest, document, history, name) {
   const row = document?.ratings.find((each) => each.bot === name);
   const versions = document?.versions?.ratings.filter((each) => each.bot === name) ?? [];
   if (!row && !versions.length) return null;
   const [low, high] = row?.interval ?? [];
+  // A single point is no history.
+  const parts = [...(history?.points.length > 1 ? [[name, history.points]] : [])];
+  const apart = (history?.versions ?? []).filter(([, points]) => points.length > 1).map(([version, points]) => [version ?? "–", points]);
   return el("section", { class: "panel" }, el("h2", {}, t`Rating`),
     row ? el("p", {}, el("b", {}, row.rating.toFixed(0)), t` (95 %: ${low.toFixed(0)} to ${high.toFixed(0)}), rank ${ranksText(row.ranks)} of ${document.ratings.length}`) : null,
-    versions.length ? ratingTable(contest, versions, true) : null);
+    parts.length ? ratingChart(parts, t`Rating as results landed`) : null,
+    versions.length ? ratingTable(contest, versions, true) : null,
+    apart.length > 1 ? ratingChart(apart, t`Its newest versions`) : null);
 }

@@ -46,7 +46,9 @@ const BULGARIAN = {
   "Fitted to {}; a difference of 100 is a score of 64 %. {} {}": "По {}; разлика от 100 е резултат 64 %. {} {}", " (95 %: {} to {}), rank {} of {}": " (95 %: от {} до {}), място {} от {}",
   // a bot
   "the address names no bot": "адресът не посочва бот", "no bot of this name in {}": "няма такъв бот в {}", "No rank before the first result": "Без място преди първия резултат", "Rank {} of {}: {} points in {}, {} won": "Място {} от {}: {} точки в {}, {} спечелени",
-  "; faults: ": "; грешки: ", "Opponents": "Противници", "Other contests": "Други състезания", "Theirs": "Техни", "Best game": "Най-добра партия", "This bot cannot be shown": "Ботът не може да се покаже",
+  "; faults: ": "; грешки: ", "Opponents": "Противници", "All contests of this bot": "Всички състезания на този бот", "by {}": "от {}", "program {}": "програма {}",
+  "Time and first moves": "Време и първи ходове", "In the newest {} whose records may be shown.": "В най-новите {}, чиито записи могат да се покажат.", "Mean time a move": "Средно време за ход", "Longest move": "Най-дълъг ход", "Share of its clock": "Дял от часовника", "First move": "Първи ход",
+  "Rating as results landed": "Рейтингът с идването на резултатите", "Its newest versions": "Най-новите му версии", "after {} games of the contest": "след {} партии от състезанието", "{} games, {}: {} ±{}": "{} партии, {}: {} ±{}", "Theirs": "Техни", "Best game": "Най-добра партия", "This bot cannot be shown": "Ботът не може да се покаже",
   // a game
   "{}: {} at ply {}": "{}: {} на ход {}", "cascade of {} waves at ply {}": "верига от {} вълни на ход {}", " for {}": " за {}", "ply {}: {} plays {}": "ход {}: {} играе {}", "; from here {} leads to the end": "; оттук {} води до края",
   "Decisive plies": "Решаващи ходове", "the server": "сървърът", "ply {} of {}": "ход {} от {}", "The bots have noted no evaluation yet": "Ботовете още не са дали оценка",

@@ -1,0 +1,218 @@
+"""What the page of a bot shows of one contest beside its games, made on a thread of its own.
+
+    contests/N/bots/K.json    who wrote it, its programs, its time a move and its first moves (`BotDocuments`)
+    contests/N/history-K.json its rating after ever more games (`RatingHistories`)
+
+Time and first moves are those of the newest RECORDS records that may be shown; each record is read once. The
+ratings are fitted once for all bots, after each `stride` games. The stride doubles when there are more than
+POINTS of them, so that a contest of any length has about as many; the games between two points are counted
+once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+from collections import Counter, OrderedDict
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+from arena_protocol.record import RecordError
+from arena_protocol.record_codec import decode
+from arena_server.rated_games import version_of
+from arena_server.ratings import Ratings, fit_observations
+from arena_server.store.stored_sums import StoredEndings
+from arena_server.web.archive import Archive, NotFoundError
+from arena_server.web.ratings import players_in
+
+#: A record is read in 1 to 3 ms.
+RECORDS: Final = 100
+#: Records of which the seats' moves are kept.
+KEPT_RECORDS: Final = 20_000
+POINTS: Final = 32
+#: First moves in the document.
+MOVES: Final = 5
+#: How long a page waits for points that are being fitted; it gets those that are there.
+WAIT_S: Final = 1.0
+
+
+class SeatMoves(NamedTuple):
+    """The own moves of a seat in one game, without those that the server played; milliseconds."""
+
+    first: str | None
+    moves: int
+    used_ms: int
+    most_ms: int
+    bank_ms: int
+    won: bool
+
+
+def seat_moves(record: bytes) -> tuple[SeatMoves, ...]:
+    """What a record says of each seat. Raises RecordError."""
+    game = decode(record)
+    found = []
+    for seat, total in enumerate(game.totals, start=1):
+        own = [ply for ply in game.plies if ply.seat == seat and not ply.zombie]
+        times = [ply.time_ms for ply in own]
+        bank = game.clock_ms + game.increment_ms * len(own)
+        first = own[0].move if own else None
+        won = total == max(game.totals) and game.totals.count(total) == 1
+        found.append(SeatMoves(first, len(own), sum(times), max(times, default=0), bank, won))
+    return tuple(found)
+
+
+def moves_document(games: Iterable[SeatMoves]) -> dict[str, Any]:
+    """Time and first moves over some games of a bot, in the types of JSON."""
+    games = list(games)
+    moves = sum(game.moves for game in games)
+    bank = sum(game.bank_ms for game in games)
+    used = sum(game.used_ms for game in games)
+    first, won = Counter[str](), Counter[str]()
+    for game in games:
+        if game.first is not None:
+            first[game.first] += 1
+            won[game.first] += game.won
+    return {
+        "records": len(games),
+        "time": {
+            "moves": moves,
+            "mean_ms": round(used / moves, 1) if moves else None,
+            "most_ms": max((game.most_ms for game in games), default=None),
+            "share": round(used / bank, 4) if bank else None,
+        },
+        "first_moves": [
+            [move, count, won[move]]
+            for move, count in sorted(first.items(), key=lambda each: (-each[1], each[0]))[:MOVES]
+        ],
+    }
+
+
+class BotDocuments:
+    """The documents `contests/N/bots/K.json`."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, "bots")
+        self._moves: OrderedDict[tuple[Archive, int, str], tuple[SeatMoves, ...]] = OrderedDict()
+
+    async def get(self, archive: Archive, number: int, place: int) -> dict[str, Any]:
+        """The document of the bot at `place`. Raises NotFoundError and StoreError."""
+        return await asyncio.get_running_loop().run_in_executor(
+            self._thread, self.find, archive, number, place
+        )
+
+    def find(self, archive: Archive, number: int, place: int) -> dict[str, Any]:
+        """The same on this thread."""
+        about, games = archive.appearances(number, place, RECORDS)
+        programs = Counter(game.agent for game in games if game.agent is not None)
+        # What may be shown once may be shown for ever.
+        new = [game.game_id for game in games if (archive, number, game.game_id) not in self._moves]
+        for game_id, record in archive.shown_records(number, new):
+            with suppress(RecordError):  # a damaged one is said on the page of its game
+                self._moves[archive, number, game_id] = seat_moves(record)
+        known = ((game.seat, self._moves.get((archive, number, game.game_id))) for game in games)
+        found = [moves[seat - 1] for seat, moves in known if moves is not None]
+        while len(self._moves) > KEPT_RECORDS:
+            self._moves.popitem(last=False)
+        return about | {"versions": list(programs.items()), **moves_document(found)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Point:
+    """The ratings after `place` games, void ones included: rating and half of its interval, by player."""
+
+    place: int
+    at: int
+    bots: dict[str, tuple[float, float]]
+    versions: dict[str, tuple[float, float]]
+
+
+@dataclass(slots=True)
+class _History:
+    stride: int = 1
+    endings: StoredEndings = field(default_factory=StoredEndings)
+    points: list[_Point] = field(default_factory=list)
+
+    def thin(self, last: int) -> None:
+        """Make room for the points up to the place `last`."""
+        if self.endings.place > last:  # an older database stands there now
+            self.stride, self.endings, self.points = 1, StoredEndings(), []
+        while last // self.stride > POINTS:
+            self.stride *= 2
+        self.points = [point for point in self.points if point.place % self.stride == 0]
+
+    def missing(self, last: int) -> list[int]:
+        known = self.endings.place // self.stride * self.stride
+        return list(range(known + self.stride, last + 1, self.stride))
+
+
+class RatingHistories:
+    """The documents `contests/N/history-K.json`."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[Archive, int], _History] = {}
+        self._running: dict[tuple[Archive, int], asyncio.Future[None]] = {}
+        self._thread = ThreadPoolExecutor(1, "history")
+
+    async def get(self, archive: Archive, number: int, name: str) -> dict[str, Any]:
+        """The points of a bot that are known after WAIT_S at most. Raises NotFoundError and StoreError."""
+        key = archive, number
+        if key not in self._running:
+            loop = asyncio.get_running_loop()
+            self._running[key] = loop.run_in_executor(self._thread, self.fill, archive, number)
+            self._running[key].add_done_callback(partial(self._filled, key))
+        done, _ = await asyncio.wait([running := self._running[key]], timeout=WAIT_S)
+        if done:
+            running.result()
+        return self.document(archive, number, name, whole=bool(done))
+
+    def _filled(self, key: tuple[Archive, int], running: asyncio.Future[None]) -> None:
+        del self._running[key]
+        if not running.cancelled():
+            running.exception()  # of those who wait each raises it
+
+    def fill(self, archive: Archive, number: int) -> None:
+        """Fit the points that are missing; on any thread, one at a time. Raises as `get` does."""
+        if importlib.util.find_spec("numpy") is None:
+            raise NotFoundError("this server has no numpy, which ratings need: it lacks the extra [ratings]")
+        history = self._kept.setdefault((archive, number), _History())
+        last = archive.shown_place(number)
+        history.thin(last)
+        steps = archive.observation_steps(number, history.endings, history.missing(last))
+        for place, at, bots, versions in steps:
+            try:
+                rated = fit_observations(bots)
+                has_versions = len(players_in(bots)) < len(players_in(versions))
+                apart = fit_observations(versions) if has_versions else None
+            except ValueError as error:
+                raise NotFoundError(str(error)) from None
+            history.points = [*history.points, _Point(place, at, _rows(rated), _rows(apart))]
+
+    def document(self, archive: Archive, number: int, name: str, *, whole: bool = True) -> dict[str, Any]:
+        """The points of the bot `name`, and of each of its versions: games, time, rating, half interval."""
+        points = self._kept.get((archive, number), _History()).points
+        players = sorted({player for point in points for player in point.versions if _is_of(player, name)})
+        return {
+            "whole": whole,
+            "points": [[point.place, point.at, *point.bots[name]] for point in points if name in point.bots],
+            "versions": [
+                [player.partition(" ")[2] or None, _points_of(player, points)] for player in players
+            ],
+        }
+
+
+def _is_of(player: str, name: str) -> bool:
+    """Whether a player of `version_of` is a version of this bot."""
+    return player == version_of(name, player.partition(" ")[2] or None)
+
+
+def _points_of(player: str, points: Iterable[_Point]) -> list[list[float]]:
+    return [[point.place, point.at, *point.versions[player]] for point in points if player in point.versions]
+
+
+def _rows(ratings: Ratings | None) -> dict[str, tuple[float, float]]:
+    rows = () if ratings is None else ratings.rows
+    return {row.name: (round(row.rating, 1), round(row.margin, 1)) for row in rows}
