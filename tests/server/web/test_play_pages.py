@@ -47,7 +47,7 @@ class TestPlay:
             page.get_by_label("Your move").fill("6")
             page.keyboard.press("Enter")
             page.locator(".status", has_text="ann wins.").wait_for()
-            page.locator(".turn", has_text="The game is over: ann wins 2 : 0").wait_for()
+            page.locator(".turn", has_text="The game is over: you win").wait_for()
             page.get_by_role("link", name="The record of game g1").click()
             page.get_by_text("Verified here").wait_for()
             bob.close()

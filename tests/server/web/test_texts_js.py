@@ -7,16 +7,28 @@ from collections.abc import Iterator
 
 import pytest
 
+from arena_protocol.record import FaultKind
+from arena_server.core.commands import ABORTED, CLOSED, FINISHED, INCOMPLETE, STOPPED, VERBS, RunState
+from arena_server.core.standings import (
+    AWAY,
+    FREE,
+    GONE,
+    KICKED,
+    NEVER_CONNECTED,
+    NO_VERSION,
+    PLAYING,
+    PROBATION,
+    VALIDATION,
+    WITHDRAWN,
+)
 from arena_server.web.bundle import STATIC
 
 from .node import Node
 
-#: Of the organiser alone, in English.
-ORGANISER = "page-organiser.js"
 SOURCES = {
     str(path): path.read_text(encoding="utf-8")
     for path in STATIC.glob("js/**/*.js")
-    if path.name not in ("texts.js", ORGANISER)
+    if path.name != "texts.js"
 }
 TAG = re.compile(r"(?<![\w$.])t`")
 
@@ -88,9 +100,7 @@ def test_a_translation_is_bulgarian_and_has_all_values(node: Node) -> None:
 @pytest.mark.parametrize("call", ["plural", "counted"])
 def test_every_counted_word_has_four_forms(node: Node, call: str) -> None:
     words = node("catalogue")["counted"]
-    # The organiser's page counts, too.
-    sources = [*SOURCES.values(), (STATIC / "js" / ORGANISER).read_text(encoding="utf-8")]
-    found = {word for text in sources for word in re.findall(rf'\b{call}\([^"`]*?, "(\w+)"\)', text)}
+    found = {word for text in SOURCES.values() for word in re.findall(rf'\b{call}\([^"`]*?, "(\w+)"\)', text)}
     assert found <= words.keys()
     assert all(len(forms) == 4 for forms in words.values())
 
@@ -108,3 +118,7 @@ def test_words_of_the_api_have_names(node: Node) -> None:
     states = {value for name, value in vars(schema).items() if name.isupper() and isinstance(value, str)}
     assert states & {"running", "finished", "incomplete", "stopped", "aborted"} <= named.keys()
     assert {"complete", "win", "draw", "forfeit", "void"} <= named.keys()
+    assert {kind.value for kind in FaultKind} <= named.keys()
+    assert {*VERBS, *RunState, FINISHED, INCOMPLETE, STOPPED, ABORTED, CLOSED} <= named.keys()
+    places = (PLAYING, FREE, AWAY, GONE, PROBATION, KICKED, WITHDRAWN, VALIDATION)
+    assert {*places, NEVER_CONNECTED, NO_VERSION} <= named.keys()

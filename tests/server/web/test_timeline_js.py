@@ -44,9 +44,44 @@ def test_decisive_plies_are_those_of_arena_why(node: Node, name: str) -> None:
         assert (each["seat"], each["move"], each["points"]) == (ply.seat, ply.move, ply.points)
 
 
-def test_a_game_that_is_only_won_or_lost_has_no_decisive_points(node: Node) -> None:
-    assert FORFEIT.game == "disc"
-    assert node("decisive", record=json.dumps(json_record(FORFEIT))) == []
+@pytest.mark.parametrize("name", GAMES)
+def test_better_moves_are_those_of_arena_why(node: Node, name: str) -> None:
+    record = GAMES[name]
+    why = [examine(record, seat).plies for seat in range(1, len(record.names) + 1)]
+    missed = [ply for plies in why for ply in plies if ply.best is not None and not ply.zombie]
+    most = sorted(missed, key=lambda ply: (ply.points - ply.best_points, ply.ply))[:TOP]
+    assert [
+        (each["ply"], each["move"], each["points"], each["best"], each["most"])
+        for each in node("missed", record=text_of(record))
+    ] == [
+        (ply.ply, ply.move, ply.points, ply.best, ply.best_points)
+        for ply in sorted(most, key=lambda p: p.ply)
+    ]
+
+
+class TestAGameThatIsOnlyWonOrLost:
+    WON = a_record("tictactoe", {}, seed=8)
+
+    def decisive(self, node: Node, record: GameRecord) -> list[tuple[int, str]]:
+        found = node("decisive", record=json.dumps(json_record(record)))
+        assert all(each["points"] == record.plies[each["ply"] - 1].points for each in found)
+        return [(each["ply"], key) for each in found for key in ("wins", "seen", "leads") if each.get(key)]
+
+    def test_its_last_ply_decides(self, node: Node) -> None:
+        assert max(self.WON.totals) > min(self.WON.totals)
+        assert self.decisive(node, self.WON) == [(len(self.WON.plies), "wins")]
+
+    def test_the_ply_from_which_the_bots_saw_the_winner_ahead(self, node: Node) -> None:
+        winner = self.WON.totals.index(max(self.WON.totals)) + 1
+        notes = [(1, -5), (3, 7), (4, 9)]
+        infos = tuple(InfoRecord(winner, ply, None, value, None, None, None) for ply, value in notes)
+        assert self.decisive(node, replace(self.WON, infos=infos)) == [
+            *((3, "seen"), (len(self.WON.plies), "wins"))
+        ]
+
+    def test_a_forfeit_was_decided_by_no_move(self, node: Node) -> None:
+        assert FORFEIT.game == "disc"
+        assert self.decisive(node, FORFEIT) == []
 
 
 @pytest.mark.parametrize("name", GAMES)

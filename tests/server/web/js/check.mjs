@@ -13,6 +13,7 @@ const { hint } = await load("hint.js");
 const { choose, interest } = await load("interest.js");
 const { paceText, resultText } = await load("dom.js");
 const { changed, cut, encodeGif, reduceColours } = await load("gif.js");
+const { inBulgarian, saidTexts } = await load("said.js");
 const { gameText } = await load("share.js");
 const { catalogue, translated } = await load("texts.js");
 const { Timeline } = await load("timeline.js");
@@ -68,8 +69,11 @@ const commands = {
     return encodeGif(width, height, frames).map(hex).join("");
   },
   text: ({ record }) => gameText(parseRecord(record)),
+  said: ({ text }) => inBulgarian(text),
+  said_texts: () => saidTexts(),
   catalogue: () => catalogue(),
   translated: ({ parts, values }) => translated("bg", parts, values),
+  missed: ({ record }) => Timeline.ofRecord(parseRecord(record)).missed(),
   decisive: ({ record }) => Timeline.ofRecord(parseRecord(record)).decisive(),
   evaluation: ({ record, plies }) => plies.map((ply) => Timeline.ofRecord(parseRecord(record)).evaluation(ply)),
   verify: ({ record }) => { verify(parseRecord(record)); return null; },

@@ -1,6 +1,7 @@
 // The read-only API: documents, and streams of events that come back by themselves.
 
 import { inReport, notice } from "./dom.js";
+import { said } from "./said.js";
 import { t } from "./texts.js";
 
 export const API = "api/v1/";
@@ -65,7 +66,7 @@ async function refusal(response) {
   let text = response.statusText;
   try { text = (await response.json()).error ?? text; } catch { /* no JSON: the status has to do */ }
   const wait = Number(response.headers.get("Retry-After") ?? NaN);
-  return [text || `status ${response.status}`, Number.isFinite(wait) ? Math.max(1, wait) : null];
+  return [said(text || `status ${response.status}`), Number.isFinite(wait) ? Math.max(1, wait) : null];
 }
 
 /**

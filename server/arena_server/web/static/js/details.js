@@ -3,6 +3,7 @@
 import { get } from "./api.js";
 import { el, labelled, link, numberText, plural } from "./dom.js";
 import { gameLink } from "./gameview.js";
+import { said } from "./said.js";
 import { language, t } from "./texts.js";
 
 /** The value below which the share `q` of the sorted `values` lies; between two of them it is interpolated. */
@@ -91,5 +92,5 @@ export function faultsPanel(contest, document) {
       el("tbody", {}, ...faults.map(([game, bot, ply, , text]) => el("tr", {},
         el("td", {}, el("a", { href: gameLink(contest.id, game, ply) }, game)),
         el("td", { class: "name-cell" }, contest.bots[bot]),
-        el("td", { class: "text" }, text)))))));
+        el("td", { class: "text" }, said(text))))))));
 }

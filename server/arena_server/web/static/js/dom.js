@@ -1,5 +1,6 @@
 // Elements, texts and the theme. Everything that comes from a bot or a file is set as text, never as markup.
 
+import { said } from "./said.js";
 import { chooseLanguage, counted, language, languages, t } from "./texts.js";
 
 const MOMENT_MS = 700;
@@ -82,7 +83,7 @@ export function paceText(pace) {
 /** Whom a contest waits for: the list `waiting` of the server, five of them by name. */
 export function waitingText(bots) {
   const more = bots.length > 5 ? t` and ${numberText(bots.length - 5)} more` : "";
-  return bots.length ? t`Waiting for ${bots.slice(0, 5).map((each) => `${each.bot} (${each.text})`).join(", ")}${more}` : "";
+  return bots.length ? t`Waiting for ${bots.slice(0, 5).map((each) => `${each.bot} (${said(each.text)})`).join(", ")}${more}` : "";
 }
 
 /** How a game ended, in words: the winner with the totals of all, or without `points`. `describe_result` in Python prints the same. */

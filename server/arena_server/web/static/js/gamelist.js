@@ -170,7 +170,7 @@ export class GameList {
     this.rows = rows;
     const kinds = [...new Set(rows.flatMap((row) => row.faults.map(([, , kind]) => kind)))].sort();
     for (const kind of kinds) {
-      if (![...this.faultSelect.options].some((option) => option.value === kind)) this.faultSelect.append(el("option", { value: kind }, kind));
+      if (![...this.faultSelect.options].some((option) => option.value === kind)) this.faultSelect.append(el("option", { value: kind }, named(kind)));
     }
     this.show();
   }
@@ -230,7 +230,7 @@ export class GameList {
       el("td", { class: "num" }, end(numberText(row.plies))),
       el("td", { class: "num" }, row.used.length ? clockText(used) : ""),
       el("td", { class: "nowrap" }, row.at === null ? "" : dateText(row.at)),
-      el("td", {}, row.faults.flatMap(([seat, ply, kind], i) => [i ? ", " : "", el("a", { class: "faults", href: gameLink(contest.id, row.id, ply) }, `${seat ? name(seat - 1) : "server"}: ${kind}`)]))]));
+      el("td", {}, row.faults.flatMap(([seat, ply, kind], i) => [i ? ", " : "", el("a", { class: "faults", href: gameLink(contest.id, row.id, ply) }, `${seat ? name(seat - 1) : t`the server`}: ${named(kind)}`)]))]));
   }
 
   #runningRow(game, bots) {

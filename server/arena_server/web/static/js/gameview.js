@@ -3,7 +3,7 @@
 import { makeBoard } from "./boards.js";
 import { Chart } from "./chart.js";
 import { clockText, el, link, numberText, plural, resultText, shortText, svg } from "./dom.js";
-import { t } from "./texts.js";
+import { named, t } from "./texts.js";
 
 const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16];
 /** Plies a second at speed 1. */
@@ -11,6 +11,8 @@ const PACE = 1.25;
 /** What a phase of an animation takes at speed 1, in ms. */
 const PHASE_MS = 170;
 const MOVES_SHOWN = 300;
+/** The marks over and under the slider. */
+const SIGNS = { fault: "!", cascade: "◆", decisive: "★", missed: "☆" };
 /** A sentence with a longer name may need two lines. */
 const LONG_NAME = 16;
 /** The longest clock of all stands for a game without one. */
@@ -116,7 +118,7 @@ export class GameView {
   }
 
   /** The next (or previous) fault, cascade or decisive ply. */
-  mark(direction, kinds = ["fault", "cascade", "decisive"]) {
+  mark(direction, kinds = ["fault", "cascade", "decisive", "missed"]) {
     const plies = this.#marks().filter((mark) => kinds.includes(mark.kind)).map((mark) => mark.ply).sort((a, b) => a - b);
     const found = direction > 0 ? plies.find((ply) => ply > this.ply) : plies.findLast((ply) => ply < this.ply);
     if (found !== undefined) this.jump(found);
@@ -125,23 +127,33 @@ export class GameView {
   #marks() {
     const { faults, cascades, length, steps } = this.timeline;
     return [
-      ...faults.map((fault) => ({ kind: "fault", ply: Math.min(length, fault.ply), text: t`${this.#name(fault.seat)}: ${fault.kind} at ply ${fault.ply}` })),
+      ...faults.map((fault) => ({ kind: "fault", ply: Math.min(length, fault.ply), text: t`${this.#name(fault.seat)}: ${named(fault.kind)} at ply ${fault.ply}` })),
       ...cascades.map((ply) => ({ kind: "cascade", ply, text: t`cascade of ${steps[ply].waves} waves at ply ${ply}` })),
       ...this.timeline.decisive().map((found) => ({ kind: "decisive", ply: found.ply, text: this.#decisiveText(found) })),
+      ...this.timeline.missed().map((found) => ({ kind: "missed", ply: found.ply, text: this.#missedText(found) })),
     ];
   }
 
-  #decisiveText({ ply, seat, move, points, leads }) {
+  #missedText({ ply, seat, move, points, best, most }) {
+    return t`ply ${ply}: ${this.#name(seat)} plays ${move} for ${numberText(points)}; ${best} was there for ${numberText(most)}`;
+  }
+
+  #decisiveText({ ply, seat, move, points, leads, wins = null, seen = null }) {
+    if (wins !== null) return t`ply ${ply}: ${this.#name(seat)} plays ${move}, and ${this.#name(wins)} wins`;
+    if (seen !== null) return t`ply ${ply}: ${this.#name(seat)} plays ${move}; from here the bots see ${this.#name(seen)} ahead`;
     const gained = points ? t` for ${plural(points, "point")}` : "";
     return `${t`ply ${ply}: ${this.#name(seat)} plays ${move}`}${gained}${leads === null ? "" : t`; from here ${this.#name(leads)} leads to the end`}`;
   }
 
   /** The decisive plies as a list; there is none before the end. */
   #showDecisive() {
-    const found = this.timeline.decisive();
-    this.decisive.hidden = !found.length;
-    this.decisive.replaceChildren(el("summary", {}, t`Decisive plies`), el("ul", { class: "decisive" }, ...found.map((each) =>
-      el("li", {}, el("button", { type: "button", onclick: () => this.jump(each.ply) }, this.#decisiveText(each))))));
+    const marks = this.#marks();
+    const list = (kind) => marks.filter((mark) => mark.kind === kind).map(({ ply, text }) =>
+      el("li", {}, el("button", { type: "button", onclick: () => this.jump(ply) }, `${SIGNS[kind]} ${text}`)));
+    const [found, missed] = [list("decisive"), list("missed")];
+    this.decisive.hidden = !found.length && !missed.length;
+    this.decisive.replaceChildren(el("summary", {}, t`Decisive plies`), el("ul", { class: "decisive" }, ...found),
+      ...(missed.length ? [el("h3", {}, t`More was there`), el("ul", { class: "decisive" }, ...missed)] : []));
   }
 
   #name(seat) {
@@ -159,7 +171,7 @@ export class GameView {
     const marks = this.#marks();
     this.ticks.replaceChildren(...marks.map(({ kind, ply, text }) => {
       const x = timeline.length ? 100 * ply / timeline.length : 0;
-      const tick = el("button", { type: "button", class: `tick ${kind}`, title: text, "aria-label": text, tabindex: -1, onclick: () => this.jump(ply) }, { fault: "!", cascade: "◆", decisive: "★" }[kind]);
+      const tick = el("button", { type: "button", class: `tick ${kind}`, title: text, "aria-label": text, tabindex: -1, onclick: () => this.jump(ply) }, SIGNS[kind]);
       tick.style.left = `${x}%`;
       return tick;
     }));
@@ -254,7 +266,7 @@ export class GameView {
     return el("li", {}, el("button", { type: "button", class: classes, tabindex: -1, onclick: () => this.jump(number) },
       el("span", { class: "n" }, String(number)), el("span", { class: "dot" }), el("span", { class: "m" }, move.move),
       el("span", { class: "p" }, move.points ? `+${move.points}` : ""),
-      el("span", { class: "t" }, faults.length ? faults.map((fault) => fault.kind).join(", ") : `${numberText(move.time_ms)} ms`)));
+      el("span", { class: "t" }, faults.length ? faults.map((fault) => named(fault.kind)).join(", ") : `${numberText(move.time_ms)} ms`)));
   }
 
   /** One stop of the tab key: with the focus on a move, up and down go to the one before and after it. */
@@ -405,7 +417,7 @@ export class SeatCard {
     this.element.classList.toggle("moving", moving);
     this.element.classList.toggle("won", won);
     this.element.classList.toggle("zombie", fault !== null);
-    this.state.textContent = fault !== null ? t`zombie since ply ${fault.ply}: ${fault.kind}${lineText(fault.line)}` : won ? t`wins` : moving ? t`to move` : "";
+    this.state.textContent = fault !== null ? t`zombie since ply ${fault.ply}: ${named(fault.kind)}${lineText(fault.line)}` : won ? t`wins` : moving ? t`to move` : "";
     this.state.title = this.state.textContent;
   }
 

@@ -6,7 +6,7 @@ import { applyTheme, dateText, el, inReport, inTime, labelled, link, numberText,
 import { GameList, filterGames, idsOf, loadGames, loadSchedule, openGames, resultFor, runningRows, withLeaving } from "./gamelist.js";
 import { gameLink } from "./gameview.js";
 import { botRating, loadHistory, loadRatings } from "./ratings.js";
-import { language, t } from "./texts.js";
+import { language, named, t } from "./texts.js";
 
 applyTheme();
 document.body.prepend(pageHeader());
@@ -108,7 +108,7 @@ async function begin() {
     const mine = known && { faults: known.faults.filter(([, bot]) => bot === place) };
     more.replaceChildren(...[habitsPanel(said), rangesPanel(own, filterGames(all, { bot: place })), faultsPanel(own, mine)].filter(Boolean));
   };
-  const faults = Object.entries(row.faults).map(([kind, count]) => `${kind} ${count}`).join(", ");
+  const faults = Object.entries(row.faults).map(([kind, count]) => `${named(kind)} ${count}`).join(", ");
   let all = [];
   const showGames = async () => {
     all = await loadGames(contest, all);

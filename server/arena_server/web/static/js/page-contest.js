@@ -9,6 +9,7 @@ import { GameList, loadGames, idsOf, loadSchedule, openGames, runningRows, withL
 import { loadRatings, ratingPanel } from "./ratings.js";
 import { loadRounds, roundsPanel } from "./rounds.js";
 import { Wall } from "./wall.js";
+import { said } from "./said.js";
 import { language, named, t } from "./texts.js";
 
 applyTheme();
@@ -37,7 +38,7 @@ export function standingsTable(contest, rows) {
     el("td", { class: "num" }, meanText(row.mean)),
     el("td", { class: "num" }, numberText(row.wins)),
     ...tieBreaks.map((name) => el("td", { class: "num" }, numberText(row.tie_breaks[name]))),
-    el("td", { class: "faults" }, Object.entries(row.faults).map(([kind, count]) => `${kind} ${count}`).join(", "))])));
+    el("td", { class: "faults" }, Object.entries(row.faults).map(([kind, count]) => `${named(kind)} ${count}`).join(", "))])));
   return el("table", { class: "standings cards" }, el("thead", {}, el("tr", {}, ...heads.map((text, i) => el("th", { scope: "col", class: i === 1 || i === heads.length - 1 ? null : "num" }, text)))), el("tbody", {}, ...body));
 }
 
@@ -183,22 +184,22 @@ async function begin() {
     showDetails();
     if (contest.status !== "running") { stream.close(); boards.remove(); running = []; showOpen(); }
   });
-  const said = { lost: false, live: null };
+  const told = { lost: false, live: null };
   const say = () => {
-    banner.textContent = said.lost ? t`The connection is lost; the standings may be older. Connecting again ...`
-      : said.live ? t`Running games cannot be shown now: ${said.live}. Trying again ...` : "";
+    banner.textContent = told.lost ? t`The connection is lost; the standings may be older. Connecting again ...`
+      : told.live ? t`Running games cannot be shown now: ${said(told.live)}. Trying again ...` : "";
   };
   const stream = new LiveStream(livePath("contest", contest.id), {
     contest: (event) => {
       waiting.textContent = waitingText(event.waiting);
-      said.live = event.live;
+      told.live = event.live;
       say();
       if (event.contest === null) return;
       const played = event.contest.games_played + event.contest.games_void;
       refresh({ ...event.contest, standings: event.standings });
       if (played !== contest.list.games || event.contest.status !== contest.status) catchUp();
     },
-  }, (state) => { said.lost = state === "lost"; say(); });
+  }, (state) => { told.lost = state === "lost"; say(); });
 }
 
 begin().catch((error) => {

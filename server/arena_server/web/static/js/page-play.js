@@ -7,6 +7,7 @@ import { applyTheme, el, link, numberText, pageHeader, resultText } from "./dom.
 import { gameLink, GameView } from "./gameview.js";
 import { hint } from "./hint.js";
 import { LiveGame } from "./livegame.js";
+import { said } from "./said.js";
 import { t } from "./texts.js";
 
 applyTheme();
@@ -27,7 +28,7 @@ async function post(verb, body) {
   }
   const answer = await response.json().catch(() => ({}));
   if (!response.ok) {
-    const problem = answer.error ?? (response.status === 404 ? t`this server has no seats for a browser` : response.statusText);
+    const problem = (answer.error && said(answer.error)) ?? (response.status === 404 ? t`this server has no seats for a browser` : response.statusText);
     throw Object.assign(new Error(`${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`), { status: response.status });
   }
   return answer;
@@ -189,9 +190,9 @@ function show() {
   const shown = seat.view?.timeline;
   const outcome = shown && shown.end !== null ? `: ${outcomeText(shown)}` : "";
   const words = ended ? t`The game is over, and another one waits for you.` : mine ? t`It is your turn.` : seat.state === "playing" ? t`The others move.` : (seat.contest ? CASUAL_TEXTS[seat.state] : null) ?? TEXTS[seat.state] ?? "";
-  const said = words.replace(t`The game is over`, t`The game is over${outcome}`);
+  const sentence = words.replace(t`The game is over`, t`The game is over${outcome}`);
   text.classList.toggle("won", shown !== undefined && shown.end !== null && shown.winner(shown.length) === place(shown));
-  text.textContent = seat.problem ? `${said} (${seat.problem})` : said;
+  text.textContent = seat.problem ? `${sentence} (${said(seat.problem)})` : sentence;
   goOn.hidden = !ended;
   start.hidden = ended || seat.state !== "invited";
   form.hidden = ended || !["playing", "ready"].includes(seat.state);

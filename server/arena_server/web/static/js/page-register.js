@@ -1,6 +1,7 @@
 // An author registers a bot by a link of the organiser's. The code is in the fragment of the address, which no server logs.
 
 import { applyTheme, el, pageHeader } from "./dom.js";
+import { said } from "./said.js";
 import { t } from "./texts.js";
 
 const FIELDS = [["name", t`Name of the bot`, 32, true], ["author", t`Author`, 60, false], ["language", t`Language`, 60, false], ["url", "URL", 200, false]];
@@ -23,7 +24,7 @@ async function register(given) {
   try {
     const response = await fetch("api/v1/register", { method: "POST", body: JSON.stringify({ ...given, contest, code }) });
     const answer = await response.json();
-    if (!response.ok) throw new Error(answer.error);
+    if (!response.ok) throw new Error(said(answer.error));
     history.replaceState(null, "", location.pathname);
     main.replaceChildren(el("h1", {}, t`${answer.name} is registered`), el("section", { class: "panel" },
       el("p", {}, t`Its token, which is shown only now: `, el("code", {}, answer.token)),

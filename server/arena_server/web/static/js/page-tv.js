@@ -7,6 +7,7 @@ import { gameLink, SeatCard } from "./gameview.js";
 import { choose, interest, RECENT_MS } from "./interest.js";
 import { gamePath, LiveGame } from "./livegame.js";
 import { ring, soundButton } from "./sound.js";
+import { said } from "./said.js";
 import { named, t } from "./texts.js";
 
 /** The result stays on the screen for so long. */
@@ -147,7 +148,7 @@ async function begin() {
   new LiveStream(livePath("contest", parameter("contest")), { contest: ({ contest, standings, waiting: bots, live }) => {
     title.textContent = contest?.name ?? "";
     const over = contest !== null && contest.status !== "running" ? overText(contest, standings) : "";
-    waiting.textContent = live ? t`Running games cannot be shown now: ${live}. Trying again ...` : over || waitingText(bots) || t`Waiting for the next game ...`;
+    waiting.textContent = live ? t`Running games cannot be shown now: ${said(live)}. Trying again ...` : over || waitingText(bots) || t`Waiting for the next game ...`;
     leaders.replaceChildren(...(contest === null ? [] : standings.slice(0, 8).map((row) => el("li", {}, el("b", {}, row.rank === null ? row.bot : `${row.rank}. ${row.bot}`), ` ${numberText(row.points)}`))));
   } });
   setInterval(turn, 1000);

@@ -51,7 +51,8 @@ const BULGARIAN = {
   "Rating as results landed": "Рейтингът с идването на резултатите", "Its newest versions": "Най-новите му версии", "after {} games of the contest": "след {} партии от състезанието", "{} games, {}: {} ±{}": "{} партии, {}: {} ±{}", "Theirs": "Техни", "Best game": "Най-добра партия", "This bot cannot be shown": "Ботът не може да се покаже",
   // a game
   "{}: {} at ply {}": "{}: {} на ход {}", "cascade of {} waves at ply {}": "верига от {} вълни на ход {}", " for {}": " за {}", "ply {}: {} plays {}": "ход {}: {} играе {}", "; from here {} leads to the end": "; оттук {} води до края",
-  "Decisive plies": "Решаващи ходове", "the server": "сървърът", "ply {} of {}": "ход {} от {}", "The bots have noted no evaluation yet": "Ботовете още не са дали оценка",
+  "Decisive plies": "Решаващи ходове", "More was there": "Имаше повече", "ply {}: {} plays {} for {}; {} was there for {}": "ход {}: {} играе {} за {}; имаше {} за {}", "ply {}: {} plays {}, and {} wins": "ход {}: {} играе {} и {} печели",
+  "ply {}: {} plays {}; from here the bots see {} ahead": "ход {}: {} играе {}; оттук ботовете виждат {} напред", "the server": "сървърът", "ply {} of {}": "ход {} от {}", "The bots have noted no evaluation yet": "Ботовете още не са дали оценка",
   "The bots see {} ahead by {} of 100, each by its own evaluations": "Според ботовете {} води с {} от 100, всеки по своите оценки", "The start.": "Начало.", " (played by the server)": " (играно от сървъра)", "Ply {}: {} plays {}": "Ход {}: {} играе {}", " in {} waves": " в {} вълни",
   "Moves": "Ходове", "Time left": "Оставащо време", "Evaluation, each bot for itself": "Оценка на всеки бот", "ply 0": "ход 0", "Ply": "Ход", "Play (space)": "Пусни (интервал)", "Pause (space)": "Пауза (интервал)", "Speed": "Скорост", "Live": "На живо",
   "Previous fault": "Предишна грешка", "Next fault": "Следваща грешка", "Previous cascade": "Предишна верига", "Next cascade": "Следваща верига", "Replay": "Преглед", "Start (Home)": "Начало (Home)", "Back (left arrow)": "Назад (стрелка)", "Forward (right arrow)": "Напред (стрелка)", "End (End)": "Край (End)",
@@ -87,6 +88,18 @@ const BULGARIAN = {
   "Ready": "Готов", "Hint": "Подсказка", "Give up? The server plays your moves to the end.": "Предавате ли се? Сървърът ще играе вместо вас до края.", "Give up? You leave this contest for good.": "Предавате ли се? Напускате състезанието завинаги.", "Give up": "Предавам се", "Your move": "Вашият ход", "Another game": "Друга партия", "You play as {}": "Играете като {}",
   "The connection is lost. Connecting again ...": "Връзката прекъсна. Свързване отново ...", "This seat is lost: the server has started again. Ask for a new link.": "Мястото е изгубено: сървърът е започнал отначало. Поискайте нова връзка.", "The game is over, and another one waits for you.": "Играта свърши, чака ви друга.", "It is your turn.": "Вие сте на ход.", "The others move.": "Другите са на ход.",
   "The game is over": "Играта свърши", "The game is over{}": "Играта свърши{}", "Move {}": "Ход {}", "{} is not a legal move here.": "{} не е позволен ход тук.", "Type a move, or choose one on the board.": "Напишете ход или изберете на дъската.", "The record of game {}": "Записът на партия {}",
+  // the organiser
+  "Stop the contest once no game runs?": "Да спре ли състезанието, щом не тече партия?", "End the contest for good, now? Running games become void, and the table stays as it is.": "Край на състезанието още сега? Текущите партии се анулират, а класирането остава каквото е.",
+  "Extend the contest by {}?": "Да се удължи ли състезанието с {}?", "Kick {}? Its game becomes void.": "Да се отстрани ли {}? Партията му се анулира.", "Break off {} for good?": "Да се прекъсне ли {} завинаги?", "Play {} again?": "Да се играе ли {} отново?",
+  "Withdraw {}? Its running games become void, and no other is played.": "Да се оттегли ли {}? Текущите му партии се анулират и други не се играят.", "Make a new token for {}? The old one and its connections are dead at once.": "Нов ключ за {}? Старият и връзките му спират веднага.",
+  "Name": "Име", "Owner": "Собственик", "orders are taken on the admin port (--admin-port)": "наредби се приемат на порта на организатора (--admin-port)", "A token has no blanks and ASCII characters only.": "Ключът няма интервали и има само знаци ASCII.",
+  "The organiser's token": "Ключ на организатора", "Log in": "Вход", "Log out": "Изход", "It is in the file next to the database that ends in .admin, or in ARENA_ADMIN_TOKEN.": "Той е във файла до базата данни, който завършва на .admin, или в ARENA_ADMIN_TOKEN.",
+  "This token is wrong.": "Ключът е грешен.", "The link for {}, good once until {}: ": "Връзка за {}, важи веднъж до {}: ", "The token of {}, shown only now: ": "Ключът на {}, показва се само сега: ", "Done: {} {}": "Готово: {} {}", "Orders": "Наредби", "Order": "Наредба",
+  "Play again": "Играй пак", "Play a void game again": "Анулирана партия отново", "Extend": "Удължи", "More games a pair, or rounds": "Още партии на двойка или кръгове", "Your name": "Вашето име", "Reason of the next order": "Причина за следващата наредба",
+  "{}{}; {}, {} running, {} void; {}; {}": "{}{}; {}, текущи {}, анулирани {}; {}; {}", "Resume": "Продължи", "Pause": "Пауза", "Drain": "Спри плавно", "Abort": "Прекрати", "Break off": "Прекъсни", "Mean move": "Среден ход", "Faulty games": "Партии с грешка",
+  "Log of {}": "Дневник на {}", "Log": "Дневник", " until {} UTC": " до {} UTC", "Add": "Добави", "Kick": "Отстрани", "Lift": "Прости", "Validate": "Провери", "Withdraw": "Оттегли", "Token": "Ключ", "for {}": "за {}",
+  "At": "Кога", "Who": "Кой", "What": "Какво", "Why": "Защо", "No order was given.": "Няма дадени наредби.", "Add a bot": "Нов бот", "It plays from now on. The server makes its token, shows it once, and keeps its digest.": "Играе отсега нататък. Сървърът прави ключа му, показва го веднъж и пази отпечатъка му.",
+  "Invite": "Покани", "Or a link for an author to register a bot": "Или връзка, с която автор регистрира бот",
   // registering
   "Name of the bot": "Име на бота", "Author": "Автор", "Language": "Език", "Register a bot": "Регистрация на бот", "For the contest {}. This link works once; the name has letters, digits, \"_\", \".\" and \"-\".": "За състезанието {}. Връзката важи веднъж; името има букви, цифри, \"_\", \".\" и \"-\".", "Register": "Регистрирай", "{} is registered": "{} е регистриран",
   "Its token, which is shown only now: ": "Ключът му, който се показва само сега: ", "Keep it: the bot logs in with it, and the server has its digest alone. If it is lost, ask the organiser for a new one.": "Пазете го: ботът влиза с него, а сървърът има само отпечатъка му. Ако се изгуби, поискайте нов от организатора.", "This page needs the link that the organiser has sent you.": "За тази страница трябва връзката, която организаторът ви е изпратил.",
@@ -105,6 +118,13 @@ const COUNTED = {
 const NAMED = {
   running: "тече", finished: "завършило", incomplete: "незавършено", stopped: "спряно", aborted: "прекратено", over: "завършила", planned: "предстои", complete: "завършена", win: "победа", draw: "равенство", loss: "загуба",
   void: "анулирана", forfeit: "служебно", open: "играе се", "to come": "предстои", vacant: "празно", bye: "почива", walkover: "служебно", decided: "решена",
+  // states of a contest and of a bot
+  paused: "на пауза", draining: "спира плавно", closed: "затворено", playing: "играе", free: "свободен", away: "несвързан", gone: "отсъства", probation: "изпитателен срок", kicked: "отстранен", withdrawn: "оттеглен", validation: "непроверен",
+  "never-connected": "не се е свързвал", "no-version": "без версия",
+  // kinds of faults
+  timeout: "изтекло време", illegal: "непозволен ход", malformed: "неразбираем ред", flood: "непоискани редове", "out-of-turn": "не на ход", disconnect: "прекъсната връзка", "never-ready": "без READY", quit: "отказ", resource: "ограничение",
+  // orders
+  pause: "пауза", resume: "продължаване", drain: "плавно спиране", abort: "прекратяване", extend: "удължаване", kick: "отстраняване на", lift: "прощаване на", validate: "проверка на", replay: "повторение на", add: "добавяне на", remove: "оттегляне на", token: "нов ключ за", invite: "покана за", register: "регистрация на",
 };
 
 export const languages = [["en", "English"], ["bg", "Български"]];

@@ -6,6 +6,8 @@ import { makeGame, RULES } from "./rules.js";
 
 /** Decisive plies by their points, beside the one from which the winner led. */
 const MOST_DECISIVE = 5;
+/** In a longer game better moves are not looked for: a ply takes some 0.1 ms. */
+const MOST_SEARCHED = 5000;
 
 /** The seat with the most points; null if several have them. */
 function leaderOf(totals) {
@@ -116,10 +118,26 @@ export class Timeline {
 
   /**
    * The plies that decided the points of a game that is over, as `arena why` has them: {ply, seat, points, leads}, in order. `leads`
-   * is the ply from which its winner led to the end, the others have the most points; of equal ones the later.
+   * is the winner at the ply from which it led to the end, the others have the most points; of equal ones the later. Of a game that is
+   * only won or lost `wins` is its winner at the last ply, `seen` at the ply from which the bots saw it ahead.
    */
   decisive() {
-    if (this.end === null || this.end === "void" || this.decided || !this.length) return [];
+    if (this.end === null || this.end === "void" || !this.length) return [];
+    return this.decided ? this.#deciding() : this.#scoring();
+  }
+
+  /** Of a game that is only won or lost: the ply from which the bots saw its winner ahead to the end, and the last one. */
+  #deciding() {
+    const winner = leaderOf(this.points(this.length));
+    if (winner === null || this.end === "forfeit") return [];
+    const sign = winner === 1 ? 1 : -1;
+    let seen = this.length + 1;
+    while (seen > 1 && sign * this.evaluation(seen - 1) > 0) seen--;
+    const found = (number, more) => { const { seat, move, points } = this.ply(number); return { ply: number, seat, move, points, leads: null, ...more }; };
+    return [...(seen < this.length ? [found(seen, { seen: winner })] : []), found(this.length, { wins: winner })];
+  }
+
+  #scoring() {
     const leaders = this.plies.map((ply) => leaderOf(ply.total));
     const winner = leaderOf(this.points(this.length));
     let led = this.length;
@@ -133,6 +151,22 @@ export class Timeline {
       const ply = this.ply(number);
       return { ply: number, seat: ply.seat, move: ply.move, points: ply.points, leads: number === leads ? winner : null };
     });
+  }
+
+  /** The own moves of bots that most left behind at once, as `arena why` has them: {ply, seat, move, points, best, most}, in order. */
+  missed() {
+    if (this.end === null || this.end === "void" || this.rules === null || this.length > MOST_SEARCHED) return [];
+    this.searched ??= this.plies.flatMap(({ seat, move, points, zombie }, i) => {
+      if (zombie) return [];
+      const { position } = this.steps[i];
+      let [best, most] = [null, points];
+      for (const other of this.rules.moves(position)) {
+        const gain = this.rules.play(position, other).points;
+        if (gain > most) [best, most] = [other, gain];
+      }
+      return best === null ? [] : [{ ply: i + 1, seat, move, points, best, most }];
+    }).sort((a, b) => (b.most - b.points) - (a.most - a.points) || a.ply - b.ply).slice(0, MOST_DECISIVE).sort((a, b) => a.ply - b.ply);
+    return this.searched;
   }
 
   /** From -1 (seat 2 wins) to 1 (seat 1 wins): the mean of what the bots last noted up to `number`; null without such notes. */

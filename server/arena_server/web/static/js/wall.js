@@ -6,6 +6,7 @@ import { el, numberText, clockText, resultText } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { makeGame, RULES } from "./rules.js";
 import { ring, soundButton } from "./sound.js";
+import { said } from "./said.js";
 import { t } from "./texts.js";
 
 /** A position to show, from the summary of a game. */
@@ -83,7 +84,7 @@ export class Wall {
           if (this.grid.children[place] !== card.element) this.grid.insertBefore(card.element, this.grid.children[place] ?? null);
         });
         this.empty.hidden = wanted.length > 0;
-        this.empty.textContent = live ? t`Running games cannot be shown now: ${live}. Trying again ...` : t`No game is running.`;
+        this.empty.textContent = live ? t`Running games cannot be shown now: ${said(live)}. Trying again ...` : t`No game is running.`;
         this.known();
         onchange(wanted);
       },
