@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: The width of tables that do not go to a terminal, so that no cell is wrapped or cut.
 PLAIN_WIDTH = 160
+#: Wider than any table.
+_ANY_WIDTH = 100_000
 
 
 class OutputFormat(StrEnum):
@@ -92,14 +94,15 @@ class ResultTable:
         lines += ["</tbody>", "</table>", *(f"<p>{escape(note)}</p>" for note in self.notes)]
         return "\n".join(lines) + "\n"
 
-    def as_rich(self) -> RichTable:
-        """The table alone, for a terminal."""
+    def as_rich(self, *, narrow: bool = False) -> RichTable:
+        """The table alone, for a terminal; a narrow one has a line for each word of a head."""
         from rich import box
         from rich.table import Table as RichTable
 
         table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
         for column in self.columns:
-            table.add_column(column.name, justify="left" if column.is_text else "right", no_wrap=True)
+            head = column.name.replace("-", "-\n").replace(" ", "\n") if narrow else column.name
+            table.add_column(head, justify="left" if column.is_text else "right", no_wrap=True)
         for row in self.rows:
             table.add_row(*map(_text, row))
         return table
@@ -118,12 +121,21 @@ class ResultTable:
 
     def _print_text(self) -> None:
         from rich.console import Console
+        from rich.measure import Measurement
+
+        def width(table: RichTable) -> int:
+            return Measurement.get(console, console.options.update(max_width=_ANY_WIDTH), table).maximum
 
         console = Console(highlight=False)
         if not console.is_terminal:
             console.width = PLAIN_WIDTH
+        table = self.as_rich()
+        if width(table) > console.width:
+            table = self.as_rich(narrow=True)
+        # A cut name or number would be another one: lines that are too long are the terminal's to wrap.
+        console.width = max(console.width, width(table))
         console.print(self.title, markup=False, soft_wrap=True)
-        console.print(self.as_rich())
+        console.print(table)
         for note in self.notes:
             console.print(note, markup=False, soft_wrap=True)
 

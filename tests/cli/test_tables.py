@@ -112,3 +112,22 @@ def test_a_tie_break_that_has_its_column_gets_no_second_one() -> None:
     ]
     (cells,) = standings_table("", [row], wins=True).rows
     assert cells == [1, "a", 3, 1, 3.0, 1, 7, None]
+
+
+@pytest.mark.parametrize("ties", [0, 3, 12])
+def test_no_name_and_no_number_is_cut(ties: int, capsys: pytest.CaptureFixture[str]) -> None:
+    names = [f"a-bot-with-a-long-name-{number}" for number in range(3)]
+    tie_breaks = {f"sonneborn-berger-{tie}": 3_000_000_000 + tie for tie in range(ties)}
+    row = {"rank": 1, "points": 3, "games": 1, "mean": 3.0, "wins": 1, "tie_breaks": tie_breaks}
+    rows = [row | {"bot": name, "faults": {"illegal": 7, "timeout": 123}} for name in names]
+    standings_table("a title", rows).print()
+    lines = capsys.readouterr().out.splitlines()
+    for name in names:
+        (line,) = (line for line in lines if name in line)
+        assert line.split()[-4:] == ["illegal", "7,", "timeout", "123"]
+        assert [text for text in line.split() if text.startswith("3,000,")] == [
+            f"{value:,}" for value in tie_breaks.values()
+        ]
+    assert "…" not in "".join(lines)
+    heads = "".join(lines[1:5])
+    assert heads.count("berger") == ties

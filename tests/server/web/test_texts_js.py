@@ -112,6 +112,7 @@ def test_the_order_of_values_may_differ(node: Node) -> None:
 
 
 def test_words_of_the_api_have_names(node: Node) -> None:
+    from arena_server.core.tiebreaks import TIE_BREAKS
     from arena_server.store import schema
 
     named = node("catalogue")["named"]
@@ -122,3 +123,4 @@ def test_words_of_the_api_have_names(node: Node) -> None:
     assert {*VERBS, *RunState, FINISHED, INCOMPLETE, STOPPED, ABORTED, CLOSED} <= named.keys()
     places = (PLAYING, FREE, AWAY, GONE, PROBATION, KICKED, WITHDRAWN, VALIDATION)
     assert {*places, NEVER_CONNECTED, NO_VERSION} <= named.keys()
+    assert TIE_BREAKS.keys() <= named.keys()

@@ -19,9 +19,10 @@ const number = parameter("id");
 /** Results in the head of the page. */
 const LATEST = 3;
 
-/** "sonneborn-berger" as the head of a column. */
+/** A tie-break as the head of a column: "head-to-head" is "Head to head". */
 function titleOf(tieBreak) {
-  return (tieBreak[0].toUpperCase() + tieBreak.slice(1)).replaceAll("-", " ");
+  const name = named(tieBreak) === tieBreak ? tieBreak.replace("sonneborn-berger", "Sonneborn–Berger").replace("-buchholz", " Buchholz").replaceAll("-", " ") : named(tieBreak);
+  return name[0].toUpperCase() + name.slice(1);
 }
 
 export function standingsTable(contest, rows) {

@@ -117,6 +117,9 @@ const COUNTED = {
 /** Words of the protocol and of the API, which pages show as they are in English. */
 const NAMED = {
   running: "тече", finished: "завършило", incomplete: "незавършено", stopped: "спряно", aborted: "прекратено", over: "завършила", planned: "предстои", complete: "завършена", win: "победа", draw: "равенство", loss: "загуба",
+  // tie-breaks
+  points: "точки", wins: "победи", "match-points": "точки от срещи", "head-to-head": "пряка среща", "sonneborn-berger": "Зонеборн–Бергер", buchholz: "Бухолц", "median-buchholz": "среден Бухолц",
+  "fewest-faults": "най-малко грешки", "time-used": "използвано време", lot: "жребий",
   void: "анулирана", forfeit: "служебно", open: "играе се", "to come": "предстои", vacant: "празно", bye: "почива", walkover: "служебно", decided: "решена",
   // states of a contest and of a bot
   paused: "на пауза", draining: "спира плавно", closed: "затворено", playing: "играе", free: "свободен", away: "несвързан", gone: "отсъства", probation: "изпитателен срок", kicked: "отстранен", withdrawn: "оттеглен", validation: "непроверен",
