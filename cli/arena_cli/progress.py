@@ -217,16 +217,21 @@ class TournamentDisplay(Display):
 
 def _line(progress: dict[str, Any], speed: float, pace: str) -> str:
     leader = progress["standings"][0]
-    # What the table ranks by: a format may have a score of its own.
-    ahead = (
-        f"{leader['points']:,} points" if leader.get("score") is None else f"a score of {leader['score']:g}"
-    )
-    lead = f", {leader['bot']} leads with {ahead}" if leader["games"] else ""
+    lead = f", {leader['bot']} leads with {_sum(leader, progress['scoring'])}" if leader["games"] else ""
     total = progress["total"]
     games = f"games {progress['done']}" + ("" if total is None else f"/{total}")
     if progress["ended"]:
         return f"{games}, {progress['ended']}{lead}"
     return f"{games}, {speed:,.0f} plies/s, {pace}, {_connected(progress)}{lead}"
+
+
+def _sum(row: dict[str, Any], scoring: str) -> str:
+    """What the table ranks by: a format may have a score of its own."""
+    if row.get("score") is not None:
+        return f"a score of {row['score']:g}"
+    if scoring == "wins":
+        return f"{row['wins']:,} win{'' if row['wins'] == 1 else 's'}"
+    return f"{row['points']:,} points"
 
 
 def _connected(progress: dict[str, Any]) -> str:

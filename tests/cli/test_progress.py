@@ -51,6 +51,7 @@ def report(
         "connected": connected,
         "waiting": [{"bot": name, "text": "never connected"} for name in waiting],
         "ended": ended,
+        "scoring": "points",
         "standings": rows,
     }
 
@@ -125,6 +126,21 @@ def test_the_address_is_printed_like_that_of_serve(capsys: pytest.CaptureFixture
     out, err = capsys.readouterr()
     assert (err if json else out) == "listening on 127.0.0.1:2006\n"
     assert (out if json else err) == ""
+
+
+@pytest.mark.parametrize(
+    ("row", "ahead"),
+    [({"wins": 1}, "1 win"), ({"wins": 1200}, "1,200 wins"), ({"wins": 3, "score": 1.5}, "a score of 1.5")],
+)
+def test_who_leads_is_said_by_what_the_table_ranks_by(
+    row: dict[str, float], ahead: str, clock: Clock
+) -> None:
+    progress = report(3, 30) | {"scoring": "wins"}
+    progress["standings"][0] |= row
+    console = screen(terminal=False)
+    with Display("won", console) as shown:
+        shown.report(progress)
+    assert text(console).rstrip().endswith(f", ahead leads with {ahead}")
 
 
 def test_of_an_open_contest_the_pace_is_said(clock: Clock) -> None:

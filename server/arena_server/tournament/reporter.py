@@ -172,7 +172,9 @@ def plain_result(record: GameRecord) -> dict[str, Any]:
 
 def report_of(hosted: HostedContest) -> dict[str, Any]:
     """Return the progress of a contest as JSON types; one that has not begun is stopped, without games."""
-    return _NOT_BEGUN if hosted.contest is None else plain_report(hosted.contest.overview())
+    if hosted.contest is None:
+        return _NOT_BEGUN
+    return plain_report(hosted.contest.overview()) | {"scoring": hosted.spec.config.scoring}
 
 
 def plain_report(overview: Overview) -> dict[str, Any]:

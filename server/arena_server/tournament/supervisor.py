@@ -234,6 +234,9 @@ async def _address(server: Child) -> str:
 
 
 def _failure(server: Child, status: int) -> ArenaError:
+    if status < 0:  # its last line is one of its log
+        killed = f"the server was killed ({signal.Signals(-status).name})"
+        return ArenaError(f"{killed}; all results are kept, and --resume continues the contest")
     last = [line.removeprefix("arena: ") for line in server.last_lines(1)]
     kind = ConfigError if status == MISUSED else ArenaError
     return kind(last[0] if last else f"the server ended with status {status}")

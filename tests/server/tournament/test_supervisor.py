@@ -94,6 +94,13 @@ async def test_a_server_that_fails_without_output() -> None:
     assert await failure("import sys; sys.exit(3)") == "the server ended with status 3"
 
 
+async def test_a_server_that_is_killed_is_not_quoted() -> None:
+    """Its last line is one of its log, and the contest is not lost."""
+    code = "import os, sys; print('game=g7', file=sys.stderr, flush=True); os.kill(os.getpid(), 9)"
+    expected = "the server was killed (SIGKILL); all results are kept, and --resume continues the contest"
+    assert await failure(LISTEN + code) == await failure(code) == expected
+
+
 @pytest.mark.parametrize("status", [FAILED, MISUSED])
 async def test_a_server_that_fails_gives_its_status(status: int) -> None:
     with pytest.raises(ArenaError, match=r"^no$") as caught:
