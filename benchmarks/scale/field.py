@@ -32,7 +32,7 @@ from benchmarks.referee.load import cpu_seconds
 
 from arena_server.core.standings import Standings
 from arena_server.errors import ArenaError
-from arena_server.ratings import fit_observations
+from arena_server.ratings import fit_counted
 from arena_server.sockets import parse_address
 from arena_server.store.reader import Results
 
@@ -219,7 +219,7 @@ def report(database: Path, field: Field, bots: int, took: float, used: float) ->
         table: Standings = results.table(contest)
         faults = sum(sum(row.faults.values()) for row in table.rows())
         print(f"{contest.status}: {table.games} games stored, {faults} faults")
-        ratings = fit_observations(results.observations(contest))
+        ratings = fit_counted(results.rated(contest))
         meetings = sum(len(table.against(row.name)) for row in table.rows()) // 2
         print(f"{meetings} different pairs of {bots * (bots - 1) // 2}")
         best = [int(row.name[1:]) for row in table.rows()]

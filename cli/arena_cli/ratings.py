@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from arena_cli.options import DEFAULT_DATABASE, Database, Json, print_json
-from arena_cli.results import fit_games, open_results, read_results
+from arena_cli.results import check_numpy, fit_games, open_results, read_results
 from arena_cli.tables import Cell, Column, FormatOption, OutputFormat, ResultTable, chosen
 
 if TYPE_CHECKING:
-    from collections import Counter
+    from collections.abc import Iterable
 
-    from arena_server.rated_games import Observation
+    from arena_server.rated_games import Games
     from arena_server.ratings import Ratings
     from arena_server.store.reader import Results
     from arena_server.store.schema import ContestRow
@@ -65,6 +65,7 @@ def command(
     """
     from arena_server.ratings import plain
 
+    check_numpy("arena ratings")
     title, games = _games(options)
     ratings = fit_games("arena ratings", games)
     form = chosen(form, as_json)
@@ -74,12 +75,10 @@ def command(
         _table(title, ratings, versions=options.versions).print(form)
 
 
-def _games(options: RatingOptions) -> tuple[str, Counter[Observation]]:
+def _games(options: RatingOptions) -> tuple[str, Iterable[Games]]:
     """What is rated, in words, and its games. Raises ConfigError or StoreError."""
-    from collections import Counter
-
     from arena_server.errors import ConfigError
-    from arena_server.rated_games import RatedGame, observe
+    from arena_server.rated_games import Games, RatedGame, observe
 
     if options.every and options.contest:
         raise ConfigError("--all: it is for all contests; leave out --contest")
@@ -90,16 +89,15 @@ def _games(options: RatingOptions) -> tuple[str, Counter[Observation]]:
             raise ConfigError("--file: a file of results has no versions; leave out --versions")
         found = read_results(options.file)
         rated = (RatedGame(game.names, game.totals, number) for number, game in enumerate(found))
-        return str(options.file), observe(rated)
+        # Not before it is asked for: the games may be of different numbers of seats.
+        return str(options.file), (Games.of(observe(games)) for games in [rated])
     with open_results(options.database) as results:
         contests = _contests(results, options)
         if len({contest.game for contest in contests}) > 1:
             named = ", ".join(f"{contest.name} {contest.game}" for contest in contests)
             raise ConfigError(f"--contest: expected contests of one game, got {named}")
         names = ", ".join(dict.fromkeys(contest.name for contest in contests))
-        games: Counter[Observation] = Counter()
-        for contest in contests:
-            games.update(results.observations(contest, versions=options.versions))
+        games = [results.rated(contest, versions=options.versions) for contest in contests]
         return f"{names}, {contests[0].game}", games
 
 

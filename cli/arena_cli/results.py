@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -21,7 +21,7 @@ from arena_server.core.tiebreaks import Meetings
 if TYPE_CHECKING:
     from arena_protocol.record import FaultRecord
     from arena_server.core.standings import GameResult
-    from arena_server.rated_games import Observation
+    from arena_server.rated_games import Games
     from arena_server.ratings import Ratings
     from arena_server.store.reader import Results
     from arena_server.store.schema import ContestRow
@@ -192,8 +192,8 @@ def _print_cross(results: Results, contest: ContestRow, scoring: str | None, for
     cross_table(_title(contest, table.games, results.total(contest), scoring), table).print(form)
 
 
-def fit_games(command: str, games: Mapping[Observation, int]) -> Ratings:
-    """Rate the bots of these games. Raises ConfigError for games of different numbers of seats."""
+def check_numpy(command: str) -> None:
+    """Raise ConfigError unless ratings can be fitted here."""
     import importlib.util
 
     from arena_protocol.errors import needs_extra
@@ -201,10 +201,16 @@ def fit_games(command: str, games: Mapping[Observation, int]) -> Ratings:
 
     if importlib.util.find_spec("numpy") is None:
         raise ConfigError(needs_extra(command, "ratings"))
-    from arena_server.ratings import fit_observations
+
+
+def fit_games(command: str, parts: Iterable[Games]) -> Ratings:
+    """Rate the bots of these games. Raises ConfigError for games of different numbers of seats."""
+    from arena_server.errors import ConfigError
+    from arena_server.rated_games import Games
+    from arena_server.ratings import fit_counted
 
     try:
-        return fit_observations(games)
+        return fit_counted(Games.joined(parts))
     except ValueError as error:
         raise ConfigError(f"{command}: {error}") from None
 
@@ -226,7 +232,8 @@ def plain_standings(
     if rated:
         from arena_server.ratings import plain
 
-        fitted = plain(fit_games("--ratings", results.observations(contest)))["ratings"]
+        check_numpy("--ratings")
+        fitted = plain(fit_games("--ratings", [results.rated(contest)]))["ratings"]
         by_name = {row["bot"]: {key: row[key] for key in ("rating", "interval", "ranks")} for row in fitted}
         rows = [row | {"rating": by_name.get(row["bot"])} for row in rows]
     return {

@@ -50,11 +50,11 @@ def places_of(totals: Sequence[int]) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Games:
-    """Kinds of games and of pairings, in arrays; neither the order of games nor that of names changes them.
+    """Kinds of games and of pairings, in arrays.
 
     A game of kind k has the players `seated[k]` (seats; indexes of `names`, which are sorted) with the places
     `places[k]`. Entry e says that pairing `pairing[e]` has a game of kind `kind[e]`; pairing p has occurred
-    `counts[p]` times. The entries are in the order of the pairings.
+    `counts[p]` times. The entries are in the order of the pairings. Two kinds, or pairings, may be equal.
     """
 
     names: Sequence[str]
@@ -66,7 +66,10 @@ class Games:
 
     @classmethod
     def of(cls, counts: Mapping[Observation, int]) -> Games:
-        """Raises ValueError for games of different numbers of seats."""
+        """Neither the order of games nor that of names makes a difference.
+
+        Raises ValueError for games of different numbers of seats.
+        """
         import numpy as np
 
         numbers: dict[Outcome, int] = {}
@@ -74,9 +77,7 @@ class Games:
         flat = [
             numbers.setdefault(outcome, len(numbers)) for observation in counts for outcome in observation
         ]
-        seats = sorted({len(names) for names, _ in numbers})
-        if len(seats) > 1:
-            raise ValueError(f"expected games of one number of seats, got {seats}")
+        seats = _one_number({len(names) for names, _ in numbers})
         names = sorted({name for seated, _ in numbers for name in seated})
         index = {name: number for number, name in enumerate(names)}
         shape = len(numbers), *seats
@@ -92,6 +93,29 @@ class Games:
         entries, number = entries[sorted_], np.array(list(counts.values()), dtype=np.float64)[sorted_]
         pairing, at = np.nonzero(entries >= 0)
         return cls(names, seated[order], places[order], pairing, entries[pairing, at], number)
+
+    @classmethod
+    def joined(cls, parts: Iterable[Games]) -> Games:
+        """The games of all `parts`. Raises ValueError for games of different numbers of seats."""
+        import numpy as np
+
+        parts = [part for part in parts if len(part.counts)]
+        _one_number({part.seated.shape[1] for part in parts})
+        if len(parts) < 2:
+            return parts[0] if parts else cls.of({})
+        names = sorted({name for part in parts for name in part.names})
+        place = {name: number for number, name in enumerate(names)}
+        places = [np.array([place[name] for name in part.names], dtype=np.intp) for part in parts]
+        kinds = np.cumsum([0, *(len(part.seated) for part in parts)])
+        pairings = np.cumsum([0, *(len(part.counts) for part in parts)])
+        return cls(
+            names,
+            np.concatenate([of[part.seated] for of, part in zip(places, parts, strict=True)]),
+            np.concatenate([part.places for part in parts]),
+            np.concatenate([part.pairing + first for first, part in zip(pairings, parts, strict=False)]),
+            np.concatenate([part.kind + first for first, part in zip(kinds, parts, strict=False)]),
+            np.concatenate([part.counts for part in parts]),
+        )
 
     def among(self, field: set[int]) -> Games:
         """The games all of whose players are of `field`."""
@@ -118,6 +142,13 @@ class Games:
 
         found = np.bincount(self.kind, self.counts[self.pairing], minlength=len(self.seated))
         return found.astype(np.float64)
+
+
+def _one_number(seats: set[int]) -> list[int]:
+    """The only number of seats, if there is a game."""
+    if len(seats) > 1:
+        raise ValueError(f"expected games of one number of seats, got {sorted(seats)}")
+    return list(seats)
 
 
 def _order(rows: Ints) -> Ints:

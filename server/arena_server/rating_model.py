@@ -96,6 +96,18 @@ class _Choices:
         found: Floats = chances @ squares - (mean[:, :, None] * mean[:, None, :]).reshape(len(mean), -1)
         return found
 
+    def squares(self, values: Floats, chosen: Floats) -> Floats:
+        """The sum of the outer squares of the gradients of all choices, in rows as `spread`.
+
+        The alternatives are chosen `chosen` (menu, alternative) times, each with the weight 1.
+        """
+        import numpy as np
+
+        mean = np.exp(self.log_chances(values)) @ self.factors
+        slopes = self.factors - mean[:, None, :]
+        found: Floats = (slopes * chosen[:, :, None]).transpose(0, 2, 1) @ slopes
+        return found.reshape(len(mean), -1)
+
     def gradients(self, values: Floats) -> Floats:
         """The gradient of each choice by the parameters of its menu."""
         import numpy as np
@@ -235,6 +247,22 @@ class RatingModel:
         """The sum of the outer squares of the gradients of the pairings."""
         import numpy as np
 
+        if len(self._choices) == 1 and len(self._choices[0].pairing) == len(self._counts):
+            # Each pairing is one game of two seats, one choice: they need not be sorted and added up.
+            (each,), (chosen,) = self._choices, self._chosen
+            squares = each.squares(values, chosen)
+            sums = np.bincount(each.cells.ravel(), squares.ravel(), self._size**2).astype(np.float64)
+        else:
+            sums = self._squares_of_pairings(values)
+        number = self._counts.sum()
+        # The usual correction for few clusters.
+        scatter: Floats = sums.reshape(self._size, self._size) * (number / max(1, number - 1))
+        return scatter
+
+    def _squares_of_pairings(self, values: Floats) -> Floats:
+        """The same in a row, where a pairing makes several choices."""
+        import numpy as np
+
         found = [(each, each.gradients(values)) for each in self._choices]
         pairings = np.concatenate([np.repeat(each.pairing, slope.shape[1]) for each, slope in found])
         places = np.concatenate([each.places[each.menu].ravel() for each, _ in found])
@@ -243,7 +271,7 @@ class RatingModel:
         slopes = np.bincount(at, np.concatenate([slope.ravel() for _, slope in found]))
         pairings, places = np.divmod(entries, self._size)
         first = np.searchsorted(pairings, np.arange(len(self._counts) + 1))
-        sums = np.zeros(self._size**2)
+        sums: Floats = np.zeros(self._size**2)
         for start in range(0, len(self._counts), BLOCK):
             ends = first[start : start + BLOCK + 1]
             sizes = np.diff(ends)
@@ -253,7 +281,4 @@ class RatingModel:
             other = np.arange(len(one)) - np.repeat(np.cumsum(runs) - runs, runs) + first[pairings[one]]
             products = slopes[one] * slopes[other] * self._counts[pairings[one]]
             sums += np.bincount(places[one] * self._size + places[other], products, self._size**2)
-        number = self._counts.sum()
-        # The usual correction for few clusters.
-        scatter: Floats = sums.reshape(self._size, self._size) * (number / max(1, number - 1))
-        return scatter
+        return sums

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import TYPE_CHECKING, Any, Final
 
-from arena_server.rated_games import Games, Observation, RatedGame, observe
+from arena_server.rated_games import Games, RatedGame, observe
 from arena_server.rating_model import RatingModel
 
 if TYPE_CHECKING:
@@ -79,15 +79,14 @@ def fit(games: Iterable[RatedGame]) -> Ratings:
 
     Raises ValueError for games of different numbers of seats.
     """
-    return fit_observations(observe(games))
+    return fit_counted(Games.of(observe(games)))
 
 
-def fit_observations(counts: Mapping[Observation, int]) -> Ratings:
+def fit_counted(games: Games) -> Ratings:
     """The same of games that are counted already: how many there are of a kind makes no difference.
 
-    Half a second for 150,000 kinds of games between 225 players.
+    0.4 s of a processor for 150,000 kinds of games between 225 players.
     """
-    games = Games.of(counts)
     field, unrated = _connected(games)
     if len(field) < 2:
         return Ratings((), unrated, (), 0)

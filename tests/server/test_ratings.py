@@ -8,12 +8,14 @@ from dataclasses import replace
 from itertools import combinations, permutations
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena_server import rating_model
-from arena_server.rated_games import RatedGame, observe
+from arena_server.rated_games import Games, RatedGame, observe
+from arena_server.rating_model import RatingModel
 from arena_server.ratings import (
     MEAN,
     SCALE,
@@ -22,7 +24,7 @@ from arena_server.ratings import (
     WINLESS,
     Ratings,
     fit,
-    fit_observations,
+    fit_counted,
     plain,
 )
 
@@ -187,6 +189,35 @@ def test_games_of_different_numbers_of_seats_are_refused() -> None:
         fit(games)
 
 
+def test_games_of_several_contests_are_rated_together() -> None:
+    rng = Random(4)
+    each = [random_games(rng, names, contest) for contest, names in enumerate(("abcd", "cdef", "ab"))]
+    whole = fit(game for games in each for game in games)
+    joined = fit_counted(Games.joined([Games.of(observe(games)) for games in [*each, []]]))
+    assert [(row.name, row.games) for row in joined.rows] == [(row.name, row.games) for row in whole.rows]
+    for mine, theirs in zip(joined.rows, whole.rows, strict=True):
+        assert (mine.rating, mine.margin) == pytest.approx((theirs.rating, theirs.margin), abs=1e-9)
+    three = Games.of(observe([RatedGame(("a", "b", "c"), (1, 2, 3), 0)]))
+    with pytest.raises(ValueError, match=r"^expected games of one number of seats, got \[2, 3\]$"):
+        Games.joined([Games.of(observe(each[0])), three])
+
+
+def random_games(rng: Random, names: str, contest: int) -> list[RatedGame]:
+    """Each on a deal of its own."""
+    return [
+        RatedGame(tuple(rng.sample(names, 2)), (rng.randrange(3), rng.randrange(3)), (contest, number))
+        for number in range(60)
+    ]
+
+
+def test_games_on_deals_of_their_own_have_the_intervals_of_pairings_of_one() -> None:
+    """They are added up by menus, not by pairings."""
+    model = RatingModel(Games.of(observe(random_games(Random(5), "abcde", 0))))
+    values = np.random.default_rng(1).normal(size=model._size)
+    expected = model._squares_of_pairings(values).reshape(model._size, -1) * 60 / 59
+    assert model._scatter(values) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
 def test_draws_alone_make_equals_and_a_seat_that_always_wins_makes_no_infinity() -> None:
     found = fit([RatedGame(("a", "b"), (5, 5), number) for number in range(10)])
     assert [row.rating for row in found.rows] == pytest.approx([MEAN, MEAN])
@@ -224,7 +255,7 @@ def test_games_that_are_counted_are_rated_like_each_of_them(seats: int) -> None:
     counted = Counter({observation: 4 * count for observation, count in observe(games).items()})
     assert counted.total() == 4 * 41
     each = [replace(game, pairing=(game.pairing, copy)) for game in games for copy in range(4)]
-    one, other = fit(each), fit_observations(counted)
+    one, other = fit(each), fit_counted(Games.of(counted))
     assert (one.games, one.unrated) == (other.games, other.unrated) == (4 * 81, {})
     for mine, theirs in zip(one.rows, other.rows, strict=True):
         assert (mine.name, mine.best, mine.worst, mine.games) == (

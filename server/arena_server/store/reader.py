@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,7 +21,7 @@ from arena_server.core.formats.scheduled import Scheduled
 from arena_server.core.journal import ContestFact, Order, Separated, Validated, fact_of
 from arena_server.core.standings import Row, Standings
 from arena_server.errors import StoreError
-from arena_server.rated_games import Observation
+from arena_server.rated_games import Games
 from arena_server.store import bot_games
 from arena_server.store.bot_games import BotGame
 from arena_server.store.chain import GENESIS, verify_checksum
@@ -203,27 +202,25 @@ class Results:
         """The rows of `table`."""
         return self.table(contest, scoring).rows()
 
-    def observations(
-        self, contest: ContestRow, *, versions: bool = False, until: datetime | None = None
-    ) -> Counter[Observation]:
-        """How often each pairing has ended in each way, for `ratings.fit_observations`.
+    def rated(self, contest: ContestRow, *, versions: bool = False, until: datetime | None = None) -> Games:
+        """The games with a result, for `ratings.fit_counted`; it needs numpy.
 
         With `versions` each version of a bot is a player of its own. `until` (UTC): of games stored up to
         then.
         """
         self._check_games(contest)
         last = self.games_stored(contest, until)
-        return self._sums(contest).observations(last, versions=versions)
+        return self._sums(contest).rated(last, versions=versions)
 
-    def observation_steps(
+    def rated_steps(
         self, contest: ContestRow, endings: StoredEndings, places: Sequence[int]
-    ) -> Iterator[tuple[int, datetime, Counter[Observation], Counter[Observation]]]:
+    ) -> Iterator[tuple[int, datetime, Games, Games]]:
         """The same of bots and of versions up to each of `places`, with the time of the game there (UTC).
 
         `endings` has the sums of the games before the first of them, and grows up to the last.
         """
         self._check_games(contest)
-        for place, bots, versions in self._sums(contest).observation_steps(endings, places):
+        for place, bots, versions in self._sums(contest).rated_steps(endings, places):
             yield place, self.stored_last(contest, place), bots, versions
 
     def contests_of(self, bot: str) -> list[int]:

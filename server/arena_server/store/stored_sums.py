@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Final, TypeVar
 
 import msgpack
@@ -120,18 +121,61 @@ class StoredEndings:
 
     @classmethod
     def unpack(cls, contest: int, bots: frozenset[str], data: bytes) -> StoredEndings:
+        columns = EndingColumns.unpack(contest, bots, data)
+        endings, kinds = columns.begun_alone(), columns.kinds()
+        played = map(kinds.__getitem__, columns.played)
+        for count, size in zip(columns.counts, columns.sizes, strict=True):
+            endings.complete[tuple(islice(played, size))] = count
+        return endings
+
+
+@dataclass(slots=True)
+class EndingColumns:
+    """`StoredEndings` as the payload has them, to be made into arrays.
+
+    Kind k has the names `names[seated[k]]`, the versions `agents[programs[k]]` and the ending `endings[k]`.
+    There are `counts[n]` complete pairings of sort n, which has the next `sizes[n]` of the kinds `played`. A
+    row of `begun` is players, deal and kinds.
+    """
+
+    place: int = 0
+    chain: bytes = GENESIS
+    names: Sequence[tuple[str, ...]] = ()
+    agents: Sequence[tuple[str | None, ...]] = ()
+    seated: Sequence[int] = ()
+    programs: Sequence[int] = ()
+    endings: Sequence[str] = ()
+    counts: Sequence[int] = ()
+    sizes: Sequence[int] = ()
+    played: Sequence[int] = ()
+    begun: Sequence[tuple[Any, ...]] = ()
+
+    @classmethod
+    def unpack(cls, contest: int, bots: frozenset[str], data: bytes) -> EndingColumns:
         (place, chain), parts = _unpack(contest, data)
-        names, agents = parts["names"], parts["agents"]
-        _check_names(bots, *names, *(players for players, *_ in parts["begun"]))
-        kinds = [(names[seated], agents[programs], ending) for seated, programs, ending in parts["kinds"]]
-        complete = {tuple(map(kinds.__getitem__, each)): count for count, *each in parts["complete"]}
-        begun = {
-            (players, deal): list(map(kinds.__getitem__, each)) for players, deal, *each in parts["begun"]
-        }
-        return cls(place, chain, Counter(complete), begun)
+        names, agents, complete, begun = (parts[name] for name in ("names", "agents", "complete", "begun"))
+        _check_names(bots, *names, *(players for players, *_ in begun))
+        seated, programs, endings = zip(*parts["kinds"], strict=True) if parts["kinds"] else ((), (), ())
+        counts, sizes = [row[0] for row in complete], [len(row) - 1 for row in complete]
+        played = [kind for _, *kinds in complete for kind in kinds]
+        running = [kind for _, _, *kinds in begun for kind in kinds]
+        for numbers, values in ((seated, names), (programs, agents), (played, endings), (running, endings)):
+            if numbers and not 0 <= min(numbers) <= max(numbers) < len(values):
+                raise LookupError(f"expected numbers up to {len(values) - 1}, got {max(numbers)}")
+        return cls(place, chain, names, agents, seated, programs, endings, counts, sizes, played, begun)
+
+    def kinds(self) -> list[Kind]:
+        columns = zip(self.seated, self.programs, self.endings, strict=True)
+        return [(self.names[seated], self.agents[programs], ending) for seated, programs, ending in columns]
+
+    def begun_alone(self) -> StoredEndings:
+        """The same without the pairings that are complete."""
+        kinds = self.kinds() if self.begun else []
+        begun = {(players, deal): [kinds[kind] for kind in each] for players, deal, *each in self.begun}
+        return StoredEndings(self.place, self.chain, Counter(), begun)
 
 
-Stored = TypeVar("Stored", StoredTable, StoredEndings)
+Stored = TypeVar("Stored", StoredTable, StoredEndings, EndingColumns)
 
 
 def load(session: Session, contest: int, bots: frozenset[str], which: type[Stored]) -> Stored:

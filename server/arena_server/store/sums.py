@@ -22,12 +22,20 @@ from arena_protocol.codec import WORD
 from arena_protocol.games import make_game
 from arena_protocol.record import VOID
 from arena_server.core.standings import GameResult, Standings
-from arena_server.rated_games import Observation, Outcome, places_of, version_of
+from arena_server.rated_games import Games, Observation, Outcome, places_of, version_of
 from arena_server.store.checks import check_form, entrants
 from arena_server.store.deals import Deals
 from arena_server.store.preflight import ADDED
 from arena_server.store.schema import ContestRow, FaultRow, GameRow, SumsRow
-from arena_server.store.stored_sums import MOST_GAMES, Kind, Stored, StoredEndings, StoredTable, load
+from arena_server.store.stored_sums import (
+    MOST_GAMES,
+    EndingColumns,
+    Kind,
+    Stored,
+    StoredEndings,
+    StoredTable,
+    load,
+)
 
 #: Signs of a comparison of the totals of two seats.
 _MORE, _LESS, _EQUAL = ">", "<", "="
@@ -64,39 +72,33 @@ class Sums:
         rows = [GameRow.contest_id == self._contest.id, GameRow.end != VOID, GameRow.place > stored.place]
         return stored.games + self._session.scalars(select(func.count(GameRow.id)).where(*rows)).one()
 
-    def observations(self, last: int, *, versions: bool = False) -> Counter[Observation]:
-        """How often the games of a pairing have ended in each way, up to the place `last`.
+    def rated(self, last: int, *, versions: bool = False) -> Games:
+        """The games up to the place `last` as ratings see them; it needs numpy.
 
         With `versions` each version of a bot is a player of its own.
         """
-        endings = self._load(StoredEndings)
-        if endings.place > last:
-            endings = StoredEndings()
-        self._count_endings(endings, last)
-        return self._observed(endings, versions=versions)
+        stored = self._load(EndingColumns)
+        if stored.place > last:
+            stored = EndingColumns()
+        since = stored.begun_alone()
+        self._count_endings(since, last)
+        parts = self._rated_columns(stored, versions=versions), self._rated_endings(since, versions=versions)
+        return Games.joined(parts)
 
-    def observation_steps(
+    def rated_steps(
         self, endings: StoredEndings, places: Iterable[int]
-    ) -> Iterator[tuple[int, Counter[Observation], Counter[Observation]]]:
-        """The observations up to each of `places`, of bots and of versions; `endings` grows with them."""
+    ) -> Iterator[tuple[int, Games, Games]]:
+        """The games up to each of `places`, of bots and of versions; `endings` grows with them."""
         for place in places:
             self._count_endings(endings, place)
-            yield (
-                place,
-                self._observed(endings, versions=False),
-                self._observed(endings, versions=True),
-            )
+            bots, versions = (self._rated_endings(endings, versions=by) for by in (False, True))
+            yield place, bots, versions
 
-    def _observed(self, endings: StoredEndings, *, versions: bool) -> Counter[Observation]:
-        counts: dict[Observation, int] = {}
+    def _rated_endings(self, endings: StoredEndings, *, versions: bool) -> Games:
+        counts: Counter[Observation] = Counter()
         for kinds, games in chain(endings.complete.items(), zip(endings.begun.values(), repeat(1))):
-            outcomes = [
-                self._outcome(names, agents if versions else (), ending) for names, agents, ending in kinds
-            ]
-            outcomes.sort()
-            observation = tuple(outcomes)
-            counts[observation] = counts.get(observation, 0) + games
-        return Counter(counts)
+            counts[tuple(sorted(self._outcome(kind, versions=versions) for kind in kinds))] += games
+        return Games.of(counts)
 
     def check_complete(self) -> None:
         """Raise ValueError if the row of a result is missing."""
@@ -247,8 +249,38 @@ class Sums:
             raise ValueError(f"games of {', '.join(names)}: agents: expected one for each seat")
         return names, agents, ending
 
-    def _outcome(self, names: tuple[str, ...], agents: tuple[str | None, ...], ending: str) -> Outcome:
-        """The players are versions of bots where they have `agents`."""
+    def _rated_columns(self, stored: EndingColumns, *, versions: bool) -> Games:
+        """The pairings that are complete: of a million games 140,000 kinds, too many to look at each."""
+        import numpy as np
+
+        if not stored.counts:
+            return Games.of({})
+        groups, group = list(stored.names), np.array(stored.seated, dtype=np.intp)
+        if versions:
+            codes, group = np.unique(
+                group * len(stored.agents) + np.array(stored.programs), return_inverse=True
+            )
+            pairs = zip(*(each.tolist() for each in np.divmod(codes, len(stored.agents))), strict=True)
+            groups = [_players(stored.names[seated], stored.agents[programs]) for seated, programs in pairs]
+        players = sorted({name for names in groups for name in names})
+        index = {name: number for number, name in enumerate(players)}
+        seats = np.array([[index[name] for name in names] for names in groups], dtype=np.intp)
+        signs = {ending: number for number, ending in enumerate(dict.fromkeys(stored.endings))}
+        places = np.array([self._places_of(ending) for ending in signs], dtype=np.intp)
+        return Games(
+            players,
+            seats[group],
+            places[[signs[ending] for ending in stored.endings]],
+            np.repeat(np.arange(len(stored.sizes)), stored.sizes),
+            np.array(stored.played, dtype=np.intp),
+            np.array(stored.counts, dtype=np.float64),
+        )
+
+    def _outcome(self, kind: Kind, *, versions: bool) -> Outcome:
+        names, agents, ending = kind
+        return _players(names, agents) if versions else names, self._places_of(ending)
+
+    def _places_of(self, ending: str) -> tuple[int, ...]:
         places = self._places.get(ending)
         if places is None:
             ahead = [0] * self._seats
@@ -256,4 +288,9 @@ class Sums:
                 ahead[one] += sign == _MORE
                 ahead[other] += sign == _LESS
             places = self._places[ending] = places_of(ahead)
-        return tuple(map(version_of, names, agents)) if agents else names, places
+        return places
+
+
+def _players(names: tuple[str, ...], agents: tuple[str | None, ...]) -> tuple[str, ...]:
+    """Each version of a bot as a player of its own, where one is known."""
+    return tuple(map(version_of, names, agents)) if agents else names

@@ -10,7 +10,6 @@ are JSON in chunks of CHUNK games, and a chunk that is full never changes.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -27,7 +26,7 @@ from arena_server.core.journal import PastGame
 from arena_server.core.standings import Standings, plain_row
 from arena_server.errors import EmptyDatabaseError, PublicError
 from arena_server.pace import LAST_GAMES, plain_pace
-from arena_server.rated_games import Observation
+from arena_server.rated_games import Games
 from arena_server.store.bot_games import BotGame
 from arena_server.store.database import Database
 from arena_server.store.deals import WithheldError
@@ -231,12 +230,12 @@ class Archive:
             contest = self._find(results, number)
             return results.head(contest, results.games_stored(contest, self._until(results, contest)))
 
-    def observations(self, number: int) -> tuple[Counter[Observation], Counter[Observation]]:
+    def rated(self, number: int) -> tuple[Games, Games]:
         """The games that may be shown now, of bots and of their versions; on any thread."""
         with Results(self._database) as results:
             contest = self._find(results, number)
             until = self._until(results, contest)
-            bots, versions = (results.observations(contest, versions=by, until=until) for by in (False, True))
+            bots, versions = (results.rated(contest, versions=by, until=until) for by in (False, True))
             return bots, versions
 
     def shown_place(self, number: int) -> int:
@@ -245,15 +244,15 @@ class Archive:
             contest = self._find(results, number)
             return results.games_stored(contest, self._until(results, contest))
 
-    def observation_steps(
+    def rated_steps(
         self, number: int, endings: StoredEndings, places: Sequence[int]
-    ) -> Iterator[tuple[int, int, Counter[Observation], Counter[Observation]]]:
-        """The games up to each of `places`, as `Results.observation_steps` has them; on any thread.
+    ) -> Iterator[tuple[int, int, Games, Games]]:
+        """The games up to each of `places`, as `Results.rated_steps` has them; on any thread.
 
         Times are seconds since 1970.
         """
         with Results(self._database) as results:
-            for place, at, bots, versions in results.observation_steps(
+            for place, at, bots, versions in results.rated_steps(
                 self._find(results, number), endings, places
             ):
                 yield place, _seconds(at), bots, versions

@@ -24,10 +24,9 @@ from typing import Any, Final, NamedTuple
 from arena_protocol.record import RecordError
 from arena_protocol.record_codec import decode
 from arena_server.rated_games import version_of
-from arena_server.ratings import Ratings, fit_observations
+from arena_server.ratings import Ratings, fit_counted
 from arena_server.store.stored_sums import StoredEndings
 from arena_server.web.archive import Archive, NotFoundError
-from arena_server.web.ratings import players_in
 
 #: A record is read in 1 to 3 ms.
 RECORDS: Final = 100
@@ -181,14 +180,10 @@ class RatingHistories:
         history = self._kept.setdefault((archive, number), _History())
         last = archive.shown_place(number)
         history.thin(last)
-        steps = archive.observation_steps(number, history.endings, history.missing(last))
+        steps = archive.rated_steps(number, history.endings, history.missing(last))
         for place, at, bots, versions in steps:
-            try:
-                rated = fit_observations(bots)
-                has_versions = len(players_in(bots)) < len(players_in(versions))
-                apart = fit_observations(versions) if has_versions else None
-            except ValueError as error:
-                raise NotFoundError(str(error)) from None
+            rated = fit_counted(bots)
+            apart = fit_counted(versions) if len(bots.names) < len(versions.names) else None
             history.points = [*history.points, _Point(place, at, _rows(rated), _rows(apart))]
 
     def document(self, archive: Archive, number: int, name: str, *, whole: bool = True) -> dict[str, Any]:

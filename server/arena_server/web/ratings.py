@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final
 
-from arena_server.rated_games import Observation
-from arena_server.ratings import fit_observations, plain
+from arena_server.rated_games import Games
+from arena_server.ratings import fit_counted, plain
 from arena_server.web.archive import Archive, NotFoundError
 
 #: A new fit waits for this many times what the last one took, and for LEAST_S.
@@ -54,26 +53,14 @@ class RatingDocuments:
         head = archive.shown_head(number)
         if kept is not None and (kept.head == head or now < kept.next_at):
             return kept.document
-        document = rating_document(*archive.observations(number))
+        document = rating_document(*archive.rated(number))
         next_at = self._clock() + max(LEAST_S, PAUSE * (self._clock() - now))
         self._kept[archive, number] = _Fit(head, next_at, document)
         return document
 
 
-def rating_document(bots: Counter[Observation], versions: Counter[Observation]) -> dict[str, Any]:
-    """The document; its `versions` is None unless a bot has played with more than one.
-
-    Raises NotFoundError for games of different numbers of seats.
-    """
-    try:
-        document = plain(fit_observations(bots))
-        has_versions = len(players_in(bots)) < len(players_in(versions))
-        rated = plain(fit_observations(versions), versions=True) if has_versions else None
-    except ValueError as error:
-        raise NotFoundError(str(error)) from None
-    return document | {"versions": rated}
-
-
-def players_in(observations: Iterable[Observation]) -> set[str]:
-    """The names of all players."""
-    return {name for observation in observations for names, _ in observation for name in names}
+def rating_document(bots: Games, versions: Games) -> dict[str, Any]:
+    """The document; its `versions` is None unless a bot has played with more than one."""
+    has_versions = len(bots.names) < len(versions.names)
+    rated = plain(fit_counted(versions), versions=True) if has_versions else None
+    return plain(fit_counted(bots)) | {"versions": rated}

@@ -25,6 +25,7 @@ from arena_server.store.preflight import COMMENT, check_contest, check_readable,
 from arena_server.store.reader import Results
 from arena_server.store.schema import GameRow, game_checksum, open_engine
 
+from ..rated import observed_in
 from ..records import Kept, game, keep, opening
 
 HERE = Path(__file__).parent
@@ -249,7 +250,7 @@ def seats_of(path: Path, contest: str) -> list[tuple[object, object]]:
 def test_games_of_layout_6_are_read_before_and_after(without_agents: Path) -> None:
     with Results(without_agents) as results:
         before = [results.standings(each) for each in results.contests()]
-        games = [results.observations(each, versions=True) for each in results.contests()]
+        games = [observed_in(results.rated(each, versions=True)) for each in results.contests()]
         assert [len(results.summaries(each, 0, 9)) for each in results.contests()] == [2, 1]
         rows = [row for each in results.contests() for row in results.rows(each)]
         assert {(row["game_id"], row["used_ms"]) for row in rows} == {("g1", None), ("g2", None)}
@@ -259,7 +260,7 @@ def test_games_of_layout_6_are_read_before_and_after(without_agents: Path) -> No
     assert seats_of(without_agents, "first") == [(None, None)] * 2
     with Results(without_agents) as results:
         assert [results.standings(each) for each in results.contests()[:2]] == before
-        assert [results.observations(each, versions=True) for each in results.contests()[:2]] == games
+        assert [observed_in(results.rated(each, versions=True)) for each in results.contests()[:2]] == games
 
 
 def test_a_contest_of_layout_6_goes_on_with_agents(without_agents: Path) -> None:
@@ -298,7 +299,7 @@ def test_a_database_of_layout_7_gets_sums_when_a_server_plays_into_it(
     restore(path, 7)
     with Results(path) as results:
         before = [results.standings(each) for each in results.contests()]
-        ratings = [results.observations(each, versions=True) for each in results.contests()]
+        ratings = [observed_in(results.rated(each, versions=True)) for each in results.contests()]
     assert layout_of(path) == 7
     kept = Kept(path, opening("second", new=False))
     found = kept.start()
@@ -312,7 +313,7 @@ def test_a_database_of_layout_7_gets_sums_when_a_server_plays_into_it(
         for each in results.contests():
             results.check_stored_sums(each)
         assert [results.standings(each) for each in results.contests()] == before
-        assert [results.observations(each, versions=True) for each in results.contests()] == ratings
+        assert [observed_in(results.rated(each, versions=True)) for each in results.contests()] == ratings
 
 
 def test_a_damaged_contest_does_not_keep_the_others_from_going_on(without_pairings: Path) -> None:

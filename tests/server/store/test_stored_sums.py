@@ -22,8 +22,9 @@ from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import ContestHeader, Database
 from arena_server.store.reader import Results
 from arena_server.store.schema import SumsRow, open_engine
-from arena_server.store.stored_sums import Kind, StoredEndings, StoredTable, load
+from arena_server.store.stored_sums import Kind, StoredEndings, StoredTable, _pack, load
 
+from ..rated import observed_in
 from .test_layout import change
 from .test_sums import NAMES, Played, add, compare, contest, header_of, observed_by_hand
 
@@ -161,12 +162,22 @@ def of_other_bots(table: StoredTable, endings: StoredEndings) -> tuple[bytes, by
     return replace(table, players=players).pack(1), replace(endings, complete=kinds).pack(1)
 
 
+def of_no_kind(table: StoredTable, endings: StoredEndings) -> tuple[bytes, bytes]:
+    names = [("ann", "bob")]
+    kinds, complete = [(1, 0, ">")], [(1, 0)]
+    data = _pack(
+        (1, endings.place, endings.chain), names=names, agents=[()], kinds=kinds, complete=complete, begun=[]
+    )
+    return table.pack(2), data
+
+
 DAMAGES: dict[str, Callable[[StoredTable, StoredEndings], tuple[bytes, bytes]]] = {
     "a wrong digest": lambda table, endings: (table.pack(1)[:-1] + b"\0", endings.pack(1)[1:]),
     "no msgpack": not_msgpack,
     "another contest": lambda table, endings: (table.pack(2), endings.pack(2)),
     "other games": of_other_games,
     "other bots": of_other_bots,
+    "names that are not there": of_no_kind,
 }
 
 
@@ -234,7 +245,8 @@ def test_games_up_to_a_place_before_them_are_counted(played: tuple[Path, list[Pl
         third = results.stored_last(mine, 3)
         shown = results.games_stored(mine, third)
         assert 3 <= shown < stored_of(database)[0].place
-        assert results.observations(mine, until=third) == observed_by_hand(games[:shown], versions=False)
+        rated = observed_in(results.rated(mine, until=third))
+        assert rated == observed_by_hand(games[:shown], versions=False)
 
 
 def test_damaged_rows_of_the_games_are_named_as_ever(path: Path) -> None:

@@ -26,6 +26,7 @@ from arena_server.store.database import ContestHeader, Database
 from arena_server.store.plans import table_of
 from arena_server.store.reader import Results
 
+from ..rated import observed_in
 from ..records import game, opening
 from .test_layout import change
 
@@ -124,7 +125,8 @@ def compare(database: Database, games: Sequence[Played]) -> None:
         assert table.rows() == table_by_hand(results, games)
         assert table.games == results.games_played(mine) == sum(not each.is_void for each in games)
         for versions in (False, True):
-            assert results.observations(mine, versions=versions) == observed_by_hand(games, versions=versions)
+            rated = results.rated(mine, versions=versions)
+            assert observed_in(rated) == observed_by_hand(games, versions=versions)
         half = table_of(mine, NAMES)
         middle = len(games) // 2
         results.add_results(half, mine, 0, middle)
@@ -210,11 +212,12 @@ class TestManyGames:
             pytest.raises(StoreError, match="the database is damaged"),
             Results(many, losses_accepted=True) as results,
         ):
-            results.observations(results.contest(), versions=True)
+            results.rated(results.contest(), versions=True)
 
     def test_a_void_game_adds_nothing_from_then_on(self, many: Path) -> None:
         change(many, "UPDATE games SET \"end\" = 'void'")
         with Results(many, losses_accepted=True) as results:
             table = results.table(results.contest())
-            assert (table.games, results.observations(results.contest())) == (0, Counter())
+            assert table.games == 0
+            assert observed_in(results.rated(results.contest())) == Counter()
             assert not any(row.faults for row in table.rows())

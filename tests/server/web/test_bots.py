@@ -18,7 +18,7 @@ from arena_protocol.record_codec import encode
 from arena_server.core.config import ContestConfig
 from arena_server.core.journal import Joined
 from arena_server.rated_games import RatedGame, version_of
-from arena_server.ratings import fit, fit_observations
+from arena_server.ratings import fit, fit_counted
 from arena_server.store.bot_games import details
 from arena_server.store.database import ContestHeader
 from arena_server.store.reader import Results
@@ -220,13 +220,13 @@ class TestHistory:
 
     def test_points_are_fitted_once(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         fitted: list[int] = []
-        original = fit_observations
+        original = fit_counted
 
         def counted(counts: object) -> object:
             fitted.append(1)
             return original(counts)  # type: ignore[arg-type]
 
-        monkeypatch.setattr(module, "fit_observations", counted)
+        monkeypatch.setattr(module, "fit_counted", counted)
         kept = Kept(path, opening(names=("a", "b")))
         kept.start()
         histories, archive = RatingHistories(), Archive(path)

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 from tests.server.records import Kept, game, opening
 
-from arena_server.rated_games import RatedGame, observe
 from arena_server.ratings import REASONS
 from arena_server.web.archive import Archive, NotFoundError
 from arena_server.web.bundle import STATIC
-from arena_server.web.ratings import LEAST_S, RatingDocuments, rating_document
+from arena_server.web.ratings import LEAST_S, RatingDocuments
 
 NOW = datetime(2026, 11, 23, 12)  # before and after every game, by a shift
 
@@ -59,9 +58,6 @@ def test_a_game_that_may_not_be_shown_yet_is_not_rated(path: Path) -> None:
 
 
 def test_what_cannot_be_rated(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    two, three = (RatedGame(tuple("abc"[:seats]), (1,) * seats, seats) for seats in (2, 3))
-    with pytest.raises(NotFoundError, match="expected games of one number of seats"):
-        rating_document(observe([two, three]), observe([two, three]))
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(NotFoundError, match="this server has no numpy"):
         RatingDocuments().find(Archive(path), 1)
