@@ -63,6 +63,24 @@ def test_others_are_let_alone() -> None:
         assert other.poll() is None
 
 
+def test_one_that_takes_a_while_to_end_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It is found again in the next round, and its command line is gone then."""
+    process = tmp_path / "4000000"
+    process.mkdir()
+    (process / "environ").write_text(f"{tether.VARIABLE}=mark")
+    (process / "cmdline").write_text("arena\0serve")
+
+    def kill(number: int, _: int) -> None:
+        assert number == int(process.name)
+        if not (process / "cmdline").read_text():
+            (process / "environ").unlink()
+        (process / "cmdline").write_text("")
+
+    monkeypatch.setattr(tether, "PROC", tmp_path)
+    monkeypatch.setattr(tether.os, "kill", kill)
+    assert tether.kill_marked("mark") == ["arena serve"]
+
+
 def test_without_proc_nothing_is_watched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(tether, "PROC", tmp_path)
     tether.begin()()

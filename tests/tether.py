@@ -66,9 +66,10 @@ def kill_marked(mark: str) -> list[str]:
             break
         for number in found:
             with suppress(OSError):
-                killed[number] = (PROC / str(number) / "cmdline").read_bytes().replace(b"\0", b" ")
+                words = (PROC / str(number) / "cmdline").read_bytes().replace(b"\0", b" ")
+                # One that was killed in the round before and is just ending has no words left.
+                killed[number] = words or killed.get(number, b"")
                 os.kill(number, signal.SIGKILL)
-    # One that was just ending has no words left.
     return [line.decode(errors="replace").strip() for line in killed.values() if line]
 
 

@@ -65,6 +65,7 @@ def test_of_fifty_integrals_these_are_solved(text: str) -> None:
     integrand, variable = parse(text)
     solved = integrate(integrand, variable)
     assert solved is not None
+    assert solved.answer.free_symbols <= {variable}
     assert vanishes(sp.diff(solved.answer, variable) - integrand, variable)
 
 
@@ -128,7 +129,7 @@ def test_quadratics_that_are_negative_or_done_or_of_another_rule_are_left_alone(
     assert list(integral_rules.unit_quadratic(Integral(*parse(text)))) == []
 
 
-@pytest.mark.parametrize("text", SOLVED)
+@pytest.mark.parametrize("text", [text for text in SOLVED if text not in fifty.SOLVED])
 def test_the_derivative_of_the_answer_is_the_integrand(text: str) -> None:
     integrand, x = parse(text)
     solved = integrate(integrand, x)

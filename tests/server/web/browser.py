@@ -50,7 +50,7 @@ ARGUMENTS = [
     f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1",
 ]
 DESKTOP, PHONE = (1280, 900), (390, 844)
-LIMIT_MS = 30_000
+LIMIT_MS = 60_000
 #: Collects what moves on a page without a visitor's doing, by the browser's own measure.
 WATCH_SHIFTS = """
 window.shifts = [];

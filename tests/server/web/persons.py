@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,8 +33,8 @@ class Web(Server):
         self.links = dict(line.split(" plays at ") for line in lines)
         try:
             self.contest = self._number()
-        except BaseException:
-            self.__exit__()
+        except BaseException as error:
+            error.add_note(str(self.end(signal.SIGKILL)))  # what the server said of it
             raise
 
     def _number(self) -> int:
