@@ -155,7 +155,8 @@ class EndingColumns:
         (place, chain), parts = _unpack(contest, data)
         names, agents, complete, begun = (parts[name] for name in ("names", "agents", "complete", "begun"))
         _check_names(bots, *names, *(players for players, *_ in begun))
-        seated, programs, endings = zip(*parts["kinds"], strict=True) if parts["kinds"] else ((), (), ())
+        # Not by zip(*kinds): the garbage collector would look at its 140,000 iterators again and again.
+        seated, programs, endings = ([kind[column] for kind in parts["kinds"]] for column in range(3))
         counts, sizes = [row[0] for row in complete], [len(row) - 1 for row in complete]
         played = [kind for _, *kinds in complete for kind in kinds]
         running = [kind for _, _, *kinds in begun for kind in kinds]

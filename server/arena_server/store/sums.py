@@ -264,12 +264,12 @@ class Sums:
             groups = [_players(stored.names[seated], stored.agents[programs]) for seated, programs in pairs]
         players = sorted({name for names in groups for name in names})
         index = {name: number for number, name in enumerate(players)}
-        seats = np.array([[index[name] for name in names] for names in groups], dtype=np.intp)
+        seats = np.array([index[name] for names in groups for name in names], dtype=np.intp)
         signs = {ending: number for number, ending in enumerate(dict.fromkeys(stored.endings))}
         places = np.array([self._places_of(ending) for ending in signs], dtype=np.intp)
         return Games(
             players,
-            seats[group],
+            seats.reshape(-1, self._seats)[group],
             places[[signs[ending] for ending in stored.endings]],
             np.repeat(np.arange(len(stored.sizes)), stored.sizes),
             np.array(stored.played, dtype=np.intp),
