@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -77,7 +78,7 @@ def test_one_that_takes_a_while_to_end_is_named(monkeypatch: pytest.MonkeyPatch,
         (process / "cmdline").write_text("")
 
     monkeypatch.setattr(tether, "PROC", tmp_path)
-    monkeypatch.setattr(tether.os, "kill", kill)
+    monkeypatch.setattr(os, "kill", kill)
     assert tether.kill_marked("mark") == ["arena serve"]
 
 

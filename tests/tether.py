@@ -59,7 +59,7 @@ def marked(mark: str) -> Iterator[int]:
 
 def kill_marked(mark: str) -> list[str]:
     """Kill them all; returns their command lines."""
-    killed = {}
+    killed: dict[int, bytes] = {}
     for _ in range(ROUNDS):
         found = [each for each in marked(mark) if each != os.getpid()]
         if not found:
