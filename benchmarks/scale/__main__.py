@@ -1,4 +1,4 @@
-"""Contests of a size that no other test has: `python -m benchmarks.scale million|roundrobin|ladder|swiss`."""
+"""Contests of a size that no other test has: `python -m benchmarks.scale --help`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 from benchmarks.scale import field, million
+from benchmarks.scale import page as first_view
 
 app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False
@@ -20,6 +21,13 @@ def of_a_million(folder: Path) -> None:
     if not (folder / "arena.db").exists():
         million.fill(folder / "arena.db")
     million.measure(folder)
+
+
+@app.command()
+def page(folder: Path) -> None:
+    """Fill FOLDER/arena.db with 10,070 games, if it is not there, and measure its pages in Chromium."""
+    folder.mkdir(exist_ok=True)
+    first_view.measure(folder)
 
 
 @app.command()

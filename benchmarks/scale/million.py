@@ -32,6 +32,7 @@ from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import ContestHeader
 from arena_server.store.schema import FINISHED
 from arena_server.web.archive import Archive
+from arena_server.web.bots import BotDocuments, RatingHistories
 
 BOTS, GAMES_PER_PAIR = 225, 40
 #: Games that the match has judged, whose plies the others have.
@@ -42,9 +43,9 @@ MS = 1_000_000
 GAME = make_game("tictactoe", {})
 
 
-def contest() -> tuple[ContestConfig, list[str]]:
-    names = [f"bot{number}" for number in range(BOTS)]
-    return ContestConfig(name="million", seed=2006, game="tictactoe", games_per_pair=GAMES_PER_PAIR), names
+def contest(bots: int, games_per_pair: int) -> tuple[ContestConfig, list[str]]:
+    names = [f"bot{number}" for number in range(bots)]
+    return ContestConfig(name="million", seed=2006, game="tictactoe", games_per_pair=games_per_pair), names
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +95,9 @@ def games(config: ContestConfig, names: list[str]) -> Iterator[tuple[Entry, tupl
         yield offer, (record.game_id, record, encode(record))
 
 
-def fill(database: Path) -> None:
+def fill(database: Path, bots: int = BOTS, games_per_pair: int = GAMES_PER_PAIR) -> None:
     """Store all games; prints how many a second."""
-    config, names = contest()
+    config, names = contest(bots, games_per_pair)
     header = ContestHeader(config, GAME.options(), names, format_of(config, names, 2).total or 0)
     began, stored = time.perf_counter(), 0
     every = games(config, names)
@@ -141,6 +142,14 @@ def measure(folder: Path) -> None:
     timed("the document of the contest, after the server has started", rival, lambda: archive.contest(1))
     timed("the document of the contest, from then on", rival, lambda: archive.contest(1))
     timed("2,000 rows of its list of games", rival, lambda: archive.games(1, 250))
+    bots, histories = BotDocuments(), RatingHistories()
+    timed("time and first moves of a bot", rival, lambda: bots.find(archive, 1, 7))
+    timed("time and first moves of a bot, from then on", rival, lambda: bots.find(archive, 1, 7))
+    timed(
+        "the points of all ratings, after the server has started", rival, lambda: histories.fill(archive, 1)
+    )
+    timed("the points of all ratings, from then on", rival, lambda: histories.fill(archive, 1))
+    timed("the points of one bot", rival, lambda: histories.document(archive, 1, "bot7"))
 
 
 def ran(folder: Path, *command: str) -> Callable[[], object]:

@@ -214,7 +214,7 @@ class Results:
 
     def rated_steps(
         self, contest: ContestRow, endings: StoredEndings, places: Sequence[int]
-    ) -> Iterator[tuple[int, datetime, Games, Games]]:
+    ) -> Iterator[tuple[int, datetime, Games, Games | None]]:
         """The same of bots and of versions up to each of `places`, with the time of the game there (UTC).
 
         `endings` has the sums of the games before the first of them, and grows up to the last.

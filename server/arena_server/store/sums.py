@@ -87,12 +87,17 @@ class Sums:
 
     def rated_steps(
         self, endings: StoredEndings, places: Iterable[int]
-    ) -> Iterator[tuple[int, Games, Games]]:
-        """The games up to each of `places`, of bots and of versions; `endings` grows with them."""
+    ) -> Iterator[tuple[int, Games, Games | None]]:
+        """The games up to each of `places`, of bots and of versions; `endings` grows with them.
+
+        None where no bot has named its program: then the versions are the bots.
+        """
         for place in places:
             self._count_endings(endings, place)
-            bots, versions = (self._rated_endings(endings, versions=by) for by in (False, True))
-            yield place, bots, versions
+            known = chain(endings.complete, endings.begun.values())
+            named = any(agents for kinds in known for _, agents, _ in kinds)
+            versions = self._rated_endings(endings, versions=True) if named else None
+            yield place, self._rated_endings(endings, versions=False), versions
 
     def _rated_endings(self, endings: StoredEndings, *, versions: bool) -> Games:
         counts: Counter[Observation] = Counter()

@@ -246,7 +246,7 @@ class Archive:
 
     def rated_steps(
         self, number: int, endings: StoredEndings, places: Sequence[int]
-    ) -> Iterator[tuple[int, int, Games, Games]]:
+    ) -> Iterator[tuple[int, int, Games, Games | None]]:
         """The games up to each of `places`, as `Results.rated_steps` has them; on any thread.
 
         Times are seconds since 1970.

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import time
 from collections import Counter, OrderedDict
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -35,6 +36,8 @@ KEPT_RECORDS: Final = 20_000
 POINTS: Final = 32
 #: First moves in the document.
 MOVES: Final = 5
+#: A server that plays has the rest of a processor: a million games take a minute of one.
+PAUSE: Final = 2.0
 #: How long a page waits for points that are being fitted; it gets those that are there.
 WAIT_S: Final = 1.0
 
@@ -161,7 +164,7 @@ class RatingHistories:
         key = archive, number
         if key not in self._running:
             loop = asyncio.get_running_loop()
-            self._running[key] = loop.run_in_executor(self._thread, self.fill, archive, number)
+            self._running[key] = loop.run_in_executor(self._thread, self.fill, archive, number, PAUSE)
             self._running[key].add_done_callback(partial(self._filled, key))
         done, _ = await asyncio.wait([running := self._running[key]], timeout=WAIT_S)
         if done:
@@ -173,18 +176,26 @@ class RatingHistories:
         if not running.cancelled():
             running.exception()  # of those who wait each raises it
 
-    def fill(self, archive: Archive, number: int) -> None:
-        """Fit the points that are missing; on any thread, one at a time. Raises as `get` does."""
+    def fill(self, archive: Archive, number: int, pause: float = 0.0) -> None:
+        """Fit the points that are missing; on any thread, one at a time. Raises as `get` does.
+
+        After each point the thread sleeps for `pause` times what it took.
+        """
         if importlib.util.find_spec("numpy") is None:
             raise NotFoundError("this server has no numpy, which ratings need: it lacks the extra [ratings]")
         history = self._kept.setdefault((archive, number), _History())
         last = archive.shown_place(number)
         history.thin(last)
-        steps = archive.rated_steps(number, history.endings, history.missing(last))
-        for place, at, bots, versions in steps:
+        began = time.perf_counter()
+        for place, at, bots, versions in archive.rated_steps(number, history.endings, history.missing(last)):
             rated = fit_counted(bots)
-            apart = fit_counted(versions) if len(bots.names) < len(versions.names) else None
+            if versions is not None and len(bots.names) == len(versions.names):
+                versions = None  # each bot has one
+            apart = None if versions is None else fit_counted(versions)
             history.points = [*history.points, _Point(place, at, _rows(rated), _rows(apart))]
+            if pause:
+                time.sleep(pause * (time.perf_counter() - began))
+            began = time.perf_counter()
 
     def document(self, archive: Archive, number: int, name: str, *, whole: bool = True) -> dict[str, Any]:
         """The points of the bot `name`, and of each of its versions: games, time, rating, half interval."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -227,6 +228,7 @@ class TestHistory:
             return original(counts)  # type: ignore[arg-type]
 
         monkeypatch.setattr(module, "fit_counted", counted)
+        monkeypatch.setattr(module, "PAUSE", 0.0)
         kept = Kept(path, opening(names=("a", "b")))
         kept.start()
         histories, archive = RatingHistories(), Archive(path)
@@ -237,6 +239,21 @@ class TestHistory:
         store(kept, game(8))
         assert asyncio.run(histories.get(archive, 1, "a"))["whole"] is True
         assert len(fitted) == len(self.RESULTS) + 1
+        kept.close("finished")
+
+    def test_the_referee_has_the_processor_between_two_points(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        kept = Kept(path, opening(names=("a", "b")))
+        kept.start()
+        store(kept, *(game(number) for number in range(1, 4)))
+        slept: list[float] = []
+        clock = iter(range(100))
+        monkeypatch.setattr(time, "sleep", slept.append)
+        monkeypatch.setattr(time, "perf_counter", lambda: float(next(clock)))
+        RatingHistories().fill(Archive(path), 1, 2.0)
+        monkeypatch.undo()
+        assert slept == [2.0] * 3
         kept.close("finished")
 
     @given(st.lists(st.integers(0, 5000), min_size=1, max_size=20))
@@ -263,7 +280,8 @@ class TestHistory:
         archive, histories, goes_on = Archive(path), RatingHistories(), threading.Event()
         fill = RatingHistories.fill
 
-        def waits(self: RatingHistories, archive: Archive, number: int) -> None:
+        def waits(self: RatingHistories, archive: Archive, number: int, pause: float) -> None:
+            assert pause == module.PAUSE > 0
             goes_on.wait()
             fill(self, archive, number)
 

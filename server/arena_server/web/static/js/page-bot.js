@@ -117,6 +117,7 @@ async function begin() {
     table.replaceChildren(rows.some((each) => each.end !== "void") ? opponents(contest, place, rows) : el("p", { class: "empty" }, t`No game has ended yet.`));
   };
   const results = el("div");
+  const against = el("section", { class: "panel" }, el("h2", {}, t`Opponents`), table);
   const about = el("div", { class: "about-place" });
   let said = null;
   const showRating = async () => {
@@ -135,11 +136,11 @@ async function begin() {
     el("div", { class: "title" }, el("h1", {}, name),
       el("p", { class: "sub" }, `${row.rank === null ? t`No rank before the first result` : t`Rank ${row.rank} of ${contest.standings.length}: ${numberText(row.points)} points in ${plural(row.games, "game")}, ${row.wins} won`}${faults ? t`; faults: ` : ""}`, faults ? el("span", { class: "faults" }, faults) : null), about),
     rating, results,
-    el("section", { class: "panel" }, el("h2", {}, t`Opponents`), table),
+    against,
     more,
     el("section", { class: "panel" }, el("h2", {}, t`Games`), list.element));
   // What is late moves nothing that is read: it comes at the end.
-  main.append(...[rating, results, more].filter((part) => !part.childElementCount));
+  main.append(...[[rating, rating], [results, results], [against, table], [more, more]].filter(([, filled]) => !filled.childElementCount).map(([part]) => part));
   await loading;
   const schedule = await loadSchedule(contest);
   const showOpen = (running) => list.setOpen(filterGames(openGames(contest, all, schedule, running), { bot: place }));
