@@ -35,7 +35,7 @@ Order = Literal[
     "token",
     "invite",
 ]
-STATUS, ORDERS = "status", "orders"
+STATUS, ORDERS, VOID_WORKER = "status", "orders", "void-worker"
 #: What the orders that need a target are about.
 TARGETS = {
     "kick": "the name of a bot",
@@ -58,6 +58,8 @@ DONE = {
     "validate": "{} plays a validation game before it is paired",
     "void": "void: {}; it is not played again",
     "replay": "{} is played again under a new number",
+    VOID_WORKER: "void: all games of {}, as far as no later round follows from them; they are played again, "
+    "and it gets none any more",
     "add": "added: {} plays from now on; its token, which is shown only now: {token}",
     "invite": "{} can register one bot until {until}, at: {link}",
     "remove": "removed {}: its running games are void, and no other is played; its results stand",
@@ -76,6 +78,20 @@ class Given:
         str | None,
         typer.Option(
             metavar="NAME", help="Who orders it; else the name of your account.", show_default=False
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """What an order is about, beside its target."""
+
+    worker: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="void: all games of this worker (--on) instead of one; they are played again.",
+            show_default=False,
         ),
     ] = None
 
@@ -111,6 +127,7 @@ def command(
         str | None,
         typer.Argument(metavar="[BOT|GAME|N|OWNER]", help="Whom or what it is about.", show_default=False),
     ] = None,
+    meant: Meant = Meant(),
     given: Given = Given(),
     bot: About = About(),
     where: Where = Where(),
@@ -123,9 +140,10 @@ def command(
     pause (no game begins), resume, drain (stop once no game runs), abort (end it now, for good),
     extend N (N more games a pair, or rounds), kick BOT, lift BOT (forgive its faulty games:
     probation ends), validate BOT (a validation game before its next game), void GAME (break it
-    off for good), replay GAME (play a running or void game again), add BOT (a late entrant, with
-    a token that is shown once), remove BOT (withdraw it), token BOT (a new one; the old is dead),
-    invite OWNER (a link by which an author registers one bot).
+    off for good), void --worker NAME (play all games of a worker again, without it), replay GAME
+    (play a running or void game again), add BOT (a late entrant, with a token that is shown once),
+    remove BOT (withdraw it), token BOT (a new one; the old is dead), invite OWNER (a link by which
+    an author registers one bot).
     Each is in the journal, and done when the command returns.
 
     Address and token come from the file beside the server's database, or from --connect and
@@ -133,7 +151,7 @@ def command(
 
     Example: arena admin void g7 --reason "the network was down"
     """
-    about = _about(order, target)
+    about = _about(order, target, meant.worker)
     if order == ORDERS:
         _show_orders(_orders(where), as_json=as_json)
         return
@@ -145,12 +163,13 @@ def command(
         return
     more = {"by": _account() if given.by is None else given.by, "reason": given.reason}
     more |= asdict(bot) if order == "add" else {}
-    answer = client.order(access, order, about, where.contest, **more)
+    verb = order if meant.worker is None else VOID_WORKER
+    answer = client.order(access, verb, about, where.contest, **more)
     made = {key: answer[key] for key in ("token", "link", "until") if key in answer}
     if as_json:
-        print_json({"order": order, "target": about or None, "done": True} | made)
+        print_json({"order": verb, "target": about or None, "done": True} | made)
     else:
-        typer.echo(DONE[order].format(about, **made))
+        typer.echo(DONE[verb].format(about, **made))
 
 
 def _access(where: Where) -> Access:
@@ -170,10 +189,14 @@ def _account() -> str:
         return ""
 
 
-def _about(order: str, target: str | None) -> str:
+def _about(order: str, target: str | None, worker: str | None) -> str:
     """The target of an order. Raises ConfigError if it has none and needs one, or the other way round."""
     from arena_server.errors import ConfigError
 
+    if worker is not None:
+        if order != "void" or target is not None:
+            raise ConfigError("--worker: expected it with void and without a game")
+        return worker
     needed = TARGETS.get(order)
     if needed is not None and target is None:
         raise ConfigError(f"arena admin {order}: expected {needed}")

@@ -20,13 +20,14 @@ MOST_DEALS = 1_000_000
 class Listed:
     """A game of a chain file. `digest`, the SHA-256 of its record, is there if the export withholds that.
 
-    Exports of earlier versions have no `deal`, the number of its deal.
+    Exports of earlier versions have no `deal`, the number of its deal. `annulled`: its result was taken back.
     """
 
     game: str
     chain: bytes
     deal: int | None
     digest: bytes | None
+    annulled: bool = False
 
     @classmethod
     def of(cls, plain: dict[str, Any]) -> Self:
@@ -41,6 +42,7 @@ class Listed:
             bytes.fromhex(plain["chain"]),
             None if deal is None else int(deal),
             None if digest is None else bytes.fromhex(digest),
+            plain.get("annulled") is True,
         )
 
 

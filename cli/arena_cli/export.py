@@ -13,7 +13,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from io import TextIOWrapper
 from operator import itemgetter
@@ -126,12 +126,14 @@ class Written:
 def _write_msgpack(folder: Path, results: Results, contest: ContestRow) -> Written:
     from arena_server.store.chain import GENESIS
 
-    written, links = Written(), []
+    written, links, annulled = Written(), [], results.annulled(contest)
     for row in results.rows(contest):
         name = row["game_id"]
         link: dict[str, Any] = {"game": name, "chain": row["chain"].hex()}
         if (deal := results.deals(contest).number(name)) is not None:
             link["deal"] = deal
+        if name in annulled:
+            link["annulled"] = True
         if row["record"] is None:
             written.withheld.append(name)
             link["sha256"] = row["digest"].hex()  # so that the chain can be checked without the record
@@ -167,6 +169,8 @@ def _write_json(folder: Path, results: Results, contest: ContestRow) -> Written:
 
 
 def _write_csv(folder: Path, results: Results, contest: ContestRow) -> Written:
+    from arena_protocol.record import VOID
+
     paths = {table: folder / f"{table}.csv" for table in TABLES}
     written = Written(files=list(map(str, paths.values())))
     with ExitStack() as stack:
@@ -175,8 +179,10 @@ def _write_csv(folder: Path, results: Results, contest: ContestRow) -> Written:
             text = TextIOWrapper(_open_private(path), encoding="utf-8", newline="")
             writers[table] = csv.writer(stack.enter_context(text), lineterminator="\n")
             writers[table].writerow(TABLES[table])
+        annulled = results.annulled(contest)
         for record in _records(results, contest, written):
-            for table, row in csv_rows(record):
+            shown = replace(record, end=VOID) if record.game_id in annulled else record
+            for table, row in csv_rows(shown):
                 writers[table].writerow([_cell(row[column]) for column in TABLES[table]])
     return written
 

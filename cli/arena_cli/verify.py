@@ -343,13 +343,18 @@ def _changed_bytes(data: bytes, flaw: Flaw, *, thorough: bool) -> str:
 def _check_contest(
     results: Results, chosen: ContestRow, game: str | None, verification: Verification
 ) -> None:
+    from arena_protocol.record import VOID
+
     deals = results.deals(chosen)
     count = results.games_stored(chosen) if game is None else 1
     damages: dict[str, str] = {}
+    annulled = results.annulled(chosen)
     for row in _shown(results.rows(chosen, game, checked=False, withheld=True), count):
         link = row.pop("place"), row.pop("chain")
         name, data, _ = row["game_id"], row.pop("record"), row.pop("digest")
         damage = row.pop("damage")
+        if name in annulled and row["end"] == VOID:
+            del row["end"]  # the record has the result that was taken back
         secret = not deals.may_show(name)
         record = verification.check(name, data, {**row, "contest": chosen.name}, link, secret=secret)
         if record is not None:
@@ -412,7 +417,10 @@ def _renew_head(database: str) -> None:
 
 def _check_folder(folder: Path, verification: Verification, secret: int | None) -> None:
     """Check an export: exactly the records that its chain file lists, in that order."""
+    from dataclasses import replace
+
     from arena_cli.chain_file import ChainFile
+    from arena_protocol.record import VOID
 
     chain = ChainFile.read(folder)
     for place, each in enumerate(chain.order, start=1):
@@ -423,7 +431,8 @@ def _check_folder(folder: Path, verification: Verification, secret: int | None) 
             if record is not None and secret is not None:
                 verification.check_deal(each.game, record, secret, each.deal, chain.games_per_pair)
             if record is not None and chain.rounds is not None:
-                chain.rounds.add(_past(record, each.deal))
+                past = _past(record, each.deal)
+                chain.rounds.add(replace(past, end=VOID) if each.annulled else past)
         elif each.digest is not None:
             verification.withhold(each.game, each.digest, (place, each.chain))
     if not (verification.errors or verification.absent):  # else results are not known

@@ -23,6 +23,7 @@ from arena_server.core.effects import (
     Assign,
     CloseConnection,
     Effect,
+    ExcludeWorker,
     Finished,
     Journal,
     Marker,
@@ -402,7 +403,7 @@ class Driver:
                 run.listener.set_frozen(effect)
             case StartDraw(draw):
                 run.listener.draw(draw)
-            case Assign() | Withdraw():
+            case Assign() | Withdraw() | ExcludeWorker():
                 run.listener.dispatch(effect)
             case Finished(reason):
                 run.listener.finished(reason)

@@ -21,7 +21,7 @@ from arena_server.bot_logs import BotLogs, LoggedDriver
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.config import format_of
 from arena_server.core.contest import Contest
-from arena_server.core.effects import Assign, SetFrozen, Store, Withdraw
+from arena_server.core.effects import Assign, ExcludeWorker, SetFrozen, Store, Withdraw
 from arena_server.core.events import DrawDone, Event, Stop, Thawed
 from arena_server.core.formats.base import Draw
 from arena_server.core.journal import JournalError
@@ -128,6 +128,10 @@ class HostedContest:
     def name(self) -> str:
         return self.spec.name
 
+    @property
+    def database(self) -> Database:
+        return self._database
+
     def observe(self, observer: ContestObserver) -> None:
         """Add an observer; call it before `start`."""
         self._observers.append(observer)
@@ -194,7 +198,7 @@ class HostedContest:
         router.add(Member(contest, listed=self.spec.listed, logs=self._logs is not None))
         driver.add(self.run)
         if workers is not None:
-            self._dispatcher = Dispatcher(workers, config, self.feed, self.log, self.fail)
+            self._dispatcher = Dispatcher(workers, config, self._database, self.feed, self.log, self.fail)
         self._timekeeper = Timekeeper(self.spec.timetable, self.feed)
         self._timekeeper.look()
         self.waiting = WaitingList(contest, config.spectator_delay_ms * NS_PER_MS, self.log)
@@ -375,12 +379,15 @@ class HostedContest:
             if not self.over.is_set():
                 self.feed(DrawDone(drawn))
 
-    def dispatch(self, effect: Assign | Withdraw) -> None:
+    def dispatch(self, effect: Assign | Withdraw | ExcludeWorker) -> None:
         assert self._dispatcher is not None
-        if isinstance(effect, Assign):
-            self._dispatcher.assign(effect)
-        else:
-            self._dispatcher.withdraw(effect)
+        match effect:
+            case Assign():
+                self._dispatcher.assign(effect)
+            case Withdraw():
+                self._dispatcher.withdraw(effect)
+            case ExcludeWorker(worker):
+                self._dispatcher.exclude(worker)
 
     def finished(self, reason: str) -> None:
         """Nothing more will be played."""

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from arena_protocol.record import GameRecord, UsageRecord
-from arena_server.core.effects import Assign, Effect, Marker, SetFrozen, Store, Withdraw
+from arena_server.core.effects import Assign, Effect, ExcludeWorker, Marker, SetFrozen, Store, Withdraw
 from arena_server.core.events import Event
 from arena_server.core.formats.base import Draw
 from arena_server.core.journal import Entry
@@ -114,8 +114,8 @@ class DriverEvents(Protocol):
     def draw(self, draw: Draw) -> None:
         """Run this draw off the loop, then let the contest handle DrawDone."""
 
-    def dispatch(self, effect: Assign | Withdraw) -> None:
-        """Have a worker play a game, or take the game back from it."""
+    def dispatch(self, effect: Assign | Withdraw | ExcludeWorker) -> None:
+        """Have a worker play a game, take the game back from it, or let it play none any more."""
 
     def finished(self, reason: str) -> None:
         """The contest is over."""

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from arena_protocol.record import GameRecord
-from arena_server.core.effects import Assign, Effect, Marker, SetFrozen, Store, Withdraw
+from arena_server.core.effects import Assign, Effect, ExcludeWorker, Marker, SetFrozen, Store, Withdraw
 from arena_server.core.events import Event, Flushed, Opened, Received
 from arena_server.core.formats.base import Draw
 from arena_server.core.journal import Entry
@@ -124,7 +124,7 @@ class Recorder:
     def draw(self, draw: Draw) -> None:
         raise AssertionError(f"{draw} in a contest that draws nothing")
 
-    def dispatch(self, effect: Assign | Withdraw) -> None:
+    def dispatch(self, effect: Assign | Withdraw | ExcludeWorker) -> None:
         raise AssertionError(f"{effect} in a contest without workers")
 
     def finished(self, reason: str) -> None:

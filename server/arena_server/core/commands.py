@@ -9,6 +9,7 @@ kick BOT      its connections are closed, its games are void, and it is paired n
 lift BOT      its faulty games do not count any more: it is paired again
 void GAME     a running game is broken off, and not played again
 replay GAME   a running or void game is (broken off and) played again
+void-worker W nothing of a worker counts: its games are void and played again, and it gets none any more
 add BOT       a late entrant, or one that was removed: it plays from now on
 remove BOT    it is withdrawn: its games are void, and no other is played
 invite OWNER  who has a code may register one bot of this owner
@@ -35,9 +36,10 @@ from arena_server.core.journal import Invited, JournalError, Order, Redeemed, Ru
 from arena_server.core.log_events import CommandDone
 from arena_server.core.peers import Bot, Outbox
 
+VOID_WORKER: Final = "void-worker"
 VERBS: Final = (
     *("pause", "resume", "drain", "abort", "extend", "kick", "lift", "validate"),
-    *("void", "replay", "add", "remove", "token", "invite", "register"),
+    *("void", VOID_WORKER, "replay", "add", "remove", "token", "invite", "register"),
 )
 #: The most games by which one order extends a contest.
 MOST_GAMES: Final = 1_000_000
@@ -160,6 +162,8 @@ class Commands:
                 self._entrants.validate(self._entrants.find(target), now)
             case "void" | "replay":
                 self._break_off(target, now, again=command.verb == "replay")
+            case "void-worker":  # VOID_WORKER would be a name here
+                self._exclude(target)
             case "add" | "remove" | "token" | "register":
                 self._change_entrant(command, now)
             case "invite":
@@ -205,6 +209,10 @@ class Commands:
         bot.kick()
         self._out.fact(bot.conduct)
         self._entrants.send_away(bot, now, ends_games=True)
+
+    def _exclude(self, worker: str) -> None:
+        if not self._games.exclude(worker):
+            raise CommandError("no worker plays games of this contest: it has no --on")
 
     def _break_off(self, game_id: str, now: int, *, again: bool) -> None:
         live = self._games.find(game_id)

@@ -39,6 +39,7 @@ from arena_server.core.events import (
     Lost,
     NotPlayed,
     Observe,
+    PlayedBy,
     Received,
     Renewed,
     Replace,
@@ -254,7 +255,7 @@ class Contest:
                 self._obey(event, now)
             case Abandoned() | Thawed():
                 self._handlers.program_changed(event, now)
-            case DrawDone() | Capacity() | Renewed() | Returned() | NotPlayed():
+            case DrawDone() | Capacity() | Renewed() | Returned() | NotPlayed() | PlayedBy():
                 self._games.done_elsewhere(event, now)
         # Nothing can start or end unless a game ended or a player came or left; after the end
         # spectators are closed as soon as the last line has been sent to them.
@@ -357,7 +358,7 @@ class Contest:
     # -- the next game, or the end
 
     def _start_and_end(self, now: int) -> None:
-        self._games.reconsidered()
+        self._games.changed = False  # all that can start will be started now
         self._entrants.succeed(now)
         may_start = self._commands.may_start
         self._connections.set_waits(may_start, self._bots, now)

@@ -153,6 +153,16 @@ class Withdraw:
 
 
 @dataclass(frozen=True, slots=True)
+class ExcludeWorker:
+    """Give this worker no game any more, then feed PlayedBy with all its durable results.
+
+    It comes again after a restart.
+    """
+
+    worker: str
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """Nothing more will be played, and every line has been sent to players and spectators. It comes once.
 
@@ -176,6 +186,7 @@ Effect = (
     | StartDraw
     | Assign
     | Withdraw
+    | ExcludeWorker
     | Finished
     | LogEvent
 )

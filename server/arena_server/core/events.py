@@ -6,13 +6,14 @@ used twice.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from arena_protocol.record import GameRecord
 from arena_server.core.config import Entrant
 from arena_server.core.effects import Marker
-from arena_server.core.journal import Drawn
+from arena_server.core.journal import Drawn, PastGame
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,8 +220,16 @@ class NotPlayed:
     problem: str
 
 
+@dataclass(frozen=True, slots=True)
+class PlayedBy:
+    """All durable results of a worker, as the effect ExcludeWorker wants them."""
+
+    worker: str
+    games: Sequence[PastGame]
+
+
 #: What workers report.
-FromWorkers = Capacity | Renewed | Returned | NotPlayed
+FromWorkers = Capacity | Renewed | Returned | NotPlayed | PlayedBy
 
 Event = (
     Received

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from arena_protocol.record import VOID
@@ -21,6 +22,7 @@ from arena_server.core.effects import StartDraw
 from arena_server.core.formats.base import FormatError, Pairing, PairingError
 from arena_server.core.formats.rounds import Rounds
 from arena_server.core.journal import (
+    Annulled,
     Drawn,
     Extended,
     Joined,
@@ -42,7 +44,7 @@ from arena_server.core.standings import Results
 LATE_NS: Final = 60_000 * NS_PER_MS
 
 #: The facts of a contest that its fixtures are brought back by.
-FixtureFact = Repeat | Drawn | Walkover | Joined | Left | Extended | TotalSet | Separated
+FixtureFact = Repeat | Annulled | Drawn | Walkover | Joined | Left | Extended | TotalSet | Separated
 
 
 class Fixtures:
@@ -72,8 +74,10 @@ class Fixtures:
         #: The games that have been started, and have no result and are not void.
         self._open: dict[int, Pairing] = {}
         #: The void games that are played again, and those that are not.
-        self._repeated: set[int] = set()
+        self.repeated: set[int] = set()
         self._void_only: dict[int, Pairing] = {}
+        #: The games whose stored results do not count.
+        self.annulled: set[int] = set()
         #: Whether a draw is under way.
         self._drawing = False
         #: Results of each deal, by its players and number, if the deals are paired.
@@ -192,7 +196,7 @@ class Fixtures:
         """The record of a game is durable: count its result."""
         if game.number in self._open:
             # The server may have been killed after the game was broken off.
-            if game.end == VOID and game.number not in self._repeated:
+            if game.end == VOID and game.number not in self.repeated:
                 self.set_void(game.number)
             else:
                 del self._open[game.number]
@@ -221,6 +225,24 @@ class Fixtures:
         self._void_only[number] = self._open.pop(number)
         self._format.void(number)
 
+    def annul(self, game: PastGame, worker: str) -> bool:
+        """The stored result of a game does not count any more; `play_again` has it played again.
+
+        Returns False, with nothing changed, for one that counts for nothing already, or has to stand: a round
+        that follows from it is drawn, or results decide when the contest ends.
+        """
+        if game.end == VOID or game.number in self.annulled or self._drawing or self._separation is not None:
+            return False
+        if not self._format.void(game.number, game):
+            return False
+        self._out.fact(Annulled(game.number, worker))
+        self.annulled.add(game.number)
+        if self._paired:
+            self._deal_results[frozenset(game.names), game.deal] -= 1
+        self.results.take_back(game)
+        self._void_only[game.number] = Pairing(game.number, game.names, game.deal)
+        return True
+
     def play_again(self, number: int) -> bool:
         """Have a void game played again. Returns False if it is not void, or is so already.
 
@@ -236,13 +258,9 @@ class Fixtures:
         self._repeat(repeat)
         return True
 
-    def is_repeated(self, number: int) -> bool:
-        """Whether another game repeats game `number`."""
-        return number in self._repeated
-
     def _repeat(self, repeat: Repeat) -> None:
         names = self._void_only.pop(repeat.void).names
-        self._repeated.add(repeat.void)
+        self.repeated.add(repeat.void)
         self._format.again(Pairing(repeat.number, names, repeat.deal), repeat.void)
 
     # -- an interrupted contest
@@ -259,6 +277,9 @@ class Fixtures:
         `unfinished` games have been started and have no result; `GameManager.open` seats their
         players. Raises JournalError for what cannot be of this contest.
         """
+        self.annulled = {fact.number for fact in facts if isinstance(fact, Annulled)}
+        # The rows of the newest of them may still have the result.
+        results = [replace(game, end=VOID) if game.number in self.annulled else game for game in results]
         begun = [Pairing(game.number, game.names, game.deal) for game in results]
         try:
             self._recall_facts(facts, results, [*begun, *unfinished], now)
@@ -268,7 +289,7 @@ class Fixtures:
         for game, pairing in zip(results, begun, strict=True):
             if len(game.totals) != len(game.names) or any(name not in game.names for name, _ in game.faults):
                 raise JournalError(f"the result of g{game.number} does not fit its {len(game.names)} seats")
-            if game.end == VOID and game.number not in self._repeated:
+            if game.end == VOID and game.number not in self.repeated:
                 self._open[game.number] = pairing
             self.add(game)
 
@@ -312,7 +333,7 @@ class Fixtures:
 
     def _recall_repeat(self, repeat: Repeat, games: Mapping[int, Pairing], played: Collection[int]) -> None:
         number, void, deal = repeat
-        if void in played or void in self._repeated:
+        if void in played or void in self.repeated:
             raise JournalError(f"g{void} is repeated, and has a result or is repeated already")
         if number != self._format.next_number:
             raise JournalError(f"g{number} repeats g{void}, and is not the next number")

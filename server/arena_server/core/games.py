@@ -60,10 +60,6 @@ class GameManager:
         """What has just changed may let a game start, or the contest end."""
         self.changed = True
 
-    def reconsidered(self) -> None:
-        """All that can start will be started now, and the contest ended if it can be."""
-        self.changed = False
-
     # -- status
 
     @property
@@ -240,6 +236,10 @@ class GameManager:
         self.changed = True
         return True
 
+    def exclude(self, worker: str, *, restored: bool = False) -> bool:
+        """Nothing of this worker counts any more; `restored`: the journal has it. False: no worker plays."""
+        return False
+
     # -- results
 
     def stored(self, game_id: str, now: int) -> None:
@@ -249,16 +249,7 @@ class GameManager:
             return
         self.changed = True
         match, names = live.match, live.match.setting.names
-        past = PastGame(
-            live.number,
-            names,
-            match.setting.deal_number,
-            match.totals,
-            match.end,
-            len(match.plies),
-            tuple((names[fault.seat - 1], str(fault.kind)) for fault in match.faults if fault.seat),
-            time_used(match.plies, len(names)),
-        )
+        past = past_of(live)
         self.fixtures.add(past)
         for name in names:
             bot = self._bots[name]
@@ -286,7 +277,7 @@ class GameManager:
 
     def resume(self, live: LiveGame, facts: Sequence[GameFact], now: int) -> None:
         """The facts of the journal have been applied to the match: write its lines and let it go on."""
-        if self.fixtures.is_repeated(live.number) and live.match.end != VOID:
+        if live.number in self.fixtures.repeated and live.match.end != VOID:
             raise JournalError(f"{live.game_id} is repeated, and not void")
         for fact in facts:
             live.transcript.write(fact, now)
@@ -297,3 +288,18 @@ class GameManager:
         self.turns.advance(live, live.match.restart(now), now)
         if over:
             self.turns.store(live, now)
+
+
+def past_of(live: LiveGame) -> PastGame:
+    """The result of a game that is over."""
+    match, names = live.match, live.match.setting.names
+    return PastGame(
+        live.number,
+        names,
+        match.setting.deal_number,
+        match.totals,
+        match.end,
+        len(match.plies),
+        tuple((names[fault.seat - 1], str(fault.kind)) for fault in match.faults if fault.seat),
+        time_used(match.plies, len(names)),
+    )

@@ -124,6 +124,19 @@ class Repeat(NamedTuple):
     deal: int
 
 
+class Excluded(NamedTuple):
+    """Nothing of this worker counts: it gets no game any more, and its games are played again."""
+
+    worker: str
+
+
+class Annulled(NamedTuple):
+    """The stored result of game `number`, which `worker` played, does not count: the game is void."""
+
+    number: int
+    worker: str
+
+
 class Drawn(NamedTuple):
     """A format has drawn, for the `draw`-th time (1, 2, ...): each of `groups` plays `games` games.
 
@@ -250,6 +263,8 @@ ContestFact = (
     | TrialSet
     | Validated
     | Repeat
+    | Excluded
+    | Annulled
     | Drawn
     | Walkover
     | RunStateSet
@@ -281,6 +296,8 @@ KIND_OF: Final[dict[type, str]] = {
     TrialSet: "trial",
     Validated: "validated",
     Repeat: "repeat",
+    Excluded: "excluded",
+    Annulled: "annulled",
     Drawn: "drawn",
     Walkover: "walkover",
     RunStateSet: "run-state",
@@ -316,6 +333,8 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
     "trial": (TrialSet, (str, bool)),
     "validated": (Validated, (str, int, bytes)),
     "repeat": (Repeat, (int, int, int)),
+    "excluded": (Excluded, (str,)),
+    "annulled": (Annulled, (int, str)),
     "drawn": (Drawn, (int, int, int, _GROUPS)),
     "walkover": (Walkover, (int, _NAMES)),
     "run-state": (RunStateSet, (str, str)),
@@ -334,13 +353,16 @@ OFFER: Final = KIND_OF[Offered]
 #: Up to layout 6 of the database an offer has no agents, and conduct no validation games.
 _LEAST_VALUES: Final = {OFFER: 3, KIND_OF[Conduct]: 3}
 REPEAT: Final = KIND_OF[Repeat]
+ANNULLED: Final = KIND_OF[Annulled]
 JOINED: Final = KIND_OF[Joined]
 TOTAL: Final = KIND_OF[TotalSet]
 VALIDATED: Final = KIND_OF[Validated]
 #: Facts of the contest that its readers need, and that stay when its journal is deleted.
 KEPT: Final = frozenset(
     KIND_OF[kind]
-    for kind in (Drawn, Repeat, Walkover, Joined, Left, Extended, TotalSet, Separated, Validated, Order)
+    for kind in (
+        *(Drawn, Repeat, Annulled, Walkover, Joined, Left, Extended, TotalSet, Separated, Validated, Order),
+    )
 )
 
 

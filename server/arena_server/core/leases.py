@@ -24,29 +24,41 @@ from arena_server.core.clock import NS_PER_MS
 from arena_server.core.config import ContestConfig
 from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.deal import number_of
-from arena_server.core.effects import Assign, Store, Withdraw
-from arena_server.core.events import Capacity, DrawDone, FromWorkers, NotPlayed, Renewed, Returned
-from arena_server.core.games import GameManager
-from arena_server.core.journal import Ended, GameFact, JournalError, Leased, Offered, Ready, Started
-from arena_server.core.log_events import GameStarted, LeaseEnded, ResultRefused
+from arena_server.core.effects import Assign, ExcludeWorker, Store, Withdraw
+from arena_server.core.events import Capacity, DrawDone, FromWorkers, NotPlayed, PlayedBy, Renewed, Returned
+from arena_server.core.games import GameManager, past_of
+from arena_server.core.journal import (
+    Ended,
+    Excluded,
+    GameFact,
+    JournalError,
+    Leased,
+    Offered,
+    PastGame,
+    Ready,
+    Started,
+)
+from arena_server.core.log_events import GameStarted, LeaseEnded, ResultRefused, WorkerVoided
 from arena_server.core.peers import Bot, LiveGame, Outbox
 from arena_server.core.recovery import restore
 
 _LATE: Final = "its lease has ended"
 _SILENT: Final = "it was silent"
+_EXCLUDED: Final = "nothing of this worker counts"
 
 
 @dataclass(slots=True, eq=False)
 class Lease:
     """A game that has no result; `fence` is that of the last lease, `out` whether a worker has it now.
 
-    `accepted` are the facts of its result, from its acceptance until it is durable.
+    `accepted` are the facts of its result, which `worker` gave, from its acceptance until it is durable.
     """
 
     live: LiveGame
     fence: int = 0
     out: bool = False
     accepted: Sequence[GameFact] = ()
+    worker: str = ""
 
 
 class LeasedGames(GameManager):
@@ -69,9 +81,12 @@ class LeasedGames(GameManager):
         self._waiting: deque[Lease] = deque()
         self._out_now = 0
         self._capacity = 0
+        #: Of whom nothing counts.
+        self._excluded: set[str] = set()
 
     def begin(self, now: int) -> None:
         """Every bot can be paired from the beginning."""
+        self._out.effects += map(ExcludeWorker, sorted(self._excluded))
         for bot in self._bots.values():
             if bot.plays:
                 self.update_free_slots(bot, now)
@@ -119,6 +134,9 @@ class LeasedGames(GameManager):
             self._assign_waiting(now)
             self.reconsider()
             return
+        if isinstance(event, PlayedBy):
+            self._annul(event.worker, event.games)
+            return
         lease = self._leases.get(number_of(event.game_id))
         if lease is None or not lease.out or lease.fence != event.fence:
             if isinstance(event, Returned):
@@ -155,6 +173,10 @@ class LeasedGames(GameManager):
 
     def _take(self, lease: Lease, event: Returned, now: int) -> None:
         """Accept the record of the game, or have another worker play it."""
+        if event.worker in self._excluded:
+            self._refuse(event, _EXCLUDED)
+            self._give_to_another(lease, event.worker, _EXCLUDED, now)
+            return
         live = lease.live
         try:
             facts = _judge(live, _plain(event.record, live.game_id), now)
@@ -164,7 +186,7 @@ class LeasedGames(GameManager):
             self._give_to_another(lease, event.worker, "its result was refused", now)
             return
         self._end(lease)
-        lease.accepted = facts
+        lease.accepted, lease.worker = facts, event.worker
         record = replace(live.match.record(), worker=event.worker, host=event.host, usage=event.record.usage)
         self._out.effects.append(Store(live.game_id, record))
         self.reconsider()
@@ -172,10 +194,34 @@ class LeasedGames(GameManager):
     # -- as for games whose bots are seated here
 
     def stored(self, game_id: str, now: int) -> None:
-        if (lease := self._leases.pop(number_of(game_id), None)) is not None:
-            for fact in lease.accepted:
-                lease.live.transcript.write(fact, now)
+        lease = self._leases.pop(number_of(game_id), None)
+        if lease is None:
+            super().stored(game_id, now)
+            return
+        for fact in lease.accepted:
+            lease.live.transcript.write(fact, now)
+        past = past_of(lease.live)
         super().stored(game_id, now)
+        if lease.worker in self._excluded:  # meanwhile
+            self._annul(lease.worker, [past])
+
+    # -- a worker of which nothing counts
+
+    def exclude(self, worker: str, *, restored: bool = False) -> bool:
+        if not restored:
+            self._out.effects.append(ExcludeWorker(worker))
+            if worker not in self._excluded:
+                self._out.fact(Excluded(worker))
+        self._excluded.add(worker)
+        return True
+
+    def _annul(self, worker: str, games: Sequence[PastGame]) -> None:
+        """Take back the results of a worker, as far as nothing follows from them, and replay the games."""
+        void = [game.number for game in games if self.fixtures.annul(game, worker)]
+        for number in void:
+            self.play_again(number)
+        kept = sum(game.end != VOID and game.number not in self.fixtures.annulled for game in games)
+        self._out.effects.append(WorkerVoided(worker, len(void), kept))
 
     def void(self, live: LiveGame, reason: str, now: int, *, again: bool = True) -> None:
         lease = self._leases.get(live.number)

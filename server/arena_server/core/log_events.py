@@ -106,6 +106,17 @@ class ResultRefused(LogEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class WorkerVoided(LogEvent):
+    """The results of a worker do not count: `void` ones are void now, `kept` ones have to stand."""
+
+    event = "void-worker"
+    level = "warning"
+    worker: str
+    void: int
+    kept: int
+
+
+@dataclass(frozen=True, slots=True)
 class LeaseEnded(LogEvent):
     """A worker has lost or given back a game, which another one gets; a silent `worker` is not named."""
 

@@ -60,6 +60,12 @@ class Participant:
         self.on_probation = self.on_probation or reached
         return reached
 
+    def absolve(self, limit: int) -> None:
+        """A faulty game does not count any more."""
+        self.faulty_games -= 1
+        self.forgiven = min(self.forgiven, self.faulty_games)
+        self.on_probation = self.on_probation and self.faulty_games - self.forgiven >= limit
+
     def lift(self) -> None:
         """What it has done does not count any more, and neither does a kick; it needs no trial."""
         self.kicked = False

@@ -20,10 +20,12 @@ from arena_server.core.formats.base import Pairing
 from arena_server.core.games import GameManager
 from arena_server.core.journal import (
     CONTEST,
+    Annulled,
     Away,
     Conduct,
     Drawn,
     Ended,
+    Excluded,
     Extended,
     FormerKeys,
     GameFact,
@@ -53,7 +55,7 @@ from arena_server.core.journal import (
 from arena_server.core.login import is_digest
 from arena_server.core.match import Match, Phase
 from arena_server.core.peers import Bot, Slot
-from arena_server.core.validation import Validations, referee_slot
+from arena_server.core.validation import referee_slot
 
 _NO_OFFER: Final = "a game begins with its offer"
 _SEAT_FAULTS: Final = frozenset(FaultKind) - {FaultKind.VOID}
@@ -74,7 +76,7 @@ def recover(past: Past, games: GameManager, commands: Commands, entrants: Entran
     }
     offers = {number: _offer(number, facts[0]) for number, facts in unfinished.items()}
     pairings = {number: Pairing(number, offer.names, offer.deal) for number, offer in offers.items()}
-    facts_of_fixtures = _recover_contest(live, commands, entrants, games.validations)
+    facts_of_fixtures = _recover_contest(live, commands, entrants, games)
     rated = [pairing for number, pairing in pairings.items() if number > CONTEST]
     games.fixtures.recall(past.results, facts_of_fixtures, rated, now)
     for number, facts in unfinished.items():
@@ -93,20 +95,19 @@ def _offer(number: int, fact: GameFact) -> Offered:
 
 
 def _recover_contest(
-    live: Live, commands: Commands, entrants: Entrants, validations: Validations
+    live: Live, commands: Commands, entrants: Entrants, games: GameManager
 ) -> list[FixtureFact]:
     """Apply the facts of the contest; returns those that are for its fixtures."""
     facts: list[FixtureFact] = []
     for entry in live.contest:
         match fact_of(entry):
-            case ResumeKeys(name, digests):
-                for slot, digest in _keys(entrants.known(name), digests):
-                    slot.restore_key(digest)
-            case FormerKeys(name, digests):
-                for slot, digest in _keys(entrants.known(name), digests):
-                    slot.restore_former(digest)
+            case ResumeKeys() | FormerKeys() as keys:
+                for slot, digest in _keys(entrants.known(keys.name), keys.digests):
+                    slot.restore_key(digest) if isinstance(keys, ResumeKeys) else slot.restore_former(digest)
             case Conduct() | TrialSet() | Validated() as conduct:
-                validations.restore(entrants.known(conduct.name), conduct)
+                games.validations.restore(entrants.known(conduct.name), conduct)
+            case Excluded(worker):
+                games.exclude(worker, restored=True)
             case Joined() as joined:
                 entrants.restore_joined(joined)
                 facts.append(joined)
@@ -115,7 +116,7 @@ def _recover_contest(
                 facts.append(leaving)
             case TokenSet(name, digest):
                 entrants.restore_token(name, digest)
-            case Repeat() | Drawn() | Walkover() | Extended() | TotalSet() | Separated() as fact:
+            case Repeat() | Annulled() | Drawn() | Walkover() | Extended() | TotalSet() | Separated() as fact:
                 facts.append(fact)
             case Order() | Invited() | Redeemed() as order:
                 commands.restore_order(order)

@@ -116,24 +116,25 @@ class Standings:
         """One more player."""
         self._sums[name] = PlayerSums()
 
-    def add(self, result: GameResult) -> None:
-        """Count one more game, or several."""
-        self.games += result.games
+    def add(self, result: GameResult, sign: int = 1) -> None:
+        """Count one more game, or several; by -1 it is taken back."""
+        games = sign * result.games
+        self.games += games
         best = max(result.totals)
         alone = result.totals.count(best) == 1
         seats = list(zip(result.names, result.totals, strict=True))
         for name, total in seats:
             sums = self._sums[name]
-            sums.points += total
-            sums.games += result.games
-            sums.wins += result.games * (alone and total == best)
+            sums.points += sign * total
+            sums.games += games
+            sums.wins += games * (alone and total == best)
             for other, others in seats:
                 if other != name:
-                    sums.meet(other, total, others, result.games)
+                    sums.meet(other, total, others, games)
         for name, kind in result.faults:
-            self.add_faults(name, kind, 1)
+            self.add_faults(name, kind, sign)
         for name, used in zip(result.names, result.used_ms, strict=False):
-            self._sums[name].used_ms += used
+            self._sums[name].used_ms += sign * used
 
     def merge(self, games: int, players: Mapping[str, PlayerSums]) -> None:
         """Count games whose sums are known."""
@@ -148,7 +149,10 @@ class Standings:
 
     def add_faults(self, name: str, kind: str, count: int) -> None:
         """Count faults of games that are counted apart."""
-        self._sums[name].faults[kind] += count
+        faults = self._sums[name].faults
+        faults[kind] += count
+        if not faults[kind]:  # taken back
+            del faults[kind]
 
     def against(self, name: str) -> Mapping[str, Meetings]:
         """The games of `name` against each opponent that it has met."""
@@ -248,14 +252,24 @@ class Results:
         if game.end == VOID:
             self.void += 1
             return
-        self.done += 1
-        self.standings.add(GameResult(game.names, game.totals, game.faults, game.used_ms))
-        for seat, (name, used) in enumerate(zip(game.names, game.used_ms, strict=False)):
-            self._used_ms[name] += used
-            # The seats take turns.
-            self._own_plies[name] += (game.plies + len(game.names) - 1 - seat) // len(game.names)
+        self._count(game, 1)
         for name, _ in game.faults:
             self._blame(self._bots[name])
+
+    def take_back(self, game: PastGame) -> None:
+        """A game that was counted is void."""
+        self.void += 1
+        self._count(game, -1)
+        for name, _ in game.faults:
+            self._bots[name].absolve(self._probation)
+
+    def _count(self, game: PastGame, sign: int) -> None:
+        self.done += sign
+        self.standings.add(GameResult(game.names, game.totals, game.faults, game.used_ms), sign)
+        for seat, (name, used) in enumerate(zip(game.names, game.used_ms, strict=False)):
+            self._used_ms[name] += sign * used
+            # The seats take turns.
+            self._own_plies[name] += sign * ((game.plies + len(game.names) - 1 - seat) // len(game.names))
 
     def _blame(self, bot: Bot) -> None:
         """One faulty game more: a bot that has had too many is paired no more."""

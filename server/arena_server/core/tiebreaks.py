@@ -63,6 +63,8 @@ class PlayerSums:
         if pair is None:
             pair = self.against[other] = Meetings()
         pair.games += games
+        if not pair.games:  # taken back
+            del self.against[other]
         halves = 2 * games if own > others else games if own == others else 0
         pair.halves += halves
         # The table is asked for at every news of the page; a sum over all pairs grows with their square.

@@ -20,20 +20,29 @@ from sqlalchemy import delete, func, insert, select, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from arena_protocol.record import GameRecord
+from arena_protocol.record import VOID, GameRecord
 from arena_server.core.config import ContestConfig
+from arena_server.core.deal import game_id as id_of
 from arena_server.core.deal import number_of
-from arena_server.core.journal import JOINED, KEPT, OFFER, TOTAL, Entry, Live, Offered, fact_of
+from arena_server.core.journal import ANNULLED, JOINED, KEPT, OFFER, TOTAL, Entry, Live, Offered, fact_of
 from arena_server.store import schema
 from arena_server.store.chain import GENESIS, extend
-from arena_server.store.checks import entrants
+from arena_server.store.checks import entrants, faults_by_game
 from arena_server.store.database import APPLICATION_ID, EARLIER, LAYOUT, ContestHeader, Database, Postgres
 from arena_server.store.head import FileId, HeadFile, check_files, identify_files, missing_rows, read_head
 from arena_server.store.journal import JournalAppender, PostgresAppender, SqliteAppender, pack
 from arena_server.store.migration import migrate
 from arena_server.store.ownership import LOCK_CLASS, Claim, ContestLock, is_played
 from arena_server.store.preflight import COMMENT, COMMENT_QUERY, FINAL, check_comment, check_same_config
-from arena_server.store.schema import contest_row, fault_row, game_row, now, open_engine, pairing_row
+from arena_server.store.schema import (
+    contest_row,
+    fault_row,
+    game_checksum,
+    game_row,
+    now,
+    open_engine,
+    pairing_row,
+)
 from arena_server.store.stored_sums import StoredEndings, due, load
 from arena_server.store.sums import Sums
 from arena_server.store.unfinished import (
@@ -348,9 +357,26 @@ class ContestStore:
             with self._session() as session:
                 schema.set_total(session.get_one(schema.ContestRow, self._contest), totals[-1])
                 session.flush()
+        if annulled := [id_of(entry[2]) for entry in self._unkept if entry[1] == ANNULLED]:
+            self._annul(annulled)
         if rows:
             self._connection.execute(insert(schema.FactRow), rows)
             self._kept, self._unkept = self._kept + len(rows), []
+
+    def _annul(self, names: Sequence[str]) -> None:
+        """These games are void now; the sums are made again. Their records, and the chain, stay."""
+        with self._session() as session:
+            contest = session.get_one(schema.ContestRow, self._contest)
+            faults = faults_by_game(session, contest)
+            mine = select(schema.GameRow).where(schema.GameRow.contest_id == self._contest)
+            for at in range(0, len(names), STEP_ROWS):
+                part = mine.where(schema.GameRow.game_id.in_(names[at : at + STEP_ROWS]))
+                for game in session.scalars(part):
+                    game.end = VOID
+                    game.checksum = game_checksum(game, faults.get(game.id, []))
+            session.flush()
+        self._connection.execute(delete(schema.SumsRow).where(schema.SumsRow.contest_id == self._contest))
+        self._sums_due = due(StoredEndings())
 
     def _add_row(self, entries: Sequence[Entry]) -> None:
         place = self._newest_row + 1

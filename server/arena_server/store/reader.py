@@ -9,6 +9,7 @@ from hashlib import sha256
 from types import TracebackType
 from typing import Any, Final, Self
 
+import msgpack
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
@@ -18,7 +19,7 @@ from arena_server.core.deal import game_id
 from arena_server.core.formats.base import Pairing
 from arena_server.core.formats.history import History
 from arena_server.core.formats.scheduled import Scheduled
-from arena_server.core.journal import ContestFact, Order, Separated, Validated, fact_of
+from arena_server.core.journal import Annulled, ContestFact, Order, PastGame, Separated, Validated, fact_of
 from arena_server.core.standings import Row, Standings
 from arena_server.errors import StoreError
 from arena_server.rated_games import Games
@@ -100,6 +101,11 @@ class Results:
         query = select(ContestRow).order_by(ContestRow.id.desc()).limit(1)
         return self._session.scalar(query if selector is None else query.where(ContestRow.name == selector))
 
+    def latest(self, name: str) -> ContestRow | None:
+        """The latest contest of this name, which may be a number; None if there is none."""
+        query = select(ContestRow).where(ContestRow.name == name).order_by(ContestRow.id.desc())
+        return self._session.scalar(query.limit(1))
+
     def deals(self, contest: ContestRow) -> Deals:
         """Which deal each game of this contest has, and whether it may be shown."""
         if contest.id not in self._deals:
@@ -115,6 +121,14 @@ class Results:
     def orders(self, contest: ContestRow) -> list[Order]:
         """What the organiser has ordered."""
         return [fact for fact in self.facts(contest) if isinstance(fact, Order)]
+
+    def annulled(self, contest: ContestRow) -> dict[str, str]:
+        """The games whose stored results were taken back by their ids, with the worker that had played them.
+
+        They are void; their records stay as they are.
+        """
+        facts = (fact for fact in self.facts(contest) if isinstance(fact, Annulled))
+        return {game_id(fact.number): fact.worker for fact in facts}
 
     def validations(self, contest: ContestRow) -> dict[str, Validated]:
         """The validation games that are over by their ids, in the order of their ends."""
@@ -252,6 +266,15 @@ class Results:
         ordered = query.order_by(func.length(GameRow.game_id), GameRow.game_id)
         for row in self._session.execute(ordered.execution_options(yield_per=100)):
             yield row.game_id, row.record if self.deals(contest).may_show(row.game_id) else None
+
+    def played(self, contest: ContestRow) -> Iterator[tuple[PastGame, str]]:
+        """Every stored game with the worker that played it (empty: the server), in the order of storing."""
+        games = past_games(self._session, contest, self.deals(contest).numbers(), self._layout)
+        mine = select(GameRow.record).where(GameRow.contest_id == contest.id).order_by(GameRow.place)
+        records = self._session.scalars(mine.execution_options(yield_per=100))
+        for game, record in zip(games, records, strict=True):
+            # A whole record takes a hundred times as long.
+            yield game, str(msgpack.unpackb(verify_checksum(bytes(record))).get("worker", ""))
 
     def rows(
         self, contest: ContestRow, game_id: str | None = None, *, checked: bool = True, withheld: bool = False

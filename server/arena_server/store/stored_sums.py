@@ -3,8 +3,9 @@
     sums of the games up to place N            this row
     sums of the games beyond N                 a GROUP BY (`sums.py`)
 
-No game that is stored ever changes, so that the sums of the first N games stay right whatever happens to the
-contest: a void game and its repeat are rows of their own. The server adds to the row now and then, in one
+No game that is stored changes, so that the sums of the first N games stay right whatever happens to the
+contest: a void game and its repeat are rows of their own. Only a stored result that is taken back becomes
+void, and the row is deleted with that. The server adds to the row now and then, in one
 transaction (`ContestStore.maintain`). Both payloads name the head of the chain at N: one that is not that of
 these games, or is damaged, is passed over, and all games are counted. `arena verify` counts them anyway.
 

@@ -10,6 +10,7 @@ On the spectators' port /metrics needs the token too: it shows running games wit
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import time
 from collections.abc import Awaitable, Callable
@@ -23,6 +24,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from arena_server.core.clock import NS_PER_MS
+from arena_server.core.commands import VOID_WORKER
 from arena_server.core.config import Entrant
 from arena_server.core.deal import token_digest
 from arena_server.core.events import Command
@@ -34,6 +36,7 @@ from arena_server.web.bridge import HostView, LoopBridge, NoPlaceError, Unavaila
 from arena_server.web.metrics import exposition
 from arena_server.web.register import PAGE, make_invitation
 from arena_server.web.security import AddressLimit, address_of, read_body
+from arena_server.workers.dispatch import workers_of
 
 #: The orders that make a token for a bot.
 TOKEN_ORDERS = ("add", "token")
@@ -127,6 +130,8 @@ class OrganiserApi:
         if token is not None:
             details = {key: order.get(key, "") for key in ("owner", "author", "language", "url")}
             entrant = Entrant(target, token_digest(token), **details)  # type: ignore[arg-type] # texts
+        if order["verb"] == VOID_WORKER and (unknown := await self._unknown_worker(contest, target)):
+            return JSONResponse({"error": unknown}, 409)
         command = Command(0, order["verb"], target, who, at, order.get("reason", ""), entrant)
         find = self._view.with_place if command.verb == "add" else self._view.hosted
         try:
@@ -137,6 +142,14 @@ class OrganiserApi:
             return JSONResponse({"error": problem}, 409)
         headers = {"Cache-Control": "no-store"}
         return JSONResponse({"done": True} | ({} if token is None else {"token": token}), headers=headers)
+
+    async def _unknown_worker(self, contest: str | None, worker: str) -> str:
+        """Why no worker of this name is known; empty for one that has played a game."""
+        hosted = await self._bridge.call(lambda: self._view.hosted(contest))
+        known = await asyncio.to_thread(workers_of, hosted.database, hosted.name)
+        if worker in known:
+            return ""
+        return f"no stored game is of a worker {worker!r:.60}; there are: {', '.join(known) or 'none'}"
 
     async def _invite(self, contest: str | None, code: str, command: Command) -> Response:
         """The link is shown in this answer and nowhere else."""

@@ -70,6 +70,8 @@ class _GameIndex:
     #: How many facts are known, and the document of the rounds that was made of how many results and facts.
     facts: int = 0
     rounds: tuple[tuple[int, int], bytes] | None = None
+    #: How many results had been taken back when it was made.
+    annulled: int = 0
     #: A contest that is over, all of whose games have been read, is not looked at again.
     complete: bool = False
 
@@ -375,12 +377,13 @@ class Archive:
 
     def _read(self, results: Results, contest: ContestRow) -> _GameIndex:
         """Read on in a contest."""
-        index = self._indexes.get(contest.id)
-        if index is None:
+        index, annulled = self._indexes.get(contest.id), len(results.annulled(contest))
+        # Results that were taken back are counted in it.
+        if index is None or index.annulled != annulled:
             bots = results.bots(contest)
             history = history_of(contest)
             table = table_of(contest, bots, history=history)
-            index = _GameIndex(self._plain(contest), bots, table, history)
+            index = _GameIndex(self._plain(contest), bots, table, history, annulled=annulled)
             self._indexes[contest.id] = index
         if index.complete:
             return index

@@ -84,6 +84,9 @@ class WorkerPool(Protocol):
     def withdraw(self, key: str) -> None:
         """No result of this job is wanted any more; it may have ended."""
 
+    def exclude(self, worker: str) -> None:
+        """Give the worker of this name no job any more; its present one is lost."""
+
     async def close(self) -> None:
         """End all jobs; nothing is reported any more."""
 

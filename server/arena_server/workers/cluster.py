@@ -44,8 +44,10 @@ class DaskPool:
         self._background: set[asyncio.Task[Any]] = set()
         #: Addresses of workers that have lost a game and have not answered since.
         self._silent: set[str] = set()
-        #: The threads of each worker, by its address.
+        #: The threads of each worker that may play, by its address.
         self._threads: dict[str, int] = {}
+        #: Names of workers that get no job.
+        self._excluded: set[str] = set()
         self._capacity = 0
         self._topic = f"{_TOPIC}-{os.getpid()}-{id(self)}"
 
@@ -110,7 +112,7 @@ class DaskPool:
                 key=job.key,
                 pure=False,
                 workers=self._answering() or None,
-                allow_other_workers=bool(self._answering()),
+                allow_other_workers=bool(self._answering()) and not self._excluded,
             )
             record, problem, fatal, worker, host = await future
             outcome = JobOutcome(record, problem, fatal)
@@ -124,8 +126,13 @@ class DaskPool:
             self._events.ended(job, outcome, worker, host)
 
     def _answering(self) -> list[str]:
-        """The addresses of the workers that are not silent; empty if all answer."""
-        return [each for each in self._threads if each not in self._silent] if self._silent else []
+        """The addresses of the workers that get games; empty if all do."""
+        if not self._silent and not self._excluded:
+            return []
+        return [each for each in self._threads if each not in self._silent]
+
+    def exclude(self, worker: str) -> None:
+        self._excluded.add(worker)
 
     async def _suspect(self, key: str) -> None:
         """A worker was silent: it gets no game until it has answered."""
@@ -158,7 +165,11 @@ class DaskPool:
                 self._report(0)
                 await self._find_again()
                 continue
-            self._threads = {address: each["nthreads"] for address, each in found["workers"].items()}
+            self._threads = {
+                address: each["nthreads"]
+                for address, each in found["workers"].items()
+                if word(str(each["name"])) not in self._excluded
+            }
             self._report(sum(count for each, count in self._threads.items() if each not in self._silent))
             await asyncio.sleep(LOOK_S)
 

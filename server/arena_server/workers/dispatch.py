@@ -13,9 +13,11 @@ from arena_protocol.record import RecordError
 from arena_protocol.record_codec import decode
 from arena_server.core.config import ContestConfig
 from arena_server.core.effects import Assign, Withdraw
-from arena_server.core.events import Capacity, Event, NotPlayed, Renewed, Returned
+from arena_server.core.events import Capacity, Event, NotPlayed, PlayedBy, Renewed, Returned
+from arena_server.core.journal import PastGame
 from arena_server.errors import ArenaError
 from arena_server.logs import WorkerMessage
+from arena_server.store.database import Database
 from arena_server.workers.base import GameJob, JobOutcome, Workers
 
 #: How often workers may give the same game back before the contest ends with what they said last.
@@ -36,11 +38,14 @@ class Dispatcher:
         self,
         workers: Workers,
         config: ContestConfig,
+        database: Database,
         feed: Callable[[Event], None],
         log: Callable[[WorkerMessage], None],
         fail: Callable[[ArenaError], None],
     ) -> None:
         self._workers = workers
+        self._name = config.name
+        self._database = database
         # Only the deal of its own game is known to a worker: the secret of all deals stays here.
         self._config = _of_one_game(config)
         self._feed = feed
@@ -51,6 +56,7 @@ class Dispatcher:
         self._attempts: Counter[str] = Counter()
         self._closed = False
         self._opening = asyncio.get_running_loop().create_task(self._open())
+        self._finding: set[asyncio.Task[None]] = set()
 
     async def _open(self) -> None:
         try:
@@ -77,6 +83,21 @@ class Dispatcher:
     def withdraw(self, withdraw: Withdraw) -> None:
         self._workers.pool.withdraw(self._key(withdraw.game_id, withdraw.fence))
 
+    def exclude(self, worker: str) -> None:
+        """Let a worker play no game any more, and find those that it has played."""
+        self._workers.pool.exclude(worker)
+        task = asyncio.get_running_loop().create_task(self._find_games(worker))
+        self._finding.add(task)
+        task.add_done_callback(self._finding.discard)
+
+    async def _find_games(self, worker: str) -> None:
+        try:
+            games = await asyncio.to_thread(games_of, self._database, self._name, worker)
+        except ArenaError as error:
+            self._fail(error)
+        else:
+            self._feed(PlayedBy(worker, games))
+
     def _key(self, game_id: str, fence: int) -> str:
         return f"arena-{self._run}-{game_id}-{fence}"
 
@@ -84,7 +105,9 @@ class Dispatcher:
         """End all jobs."""
         self._closed = True
         self._opening.cancel()
-        await asyncio.gather(self._opening, return_exceptions=True)
+        for task in self._finding:
+            task.cancel()
+        await asyncio.gather(self._opening, *self._finding, return_exceptions=True)
         await self._workers.pool.close()
 
     # -- what the pool says (base.PoolEvents)
@@ -127,6 +150,24 @@ class Dispatcher:
             self._fail(ArenaError(f"{what}, last by {worker}: {problem}"))
             return
         self._feed(NotPlayed(job.game_id, job.fence, worker, problem))
+
+
+def games_of(database: Database, contest: str, worker: str) -> list[PastGame]:
+    """The durable results of a worker in the contest of this name. Raises StoreError."""
+    from arena_server.store.reader import Results
+
+    with Results(database) as results:
+        found = results.latest(contest)
+        return [] if found is None else [game for game, by in results.played(found) if by == worker]
+
+
+def workers_of(database: Database, contest: str) -> list[str]:
+    """The names of the workers that have durable results in the contest of this name. Raises StoreError."""
+    from arena_server.store.reader import Results
+
+    with Results(database) as results:
+        found = results.latest(contest)
+        return [] if found is None else sorted({by for _, by in results.played(found)} - {""})
 
 
 def _of_one_game(config: ContestConfig) -> ContestConfig:

@@ -26,14 +26,20 @@ class LocalPool:
         #: The jobs that are queued or run, by key, with the process that runs them.
         self._running: dict[str, GameProcess | None] = {}
         self._ending: set[asyncio.Task[None]] = set()
+        #: The process of each worker that has one.
+        self._processes: dict[str, GameProcess] = {}
         self._closed = False
+        self._excluded: set[str] = set()
 
     async def open(self, events: PoolEvents) -> None:
+        self._events = events
         loop = asyncio.get_running_loop()
-        self._tasks = [
-            loop.create_task(self._work(f"local-{number}", events)) for number in range(1, self._count + 1)
-        ]
-        events.capacity(self._count)
+        self._names = [f"local-{number}" for number in range(1, self._count + 1)]
+        self._tasks = [loop.create_task(self._work(name, events)) for name in self._names]
+        self._report()
+
+    def _report(self) -> None:
+        self._events.capacity(sum(name not in self._excluded for name in self._names))
 
     def submit(self, job: GameJob) -> None:
         self._running[job.key] = None
@@ -45,6 +51,13 @@ class LocalPool:
             ending = asyncio.get_running_loop().create_task(process.end())
             self._ending.add(ending)
             ending.add_done_callback(self._ending.discard)
+
+    def exclude(self, worker: str) -> None:
+        self._excluded.add(worker)
+        if (process := self._processes.get(worker)) is not None:
+            process.terminate()
+        if self._tasks:
+            self._report()
 
     async def close(self) -> None:
         self._closed = True
@@ -59,13 +72,17 @@ class LocalPool:
             # A cancellation is lost if a process ends at that moment (`asyncio.wait_for` before 3.12).
             while not self._closed:
                 job = await self._jobs.get()
+                if worker in self._excluded:
+                    self._jobs.put_nowait(job)
+                    return
                 if job.key not in self._running:
                     continue  # it was withdrawn
                 if process is None:
-                    process = await GameProcess.start(self._command)
+                    process = self._processes[worker] = await GameProcess.start(self._command)
                 if not await self._play(process, job, worker, events):
                     await process.end()
                     process = None
+                    del self._processes[worker]
                     await asyncio.sleep(RESTART_S)
         except OSError as error:
             events.failed(f"{worker}: {self._command[0]}: {error.strerror}")

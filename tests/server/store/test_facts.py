@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
-from arena_server.core.journal import Entry, Order
+from arena_protocol.record_codec import decode
+from arena_server.core.journal import CONTEST, Annulled, Entry, Order, entry_of
 from arena_server.errors import StoreError
+from arena_server.store import stored_sums
 from arena_server.store.database import LAYOUT, Database
 from arena_server.store.reader import Results
 from arena_server.store.schema import open_engine
+from arena_server.workers.dispatch import games_of, workers_of
 
 from ..records import Kept, game, opening
 
@@ -132,3 +136,50 @@ def test_a_contest_that_was_broken_off_for_good_is_not_gone_on_with(database: Da
     kept.close()
     with Results(database) as results:
         assert [contest.status for contest in results.contests()] == ["aborted", "running"]
+
+
+def ends(database: Database) -> dict[str, str]:
+    with Results(database) as results:
+        return {row["game_id"]: row["end"] for row in results.rows(results.contest())}
+
+
+def table(database: Database) -> list[tuple[str, int, int]]:
+    with Results(database) as results:
+        return [(row.name, row.points, row.games) for row in results.standings(results.contest())]
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_result_that_is_taken_back_is_void_and_its_record_stays(
+    database: Database, monkeypatch: pytest.MonkeyPatch, lost: bool
+) -> None:
+    monkeypatch.setattr(stored_sums, "LEAST_GAMES", 1)
+    kept = Kept(database)
+    kept.start()
+    for number, worker in enumerate(("w1", "w2", "w1"), start=1):
+        kept.writer.store(f"g{number}", replace(game(number), worker=worker, host="box"))
+        kept.next()
+    kept.append(entry_of(CONTEST, Annulled(1, "w1")))
+    kept.wait_for(1)
+    kept.close()
+    if lost:  # killed between journal and table
+        change(database, "DELETE FROM facts")
+        change(database, "DELETE FROM sums")
+        go_on(database)
+    with Results(database) as results:
+        chosen = results.contest()
+        assert results.annulled(chosen) == {"g1": "w1"}
+        assert [(past.number, past.end, by) for past, by in results.played(chosen)] == [
+            (1, "void", "w1"),
+            (2, "complete", "w2"),
+            (3, "complete", "w1"),
+        ]
+        assert decode(results.record(chosen, "g1")).end == "complete"
+        results.check_stored_sums(chosen)
+        assert results.games_played(chosen) == 2
+        assert results.latest("trial") is chosen
+        assert results.latest("1") is None
+    assert ends(database) == {"g1": "void", "g2": "complete", "g3": "complete"}
+    assert table(database)[0] == ("a", 60, 2)
+    assert [past.number for past in games_of(database, "trial", "w1")] == [1, 3]
+    assert workers_of(database, "trial") == ["w1", "w2"]
+    assert (workers_of(database, "other"), games_of(database, "other", "w1")) == ([], [])

@@ -118,3 +118,21 @@ async def test_a_worker_that_cannot_be_started_fails_the_pool() -> None:
     async with open_pool(["./no-such-worker"]) as (pool, reports):
         pool.submit(job("g1"))
         assert await reports.failures.get() == "local-1: ./no-such-worker: No such file or directory"
+
+
+async def test_an_excluded_worker_gives_its_game_back_and_gets_no_other(
+    command: list[str], tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    async with open_pool(command, 2) as (pool, reports):
+        await reports.until(2)
+        pool.submit(job("gate", gate=gate))
+        first, _ = await reports.lines.get()
+        pool.exclude(first)
+        await reports.until(1)
+        key, outcome, worker = await reports.ends.get()
+        assert (key, outcome.problem, worker) == ("gate-1", "the worker is leaving", first)
+        gate.touch()
+        for number in range(1, 4):
+            pool.submit(job(f"g{number}"))
+        assert first not in [(await reports.ends.get())[2] for _ in range(3)]

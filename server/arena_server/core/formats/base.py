@@ -245,9 +245,12 @@ class Format(LateEntry):
         """A game that was handed out has its durable result; it is not void."""
         return
 
-    def void(self, number: int) -> None:
-        """Game `number`, which was handed out, is broken off, and has no result."""
-        return
+    def void(self, number: int, taken_back: PastGame | None = None) -> bool:
+        """Game `number`, which was handed out, is broken off, or its result does not count any more.
+
+        Returns False, with nothing changed, for a result that has to stand.
+        """
+        return True
 
     def may_repeat(self, number: int) -> bool:
         """Whether a void game can still be played again."""

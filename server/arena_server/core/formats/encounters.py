@@ -57,11 +57,20 @@ class Encounter:
         """A game has a result."""
         self.open.discard(game.number)
         self.played.append(game.number)
+        self._score(game, 1)
+
+    def take_back(self, game: PastGame) -> None:
+        """A game has its result no more, and is void."""
+        self.played.remove(game.number)
+        self.void.add(game.number)
+        self._score(game, -1)
+
+    def _score(self, game: PastGame, sign: int) -> None:
         best = max(game.totals)
         share = Fraction(1, game.totals.count(best))
         for name, total in zip(game.names, game.totals, strict=True):
-            self.scores[name] += share if total == best else 0
-            self.points[name] += total
+            self.scores[name] += sign * share if total == best else 0
+            self.points[name] += sign * total
 
     def break_off(self, number: int) -> None:
         """A game has no result."""

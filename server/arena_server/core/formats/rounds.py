@@ -134,8 +134,15 @@ class Rounds(DrawnFormat):
     def result(self, game: PastGame) -> None:
         self.draws.find(game.number).add(game)
 
-    def void(self, number: int) -> None:
-        self.draws.find(number).break_off(number)
+    def void(self, number: int, taken_back: PastGame | None = None) -> bool:
+        encounter = self.draws.find(number)
+        if taken_back is None:
+            encounter.break_off(number)
+        elif not self.may_repeat(number):  # what follows from it has been drawn
+            return False
+        else:
+            encounter.take_back(taken_back)
+        return True
 
     def may_repeat(self, number: int) -> bool:
         encounter = self.draws.find(number)
