@@ -6,6 +6,7 @@ relative Markdown link and leads to the same page on the site, in a checkout and
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from pygments.lexers.special import TextLexer
 
 ROOT = Path(__file__).resolve().parent.parent
+STATIC = ROOT / "server" / "arena_server" / "web" / "static"
 sys.path[:0] = [str(ROOT / "protocol"), str(ROOT / "client")]
 
 project = "insertion-arena"
@@ -55,7 +57,38 @@ autodoc_typehints = "signature"
 autodoc_default_options = {"members": True, "undoc-members": True}
 python_use_unqualified_type_names = True
 
+#: What of the theme has which colour of the pages, whose style sheet is the one home of colours.
+COLOURS = {
+    "color-background-primary": "bg",
+    "color-background-secondary": "panel",
+    "color-background-hover": "cell",
+    "color-background-border": "line",
+    "color-foreground-primary": "ink",
+    "color-foreground-secondary": "soft",
+    "color-foreground-muted": "soft",
+    "color-foreground-border": "frame",
+    "color-brand-primary": "accent",
+    "color-brand-content": "accent",
+    "color-brand-visited": "s4",
+    "color-inline-code-background": "cell",
+}
+
+
+def page_colours(selector: str) -> dict[str, str]:
+    """The variables of the theme, from the rule of `selector` in the style sheet of the pages."""
+    sheet = (STATIC / "site.css").read_text(encoding="utf-8")
+    rule = sheet.partition(f"{selector} {{")[2].partition("}")[0]
+    found = dict(re.findall(r"--([\w-]+): ([^;]+);", rule))
+    return {name: found[colour] for name, colour in COLOURS.items()} | {"font-stack": "system-ui, sans-serif"}
+
+
 html_theme = "furo"
+html_theme_options = {
+    "light_css_variables": page_colours("\n:root"),
+    "dark_css_variables": page_colours(":root[data-theme=dark]"),
+}
+html_logo = str(STATIC / "icon.svg")
+html_favicon = html_logo
 html_title = "insertion-arena"
 html_copy_source = False
 html_show_copyright = False

@@ -62,7 +62,7 @@ def test_a_second_run_replaces_the_data(here: Path, shell: Shell) -> None:
     }
     assert not old.exists()
     assert not script.exists()
-    assert len(list((here / "public").glob("site-*.js"))) == 1
+    assert len(list((here / "public").glob("site-*.js"))) == 2  # of the pages, and of their worker
 
 
 def test_games_that_are_not_played_are_in_the_schedule(here: Path, shell: Shell) -> None:

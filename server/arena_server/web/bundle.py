@@ -57,21 +57,23 @@ def site_files(
     `head` is put into the head of every page.
     """
     script = join_modules(
-        [*(f"page-{name}.js" for name in PAGES), WORKER],
-        # The same file is the worker: it has no document.
-        f'globalThis.document ? `page-${{document.documentElement.dataset.page}}.js` : "{WORKER}"',
+        [f"page-{name}.js" for name in PAGES], "`page-${document.documentElement.dataset.page}.js`"
     )
+    # A file of its own: the check of a record on a phone begins without the pages' modules.
+    worker = join_modules([WORKER], f'"{WORKER}"').encode()
     assets = {"js": script.encode(), "css": _static("site.css"), "svg": _static("icon.svg")}
     names = {kind: _lasting(data, kind) for kind, data in assets.items()}
     logo = {} if about.logo is None else {_lasting(about.logo, about.kind): about.logo}
     said = {"title": about.title, "text": about.text, "links": about.links, "logo": next(iter(logo), None)}
     shown = {key: value for key, value in said.items() if value}
     links = " ".join(f"{name}.html" for name in menu)
-    attributes = f'data-menu="{links}"'
+    attributes = f'data-menu="{links}" data-worker="{_lasting(worker, "js")}"'
     if shown:
         attributes += f' data-site="{escape(json.dumps(shown, ensure_ascii=False))}"'
     html = {f"{page}.html": _page(page, attributes, names, head).encode() for page in pages}
-    return html | {names[kind]: data for kind, data in assets.items()} | logo
+    return (
+        html | {names[kind]: data for kind, data in assets.items()} | {_lasting(worker, "js"): worker} | logo
+    )
 
 
 def _lasting(data: bytes, kind: str) -> str:

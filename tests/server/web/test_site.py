@@ -41,10 +41,10 @@ MENU = ("index", "replay")
 class TestFiles:
     def test_a_page_names_files_that_are_there(self) -> None:
         files = site_files(list(PAGES), MENU)
-        assert len(files) == len(PAGES) + 3
+        assert len(files) == len(PAGES) + 4
         for page, title in PAGES.items():
             text = files[f"{page}.html"].decode()
-            names = re.findall(r'(?:src|href)="([^"]+)"', text)
+            names = re.findall(r'(?:src|href|data-worker)="([^"]+)"', text)
             assert all(LASTING.fullmatch(name) for name in names)
             assert set(names) == {name for name in files if not name.endswith(".html")}
             assert f'data-page="{page}" data-menu="index.html replay.html"' in text

@@ -8,10 +8,10 @@ import { shareMenu } from "./share.js";
 import { Timeline } from "./timeline.js";
 import { t } from "./texts.js";
 
-/** The script of all pages is the worker too; a page that is one file has another one for it. */
+/** The worker has a script of its own, a page that is one file has it inside. */
 function startWorker() {
   const own = document.getElementById("worker");
-  if (own === null) return new Worker(import.meta.url, { type: "module" });
+  if (own === null) return new Worker(document.documentElement.dataset.worker, { type: "module" });
   return new Worker(URL.createObjectURL(new Blob([own.textContent], { type: "text/javascript" })));
 }
 

@@ -28,6 +28,9 @@ function rimPlace(move) {
 /** For each picture that is cleared. */
 const POINTS = 10;
 
+/** Of the pictures to come as many are shown. */
+const COMING = 40;
+
 const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
 export class InsertionBoard {
@@ -36,6 +39,8 @@ export class InsertionBoard {
   constructor(rules) {
     this.rules = rules;
     this.tiles = svg("g", { class: "tiles" });
+    this.nodes = new Map();
+    this.coming = "";
     this.rim = new Map();
     const cells = [];
     for (let x = 0; x < SIDE; x++) {
@@ -71,12 +76,19 @@ export class InsertionBoard {
     return t`Board, rows from the top: ${rows.map((row) => [...row].map(word).join(", ")).join("; ")}`;
   }
 
+  /** Tiles that are where they belong, such as those of an animation that has ended, are kept: a phone draws few in a frame. */
   show(position, last) {
-    this.tiles.replaceChildren();
+    const before = this.nodes;
     this.nodes = new Map();
     position.board.forEach((colour, cell) => {
-      if (colour) this.#put(colour, [Math.floor(cell / SIDE), cell % SIDE]);
+      if (!colour) return;
+      const at = [Math.floor(cell / SIDE), cell % SIDE];
+      const node = before.get(String(at));
+      if (node?.dataset.colour === String(colour)) this.nodes.set(String(at), node);
+      else this.#put(colour, at);
     });
+    const shown = new Set(this.nodes.values());
+    for (const node of [...this.tiles.children]) if (!shown.has(node)) node.remove();
     this.#mark(last);
     this.#showBelt(position);
     this.element.setAttribute("aria-label", this.describe(position));
@@ -84,6 +96,7 @@ export class InsertionBoard {
 
   #put(colour, cell) {
     const node = tile(colour);
+    node.dataset.colour = colour;
     place(node, cell);
     this.tiles.append(node);
     this.nodes.set(String(cell), node);
@@ -105,8 +118,13 @@ export class InsertionBoard {
 
   #showBelt(position) {
     const visible = this.rules.visible(position);
-    this.belt.replaceChildren(...[...visible].slice(0, 40).map((picture, i) =>
-      svg("svg", { viewBox: "-50 -50 100 100", class: i ? "chip" : "chip first" }, tile(Number(picture)))));
+    const coming = visible.slice(0, COMING);
+    // After a ply the belt has gone on by one: the others stay.
+    const rest = this.coming.slice(1);
+    const kept = rest && coming.startsWith(rest) ? [...this.belt.children].slice(1) : [];
+    this.coming = coming;
+    this.belt.replaceChildren(...kept, ...[...coming].slice(kept.length).map((picture) => svg("svg", { viewBox: "-50 -50 100 100" }, tile(Number(picture)))));
+    [...this.belt.children].forEach((chip, i) => chip.setAttribute("class", i ? "chip" : "chip first"));
     this.belt.setAttribute("aria-label", visible ? t`Next pictures: ${[...visible].join(" ")}` : t`No pictures left`);
   }
 
