@@ -10,6 +10,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
 from tests.cli.reports import unpacked
@@ -76,16 +77,10 @@ def test_a_game_that_was_left_out(played: Path, pages: Watched, tmp_path: Path) 
     page.get_by_text("Game g1 was left out of this file for its size").wait_for()
 
 
-def test_a_bracket_and_rounds(tmp_path: Path, pages: Watched) -> None:
-    """Groups, rounds and levels of a document; the winner, walkovers, and who is not known yet."""
-    group = {"title": "group A", "kind": "group", "ranking": ["ann", "bob"], "matches": []}
-    swiss = [
-        match("ann", "bob", scores=(8.5, 0.5), winner="ann", games=tuple(range(1, 10))),
-        match("cid", None, "bye"),
-    ]
-    rounds = [group, {"title": "round 1", "kind": "round", "matches": swiss}, *BRACKET]
-    names = ["ann", "bob", "cid", "dan", "eve", "fay", "gus"]
-    row = {"points": 0, "games": 0, "mean": 0.0, "wins": 0, "faults": {}, "score": 0}
+def written(
+    folder: Path, standings: list[dict[str, Any]], rounds: list[dict[str, Any]] | None = None, **more: Any
+) -> Path:
+    """The page of a contest with this table, as one file."""
     document = {
         "id": 1,
         "name": "cup",
@@ -98,20 +93,50 @@ def test_a_bracket_and_rounds(tmp_path: Path, pages: Watched) -> None:
         "clock_ms": 1000,
         "scoring": "points",
         "head": None,
-        "bots": names,
+        "bots": [row["bot"] for row in standings],
         "list": {"games": 0, "chunk": 9},
-        "ranked_by": "x",
         "schedule": {"games": 0, "chunk": 9},
-        "standings": [{"rank": None, "bot": name, **row} for name in names],
+        "standings": standings,
     }
-    site = {"live": False, "state": False}
     texts = {
-        "site.json": json.dumps(site),
-        "contests/1.json": json.dumps(document),
-        "contests/1/rounds.json": json.dumps({"ranked_by": "x", "rounds": rounds}),
+        "site.json": {"live": False, "state": False},
+        "contests/1.json": document | more,
+        "contests/1/rounds.json": {"ranked_by": "x", "rounds": rounds or []},
     }
-    path = tmp_path / "cup.html"
-    path.write_text(report_page("cup", 1, {name: packed(text.encode()) for name, text in texts.items()}))
+    path = folder / "cup.html"
+    packs = {name: packed(json.dumps(text).encode()) for name, text in texts.items()}
+    path.write_text(report_page("cup", 1, packs))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("scoring", "games", "bold"),
+    [("wins", 3, ["2", "1"]), ("points", 3, ["40", "50"]), ("points", 4, ["13.3", "12.5"])],
+)
+def test_what_the_table_ranks_by_stands_out(
+    scoring: str, games: int, bold: list[str], tmp_path: Path, pages: Watched
+) -> None:
+    """Wins, points, or points a game where the bots have different numbers of games."""
+    row: dict[str, Any] = {"rank": 1, "bot": "ann", "points": 40, "games": 3, "mean": 40 / 3, "wins": 2}
+    other = {"rank": 2, "bot": "bob", "points": 50, "games": games, "mean": 50 / games, "wins": 1}
+    one, other = row | {"faults": {}}, other | {"faults": {}}
+    page = pages.open(written(tmp_path, [one, other], format="round-robin", scoring=scoring).as_uri())
+    page.get_by_role("heading", name="Standings").wait_for()
+    assert page.locator(".standings td b").all_inner_texts() == bold
+
+
+def test_a_bracket_and_rounds(tmp_path: Path, pages: Watched) -> None:
+    """Groups, rounds and levels of a document; the winner, walkovers, and who is not known yet."""
+    group = {"title": "group A", "kind": "group", "ranking": ["ann", "bob"], "matches": []}
+    swiss = [
+        match("ann", "bob", scores=(8.5, 0.5), winner="ann", games=tuple(range(1, 10))),
+        match("cid", None, "bye"),
+    ]
+    rounds: list[dict[str, Any]] = [group, {"title": "round 1", "kind": "round", "matches": swiss}, *BRACKET]
+    names = ["ann", "bob", "cid", "dan", "eve", "fay", "gus"]
+    row = {"points": 0, "games": 0, "mean": 0.0, "wins": 0, "faults": {}, "score": 0}
+    standings = [{"rank": None, "bot": name, **row} for name in names]
+    path = written(tmp_path, standings, rounds, ranked_by="x")
     page = pages.open(path.as_uri(), PHONE, "dark")
     page.get_by_role("heading", name="Rounds").wait_for()
     players = page.locator(".bracket .player")

@@ -29,15 +29,17 @@ export function standingsTable(contest, rows) {
   // Points and wins may break ties, too: they have their columns already.
   const tieBreaks = Object.keys(rows[0]?.tie_breaks ?? {}).filter((name) => !["points", "wins"].includes(name));
   const scored = rows.some((row) => "score" in row);
+  const ranking = scored ? "score" : contest.scoring === "wins" ? "wins" : unequal(contest) ? "mean" : "points";
+  const number = (key, text) => el("td", { class: "num" }, key === ranking ? el("b", {}, text) : text);
   const heads = [t`Rank`, t`Bot`, ...(scored ? [t`Score`] : []), t`Points`, t`Games`, t`Mean`, t`Wins`, ...tieBreaks.map(titleOf), t`Faults`];
   const body = rows.map((row) => el("tr", {}, ...labelled(heads, [
     el("td", { class: "num" }, row.rank === null ? "–" : String(row.rank)),
     el("td", { class: "name-cell" }, el("a", { href: link("bot.html", { contest: contest.id, bot: row.bot }) }, row.bot)),
-    ...(scored ? [el("td", { class: "num" }, el("b", {}, numberText(row.score)))] : []),
-    el("td", { class: "num" }, scored ? numberText(row.points) : el("b", {}, numberText(row.points))),
-    el("td", { class: "num" }, numberText(row.games)),
-    el("td", { class: "num" }, meanText(row.mean)),
-    el("td", { class: "num" }, numberText(row.wins)),
+    ...(scored ? [number("score", numberText(row.score))] : []),
+    number("points", numberText(row.points)),
+    number("games", numberText(row.games)),
+    number("mean", meanText(row.mean)),
+    number("wins", numberText(row.wins)),
     ...tieBreaks.map((name) => el("td", { class: "num" }, numberText(row.tie_breaks[name]))),
     el("td", { class: "faults" }, Object.entries(row.faults).map(([kind, count]) => `${named(kind)} ${count}`).join(", "))])));
   return el("table", { class: "standings cards" }, el("thead", {}, el("tr", {}, ...heads.map((text, i) => el("th", { scope: "col", class: i === 1 || i === heads.length - 1 ? null : "num" }, text)))), el("tbody", {}, ...body));
