@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import ssl
 
     from arena_protocol.games.base import Game
+    from arena_server.web.identity import SiteIdentity
 
 DEFAULT_DATABASE = "sqlite:///arena.db"
 #: The port of the web page where none is given; `arena serve` takes any free one if it is taken.
@@ -83,11 +84,28 @@ WebPort = Annotated[
     ),
 ]
 Color = Annotated[bool, typer.Option("--color/--no-color", help="Colour the board.")]
+SiteConfig = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help="A configuration: the pages have the title, text, links and logo of its [site].",
+        show_default=False,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Library = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Start from the positions of this library.", show_default=False),
 ]
+
+
+def site_identity(config: Path | None) -> SiteIdentity:
+    """What the pages say of their organiser. Raises ConfigError."""
+    from arena_server.config_file import load_contest
+    from arena_server.web.identity import NO_IDENTITY, identity_of
+
+    return NO_IDENTITY if config is None else identity_of(load_contest(config).site, config)
 
 
 def expanded(command: Callable[..., None]) -> Callable[..., None]:

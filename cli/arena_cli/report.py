@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
+from arena_cli.options import (
+    DEFAULT_DATABASE,
+    ContestChoice,
+    Database,
+    Json,
+    SiteConfig,
+    print_json,
+    site_identity,
+)
 from arena_cli.results import withheld_text
 from arena_cli.site import documents, encoded, listed_games, plain_game, site_document
 
@@ -48,6 +56,7 @@ def command(
         float,
         typer.Option(min=0.001, metavar="N", help="How much it may hold: the newest games come first."),
     ] = 32,
+    config: SiteConfig = None,
     as_json: Json = False,
 ) -> None:
     """Write a contest as one web page, to be sent, kept or opened without a network.
@@ -64,11 +73,12 @@ def command(
     from arena_server.errors import StoreError
     from arena_server.web.bundle import report_page
 
+    about = site_identity(config)
     with open_results(database) as results:
         chosen = results.contest(contest)
         found = PackedDocuments()
         answer = _collect(found, results, chosen, database, megabytes)
-        page = report_page(f"{chosen.name}: report", chosen.id, found.files).encode()
+        page = report_page(f"{chosen.name}: report", chosen.id, found.files, about).encode()
     try:
         file.write_bytes(page)
     except OSError as error:

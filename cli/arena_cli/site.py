@@ -25,13 +25,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
+from arena_cli.options import (
+    DEFAULT_DATABASE,
+    ContestChoice,
+    Database,
+    Json,
+    SiteConfig,
+    print_json,
+    site_identity,
+)
 from arena_cli.results import withheld_text
 
 if TYPE_CHECKING:
     from arena_server.store.reader import Results
     from arena_server.store.schema import ContestRow
     from arena_server.web.archive import Archive
+    from arena_server.web.identity import SiteIdentity
 
 #: The pages that need no server; all others of the web page are left out.
 PAGES = ("index", "contest", "bot", "game", "replay")
@@ -46,6 +55,7 @@ def command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to write.", show_default=False)],
     contest: ContestChoice = None,
     database: Database = DEFAULT_DATABASE,
+    config: SiteConfig = None,
     as_json: Json = False,
 ) -> None:
     """Write a contest as static web pages.
@@ -62,11 +72,12 @@ def command(
     from arena_server.store.database import database_of
     from arena_server.web.archive import Archive
 
+    about = site_identity(config)
     with open_results(database) as results:
         chosen = results.contest(contest)
         try:
             _clear(folder)
-            _write_pages(folder)
+            _write_pages(folder, about)
             games, withheld = _write_data(folder / API, Archive(database_of(database)), results, chosen)
         except OSError as error:
             raise StoreError(f"{error.filename or folder}: cannot be written: {error.strerror}") from None
@@ -92,7 +103,7 @@ def _clear(folder: Path) -> None:
         raise ConfigError(f"{folder}: not empty, and not written by arena site; name a new folder")
 
 
-def _write_pages(folder: Path) -> None:
+def _write_pages(folder: Path, about: SiteIdentity) -> None:
     from arena_server.web.bundle import site_files
     from arena_server.web.security import CONTENT_POLICY
 
@@ -100,7 +111,7 @@ def _write_pages(folder: Path) -> None:
     policy = "; ".join(rule for rule in CONTENT_POLICY.split("; ") if not rule.startswith("frame-"))
     head = f'<meta http-equiv="Content-Security-Policy" content="{escape(policy, quote=False)}">\n'
     folder.mkdir(parents=True, exist_ok=True)
-    for name, data in site_files(PAGES, LINKED, head).items():
+    for name, data in site_files(PAGES, LINKED, head, about).items():
         (folder / name).write_bytes(data)
 
 

@@ -13,7 +13,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena_cli.options import DEFAULT_DATABASE, WEB_PORT, Database, Json, Tls, TlsCa, tls_context
+from arena_cli.options import (
+    DEFAULT_DATABASE,
+    WEB_PORT,
+    Database,
+    Json,
+    SiteConfig,
+    Tls,
+    TlsCa,
+    site_identity,
+    tls_context,
+)
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -57,6 +67,7 @@ class PageOptions:
     ] = None
     tls: Tls = False
     tls_ca: TlsCa = None
+    config: SiteConfig = None
 
 
 def command(
@@ -81,6 +92,7 @@ def command(
     from arena_server.web.access import WebPorts
 
     where = database_of(database)
+    about = site_identity(options.config)
     embed = tuple(_origin(origin) for origin in options.embed or ())
     context = tls_context(options.tls, options.tls_ca)
     servers = [_server(address, context) for address in options.connect or ()]
@@ -92,7 +104,8 @@ def command(
         typer.echo(json.dumps({"web": url, "outside": outside}))  # one line: the command goes on
     else:
         typer.echo(f"web on {url}" if outside is None else f"web on {url} (from other machines: {outside})")
-    ports = WebPorts(site=sock, names=options.name or (), embed=embed, connections=_connections())
+    names = options.name or ()
+    ports = WebPorts(site=sock, names=names, embed=embed, about=about, connections=_connections())
     _serve(ports, where, servers, stop)
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
+from base64 import b64encode
 from contextlib import closing
+from html import unescape
 from pathlib import Path
 
+import pytest
 from tests.server.programs import Shell
 
 from arena_cli.site import PAGES
@@ -102,3 +106,56 @@ def test_a_damaged_record(here: Path, shell: Shell) -> None:
     assert outcome.code == 1
     assert outcome.line.startswith("arena: game g2: ")
     assert outcome.line.endswith("`arena verify` has the details")
+
+
+SITE = """[contest]
+name = "trial"
+[[bot]]
+name = "a"
+engine = "random"
+[[bot]]
+name = "b"
+engine = "random"
+[site]
+title = "The cup <2026>"
+text = "Every evening."
+logo = "logo.svg"
+links = { Rules = "https://cup.example/rules" }
+"""
+
+
+@pytest.fixture
+def cup(here: Path) -> Path:
+    """A configuration with a table [site] in the folder of a contest that is over."""
+    (here / "logo.svg").write_text("<svg/>")
+    (here / "cup.toml").write_text(SITE)
+    return here
+
+
+def test_the_pages_say_whose_they_are(cup: Path, shell: Shell) -> None:
+    shell("site", "public", "--config", "cup.toml")
+    said = re.search(r'data-site="([^"]*)"', (cup / "public" / "index.html").read_text())
+    assert said is not None
+    about = json.loads(unescape(said[1]))
+    assert (about["title"], about["text"]) == ("The cup <2026>", "Every evening.")
+    assert about["links"] == [["Rules", "https://cup.example/rules"]]
+    assert (cup / "public" / about["logo"]).read_text() == "<svg/>"
+    shell("site", "public")
+    assert "data-site" not in (cup / "public" / "index.html").read_text()
+    assert not (cup / "public" / about["logo"]).exists(), "what an earlier run wrote is gone"
+
+
+def test_a_report_holds_the_logo(cup: Path, shell: Shell) -> None:
+    shell("report", "trial.html", "--config", "cup.toml")
+    said = re.search(r'data-site="([^"]*)"', Path("trial.html").read_text())
+    assert said is not None
+    logo = b64encode(b"<svg/>").decode()
+    assert json.loads(unescape(said[1]))["logo"] == f"data:image/svg+xml;base64,{logo}"
+
+
+@pytest.mark.parametrize("words", [("site", "public"), ("report", "trial.html"), ("web",)])
+def test_a_configuration_that_cannot_be_read(cup: Path, shell: Shell, words: tuple[str, ...]) -> None:
+    (cup / "logo.svg").unlink()
+    outcome = shell(*words, "--config", "cup.toml")
+    assert outcome.code == 2
+    assert outcome.line == "arena: cup.toml: site.logo: logo.svg: No such file or directory"

@@ -64,16 +64,20 @@ def site_files(
     assets = {"js": script.encode(), "css": _static("site.css"), "svg": _static("icon.svg")}
     names = {kind: _lasting(data, kind) for kind, data in assets.items()}
     logo = {} if about.logo is None else {_lasting(about.logo, about.kind): about.logo}
-    said = {"title": about.title, "text": about.text, "links": about.links, "logo": next(iter(logo), None)}
-    shown = {key: value for key, value in said.items() if value}
     links = " ".join(f"{name}.html" for name in menu)
-    attributes = f'data-menu="{links}" data-worker="{_lasting(worker, "js")}"'
-    if shown:
-        attributes += f' data-site="{escape(json.dumps(shown, ensure_ascii=False))}"'
+    said = _identity(about, next(iter(logo), None))
+    attributes = f'data-menu="{links}" data-worker="{_lasting(worker, "js")}"{said}'
     html = {f"{page}.html": _page(page, attributes, names, head).encode() for page in pages}
     return (
         html | {names[kind]: data for kind, data in assets.items()} | {_lasting(worker, "js"): worker} | logo
     )
+
+
+def _identity(about: SiteIdentity, logo: str | None) -> str:
+    """The attribute by which a page knows its organiser; `logo` is the address of the picture."""
+    said = {"title": about.title, "text": about.text, "links": about.links, "logo": logo}
+    shown = {key: value for key, value in said.items() if value}
+    return f' data-site="{escape(json.dumps(shown, ensure_ascii=False))}"' if shown else ""
 
 
 def _lasting(data: bytes, kind: str) -> str:
@@ -157,13 +161,19 @@ def packed(data: bytes) -> str:
     return b64encode(gzip.compress(data, 9, mtime=0)).decode("ascii")
 
 
-def report_page(title: str, contest: int, documents: Mapping[str, str]) -> str:
+def report_page(
+    title: str, contest: int, documents: Mapping[str, str], about: SiteIdentity = NO_IDENTITY
+) -> str:
     """The pages of one contest, its number, in one file; `documents` are those of the API, each `packed`."""
     known = ", ".join(f'{name}: "page-{name}.js"' for name in REPORT_PAGES)
     first = f'({{ {known} }})[new URLSearchParams(location.search).get("page") ?? "{REPORT_PAGES[0]}"]'
     script = join_modules([f"page-{name}.js" for name in REPORT_PAGES], first)
     data = {f'data-path="{path}"': text for path, text in documents.items()}
-    return _one_file(title, f' data-contest="{contest}"', script, data)
+    logo = None
+    if about.logo is not None:
+        kind = {"svg": "svg+xml"}.get(about.kind, about.kind)
+        logo = f"data:image/{kind};base64,{b64encode(about.logo).decode('ascii')}"
+    return _one_file(title, f' data-contest="{contest}"{_identity(about, logo)}', script, data)
 
 
 def _one_file(title: str, attributes: str, script: str, data: Mapping[str, str]) -> str:

@@ -1,7 +1,7 @@
 // One contest: standings, running games, cross-table, list of games. A running contest is kept up to date.
 
 import { get, livePath, LiveStream, spaced } from "./api.js";
-import { applyTheme, clockText, el, gamesText, inTime, labelled, link, numberText, pageHeader, paceText, parameter, plural, resultText, waitingText } from "./dom.js";
+import { aboutSite, applyTheme, clockText, el, gamesText, inReport, inTime, labelled, link, numberText, pageHeader, paceText, parameter, plural, resultText, waitingText } from "./dom.js";
 import { CrossTable } from "./crosstable.js";
 import { faultsPanel, loadFaults, rangesPanel } from "./details.js";
 import { gameLink } from "./gameview.js";
@@ -167,7 +167,9 @@ async function begin() {
   const boards = live ? el("section", { class: "panel" }, el("h2", {}, t`Running games`), wall.element) : null;
   const loading = showGames().then(loadDetails);
   await inTime(loading);
-  main.replaceChildren(...[banner,
+  // A report has no page before this one.
+  const { text } = inReport() ? aboutSite() : {};
+  main.replaceChildren(...[banner, text ? el("p", { class: "about" }, text) : null,
     el("div", { class: "title" }, el("h1", {}, contest.name, " ", status), leader, played, waiting, newest, el("p", { class: "sub" }, sub),
       site.written_at ? el("p", { class: "sub" }, t`As of ${site.written_at.slice(0, 16).replace("T", " ")} UTC`) : null,
       early,
