@@ -269,6 +269,13 @@ def _show(status: dict[str, Any], *, as_json: bool) -> None:
     if (pace := status["pace"]) is not None:
         eta = "" if pace["left_s"] is None else f", {pace_text(pace)}"
         console.print(f"pace: {pace['games_per_hour']:,.0f} games an hour{eta}", markup=False)
+    for each in status["workers"]:
+        console.print(
+            f"worker {each['worker']} stands out: {each['what']} (of equal workers a chance of at most "
+            f"{each['chance']:.1e} in {each['games']} games)",
+            markup=False,
+            soft_wrap=True,
+        )
     for bot in status["waiting"]:
         console.print(waiting_line([bot]), markup=False, soft_wrap=True)
     if status["running"]:

@@ -46,6 +46,7 @@ from arena_server.store.database import ContestHeader, Database, damaged
 from arena_server.store.writer import Writer
 from arena_server.timetable import Timekeeper
 from arena_server.waiting import WaitingList
+from arena_server.workers.comparison import StandsOut
 from arena_server.workers.dispatch import Dispatcher
 
 if TYPE_CHECKING:
@@ -127,6 +128,11 @@ class HostedContest:
     @property
     def name(self) -> str:
         return self.spec.name
+
+    @property
+    def stand_outs(self) -> Sequence[StandsOut]:
+        """The workers that stand out (`workers/comparison.py`)."""
+        return () if self._dispatcher is None else self._dispatcher.stand_outs
 
     @property
     def database(self) -> Database:
@@ -327,6 +333,8 @@ class HostedContest:
         assert self.contest is not None
         now = time.monotonic()
         self._results += 1
+        if self._dispatcher is not None:
+            self._dispatcher.recorded(self._results)
         self._pace.see(now, self._results)
         if now >= self._pace_logged + LOG_PACE_S:
             total = self.contest.progress().total

@@ -162,6 +162,18 @@ class ContestTakenUp(LogEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class WorkerStandsOut(LogEvent):
+    """A worker is unlike the others (`workers/comparison.py`); of equal workers none is named in 99 %."""
+
+    event = "worker-stands-out"
+    level = "warning"
+    worker: str
+    what: str
+    games: int
+    chance: str
+
+
+@dataclass(frozen=True, slots=True)
 class WorkerMessage(LogEvent):
     """What a worker says of the bots that it has started, such as why one ended."""
 

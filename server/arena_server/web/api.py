@@ -112,7 +112,9 @@ class OrganiserApi:
     async def status(self, request: Request) -> Response:
         wanted = request.query_params.get("contest")
         name, overview, connections, pace = await self._bridge.call(lambda: self._view.overview(wanted))
-        return JSONResponse({"contest": name, **plain_overview(overview, connections), "pace": pace})
+        workers = await self._bridge.call(lambda: self._view.hosted(wanted).stand_outs)
+        plain = {"pace": pace, "workers": [asdict(each) for each in workers]}
+        return JSONResponse({"contest": name, **plain_overview(overview, connections), **plain})
 
     async def order(self, request: Request) -> Response:
         order = parse_order(await read_body(request, ORDER_BYTES))

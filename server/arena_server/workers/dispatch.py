@@ -15,10 +15,12 @@ from arena_server.core.config import ContestConfig
 from arena_server.core.effects import Assign, Withdraw
 from arena_server.core.events import Capacity, Event, NotPlayed, PlayedBy, Renewed, Returned
 from arena_server.core.journal import PastGame
+from arena_server.core.log_events import LogEvent
 from arena_server.errors import ArenaError
-from arena_server.logs import WorkerMessage
+from arena_server.logs import WorkerMessage, WorkerStandsOut
 from arena_server.store.database import Database
 from arena_server.workers.base import GameJob, JobOutcome, Workers
+from arena_server.workers.comparison import StandsOut, look_at, stand_out
 
 #: How often workers may give the same game back before the contest ends with what they said last.
 MOST_ATTEMPTS = 5
@@ -40,7 +42,7 @@ class Dispatcher:
         config: ContestConfig,
         database: Database,
         feed: Callable[[Event], None],
-        log: Callable[[WorkerMessage], None],
+        log: Callable[[LogEvent], None],
         fail: Callable[[ArenaError], None],
     ) -> None:
         self._workers = workers
@@ -57,6 +59,8 @@ class Dispatcher:
         self._closed = False
         self._opening = asyncio.get_running_loop().create_task(self._open())
         self._finding: set[asyncio.Task[None]] = set()
+        #: The workers that stood out at the last look.
+        self.stand_outs: list[StandsOut] = []
 
     async def _open(self) -> None:
         try:
@@ -89,6 +93,21 @@ class Dispatcher:
         task = asyncio.get_running_loop().create_task(self._find_games(worker))
         self._finding.add(task)
         task.add_done_callback(self._finding.discard)
+
+    def recorded(self, results: int) -> None:
+        """The contest has this many durable results: look now and then which workers stand out."""
+        if look := look_at(results):
+            task = asyncio.get_running_loop().create_task(self._compare(look))
+            self._finding.add(task)
+            task.add_done_callback(self._finding.discard)
+
+    async def _compare(self, look: int) -> None:
+        try:
+            self.stand_outs = await asyncio.to_thread(_stand_out, self._database, self._name, look)
+        except ArenaError as error:
+            self._fail(error)
+        for each in self.stand_outs:
+            self._log(WorkerStandsOut(each.worker, each.what, each.games, f"{each.chance:.1e}"))
 
     async def _find_games(self, worker: str) -> None:
         try:
@@ -159,6 +178,15 @@ def games_of(database: Database, contest: str, worker: str) -> list[PastGame]:
     with Results(database) as results:
         found = results.latest(contest)
         return [] if found is None else [game for game, by in results.played(found) if by == worker]
+
+
+def _stand_out(database: Database, contest: str, look: int) -> list[StandsOut]:
+    """Raises StoreError."""
+    from arena_server.store.reader import Results
+
+    with Results(database) as results:
+        found = results.latest(contest)
+        return [] if found is None else stand_out(results.played(found), look)
 
 
 def workers_of(database: Database, contest: str) -> list[str]:
