@@ -127,7 +127,7 @@ const NAMED = {
   // kinds of faults
   timeout: "изтекло време", illegal: "непозволен ход", malformed: "неразбираем ред", flood: "непоискани редове", "out-of-turn": "не на ход", disconnect: "прекъсната връзка", "never-ready": "без READY", quit: "отказ", resource: "ограничение",
   // orders
-  pause: "пауза", resume: "продължаване", drain: "плавно спиране", abort: "прекратяване", extend: "удължаване", kick: "отстраняване на", lift: "прощаване на", validate: "проверка на", replay: "повторение на", add: "добавяне на", remove: "оттегляне на", token: "нов ключ за", invite: "покана за", register: "регистрация на",
+  pause: "пауза", resume: "продължаване", drain: "плавно спиране", abort: "прекратяване", extend: "удължаване", kick: "отстраняване на", lift: "прощаване на", validate: "проверка на", replay: "повторение на", "void-worker": "анулиране на игрите на машината", add: "добавяне на", remove: "оттегляне на", token: "нов ключ за", invite: "покана за", register: "регистрация на",
 };
 
 export const languages = [["en", "English"], ["bg", "Български"]];
