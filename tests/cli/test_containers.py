@@ -41,7 +41,7 @@ def left(contest: str) -> str:
     """The containers of a contest in the database of this folder."""
     mark = place_mark(place_of(DEFAULT_DATABASE, contest))
     words = ["docker", "ps", "--all", "--quiet", "--filter", f"label={LABEL}={mark}"]
-    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(words, capture_output=True, text=True, check=True, timeout=PATIENCE_S).stdout
 
 
 @real_engine
@@ -136,12 +136,17 @@ def wait_until_frozen(name: str) -> None:
     words = ["docker", "ps", "--no-trunc", "--format", "{{.ID}} {{.Names}}", "--filter", f"name={name}"]
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
-        rows = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
+        rows = subprocess.run(
+            words, capture_output=True, text=True, check=True, timeout=PATIENCE_S
+        ).stdout.splitlines()
         ids = [row.split()[0] for row in rows if not row.endswith("-relay")]
         pid = (
             ids
             and subprocess.run(
-                ["docker", "inspect", "--format", "{{.State.Pid}}", ids[0]], capture_output=True, text=True
+                ["docker", "inspect", "--format", "{{.State.Pid}}", ids[0]],
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE_S,
             ).stdout
         )
         group = ControlGroup.of(ids[0], int(pid)) if pid else None

@@ -41,7 +41,7 @@ async def build(folder: Path, dockerfile: str, rules: SubmissionRules | None = N
         image = await examiner.build(archive, place, TAG, lines.append)
         assert image.startswith("sha256:")
     finally:
-        subprocess.run(["docker", "image", "rm", "--force", TAG], capture_output=True)
+        subprocess.run(["docker", "image", "rm", "--force", TAG], capture_output=True, timeout=60)
     return lines
 
 
@@ -121,7 +121,7 @@ def site_of(server: Server) -> str:
 def containers() -> str:
     """Those of bots on this machine."""
     listed = ["docker", "ps", "--all", "--quiet", "--filter", "label=insertion-arena.contest"]
-    return subprocess.run(listed, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(listed, capture_output=True, text=True, check=True, timeout=60).stdout
 
 
 def _played(folder: Path) -> bool:

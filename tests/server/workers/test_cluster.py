@@ -34,9 +34,12 @@ pytestmark = [
 
 
 @asynccontextmanager
-async def running(tmp_path: Path) -> AsyncIterator[tuple[Cluster, DaskPool, Reports]]:
+async def running(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[tuple[Cluster, DaskPool, Reports]]:
     """Two workers, w1 and w2, of one thread each."""
     cluster, reports = Cluster(tmp_path), Reports()
+    monkeypatch.setattr(cluster_module, "CONNECT_S", 60.0)  # on a busy machine a scheduler begins late
     pool = DaskPool(cluster.address, [write_program(tmp_path)])
     try:
         cluster.start_scheduler()
@@ -82,8 +85,8 @@ async def test_workers_in_this_process_play_games(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-async def test_a_cluster_plays_games(tmp_path: Path) -> None:
-    async with running(tmp_path) as (_, pool, reports):
+async def test_a_cluster_plays_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with running(tmp_path, monkeypatch) as (_, pool, reports):
         for number in range(1, 5):
             pool.submit(job(f"g{number}"))
         ends = [await reports.ends.get() for _ in range(4)]
@@ -97,8 +100,10 @@ async def test_a_cluster_plays_games(tmp_path: Path) -> None:
 
 @pytest.mark.soak
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-async def test_the_game_of_a_worker_that_ends_is_played_by_the_other(tmp_path: Path, number: int) -> None:
-    async with running(tmp_path) as (cluster, pool, reports):
+async def test_the_game_of_a_worker_that_ends_is_played_by_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    async with running(tmp_path, monkeypatch) as (cluster, pool, reports):
         gate = tmp_path / "gate"
         pool.submit(job("gate", gate=gate))
         first, _ = await reports.lines.get()
@@ -112,8 +117,10 @@ async def test_the_game_of_a_worker_that_ends_is_played_by_the_other(tmp_path: P
 
 
 @pytest.mark.soak
-async def test_a_worker_that_is_stopped_and_continued_reports_nothing_late(tmp_path: Path) -> None:
-    async with running(tmp_path) as (cluster, pool, reports):
+async def test_a_worker_that_is_stopped_and_continued_reports_nothing_late(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(tmp_path, monkeypatch) as (cluster, pool, reports):
         gate = tmp_path / "gate"
         pool.submit(job("gate", gate=gate))
         first, process = await reports.lines.get()
@@ -136,8 +143,10 @@ async def test_a_worker_that_is_stopped_and_continued_reports_nothing_late(tmp_p
 
 
 @pytest.mark.soak
-async def test_a_scheduler_that_is_started_again_is_found(tmp_path: Path) -> None:
-    async with running(tmp_path) as (cluster, pool, reports):
+async def test_a_scheduler_that_is_started_again_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(tmp_path, monkeypatch) as (cluster, pool, reports):
         pool.submit(job("wait"))
         await reports.lines.get()
         for name in ("scheduler", "w1", "w2"):
