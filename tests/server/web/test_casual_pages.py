@@ -140,6 +140,13 @@ def test_a_game_against_an_engine_from_the_form_to_the_record(pages: Watched, tm
 def test_two_people_by_a_link(pages: Watched, tmp_path: Path) -> None:
     with server_of(tmp_path) as server:
         ann = pages.open(f"{server.url}/play.html", PHONE)
+        ann.locator(".start-form .board").wait_for()
+        # One column, in whose first window a game can be started.
+        columns = "getComputedStyle(document.querySelector('.start-form')).gridTemplateColumns"
+        assert len(ann.evaluate(columns).split()) == 1
+        button = ann.get_by_role("button", name="Start the game").bounding_box()
+        assert button is not None
+        assert button["y"] + button["height"] < PHONE[1]
         ann.get_by_label("Game").select_option("lastcoin")
         ann.get_by_label("A second person").check()
         ann.get_by_label("With the contest's clock").check()
