@@ -23,6 +23,7 @@ from arena_engines.insertion.fixed_depth import InsertionEngine, InsertionPositi
 from arena_engines.insertion.master.beam import CERTAIN
 from arena_engines.insertion.master.memory import YES, MemoryParameter, OpponentMemory
 from arena_engines.insertion.master.opponent import CHANCE, MODELS, SINGLE_MODELS, OpponentModel, view_text
+from arena_engines.insertion.master.patterns import PatternSearch
 from arena_engines.insertion.master.planner import (
     IMPOSSIBLE,
     Plan,
@@ -120,7 +121,7 @@ class Master(InsertionEngine):
 
     def warm_up(self) -> None:
         """Compile or load the kernel, and search once: the first search fetches all code and memory."""
-        self._tracker  # noqa: B018 - the look-up compiles
+        self._tracker, self._patterns  # noqa: B018 - the look-ups compile
         board, visible, depth = WARM_UP
         self.analyse(Position.at(Insertion(), board, visible), depth)
 
@@ -139,6 +140,10 @@ class Master(InsertionEngine):
         models = SINGLE_MODELS if self.values["model"] == SINGLE else MODELS
         fitted = self.values["model"] == SEEN
         return GameTracker(self._works, int(self.values["zombie"] or 0), models, self._memory, fitted)
+
+    @cached_property
+    def _patterns(self) -> PatternSearch:
+        return PatternSearch()
 
     @cached_property
     def _threads(self) -> ThreadPool:
@@ -195,6 +200,11 @@ class Master(InsertionEngine):
         """Return the move of the best plan; 0 if no plan was finished in time."""
         game = self._tracker
         unknown = position.rules.plies - position.state.played - game.known
+        if game.alone and position.rules.seats == 2 and unknown > 0 and game.known < ENOUGH_KNOWN:
+            rules, state = position.rules, position.state
+            return self._patterns.best_move(
+                request.planes, state.visible, rules.plies - state.played, rules.colours, left
+            )
         ahead = min(unknown, ALONE_SAMPLED_PICTURES if game.alone else SAMPLED_PICTURES)
         if model == CHANCE:
             request = request._replace(known=min(request.known, CHANCE_PLIES))
