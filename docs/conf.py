@@ -87,8 +87,7 @@ html_theme_options = {
     "light_css_variables": page_colours("\n:root"),
     "dark_css_variables": page_colours(":root[data-theme=dark]"),
 }
-html_logo = str(STATIC / "icon.svg")
-html_favicon = html_logo
+html_favicon = str(STATIC / "icon.svg")
 html_title = "insertion-arena"
 html_copy_source = False
 html_show_copyright = False

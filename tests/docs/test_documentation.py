@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -158,3 +159,14 @@ def test_the_packages_of_the_site_are_pinned() -> None:
     }
     assert wanted == {"furo", "myst-parser", "sphinx"}
     assert wanted <= pinned
+
+
+def test_the_documentation_has_the_colours_of_the_pages() -> None:
+    """`conf.py` reads them from the style sheet: a colour that is renamed there would end the build."""
+    conf = runpy.run_path(str(ROOT / "docs" / "conf.py"))
+    light, dark = (conf["html_theme_options"][f"{theme}_css_variables"] for theme in ("light", "dark"))
+    sheet = (conf["STATIC"] / "site.css").read_text(encoding="utf-8")
+    for theme in (light, dark):
+        colours = [theme[name] for name in conf["COLOURS"]]
+        assert all(re.fullmatch("#[0-9a-f]{6}", colour) and colour in sheet for colour in colours)
+    assert light["color-background-primary"] != dark["color-background-primary"]

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from arena_protocol.record import FaultKind, describe_fault
+from arena_server.core.formats import FORMATS
 
 from .node import Node
 from .server_texts import server_texts, texts_in
@@ -46,6 +47,13 @@ def test_a_translation_is_bulgarian_and_has_all_values(node: Node) -> None:
         assert text.count("{}") == key.count("{}"), key
         shown = node("said", text=key.replace("{}", "17"))
         assert shown == text.replace("{}", "17"), key
+
+
+def test_every_format_says_what_it_ranks_by(node: Node) -> None:
+    said = {form.RANKED_BY for form in FORMATS.values() if hasattr(form, "RANKED_BY")}
+    titles = {"final", "semi-finals", "quarter-finals", "last {}", "group {}", "round {}"}
+    assert len(said) >= 3
+    assert said | titles <= node("said_texts").keys()
 
 
 @pytest.mark.parametrize("kind", [kind for kind in FaultKind if kind != FaultKind.VOID])

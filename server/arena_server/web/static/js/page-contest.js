@@ -50,7 +50,7 @@ const meanText = (value) => value.toLocaleString(language, { minimumFractionDigi
 
 /** A format may rank by a score of its own; while the bots have different numbers of games others rank by the mean. */
 function rankedBy(contest) {
-  if (contest.ranked_by) return t`ranked by score: ${contest.ranked_by}`;
+  if (contest.ranked_by) return t`ranked by score: ${said(contest.ranked_by)}`;
   return `${contest.scoring === "wins" ? t`scored by wins` : t`scored by points`}${unequal(contest) ? t` a game, because the numbers of games differ` : ""}`;
 }
 

@@ -1,7 +1,7 @@
 // The first page: running games, and all contests of the database.
 
 import { get } from "./api.js";
-import { aboutSite, applyTheme, el, inTime, link, numberText, pageHeader } from "./dom.js";
+import { aboutSite, applyTheme, el, inTime, labelled, link, numberText, pageHeader } from "./dom.js";
 import { Wall } from "./wall.js";
 import { named, t } from "./texts.js";
 
@@ -28,14 +28,14 @@ async function begin() {
 }
 
 function table(contests) {
-  const heads = [t`Contest`, t`Game`, t`Games`, t`Started`, t`Status`];
-  return el("div", { class: "panel scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...heads.map((text, i) => el("th", { scope: "col", class: i === 2 ? "num" : null }, text)))),
-    el("tbody", {}, ...contests.map((contest) => el("tr", {},
+  const heads = [t`Contest`, t`Kind of game`, t`Games`, t`Started`, t`Status`];
+  return el("div", { class: "panel scroll" }, el("table", { class: "cards" }, el("thead", {}, el("tr", {}, ...heads.map((text, i) => el("th", { scope: "col", class: i === 2 ? "num" : null }, text)))),
+    el("tbody", {}, ...contests.map((contest) => el("tr", {}, ...labelled(["", ...heads.slice(1, 4), ""], [
       el("td", { class: "name-cell" }, el("a", { href: link("contest.html", { id: contest.id }) }, contest.name)),
       el("td", {}, contest.game),
       el("td", { class: "num" }, contest.games === null ? numberText(contest.games_played) : t`${numberText(contest.games_played)} of ${numberText(contest.games)}`),
       el("td", {}, contest.started_at.slice(0, 16).replace("T", " ")),
-      el("td", {}, el("span", { class: contest.status === "running" ? "tag live" : "tag" }, named(contest.status))))))));
+      el("td", {}, el("span", { class: contest.status === "running" ? "tag live" : "tag" }, named(contest.status)))]))))));
 }
 
 begin().catch((error) => {

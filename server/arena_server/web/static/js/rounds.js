@@ -3,6 +3,7 @@
 import { get } from "./api.js";
 import { el, link, numberText, plural } from "./dom.js";
 import { gameLink } from "./gameview.js";
+import { said } from "./said.js";
 import { language, named, t } from "./texts.js";
 
 /** Rounds of more matches than this are closed until they are opened. */
@@ -34,7 +35,7 @@ export function roundsPanel(contest, rounds, opened = new Set()) {
 }
 
 function bracket(contest, levels) {
-  const all = levels.map((level) => el("section", { class: "level" }, el("h3", {}, level.title),
+  const all = levels.map((level) => el("section", { class: "level" }, el("h3", {}, said(level.title)),
     el("ol", { class: "matches" }, ...level.matches.map((match) => el("li", {}, matchCard(contest, match))))));
   return el("div", { class: "scroll bracket", tabindex: 0, role: "region", "aria-label": t`Bracket` }, ...all);
 }
@@ -79,7 +80,7 @@ function roundBox(contest, rounds, place, opened) {
     if (box.open) fill();
     opened.delete(box.open ? -1 - place : place);
     opened.add(box.open ? place : -1 - place);
-  } }, el("summary", {}, `${round.title}, ${plural(round.matches.length, "match")}`),
+  } }, el("summary", {}, `${said(round.title)}, ${plural(round.matches.length, "match")}`),
   round.ranking ? el("p", { class: "sub" }, t`Order: ${round.ranking.join(", ")}`) : null, body);
   if (open) fill();
   return box;
@@ -95,7 +96,7 @@ function matchTable(contest, round) {
     el("td", { class: "rest" }, named(match.state)),
     el("td", { class: "rest" }, gamesOf(contest, match)));
   const heads = [[t`Match`, "num"], [t`First seat`], [t`Score`, "num"], [t`Score`, "num"], [t`Second seat`], [t`State`], [t`Games`]];
-  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": round.title }, el("table", { class: "rounds cards" },
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": said(round.title) }, el("table", { class: "rounds cards" },
     el("thead", {}, el("tr", {}, ...heads.map(([head, kind]) => el("th", { scope: "col", class: kind ?? null }, head)))),
     el("tbody", {}, ...round.matches.map(row))));
 }

@@ -14,6 +14,10 @@ const BULGARIAN = {
   "no answer from {} within {} s": "няма отговор от {} в срок от {} s", "no answer within {} s": "няма отговор в срок от {} s", "the server has ended": "сървърът е спрян", "the contest has not begun yet: the database is being opened": "състезанието още не е започнало: базата данни се отваря",
   "say which contest; there are: {}": "посочете състезание; има: {}", "no contest {} here; there are: {}": "тук няма състезание {}; има: {}", "the contest is over: {}": "състезанието свърши: {}",
   "contest {} has no bot {}": "състезание {} няма бот {}", "no bot {}": "няма бот {}", "no place {}": "няма място {}",
+  // rounds of a format
+  "final": "финал", "semi-finals": "полуфинали", "quarter-finals": "четвъртфинали", "last {}": "кръг на {}", "group {}": "група {}", "round {}": "кръг {}", "levels of the bracket passed": "изиграни нива на схемата",
+  "points of the rounds: 1 for a pairing won or a bye, 1/2 for a tied one": "точки от кръговете: 1 за спечелена среща или почивка, 1/2 за равна",
+  "1 for a place in the bracket and 1 for each of its levels passed; without one the share of the points of the group": "1 за място в схемата и 1 за всяко минато ниво; без място делът от точките на групата",
   // running games of another server
   "cannot be reached: {}": "не може да се достигне: {}", "the connection is lost: {}": "връзката прекъсна: {}", "the server closed the connection": "сървърът затвори връзката", "the contest is over there ({})": "състезанието там свърши ({})",
   "Connection refused": "връзката е отказана",
@@ -40,6 +44,7 @@ const BULGARIAN = {
   "expected 1 to {} rounds more, as no two bots meet twice, got {}": "очакват се от 1 до {} кръга още, защото никои два бота не се срещат пак, получени {}", "contest.games: this ladder is open, and has no number of games to extend": "contest.games: тази стълбица е без край и няма брой партии за удължаване",
   "the contest ends early: it is certain who is first (contest.stop)": "състезанието свършва предсрочно: сигурно е кой е пръв (contest.stop)",
   "no place for it: {} connections are {} slots of bots and {} for clients that log in or watch; raise server.max_connections": "няма място за него: {} връзки са {} места на ботове и {} за влизащи и зрители; увеличете server.max_connections",
+  "no worker plays games of this contest: it has no --on": "никой работник не играе партии на това състезание: то няма --on",
   // games of visitors
   "a move is a word of ASCII characters": "ходът е дума от знаци ASCII", "a page of another server asked for this game": "партията е поискана от страница на друг сървър", "another player is called {}: choose another name": "друг играч се казва {}: изберете друго име",
   "expected a seat from 1 to {}, got {}": "очаква се място от 1 до {}, получено {}", "expected as your name {}, got {}": "за име се очаква {}, получено {}", "expected {} as a {}, got {}": "очаква се {} като {}, получено {}", "it is not your turn": "не сте на ход", "no engine {} for {}; there are: {}": "няма програма {} за {}; има: {}",

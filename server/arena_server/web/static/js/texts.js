@@ -15,7 +15,7 @@ const BULGARIAN = {
   "Board, rows from the top: {}": "Дъска, редове отгоре: {}", "Next pictures: {}": "Следващи картинки: {}", "No pictures left": "Няма повече картинки", "column {} row ": "колона {} ред ",
   "Board of {} by {}. {}": "Дъска {} на {}. {}", "It is empty.": "Празна е.", "Next: {}": "Следва: {}",
   // a contest
-  "Contest": "Състезание", "Game": "Партия", "Games": "Партии", "Started": "Начало", "Status": "Състояние", "Now playing: ": "Сега се играе: ", "No contest has begun yet.": "Още няма започнало състезание.",
+  "Contest": "Състезание", "Game": "Партия", "Kind of game": "Игра", "Games": "Партии", "Started": "Начало", "Status": "Състояние", "Now playing: ": "Сега се играе: ", "No contest has begun yet.": "Още няма започнало състезание.",
   "The contests cannot be shown": "Състезанията не могат да се покажат", "This contest cannot be shown": "Състезанието не може да се покаже", "All contests": "Всички състезания",
   "the address names no contest": "адресът не посочва състезание", "Rank": "Място", "Bot": "Бот", "Bots": "Ботове", "Score": "Резултат", "Points": "Точки", "Mean": "Средно", "Wins": "Победи", "Faults": "Грешки",
   "ranked by score: {}": "подредени по резултат: {}", "scored by wins": "по победи", "scored by points": "по точки", " a game, because the numbers of games differ": " на партия, защото броят на партиите е различен",
