@@ -25,7 +25,7 @@ from queue import SimpleQueue
 
 from arena_server.connection import ArrivalClock, Cipher, Connection, Sink
 from arena_server.core.effects import ChunkMark, Effect, Marker, ShowLog
-from arena_server.core.log_events import ConnectionEvent, LogEvent, LoggedIn
+from arena_server.core.log_events import ConnectionEvent, LogEvent, LoggedIn, ResultReturned
 from arena_server.driver import Driver, Run
 from arena_server.errors import ArenaError
 from arena_server.interfaces import Core, Routing
@@ -128,8 +128,15 @@ class BotLogs:
         """What the bot got of the processor in a game."""
         self._add_event(event.bot, event)
 
+    def returned(self, event: ResultReturned) -> None:
+        """A worker has played a game of these bots."""
+        for bot in event.names:
+            self._add_event(bot, event)
+
     def _add_event(self, bot: str, event: LogEvent) -> None:
-        fields = {key: value for key, value in log_fields(event).items() if key not in ("conn", "bot")}
+        fields = {
+            key: value for key, value in log_fields(event).items() if key not in ("conn", "bot", "names")
+        }
         text = " ".join([event.event, *(f"{key}={value}" for key, value in fields.items())])
         self._add((bot, time.monotonic_ns(), EVENT, text.encode()))
 

@@ -25,7 +25,7 @@ from arena_server.core.effects import Assign, ExcludeWorker, SetFrozen, Store, W
 from arena_server.core.events import DrawDone, Event, Stop, Thawed
 from arena_server.core.formats.base import Draw
 from arena_server.core.journal import JournalError
-from arena_server.core.log_events import LogEvent
+from arena_server.core.log_events import LogEvent, ResultReturned
 from arena_server.core.router import Member, Router
 from arena_server.drawing import run_draw
 from arena_server.driver import Driver, Run
@@ -355,6 +355,8 @@ class HostedContest:
     def log(self, event: LogEvent) -> None:
         if isinstance(event, BotUsage) and self._logs is not None:
             self._logs.used(event)
+        elif isinstance(event, ResultReturned) and self._logs is not None:
+            self._logs.returned(event)
         for observer in self._observers:
             observer.happened(event)
         self._log(event)

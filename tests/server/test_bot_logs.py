@@ -20,7 +20,7 @@ from arena_server import bot_logs
 from arena_server.bot_logs import BotLogs, LoggedDriver, escape, format_time
 from arena_server.core.effects import CloseConnection, Effect, Send, ShowLog
 from arena_server.core.events import Event, Lost, Opened, Received
-from arena_server.core.log_events import ConnectionLost, LoggedIn
+from arena_server.core.log_events import ConnectionLost, LoggedIn, ResultReturned
 from arena_server.driver import Run
 from arena_server.errors import ArenaError
 from arena_server.logs import SubmissionNoted
@@ -225,6 +225,15 @@ class TestBotLogs:
         logs.note(SubmissionNoted("mine", 3, "failed", ("no such file",)))
         logs.close()
         assert text(tmp_path / "mine.log") == ["* submission number=3 what=failed reason=no such file"]
+
+    def test_which_worker_has_played_a_game_is_there_for_both_authors(
+        self, tmp_path: Path, loop: Loop
+    ) -> None:
+        logs = begin(tmp_path, loop)
+        logs.returned(ResultReturned("g1", ("mine", "other"), "local-1", "box"))
+        logs.close()
+        line = "* returned game=g1 worker=local-1 host=box"
+        assert text(tmp_path / "mine.log") == text(tmp_path / "other.log") == [line]
 
     def test_a_folder_that_cannot_be_made(self, tmp_path: Path, loop: Loop) -> None:
         (tmp_path / "file").write_text("")

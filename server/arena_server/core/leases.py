@@ -38,7 +38,7 @@ from arena_server.core.journal import (
     Ready,
     Started,
 )
-from arena_server.core.log_events import GameStarted, LeaseEnded, ResultRefused, WorkerVoided
+from arena_server.core.log_events import GameStarted, LeaseEnded, ResultRefused, ResultReturned, WorkerVoided
 from arena_server.core.peers import Bot, LiveGame, Outbox
 from arena_server.core.recovery import restore
 
@@ -188,7 +188,8 @@ class LeasedGames(GameManager):
         self._end(lease)
         lease.accepted, lease.worker = facts, event.worker
         record = replace(live.match.record(), worker=event.worker, host=event.host, usage=event.record.usage)
-        self._out.effects.append(Store(live.game_id, record))
+        returned = ResultReturned(live.game_id, record.names, event.worker, event.host)
+        self._out.effects += Store(live.game_id, record), returned
         self.reconsider()
 
     # -- as for games whose bots are seated here

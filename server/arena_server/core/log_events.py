@@ -106,6 +106,17 @@ class ResultRefused(LogEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class ResultReturned(LogEvent):
+    """The result of a game that a worker has played was accepted."""
+
+    event = "returned"
+    game: str
+    names: tuple[str, ...]
+    worker: str
+    host: str
+
+
+@dataclass(frozen=True, slots=True)
 class WorkerVoided(LogEvent):
     """The results of a worker do not count: `void` ones are void now, `kept` ones have to stand."""
 

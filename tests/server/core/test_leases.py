@@ -27,7 +27,7 @@ from arena_server.core.events import (
 from arena_server.core.formats.base import Pairing
 from arena_server.core.journal import Entry, Live, Past
 from arena_server.core.leases import facts_of
-from arena_server.core.log_events import LeaseEnded, ResultRefused, WorkerVoided
+from arena_server.core.log_events import LeaseEnded, ResultRefused, ResultReturned, WorkerVoided
 from arena_server.core.standings import GameResult, standings
 from arena_server.inprocess import play_in_process
 
@@ -118,6 +118,7 @@ def test_a_result_counts_with_worker_and_host() -> None:
     run.give(run.assigned[0])
     record = run.records["g1"]
     assert (record.worker, record.host) == ("w1", "box")
+    assert run.of(ResultReturned) == [ResultReturned("g1", record.names, "w1", "box")]
     assert replace(record, worker="", host="", game_id="g1") == played(run.assigned[0].setting)
     assert run.contest.progress().done == 1
 
