@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from pathlib import Path
+from time import thread_time
 from typing import Any, ClassVar, Protocol
 
 from arena_cli.engine_games import play_deal
@@ -146,6 +147,45 @@ class Pairing:
         for engine in engines:
             engine.warm_up()
         scores.add(self.engines, list(play_deal(rules, rules.deal(SEED + number), engines, self.clock)))
+
+
+@dataclass(frozen=True)
+class Pace:
+    """The mean processor time of an engine's move, in milliseconds, in one deal without a clock."""
+
+    spec: str
+    other: str
+    options: tuple[tuple[str, int], ...] = ()
+    timed: ClassVar[bool] = True
+
+    @property
+    def key(self) -> str:
+        return ", ".join([f"pace of {self.spec} - {self.other}", *(f"{k}={v}" for k, v in self.options)])
+
+    @property
+    def engines(self) -> tuple[str, ...]:
+        return (self.spec,)
+
+    def go_on(self, made: Made) -> Iterator[tuple[str, Made]]:
+        if made:
+            return
+        rules = make_game("insertion", dict(self.options))
+        engines = create(self.spec), create(self.other)
+        spent: list[float] = []
+        choose = engines[0].choose
+
+        def timed(position: Any) -> int | str:
+            began = thread_time()
+            move = choose(position)
+            spent.append(thread_time() - began)
+            return move
+
+        for engine in engines:
+            engine.warm_up()
+        engines[0].choose = timed  # type: ignore[method-assign]
+        list(play_deal(rules, rules.deal(SEED), engines, None))
+        millis = 1000 * sum(spent) / len(spent)
+        yield f"{millis:.3f} ms a move", {"millis": round(millis, 4)}
 
 
 @dataclass(frozen=True)
@@ -322,6 +362,7 @@ class Plan:
     switch: tuple[Pairing, ...]
     wildcards: tuple[Pairing, ...]
     clocks: tuple[Pairing, ...]
+    pace: tuple[Pairing | Pace, ...]
     contest: tuple[Pairing, ...]
 
     def part(self, name: str) -> tuple[Task, ...]:
@@ -342,6 +383,7 @@ PARTS = (
     "switch",
     "wildcards",
     "clocks",
+    "pace",
 )
 #: Twenty minutes more, at the clock of the contest.
 CONTEST = "contest"
@@ -409,6 +451,14 @@ def guessing(deals: int, options: Options = ()) -> tuple[Pairing, ...]:
     )
 
 
+def paces(
+    specs: tuple[str, ...], other: str, deals: int, options: Options = ()
+) -> tuple[Pairing | Pace, ...]:
+    """Return the points of engines against one, and the time that their moves take."""
+    points = (Pairing(spec, other, deals, None, options) for spec in specs)
+    return (*points, *(Pace(spec, other, options) for spec in specs))
+
+
 #: The contest's game, few pictures in sight, few and many colours.
 CONDITIONS: tuple[Options, ...] = (
     (),
@@ -461,6 +511,20 @@ WHOLE = Plan(
     switch=switched(deals=6),
     wildcards=guessing(deals=20),
     clocks=tuple(Pairing("master", CHAMPION, 6, clock) for clock in (100, 1_000, 5_000, 20_000)),
+    pace=paces(
+        (
+            "greedy",
+            "minimax:depth=4",
+            "entry2006",
+            "fourtier",
+            "threetier",
+            *(f"champion:depth={depth}" for depth in range(1, 9)),
+            # Not MASTER: with --cpu-time its points are others than those of the league.
+            *(f"master:millis={millis},threads=1" for millis in (1, 5, 20, 100)),
+        ),
+        CHAMPION,
+        3,
+    ),
     contest=under("master", CONDITIONS, deals=3, clock=20_000),
 )
 
@@ -476,5 +540,6 @@ QUICK = Plan(
     switch=switched(1, SHORT)[4:],
     wildcards=guessing(1, SHORT)[:2],
     clocks=tuple(Pairing("master", "champion:depth=2", 2, clock, SHORT) for clock in (100, 200)),
+    pace=paces(("greedy", "champion:depth=1", "champion:depth=3", MASTER), "champion:depth=2", 1, SHORT),
     contest=(),
 )

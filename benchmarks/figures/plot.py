@@ -14,11 +14,12 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from measure import CONTEST, PARTS, QUICK, WHOLE, Findings, Pairing, Plan
+from measure import CONTEST, PARTS, QUICK, WHOLE, Findings, Pace, Pairing, Plan
 from tables import ceiling, crosstable, fill, minimal_tree, named, node_curves
 
 from arena_protocol.errors import needs_extra
@@ -87,15 +88,23 @@ def draw_depths(axes: Axes, findings: Findings, plan: Plan) -> None:
     axes.set_title(f"Points by depth of search, against {plan.depths[0].other}")
 
 
-def draw_clocks(axes: Axes, findings: Findings, plan: Plan) -> None:
-    """Points of master by clock."""
-    seconds = [(pairing.clock or 0) / 1000 for pairing in plan.clocks]
-    _two_lines(axes, findings, plan.clocks, seconds)
-    axes.set_xscale("log")
-    axes.set_xticks(seconds, [f"{each:g}" for each in seconds])
-    axes.minorticks_off()
-    axes.set(xlabel="clock of a seat for the whole game (s)", ylabel="points a game (mean, 95 % interval)")
-    axes.set_title(f"Points of master by time, against {plan.clocks[0].other}")
+def draw_pace(axes: Axes, findings: Findings, plan: Plan) -> None:
+    """Points against one opponent by the time of a move: a line an engine, a point a parameter."""
+    pairings = [task for task in plan.pace if isinstance(task, Pairing)]
+    paces = {task.spec: findings.found(task)["millis"] for task in plan.pace if isinstance(task, Pace)}
+    engines = dict.fromkeys(pairing.one.partition(":")[0] for pairing in pairings)
+    for name, colour, marker in zip(engines, (*COLOURS[:4], *COLOURS[5:]), MARKERS, strict=False):
+        ours = [pairing for pairing in pairings if pairing.one.partition(":")[0] == name]
+        means, intervals = zip(*(findings.result(pairing).mean() for pairing in ours), strict=True)
+        low = [mean - interval[0] for mean, interval in zip(means, intervals, strict=True)]
+        high = [interval[1] - mean for mean, interval in zip(means, intervals, strict=True)]
+        millis = [paces[pairing.one] for pairing in ours]
+        axes.errorbar(millis, means, (low, high), color=colour, marker=marker, capsize=3, label=name)
+    axes.set(
+        xscale="log", xlabel="processor time of a move (ms)", ylabel="points a game (mean, 95 % interval)"
+    )
+    axes.set_title(f"Points by time of a move, against {pairings[0].other}")
+    axes.legend(fontsize=8.5)
 
 
 def _two_lines(axes: Axes, findings: Findings, pairings: Sequence[Pairing], across: list[float]) -> None:
@@ -165,7 +174,7 @@ PICTURES: dict[str, tuple[tuple[float, float], Draw]] = {
     "nodes": ((8, 5), draw_nodes),
     "depths": ((7, 4.2), draw_depths),
     "league": ((9, 7.2), draw_league),
-    "clocks": ((7, 4.2), draw_clocks),
+    "pace": ((7, 4.2), draw_pace),
     "zombie": ((8, 4.6), draw_zombie),
 }
 
@@ -179,6 +188,9 @@ def arguments(words: list[str]) -> Namespace:
     parser.add_argument("--draw", action="store_true", help="measure nothing")
     parser.add_argument(
         "--only", nargs="+", choices=PARTS, metavar="PART", default=PARTS, help=", ".join(PARTS)
+    )
+    parser.add_argument(
+        "--cpu-time", action="store_true", help="`millis` of master is processor time, as in rivals/run.py"
     )
     parser.add_argument("--contest", action="store_true", help="20 minutes more, at the clock of 20 s")
     return parser.parse_args(words)
@@ -216,6 +228,9 @@ def main(words: list[str]) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     findings = Findings((wanted.quick or HERE) / "figures.json")
     parts = [*wanted.only, *([CONTEST] if wanted.contest else [])]
+    if wanted.cpu_time:
+        sys.path.insert(0, str(HERE.parent / "rivals"))
+        import_module("run").count_processor_time()
     if not wanted.draw:
         try:
             measure(findings, plan, parts)

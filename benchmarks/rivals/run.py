@@ -64,6 +64,12 @@ class CpuTimer(threading.Thread):
                     return
 
 
+def count_processor_time() -> None:
+    """Let the milliseconds of master be its thread's processor time."""
+    engine.perf_counter = planner.perf_counter = time.thread_time
+    planner.Timer = CpuTimer
+
+
 def mean(values: list[float]) -> float:
     """Return the mean."""
     return sum(values) / len(values)
@@ -98,8 +104,7 @@ def main() -> None:
     parser.add_argument("--engines", nargs="+", default=ENGINES)
     given = parser.parse_args()
     if given.cpu_time:
-        engine.perf_counter = planner.perf_counter = time.thread_time
-        planner.Timer = CpuTimer
+        count_processor_time()
     print(f"| {' | '.join(TITLES)} |")
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: |")
     for name in given.rivals:

@@ -58,7 +58,7 @@ def findings(quick: Path) -> Findings:
 def test_a_quick_run_measures_everything_and_draws_it(quick: Path, findings: Findings) -> None:
     assert all(findings.has(task) for part in PARTS for task in QUICK.part(part))
     drawn = sorted(path.name for path in quick.glob("*.svg"))
-    assert drawn == ["clocks.svg", "depths.svg", "league.svg", "nodes.svg", "zombie.svg"]
+    assert drawn == ["depths.svg", "league.svg", "nodes.svg", "pace.svg", "zombie.svg"]
     page = (quick / "engines.md").read_text(encoding="utf-8")
     assert page.count("Not measured yet") == 1
     assert f"| `{MASTER}` |" in page
@@ -88,7 +88,7 @@ def test_a_second_run_measures_nothing_and_draws_the_same_bytes(
 def test_pictures_can_be_drawn_without_measuring(quick: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert plot.main(["--quick", str(quick), "--draw"]) == 0
     assert capsys.readouterr().out.split() == [
-        "nodes.svg", "depths.svg", "league.svg", "clocks.svg", "zombie.svg",
+        "nodes.svg", "depths.svg", "league.svg", "pace.svg", "zombie.svg",
     ]  # fmt: skip
 
 
