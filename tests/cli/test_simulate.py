@@ -111,7 +111,11 @@ def test_only_some_of_many_rounds_are_printed(plan: Path, shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line"),
     [
-        ("games_per_pair = 4", "games_per_pair = 3", "contest.games_per_pair: expected a multiple of 2"),
+        (
+            "games_per_pair = 4",
+            'games_per_pair = 3\ndeals = "paired"',
+            "contest.games_per_pair: expected a multiple of 2",
+        ),
         ("games_per_pair = 4", 'format = "cup"', "contest.format: expected one of round-robin"),
         ("plies = 8", "plies = 0", "plies is a whole number from"),
         ('name = "bob"', 'name = "bob"\nengine = "unknown"', "bot 2: engine: "),

@@ -78,7 +78,7 @@ def test_it_is_watched_played_and_replayed(pages: Watched, tmp_path: Path) -> No
                 tv.locator(".tv-board .disc.s2").wait_for()
                 assert signs(tv, ".tv-board .board") == signs(watching)
             cells.nth(ply % 6).click()
-        ann.locator(".turn", has_text="The game is over: ann wins 2 : 0").wait_for()
+        ann.locator(".turn", has_text="The game is over: you win").wait_for()
         assert signs(ann) == LAST
         watching.locator(".status", has_text="ann wins.").wait_for()
         watching.get_by_text("Verified here").wait_for()  # the record has taken the place of the running game
@@ -107,7 +107,8 @@ def test_a_visitor_plays_it_against_its_engine(pages: Watched, tmp_path: Path) -
     with Web(contest("ann", "bob"), tmp_path) as server:
         page = pages.open(f"{server.url}/play.html")
         page.get_by_label("Game").select_option("connectfour")
-        page.get_by_label("Opponent").select_option("nosy")
+        page.get_by_label("Another engine").check()
+        page.get_by_label("Engine, from weak to strong").select_option("nosy")
         page.get_by_role("button", name="Start the game").click()
         page.get_by_role("button", name="Ready").click()
         turn, over = (
