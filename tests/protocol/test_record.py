@@ -23,6 +23,7 @@ from arena_protocol.record import (
     RecordError,
     UsageRecord,
     commitment,
+    describe_usage,
 )
 from arena_protocol.record_codec import MAX_BYTES, decode, encode, to_json
 from arena_protocol.verify import verify
@@ -413,3 +414,10 @@ def test_the_json_of_a_record_has_every_field(record: GameRecord) -> None:
     ]
     assert tuple(InfoRecord(**info) for info in plain["infos"]) == record.infos
     assert tuple(UsageRecord(**usage) for usage in plain["usage"]) == record.usage
+
+
+def test_what_a_bot_got_of_the_processor_in_words() -> None:
+    assert describe_usage(UsageRecord(1, 1500, 20, None)) == (
+        "1,500 ms of processor time, 20 ms held back by its own limit, "
+        "an unknown time kept waiting by a busy machine"
+    )
