@@ -45,7 +45,11 @@ GAME = make_game("tictactoe", {})
 
 def contest(bots: int, games_per_pair: int) -> tuple[ContestConfig, list[str]]:
     names = [f"bot{number}" for number in range(bots)]
-    return ContestConfig(name="million", seed=2006, game="tictactoe", games_per_pair=games_per_pair), names
+    # No delay: the pages are measured right after the last result is stored.
+    config = ContestConfig(
+        name="million", seed=2006, game="tictactoe", games_per_pair=games_per_pair, spectator_delay_ms=0
+    )
+    return config, names
 
 
 @dataclass(frozen=True, slots=True)
