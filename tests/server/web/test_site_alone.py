@@ -71,6 +71,18 @@ class Site:
                 return data
         raise EOFError(wanted)
 
+    def moves(self, count: int, contest: int = 1) -> list[str]:
+        """The first moves of g1: a site learns of a move a moment after the players do."""
+        moves: list[str] = []
+        for kind, data in self.events(f"games/g1?contest={contest}"):
+            if kind == "snapshot":
+                moves = [ply["move"] for ply in data["plies"]]
+            elif kind == "played":
+                moves.append(data["move"])
+            if len(moves) >= count:
+                return moves
+        raise EOFError(moves)
+
 
 class Player:
     """A bot by hand."""
@@ -119,9 +131,7 @@ def test_two_sites_over_one_server_show_the_same_game(tmp_path: Path) -> None:
         bob.until("TURN")
         for site in sites:
             assert site.get("site.json")["running"] == [1]
-            events = site.events("games/g1?contest=1")
-            kind, snapshot = next(events)
-            assert (kind, [ply["move"] for ply in snapshot["plies"]]) == ("snapshot", ["7"])
+            assert site.moves(1) == ["7"]
             assert site.get("contests/1/state/g1.json") == {"state": "running"}
         streams = [site.events("games/g1?contest=1") for site in sites]
         assert [len(next(stream)[1]["plies"]) for stream in streams] == [1, 1]
@@ -159,8 +169,7 @@ def test_a_server_that_is_killed_and_started_again(tmp_path: Path) -> None:
             bob = Player(again.port, "bob", f" resume={bob.key}")
             bob.until("TURN")
             assert next(data for _, data in boards if data.get("shown") == ["g1"])["live"] is None
-            snapshot = site.get("live/games/g1.json?contest=1")
-            assert [ply["move"] for ply in snapshot["plies"]] == ["7"]
+            assert site.moves(1) == ["7"]
             bob.close()
 
 
@@ -178,14 +187,10 @@ def test_two_servers_of_one_database(tmp_path: Path) -> None:
         assert sorted(site.get("site.json")["running"]) == sorted(numbers.values())
         players[2].say("MOVE 9")
         assert players[3].until("TURN")
-        for name, plies in (("one", 0), ("two", 1)):
-            assert len(site.get(f"live/games/g1.json?contest={numbers[name]}")["plies"]) == plies
+        assert site.moves(1, numbers["two"]) == ["9"]
+        assert site.moves(0, numbers["one"]) == []
         for player in players:
             player.close()
-
-
-def plies(site: Site, contest: int) -> list[str]:
-    return [ply["move"] for ply in site.get(f"live/games/g1.json?contest={contest}")["plies"]]
 
 
 def test_two_servers_and_two_sites_over_postgresql(tmp_path: Path, postgres: Cluster) -> None:
@@ -212,7 +217,7 @@ def test_two_servers_and_two_sites_over_postgresql(tmp_path: Path, postgres: Clu
         carl.say("MOVE 9")
         dora.until("TURN")
         other = sites[1]
-        assert (plies(other, numbers["one"]), plies(other, numbers["two"])) == (["7"], ["9"])
+        assert (other.moves(1, numbers["one"]), other.moves(1, numbers["two"])) == (["7"], ["9"])
         one.end(signal.SIGKILL)
         gone = f"127.0.0.1:{one.port}: cannot be reached: Connection refused"
         shown = next(
@@ -223,7 +228,7 @@ def test_two_servers_and_two_sites_over_postgresql(tmp_path: Path, postgres: Clu
         assert shown["running"] == []
         dora.say("MOVE 10")
         carl.until("TURN")
-        assert plies(other, numbers["two"]) == ["9", "10"]
+        assert other.moves(2, numbers["two"]) == ["9", "10"]
         for player in (ann, bob):
             player.close()
         again = stack.enter_context(server("one", "--port", port))
@@ -237,7 +242,7 @@ def test_two_servers_and_two_sites_over_postgresql(tmp_path: Path, postgres: Clu
         ann.until("TURN")
         other.process.kill()
         assert fresh.until(f"contest?contest={numbers['one']}", live=None)["running"] != []
-        assert plies(fresh, numbers["one"]) == ["7", "8"]
+        assert fresh.moves(2, numbers["one"]) == ["7", "8"]
         assert fresh.get(f"contests/{numbers['two']}/state/g1.json") == {"state": "unknown"}
         for player in (ann, bob, carl, dora):
             player.close()
