@@ -13,7 +13,7 @@ import msgpack
 
 from arena_server.core.journal import Entry
 from arena_server.store.chain import add_checksum, verify_checksum
-from arena_server.store.database import CONNECT_TIMEOUT_S, Postgres
+from arena_server.store.database import BUSY_TIMEOUT_S, CONNECT_TIMEOUT_S, Postgres
 from arena_server.store.head import HeadFile
 from arena_server.store.ownership import Claim
 
@@ -104,8 +104,11 @@ class SqliteAppender(JournalAppender):
 
     def __init__(self, path: Path, claim: Claim, place: int, lock: Lock, head: HeadFile) -> None:
         super().__init__(claim, place, lock, head)
-        self._connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
-        for pragma in ("synchronous=NORMAL", "wal_autocheckpoint=0"):
+        # The first access waits: SQLite locks the file for a moment whenever a reader closes it.
+        self._connection = sqlite3.connect(
+            path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
+        )
+        for pragma in ("synchronous=NORMAL", "wal_autocheckpoint=0", "busy_timeout=0"):
             self._connection.execute(f"PRAGMA {pragma}").close()
 
     def _insert(self, values: _Values) -> bool:

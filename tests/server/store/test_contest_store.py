@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from threading import Lock
 
 import pytest
 from sqlalchemy import Connection, text
@@ -17,6 +20,8 @@ from arena_server.core.journal import Entry, Live, PastGame
 from arena_server.errors import StoreError
 from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import ContestHeader, Database
+from arena_server.store.head import HeadFile
+from arena_server.store.journal import SqliteAppender
 from arena_server.store.reader import Results
 from arena_server.store.schema import open_engine
 from arena_server.store.unfinished import UnfinishedContest
@@ -293,6 +298,36 @@ def test_sqlite_keeps_its_journal_in_a_table_of_its_own(tmp_path: Path) -> None:
     resumed(tmp_path / "arena.db")
     with closing(sqlite3.connect(tmp_path / "arena.db")) as other:
         assert other.execute("SELECT count(*) FROM journal").fetchone() == (0,)
+
+
+def test_readers_that_come_and_go_do_not_stop_a_server_that_begins(tmp_path: Path) -> None:
+    """SQLite locks a file for a moment when it is opened or closed, and refuses who does not wait."""
+    path = tmp_path / "arena.db"
+    over = threading.Event()
+
+    def read() -> None:
+        while not over.is_set():
+            with closing(sqlite3.connect(path, timeout=PATIENCE_S)) as reader:
+                reader.execute("PRAGMA schema_version").fetchall()
+
+    header = opening()
+    with (
+        ContestStore(path) as store,
+        ThreadPoolExecutor(4) as readers,
+        closing(HeadFile(path, 1, "x")) as head,
+    ):
+        store.find(header)
+        with store.transaction():
+            store.enter(header, header.config)
+        assert store.appender is not None
+        found = [readers.submit(read) for _ in range(4)]
+        try:
+            for _ in range(300):
+                SqliteAppender(path, store.appender._claim, 0, Lock(), head).close()
+        finally:
+            over.set()
+        for each in found:
+            each.result()
 
 
 def test_a_database_of_another_program_on_a_server_is_refused(postgres: Cluster) -> None:
