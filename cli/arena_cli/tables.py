@@ -98,13 +98,14 @@ class ResultTable:
         """The table alone, for a terminal; a narrow one has a line for each word of a head."""
         from rich import box
         from rich.table import Table as RichTable
+        from rich.text import Text
 
         table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
         for column in self.columns:
             head = column.name.replace("-", "-\n").replace(" ", "\n") if narrow else column.name
             table.add_column(head, justify="left" if column.is_text else "right", no_wrap=True)
         for row in self.rows:
-            table.add_row(*map(_text, row))
+            table.add_row(*(Text(_text(cell)) for cell in row))  # a plain text would be read as markup
         return table
 
     def print(self, form: OutputFormat = OutputFormat.TABLE) -> None:
@@ -130,10 +131,12 @@ class ResultTable:
         if not console.is_terminal:
             console.width = PLAIN_WIDTH
         table = self.as_rich()
-        if width(table) > console.width:
+        needed = width(table)
+        if needed > console.width:
             table = self.as_rich(narrow=True)
+            needed = width(table)
         # A cut name or number would be another one: lines that are too long are the terminal's to wrap.
-        console.width = max(console.width, width(table))
+        console.width = max(console.width, needed)
         console.print(self.title, markup=False, soft_wrap=True)
         console.print(table)
         for note in self.notes:
