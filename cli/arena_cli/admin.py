@@ -65,6 +65,8 @@ DONE = {
     "remove": "removed {}: its running games are void, and no other is played; its results stand",
     "token": "{} has a new token, which is shown only now: {token}; the old one and its connections are dead",
 }
+#: Of `add` where versions of late entrants are sent.
+SENT = "added: {} plays when a version is sent (arena submit); its token, which is shown only now: {token}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,11 +167,12 @@ def command(
     more |= asdict(bot) if order == "add" else {}
     verb = order if meant.worker is None else VOID_WORKER
     answer = client.order(access, verb, about, where.contest, **more)
-    made = {key: answer[key] for key in ("token", "link", "until") if key in answer}
+    made = {key: answer[key] for key in ("token", "submit", "link", "until") if key in answer}
     if as_json:
         print_json({"order": verb, "target": about or None, "done": True} | made)
     else:
-        typer.echo(DONE[verb].format(about, **made))
+        done = SENT if made.get("submit") else DONE[verb]
+        typer.echo(done.format(about, **made))
 
 
 def _access(where: Where) -> Access:

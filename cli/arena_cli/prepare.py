@@ -153,7 +153,7 @@ def _submissions(
     paths: Sequence[Path], files: Sequence[ContestFile], options: ServeOptions
 ) -> list[SubmissionSetup]:
     """The contests with bots that are sent by their authors. Raises ConfigError."""
-    if not any(bot.submit for file in files for bot in file.bot):
+    if not any(file.takes_versions for file in files):
         return []
     from arena_server.config_file import submissions_of
     from arena_server.store.database import database_of
@@ -197,8 +197,9 @@ def open_ports(
         if persons and ports.site is None:
             raise ConfigError(f"bot {persons[0].name}: a person plays on the web page; serve it")
         if submissions and ports.site is None:
-            name = next(iter(submissions[0].bots))
-            raise ConfigError(f"bot {name}: submit: versions are sent to the web page; serve it")
+            name = next(iter(submissions[0].bots), None)
+            what = "submissions: late" if name is None else f"bot {name}: submit"
+            raise ConfigError(f"{what}: versions are sent to the web page; serve it")
     except ArenaError:
         sock.close()
         raise
@@ -255,7 +256,13 @@ def _expand(paths: Sequence[Path]) -> list[Path]:
 
 def _spec(file: ContestFile, options: ServeOptions) -> tuple[ContestSpec, list[Invitation]]:
     """The contest of a file, and the invitations of the persons who play in it."""
-    from arena_server.config_file import config_of, entrants_of, timetable_of, webhooks_of
+    from arena_server.config_file import (
+        config_of,
+        entrants_of,
+        late_versions_of,
+        timetable_of,
+        webhooks_of,
+    )
     from arena_server.spec import ContestSpec
     from arena_server.web.access import invite
 
@@ -275,6 +282,7 @@ def _spec(file: ContestFile, options: ServeOptions) -> tuple[ContestSpec, list[I
         timetable=timetable_of(file),
         webhooks=webhooks_of(file),
         contained=frozenset(bot.name for bot in file.bot if bot.in_container),
+        late=late_versions_of(file),
     )
     return spec, persons
 

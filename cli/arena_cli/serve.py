@@ -205,7 +205,8 @@ def _share_descriptors(prepared: Prepared) -> tuple[Prepared, int]:
     if ports.casual is not None:
         kept += ports.casual.limit * CASUAL_DESCRIPTORS
     seats = [seat for setup in prepared.submissions for seat in setup.bots.values()]
-    kept += sum(seat.slots for seat in seats) * BOT_DESCRIPTORS
+    late = sum(spec.late.most for spec in prepared.specs)
+    kept += (sum(seat.slots for seat in seats) + late) * BOT_DESCRIPTORS
     if ports.site is None:
         return prepared, kept
     descriptors = raise_descriptor_limit()

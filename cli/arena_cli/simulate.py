@@ -176,7 +176,7 @@ def _print(
     if rounds:
         rows.append(["first round ends", *_times(rounds[0].ends)])
     rows.append(["closed" if found.is_open else "duration", *_times(found.duration)])
-    count = f", {len(rounds)} rounds" if rounds else ""
+    count = "" if not rounds else ", 1 round" if len(rounds) == 1 else f", {len(rounds)} rounds"
     title = f"{contest.name}: {contest.game}, {contest.format} of {len(entrants)} bots{count}"
     heads = [Column("", is_text=True), *map(Column, ("1 of 10 below", "median", "9 of 10 below"))]
     ResultTable(title, heads, rows).print()

@@ -142,7 +142,7 @@ def _server_command(config: Path, file: ContestFile, options: TournamentOptions)
     if port is None:
         port = file.server.port if "port" in file.server.model_fields_set else 0
     # A person may take a while to open the link, an author to send a version, and its check takes minutes.
-    is_patient = file.contest.absent is not None or any(bot.person or bot.submit for bot in file.bot)
+    is_patient = file.contest.absent is not None or file.takes_versions or any(bot.person for bot in file.bot)
     values = {
         "--port": port,
         "--database": options.database,

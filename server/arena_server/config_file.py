@@ -6,7 +6,6 @@ file, the key, what was expected and what came.
 
 from __future__ import annotations
 
-import secrets
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -29,13 +28,12 @@ from arena_server.config_schema import (
     check_secret,
 )
 from arena_server.config_tables import ContainerTable, SubmissionsTable
-from arena_server.core.config import LONGEST_MS, ContestConfig, Entrant
-from arena_server.core.deal import token_digest
+from arena_server.core.config import LONGEST_MS, NO_TOKEN, ContestConfig, Entrant
 from arena_server.core.formats import FORMATS
 from arena_server.core.formats.base import Terms
 from arena_server.core.separation import check as check_stop
 from arena_server.errors import ConfigError
-from arena_server.spec import Webhook, fresh_seed
+from arena_server.spec import LateVersions, Webhook, fresh_seed
 from arena_server.submissions.rules import SubmissionSetup, SubmittedSeat
 from arena_server.timetable import Timetable, milliseconds, parse_hours
 
@@ -134,7 +132,7 @@ def entrants_of(file: ContestFile, hashes: Mapping[str, str] | None = None) -> l
         Entrant(
             bot.name,
             # A program that is sent has a token of its own each time it is started, and none before.
-            token_digest(secrets.token_hex(16)) if bot.submit else bot.token_sha256 or given.get(bot.name),
+            NO_TOKEN if bot.submit else bot.token_sha256 or given.get(bot.name),
             concurrency=bot.concurrency,
             owner=bot.owner or "",
             author=bot.author,
@@ -147,8 +145,13 @@ def entrants_of(file: ContestFile, hashes: Mapping[str, str] | None = None) -> l
     ]
 
 
+def late_versions_of(file: ContestFile) -> LateVersions:
+    """How many bots that come late are sent by their authors, and how they play."""
+    return LateVersions(file.submissions.late, file.container.limits().ponder)
+
+
 def submissions_of(file: ContestFile, path: Path, beside: Path | None) -> SubmissionSetup | None:
-    """The bots of the contest of `path` whose authors send them; None without any.
+    """The bots of the contest of `path` whose authors send them; None if there are none, and none come late.
 
     Their versions are kept in the folder `beside`, unless the file names one. Raises ConfigError without
     both.
@@ -158,9 +161,9 @@ def submissions_of(file: ContestFile, path: Path, beside: Path | None) -> Submis
         for bot in file.bot
         if bot.submit
     }
-    if not seats:
-        return None
     table = file.submissions
+    if not (seats or table.late):
+        return None
     folder = beside if table.folder is None else path.parent / table.folder
     if folder is None:
         raise ConfigError(
@@ -169,6 +172,7 @@ def submissions_of(file: ContestFile, path: Path, beside: Path | None) -> Submis
     return SubmissionSetup(
         contest=file.contest.name,
         bots=seats,
+        late=SubmittedSeat(1, file.container.limits()),
         rules=table.rules(),
         folder=folder.resolve(),
         config=path.resolve(),

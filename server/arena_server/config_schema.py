@@ -401,6 +401,11 @@ class ContestFile(FileTable):
     bot: list[BotTable] = Field(max_length=MAX_BOTS)
     webhook: list[WebhookTable] = Field(default_factory=list, max_length=8)
 
+    @property
+    def takes_versions(self) -> bool:
+        """Whether authors send versions of bots, or may send some later."""
+        return self.submissions.late > 0 or any(bot.submit for bot in self.bot)
+
     @field_validator("webhook")
     @classmethod
     def _check_urls_differ(cls, hooks: list[WebhookTable]) -> list[WebhookTable]:

@@ -96,6 +96,8 @@ class ContainerTable(FileTable):
         return replace(default, **{key: value for key, value in given.items() if value is not None})
 
 
+#: Each has a container that waits for its games.
+MOST_LATE: Final = 500
 _RULES: Final = SubmissionRules()
 _IMAGE: Final = re.compile(r"[a-z0-9][A-Za-z0-9._/:@-]{0,199}")
 
@@ -114,6 +116,8 @@ class SubmissionsTable(FileTable):
     size: int = _RULES.limits.packed
     per_hour: int = Field(default=_RULES.per_hour, ge=1, le=1000)
     versions: int = Field(default=_RULES.versions, ge=1, le=10_000)
+    #: How many bots that are added or invited during the contest are sent by their authors, too.
+    late: int = Field(default=0, ge=0, le=MOST_LATE)
     freeze: datetime | None = None
 
     _moments = field_validator("freeze", mode="before")(check_moment)

@@ -29,6 +29,14 @@ class Webhook:
     events: frozenset[str] = frozenset(WEBHOOK_EVENTS)
 
 
+@dataclass(frozen=True, slots=True)
+class LateVersions:
+    """At most `most` bots that come late are sent by their authors; `ponders` is as in `config.Entrant`."""
+
+    most: int = 0
+    ponders: bool = True
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContestSpec:
     """What is played, and who may log in.
@@ -38,8 +46,9 @@ class ContestSpec:
     bots, None without. A contest that is not `listed` has to be named in HELLO, no ERROR,
     page or report names it, and its host neither waits for it nor ends with it. The `timetable`
     may be another when the contest goes on, but for `freeze_at`, which is that of the config. `contained`
-    has the bots that run in containers where they are started together with the contest. With
-    `workers` these play its games, and no bot logs in.
+    has the bots that run in containers where they are started together with the contest. As far as `late`
+    allows it, versions are sent of a bot that is added during the contest. With `workers` these play its
+    games, and no bot logs in.
     """
 
     config: ContestConfig
@@ -51,6 +60,7 @@ class ContestSpec:
     timetable: Timetable = field(default_factory=Timetable)
     webhooks: Sequence[Webhook] = ()
     contained: frozenset[str] = frozenset()
+    late: LateVersions = LateVersions()
     workers: Workers | None = None
 
     @property

@@ -43,6 +43,11 @@ def test_the_plan_for_a_person(plan: Path, shell: Shell) -> None:
     assert not list(plan.parent.glob("*.db")), "nothing is stored"
 
 
+def test_a_single_round(plan: Path, shell: Shell) -> None:
+    change(plan, "games_per_pair = 4", 'format = "swiss"\nrounds = 1')
+    assert shell("simulate", "plan.toml").out.splitlines()[0] == "trial: insertion, swiss of 4 bots, 1 round"
+
+
 def test_the_plan_for_a_program(plan: Path, shell: Shell) -> None:
     first, second, other = (
         json.loads(shell("simulate", "plan.toml", "--json", "--seed", seed, "--runs", "7").out)

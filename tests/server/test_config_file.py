@@ -10,16 +10,17 @@ import pytest
 from arena_server.config_file import (
     config_of,
     entrants_of,
+    late_versions_of,
     load_contest,
     parse_contest,
     submissions_of,
     timetable_of,
     webhooks_of,
 )
-from arena_server.core.config import LONGEST_MS
+from arena_server.core.config import LONGEST_MS, NO_TOKEN
 from arena_server.errors import ConfigError
 from arena_server.launch.sandbox import ContainerLimits
-from arena_server.spec import Webhook
+from arena_server.spec import LateVersions, Webhook
 from arena_server.submissions.rules import SubmittedSeat
 from arena_server.timetable import Timetable, parse_hours
 
@@ -217,7 +218,7 @@ def test_no_clock_is_the_longest_one() -> None:
 class TestSubmissions:
     BOTS = (
         '[[bot]]\nname = "a"\n[[bot]]\nname = "b"\nsubmit = true\nconcurrency = 2\ncpus = 0.5\n'
-        f'token_sha256 = "{"0" * 64}"'
+        f'token_sha256 = "{"1" * 64}"'
     )
 
     def test_the_bots_whose_authors_send_them(self, tmp_path: Path) -> None:
@@ -237,14 +238,22 @@ class TestSubmissions:
         with pytest.raises(ConfigError, match=r"^c\.toml: submissions\.folder: expected a folder"):
             submissions_of(file, Path("c.toml"), None)
 
+    def test_those_that_come_late_have_the_limits_of_all(self, tmp_path: Path) -> None:
+        more = '[submissions]\nlate = 3\n[container]\nmemory = "64MB"\nponder = "off"'
+        file = parse_contest(toml(more=more), "c.toml")
+        assert (file.takes_versions, late_versions_of(file)) == (True, LateVersions(3, ponders=False))
+        setup = submissions_of(file, tmp_path / "c.toml", tmp_path / "beside")
+        assert setup is not None
+        assert (setup.bots, setup.seat("a").limits.memory) == ({}, 64_000_000)
+
     def test_none_is_sent(self) -> None:
         assert submissions_of(parse_contest(toml(), "c.toml"), Path("c.toml"), None) is None
 
     def test_only_what_the_server_starts_logs_in_to_play(self) -> None:
         remote, sent = entrants_of(parse_contest(toml(bots=self.BOTS), "c.toml"))
         assert (remote.token_sha256, remote.author_sha256) == (None, None)
-        assert sent.author_sha256 == "0" * 64
-        assert sent.token_sha256 not in (None, "0" * 64)
+        assert sent.author_sha256 == "1" * 64
+        assert sent.token_sha256 == NO_TOKEN
 
 
 @pytest.mark.parametrize(

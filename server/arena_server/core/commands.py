@@ -176,14 +176,14 @@ class Commands:
             self._entrants.remove(self._entrants.find(command.target), now)
             return
         entrant = command.entrant
-        if entrant is None or entrant.name != command.target or entrant.token_sha256 is None:
+        if entrant is None or entrant.name != command.target or entrant.key_sha256 is None:
             raise CommandError(f"{command.verb} needs the token of {command.target!r:.40}")
         if command.verb == "add":
             self._entrants.add(entrant, now)
         elif command.verb == "register":
             self._register(entrant, command, now)
         else:
-            self._entrants.set_token(self._entrants.find(entrant.name), entrant.token_sha256, now)
+            self._entrants.set_token(self._entrants.find(entrant.name), entrant.key_sha256, now)
 
     def _register(self, entrant: Entrant, command: Command, now: int) -> None:
         invited = self.invites.find(command.code, command.at)

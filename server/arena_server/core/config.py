@@ -23,6 +23,10 @@ class ContestConfigError(UserError, ValueError):
     exit_code = 2
 
 
+#: The digest of no token: who has it logs in by none.
+NO_TOKEN: Final = "0" * 64
+
+
 @dataclass(frozen=True, slots=True)
 class Entrant:
     """A name that may log in. Without `token_sha256` (hexadecimal) the name alone suffices.
@@ -44,6 +48,11 @@ class Entrant:
     url: str = ""
     author_sha256: str | None = None
     ponders: bool = field(default=True, kw_only=True)
+
+    @property
+    def key_sha256(self) -> str | None:
+        """The digest of the token that its author has."""
+        return self.author_sha256 or self.token_sha256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

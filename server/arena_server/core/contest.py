@@ -117,14 +117,14 @@ class Contest:
         self._handlers = Handlers(
             config, self._connections, authenticator, self._games, self._seat_lines, self.output
         )
-        self._entrants = Entrants(authenticator, self._games, self._connections, self.output)
-        self._commands = Commands(self._games, self._entrants, self.output)
+        self.entrants = Entrants(authenticator, self._games, self._connections, self.output)
+        self._commands = Commands(self._games, self.entrants, self.output)
         self._stopping = False
         self._ended: str | None = None
         self._end_reported = False
         self._missing_at_end: tuple[str, ...] = ()
         if past is not None:
-            recover(past, self._games, self._commands, self._entrants, now)
+            recover(past, self._games, self._commands, self.entrants, now)
         self._games.validations.begin(self._bots, now)
         self._connections.set_waits(self._commands.may_start, self._bots, now)
         if self._leased is not None:
@@ -133,7 +133,7 @@ class Contest:
     @property
     def slots(self) -> int:
         """How many connections its bots may have."""
-        return self._entrants.slots
+        return self.entrants.slots
 
     def holds(self, conn: int) -> bool:
         """Whether a connection that was passed on is still open."""
@@ -346,7 +346,7 @@ class Contest:
 
     def _obey(self, command: Command | Observe | Replace, now: int) -> None:
         if isinstance(command, Replace):
-            self._entrants.replace(command, now)
+            self.entrants.replace(command, now)
         elif isinstance(command, Observe):
             self._games.spectators.observe(now, on=command.on)
             self.output.effects.append(Reply(command.number))
@@ -359,7 +359,7 @@ class Contest:
 
     def _start_and_end(self, now: int) -> None:
         self._games.changed = False  # all that can start will be started now
-        self._entrants.succeed(now)
+        self.entrants.succeed(now)
         may_start = self._commands.may_start
         self._connections.set_waits(may_start, self._bots, now)
         goes_on = not self._stopping and self._ended is None and may_start

@@ -14,7 +14,7 @@ from arena_server.core.connections import Connections
 from arena_server.core.events import Replace
 from arena_server.core.formats.base import FormatError
 from arena_server.core.games import GameManager
-from arena_server.core.journal import Joined, JournalError, Left, TokenSet, TrialSet
+from arena_server.core.journal import Joined, JournalError, Left, Sent, TokenSet, TrialSet
 from arena_server.core.log_events import BotJoined, BotLeft, BotReplaced
 from arena_server.core.login import Authenticator, is_digest
 from arena_server.core.peers import Bot, Outbox
@@ -61,19 +61,25 @@ class Entrants:
         if name in self._authenticator.bots:
             raise CommandError(f"{name} is a bot of this contest already")
 
+    @property
+    def sent(self) -> dict[str, bool]:
+        """The bots whose versions are sent by their authors, and whether each takes part."""
+        roster = self._authenticator.roster
+        return {bot.name: not bot.withdrawn for bot in roster if bot.author_sha256 is not None}
+
     # -- orders
 
     def add(self, entrant: Entrant, now: int) -> None:
         """A late entrant, or one that has left and comes again with a new token."""
-        assert entrant.token_sha256 is not None
+        assert entrant.key_sha256 is not None
         known = self._authenticator.bots.get(entrant.name)
         if known is not None and not known.withdrawn:
             raise CommandError(f"{entrant.name} is a bot of this contest already")
         bot = self._enter(entrant, now) if known is None else self._readmit(known, now)
         self._games.fixtures.note_total()
         self._count_slots()
-        bot.set_token(entrant.token_sha256)
-        self._out.fact(TokenSet(bot.name, entrant.token_sha256))
+        bot.set_token(entrant.key_sha256)
+        self._out.fact(TokenSet(bot.name, entrant.key_sha256))
         self._connections.absent_from(bot, now)
         self._games.update_free_slots(bot, now)
         self._out.effects.append(BotJoined(bot.name))
@@ -92,6 +98,8 @@ class Entrants:
         self._games.validations.enter(bot)
         details = entrant.owner, entrant.author, entrant.language, entrant.url
         self._out.fact(Joined(bot.name, first, entrant.concurrency, *details))
+        if entrant.author_sha256 is not None:
+            self._out.fact(Sent(bot.name, entrant.ponders))
         return bot
 
     def _readmit(self, bot: Bot, now: int) -> Bot:
@@ -200,6 +208,10 @@ class Entrants:
             raise JournalError(str(error)) from None
         self._games.validations.enter(bot)
         self._count_slots()
+
+    def restore_sent(self, sent: Sent) -> None:
+        """Take the way in which a late entrant plays; its token follows. Raises JournalError."""
+        self.known(sent.name).take_versions(ponders=sent.ponders)
 
     def restore_left(self, name: str, left: bool) -> None:
         """Take what the journal says of a bot; its games are `Fixtures.recall`'s."""

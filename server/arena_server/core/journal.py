@@ -186,6 +186,16 @@ class Joined(NamedTuple):
     url: str
 
 
+class Sent(NamedTuple):
+    """Versions of a late entrant are sent by its author, and run by the server.
+
+    `ponders` is as in `config.Entrant`; the next TokenSet is the author's.
+    """
+
+    name: str
+    ponders: bool
+
+
 class Left(NamedTuple):
     """Whether a bot is withdrawn from the contest."""
 
@@ -269,6 +279,7 @@ ContestFact = (
     | Walkover
     | RunStateSet
     | Joined
+    | Sent
     | Left
     | Extended
     | TotalSet
@@ -302,6 +313,7 @@ KIND_OF: Final[dict[type, str]] = {
     Walkover: "walkover",
     RunStateSet: "run-state",
     Joined: "joined",
+    Sent: "sent",
     Left: "left",
     Extended: "extended",
     TotalSet: "games",
@@ -339,6 +351,7 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
     "walkover": (Walkover, (int, _NAMES)),
     "run-state": (RunStateSet, (str, str)),
     "joined": (Joined, (str, int, int, str, str, str, str)),
+    "sent": (Sent, (str, bool)),
     "left": (Left, (str, bool)),
     "extended": (Extended, (int, int, int)),
     "games": (TotalSet, (str, int)),

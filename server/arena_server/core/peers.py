@@ -9,6 +9,7 @@ from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.messages import Error, ServerMessage
 from arena_protocol.session import ServerSession
 from arena_server.core.clock import LagEstimate
+from arena_server.core.config import NO_TOKEN
 from arena_server.core.deadlines import DeadlineKind
 from arena_server.core.effects import CloseConnection, Effect, Mute, Send, SetFrozen, TurnMark, Unmute
 from arena_server.core.journal import CONTEST, ContestFact, Entry, FormerKeys, ResumeKeys, entry_of
@@ -113,6 +114,11 @@ class Bot(Participant):
     def open_slots(self, key: int, count: int) -> None:
         """Make its slots; the first of them has the key `key`."""
         self.slots += (Slot(key + at, self, at + 1) for at in range(count))
+
+    def take_versions(self, *, ponders: bool) -> None:
+        """Its programs are versions that the server starts; until the first one no token logs it in."""
+        self.token_sha256 = self.author_sha256 = NO_TOKEN
+        self.ponders = ponders
 
     def set_token(self, digest: str) -> None:
         """Only the token of this digest logs it in from now on, or opens its log if its versions are sent."""

@@ -43,6 +43,7 @@ from arena_server.core.journal import (
     Repeat,
     ResumeKeys,
     RunStateSet,
+    Sent,
     Separated,
     Started,
     TokenSet,
@@ -111,6 +112,8 @@ def _recover_contest(
             case Joined() as joined:
                 entrants.restore_joined(joined)
                 facts.append(joined)
+            case Sent() as sent:
+                entrants.restore_sent(sent)
             case Left(name, left) as leaving:
                 entrants.restore_left(name, left)
                 facts.append(leaving)

@@ -28,7 +28,7 @@ from typing import Final, Self
 from arena_server.launch import relay
 from arena_server.launch.base import BotEnded, Launcher, LaunchError, LocalBot, Running
 from arena_server.launch.cgroup import ControlGroup, CpuTime
-from arena_server.launch.docker import Docker
+from arena_server.launch.docker import ANSWER_S, Docker
 from arena_server.launch.process import LAST_LINES, Child, ProcessLauncher
 from arena_server.launch.sandbox import MB, ContainerLimits, Sandbox
 
@@ -246,8 +246,9 @@ async def _finish(sweeper: Child) -> None:
     assert sweeper.process.stdin is not None
     sweeper.process.stdin.write(b"done\n")
     sweeper.process.stdin.close()
-    await sweeper.wait()
-    await sweeper.end()
+    with suppress(TimeoutError):  # the engine hangs: the next run removes what is left
+        await asyncio.wait_for(sweeper.wait(), ANSWER_S)
+    await sweeper.end(grace=0)
 
 
 @dataclass(frozen=True, slots=True)

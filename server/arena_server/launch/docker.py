@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,6 +18,14 @@ ENGINE_VARIABLES = ("DOCKER_HOST", "DOCKER_CONFIG", "DOCKER_CONTEXT", "DOCKER_CE
 BUILD_LIMITS = ("--memory", "1g", "--memory-swap", "1g", "--cpu-period", "100000", "--cpu-quota", "100000")
 #: Seconds for the end of a command whose answer is not wanted any more.
 CALL_GRACE_S = 5.0
+#: Seconds for the engine's answer, and for one that fetches or builds an image. Starting or removing a
+#: container takes well under a second on an idle machine: an engine that needs so long hangs.
+ANSWER_S = 60.0
+IMAGE_S = 3600.0
+
+
+class NoAnswerError(LaunchError):
+    """The engine hangs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +43,12 @@ class Docker:
         own = os.environ
         return inherited(own) | {name: own[name] for name in ENGINE_VARIABLES if name in own}
 
-    async def call(self, *words: str) -> str:
-        """Run `docker WORDS` and return its stdout. Raises LaunchError with its last line if it fails."""
-        call = asyncio.ensure_future(self._call(words))
+    async def call(self, *words: str, seconds: float | None = None) -> str:
+        """Run `docker WORDS` and return its stdout, after ANSWER_S `seconds` at most.
+
+        Raises LaunchError with its last line if it fails, NoAnswerError if it takes longer.
+        """
+        call = asyncio.ensure_future(self._call(words, ANSWER_S if seconds is None else seconds))
         try:
             return await asyncio.shield(call)
         except asyncio.CancelledError:
@@ -46,7 +58,7 @@ class Docker:
             await asyncio.gather(call, return_exceptions=True)
             raise
 
-    async def _call(self, words: Sequence[str]) -> str:
+    async def _call(self, words: Sequence[str], seconds: float) -> str:
         try:
             process = await asyncio.create_subprocess_exec(
                 *self.words(*words),
@@ -54,18 +66,26 @@ class Docker:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
+                # Ctrl-C in the terminal is for us: it may be removing a container.
+                start_new_session=True,
             )
         except OSError as error:
             raise LaunchError(
                 f"{self.program}: {error.strerror}; bots in containers need a Docker engine"
             ) from None
         try:
-            out, errors = await process.communicate()
-        except asyncio.CancelledError:
-            with suppress(ProcessLookupError):
-                process.kill()
-            await process.communicate()
-            raise
+            async with asyncio.timeout(seconds):
+                out, errors = await process.communicate()
+        except TimeoutError:
+            raise NoAnswerError(
+                f"the Docker engine did not answer {self.program} {words[0]} within {seconds:g} s; "
+                f"see {self.program} info, and restart it"
+            ) from None
+        finally:
+            if process.returncode is None:  # the engine hangs, or the call was cancelled
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                await process.communicate()
         if process.returncode:
             raise LaunchError(
                 _last_line(errors) or f"{self.program} {words[0]} ended with {process.returncode}"
@@ -92,13 +112,15 @@ class Docker:
         """Return the digest of an image, which is fetched if it is not here. Raises LaunchError."""
         try:
             return await self.call("image", "inspect", "--format", "{{.Id}}", name)
+        except NoAnswerError:
+            raise
         except LaunchError:
-            await self.call("pull", "--quiet", name)
+            await self.call("pull", "--quiet", name, seconds=IMAGE_S)
             return await self.call("image", "inspect", "--format", "{{.Id}}", name)
 
     async def build(self, folder: str) -> str:
         """Build the image of a folder with a Dockerfile, and return its digest. Raises LaunchError."""
-        return (await self.call("build", "--quiet", folder)).splitlines()[-1]
+        return (await self.call("build", "--quiet", folder, seconds=IMAGE_S)).splitlines()[-1]
 
     def strangers_build(self, folder: str, digest: str, tag: str, *, network: bool) -> list[str]:
         """The command that builds the image of a stranger, tags it and writes its digest to a file.
@@ -113,7 +135,7 @@ class Docker:
         """Remove all containers with this label."""
         found = (await self.call("ps", "--all", "--quiet", "--filter", f"label={label}")).split()
         if found:
-            await self.call("rm", "--force", "--volumes", *found)
+            await self.call("rm", "--force", "--volumes", *found, seconds=ANSWER_S + len(found))
 
 
 def _last_line(errors: bytes) -> str:

@@ -138,7 +138,7 @@ class Child:
         status = await self.process.wait()
         self._reading.cancel()
         # Not `suppress(CancelledError)`: who waits here may be cancelled, too.
-        await asyncio.wait([self._reading])
+        await asyncio.gather(self._reading, return_exceptions=True)
         if self._log is not None:
             self._log.close()
         return status

@@ -30,8 +30,6 @@ LOW_PRIORITY: Final = ("nice", "-n", "10")
 GRACE_S: Final = 5.0
 #: What is kept of a line of output.
 LINE_CHARACTERS: Final = 500
-#: Seconds for the engine's answers about an image.
-ENGINE_S: Final = 60.0
 
 Say = Callable[[str], None]
 
@@ -111,12 +109,9 @@ class EngineExaminer:
 
     async def _ask(self, *words: str) -> str:
         try:
-            async with asyncio.timeout(ENGINE_S):
-                return await self.docker.call(*words)
+            return await self.docker.call(*words)
         except LaunchError as error:
             raise RejectedError(str(error)) from None
-        except TimeoutError:
-            raise RejectedError(f"no answer from the engine within {ENGINE_S:.0f} s") from None
 
 
 def tag_of(contest: str, bot: str, number: int) -> str:

@@ -18,6 +18,8 @@ from typing import Final
 from arena_server.core.deal import token_digest
 from arena_server.core.events import Event, Replace
 from arena_server.core.log_events import (
+    BotJoined,
+    BotLeft,
     BotReplaced,
     GameOver,
     GameResumed,
@@ -54,13 +56,24 @@ def noted(name: str, fact: VersionFact) -> SubmissionNoted:
 class ContestLink(ContestObserver):
     """Between a contest on the host's loop and its submitted bots on this one."""
 
-    def __init__(self, host_loop: asyncio.AbstractEventLoop, loop: asyncio.AbstractEventLoop) -> None:
-        """`loop` is that of the submissions."""
+    def __init__(
+        self,
+        host_loop: asyncio.AbstractEventLoop,
+        loop: asyncio.AbstractEventLoop,
+        enter: Callable[[str, bool], None],
+    ) -> None:
+        """`loop` is that of the submissions.
+
+        `enter` is called there with each bot whose versions are sent, and whether it has joined just now.
+        """
         self._host_loop = host_loop
         self._loop = loop
+        self._enter = enter
         self._hosted: HostedContest | None = None
         self.games = ObservedGames(self.feed)
         self.bots: dict[str, DeployedBot] = {}
+        #: Each bot whose versions are sent, with whether it takes part from now on.
+        self.news: asyncio.Queue[tuple[str, bool]] = asyncio.Queue()
         self._orders = Orders()
         #: The contest has begun, and takes events; it is over.
         self.begun, self.over = asyncio.Event(), asyncio.Event()
@@ -81,6 +94,10 @@ class ContestLink(ContestObserver):
             case BotReplaced(name, version) if name in self.bots:
                 self.bots[name].replaced(version)
 
+    def _hear(self, name: str, takes_part: bool, joined: bool) -> None:
+        self._enter(name, joined)
+        self.news.put_nowait((name, takes_part))
+
     def _obey(self, order: Order) -> None:
         name, slot = program_of(order)
         answered = partial(_call, self._host_loop, self._contained.answered)
@@ -95,12 +112,26 @@ class ContestLink(ContestObserver):
         self._contained = ContainedBots(hosted, self.bots, lambda order: _call(self._loop, self._obey, order))
 
     def started(self) -> None:
+        for name, takes_part in self._sent.items():
+            _call(self._loop, self._hear, name, takes_part, False)
         _call(self._loop, self.begun.set)
+
+    @property
+    def _sent(self) -> Mapping[str, bool]:
+        assert self._hosted is not None
+        assert self._hosted.contest is not None
+        return self._hosted.contest.entrants.sent
 
     def stored(self) -> None:
         _call(self._loop, self.over.set)
 
     def happened(self, event: LogEvent) -> None:
+        match event:
+            # Before the answer to the order: its author has no token yet.
+            case BotJoined(name) if name in self._sent:
+                _call(self._loop, self._hear, name, True, True)
+            case BotLeft(name) if name in self._sent:
+                _call(self._loop, self._hear, name, False, False)
         if isinstance(event, LoggedIn | GameStarted | GameResumed | GameOver | BotReplaced):
             _call(self._loop, self._take, event)
 

@@ -47,7 +47,7 @@ class SubmittedSeat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmissionSetup:
-    """The bots of one contest whose authors send them.
+    """The bots of one contest whose authors send them; a later one runs in the seat `late`.
 
     `folder` is where their versions are kept, `config` the file of the contest, which plays `game` with so
     many `seats`.
@@ -55,8 +55,13 @@ class SubmissionSetup:
 
     contest: str
     bots: Mapping[str, SubmittedSeat]
+    late: SubmittedSeat = SubmittedSeat()
     rules: SubmissionRules
     folder: Path
     config: Path
     game: str
     seats: int
+
+    def seat(self, bot: str) -> SubmittedSeat:
+        """How a bot runs."""
+        return self.bots.get(bot, self.late)

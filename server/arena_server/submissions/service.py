@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from arena_server.submissions.admission import Examiner, RejectedError, printable, tag_of
 from arena_server.submissions.rules import UPLOADS, SubmissionRules, SubmissionSetup
-from arena_server.submissions.store import VersionStore
+from arena_server.submissions.store import VersionStore, set_aside
 from arena_server.submissions.versions import (
     STAGES,
     ImageBuilt,
@@ -108,23 +108,43 @@ class SubmissionService:
         examiners: Mapping[str, Examiner],
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Read what is stored. `examiners` are by contest.
+        """Read what is stored of the bots of `setups`. `examiners` are by contest.
 
         Raises ArenaError for a folder that cannot be used, and for damage.
         """
         self._examiners = examiners
         self._clock = clock
+        self._setups = {setup.contest: setup for setup in setups}
         self._waiting: asyncio.Queue[tuple[SubmittedBot, int]] = asyncio.Queue()
-        self.bots: Mapping[Key, SubmittedBot] = {
-            (setup.contest, name): SubmittedBot(
-                (setup.contest, name), VersionStore(setup.folder / setup.contest / name), setup.rules
-            )
-            for setup in setups
-            for name in setup.bots
-        }
-        for bot in self.bots.values():
-            if (pending := bot.versions.pending) is not None:
-                self._waiting.put_nowait((bot, pending.number))
+        self.bots: dict[Key, SubmittedBot] = {}
+        #: Told of each fact of any bot, after it is durable.
+        self.watchers: list[Callable[[SubmittedBot, VersionFact], None]] = []
+        for setup in setups:
+            for name in setup.bots:
+                self.enter((setup.contest, name))
+
+    def enter(self, key: Key, *, joined: bool = False) -> None:
+        """One more bot, unless it is known; raises as `__init__`.
+
+        One that has `joined` just now begins without versions: those of its name are another author's, of an
+        earlier contest, and are set aside.
+        """
+        if key in self.bots:
+            return
+        contest, name = key
+        setup = self._setups[contest]
+        folder = setup.folder / contest / name
+        if joined:
+            set_aside(folder)
+        bot = SubmittedBot(key, VersionStore(folder), setup.rules)
+        bot.watchers.append(self._watch)
+        self.bots[key] = bot
+        if (pending := bot.versions.pending) is not None:
+            self._waiting.put_nowait((bot, pending.number))
+
+    def _watch(self, bot: SubmittedBot, fact: VersionFact) -> None:
+        for watcher in self.watchers:
+            watcher(bot, fact)
 
     def close(self) -> None:
         for bot in self.bots.values():
@@ -185,14 +205,21 @@ class SubmissionService:
     def _now(self) -> int:
         return int(self._clock() * 1000)
 
+    def _bot(self, key: Key) -> SubmittedBot:
+        """Raises RefusedError if its folder cannot be used."""
+        if key not in self.bots:
+            raise RefusedError("the server cannot keep versions of this bot; its log says why")
+        return self.bots[key]
+
     def rules(self, key: Key) -> SubmissionRules:
-        return self.bots[key].rules
+        """What may be sent of a bot. Raises RefusedError."""
+        return self._bot(key).rules
 
     # -- uploads
 
     def check_upload(self, key: Key) -> None:
         """Raise RefusedError unless the bot may send a version now."""
-        bot = self.bots[key]
+        bot = self._bot(key)
         self._check_open(bot)
         if bot.uploading:
             raise RefusedError("a version of this bot is being sent already")
@@ -212,8 +239,9 @@ class SubmissionService:
     def begin_upload(self, key: Key) -> Path:
         """The file to write; `end_upload` has to follow. Raises RefusedError."""
         self.check_upload(key)
-        self.bots[key].uploading = True
-        return self.bots[key].store.upload("upload")
+        bot = self._bot(key)
+        bot.uploading = True
+        return bot.store.upload("upload")
 
     def end_upload(
         self, key: Key, upload: Path, digest: str | None, size: int, listener: Listener
@@ -240,8 +268,8 @@ class SubmissionService:
     # -- what authors ask
 
     def document(self, key: Key) -> dict[str, Any]:
-        """The versions of a bot, and what it may send, as JSON types."""
-        bot = self.bots[key]
+        """The versions of a bot, and what it may send, as JSON types. Raises RefusedError."""
+        bot = self._bot(key)
         versions, rules = bot.versions, bot.rules
         return {
             "contest": key[0],
@@ -255,7 +283,7 @@ class SubmissionService:
 
     def log(self, key: Key, number: int) -> list[str]:
         """The output of the admission of a version. Raises RefusedError."""
-        bot = self.bots[key]
+        bot = self._bot(key)
         try:
             bot.versions.find(number)
         except VersionError as error:
@@ -264,7 +292,7 @@ class SubmissionService:
 
     def activate(self, key: Key, number: int | None) -> int:
         """Let a version play from the next game on, None for the one before. Raises RefusedError."""
-        bot, now = self.bots[key], self._now()
+        bot, now = self._bot(key), self._now()
         self._check_open(bot)
         try:
             versions = bot.versions

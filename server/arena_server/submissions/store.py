@@ -3,6 +3,7 @@
 FOLDER/CONTEST/BOT/versions.jsonl    the facts, a JSON object a line, synced
 FOLDER/CONTEST/BOT/3.tar.gz          the archive of version 3, there before its fact
 FOLDER/CONTEST/BOT/3.log             what its admission printed, for its author
+FOLDER/CONTEST/BOT~1/                what a bot of the same name had in an earlier contest
 FOLDER/CONTEST/BOT/*.part            an upload; removed at the next start
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from shutil import rmtree
 from typing import Final
@@ -21,6 +23,16 @@ from arena_server.submissions.versions import VersionError, VersionFact, Version
 _FACTS: Final = "versions.jsonl"
 #: What is kept of the output of an admission.
 LOG_BYTES: Final = 256 * 1024
+
+
+def set_aside(folder: Path) -> None:
+    """Give a folder of versions another name, `NAME~1` and so on, if it is there. Raises ArenaError."""
+    try:
+        if folder.exists():
+            names = (folder.with_name(f"{folder.name}~{number}") for number in count(1))
+            folder.rename(next(name for name in names if not name.exists()))
+    except OSError as error:
+        raise ArenaError(f"submissions: {folder}: cannot be renamed: {error.strerror}") from None
 
 
 class VersionStore:

@@ -11,8 +11,10 @@ import threading
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
+from functools import partial
 from typing import Final, Self
 
+from arena_server.errors import ArenaError
 from arena_server.host import Host
 from arena_server.launch.base import Launcher, LaunchError
 from arena_server.logs import Log, WebFault
@@ -46,10 +48,12 @@ class SubmissionThread:
         self._log = log
         host_loop = asyncio.get_running_loop()
         self._host_loop = host_loop
-        self._links = {setup.contest: ContestLink(host_loop, self.loop) for setup in setups}
+        self._links = {
+            setup.contest: ContestLink(host_loop, self.loop, partial(self._enter, setup.contest))
+            for setup in setups
+        }
         host.observe(HostLink(self._links))
-        for bot in self.service.bots.values():
-            bot.watchers.append(self._links[bot.key[0]].note)
+        self.service.watchers.append(lambda bot, fact: self._links[bot.key[0]].note(bot, fact))
         self._ready: asyncio.Future[None] = host_loop.create_future()
         self._main: asyncio.Task[None] | None = None
         self._thread = threading.Thread(target=self._run, name="submissions", daemon=True)
@@ -110,17 +114,32 @@ class SubmissionThread:
     async def _play(self, setup: SubmissionSetup, launcher: Launcher) -> None:
         """Run the bots of a contest until it is over."""
         link = self._links[setup.contest]
-        bots = [
-            DeployedBot(self.service.bots[setup.contest, name], seat, link, launcher)
-            for name, seat in setup.bots.items()
-        ]
-        tasks = [asyncio.create_task(bot.run()) for bot in bots]
+        playing = asyncio.create_task(self._play_all(setup, link, launcher))
         over = asyncio.create_task(link.over.wait())
         try:
-            done, _ = await asyncio.wait([over, *tasks], return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
+            await asyncio.wait([over, playing], return_when=asyncio.FIRST_COMPLETED)
+            if playing.done():
+                playing.result()
         finally:
-            for task in (over, *tasks):
+            for task in (over, playing):
                 task.cancel()
-            await asyncio.gather(over, *tasks, return_exceptions=True)
+            await asyncio.gather(over, playing, return_exceptions=True)
+
+    def _enter(self, contest: str, name: str, joined: bool) -> None:
+        try:
+            self.service.enter((contest, name), joined=joined)
+        except ArenaError as error:  # its folder cannot be used: the others play on
+            self._log.write(WebFault(str(error)))
+
+    async def _play_all(self, setup: SubmissionSetup, link: ContestLink, launcher: Launcher) -> None:
+        """Run each bot while it takes part; it ends by being cancelled."""
+        running: dict[str, asyncio.Task[None]] = {}
+        async with asyncio.TaskGroup() as group:
+            while True:
+                name, takes_part = await link.news.get()
+                if (task := running.pop(name, None)) is not None:
+                    task.cancel()
+                    await asyncio.wait([task])
+                if takes_part and (bot := self.service.bots.get((setup.contest, name))) is not None:
+                    deployed = DeployedBot(bot, setup.seat(name), link, launcher)
+                    running[name] = group.create_task(deployed.run())

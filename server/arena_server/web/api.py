@@ -128,10 +128,10 @@ class OrganiserApi:
             return await self._invite(contest, *make_invitation(target, who, at, order.get("reason", "")))
         # It is shown in this answer and nowhere else: the contest has its digest.
         token = secrets.token_hex(TOKEN_BYTES) if order["verb"] in TOKEN_ORDERS else None
-        entrant = None
-        if token is not None:
-            details = {key: order.get(key, "") for key in ("owner", "author", "language", "url")}
-            entrant = Entrant(target, token_digest(token), **details)  # type: ignore[arg-type] # texts
+        try:
+            entrant = None if token is None else await self._entrant(order, token_digest(token))
+        except NoPlaceError as error:
+            return JSONResponse({"error": str(error)}, 409)
         if order["verb"] == VOID_WORKER and (unknown := await self._unknown_worker(contest, target)):
             return JSONResponse({"error": unknown}, 409)
         command = Command(0, order["verb"], target, who, at, order.get("reason", ""), entrant)
@@ -143,7 +143,17 @@ class OrganiserApi:
         if problem is not None:
             return JSONResponse({"error": problem}, 409)
         headers = {"Cache-Control": "no-store"}
-        return JSONResponse({"done": True} | ({} if token is None else {"token": token}), headers=headers)
+        made = {} if token is None else {"token": token}
+        sent = {"submit": True} if entrant is not None and entrant.author_sha256 is not None else {}
+        return JSONResponse({"done": True} | made | sent, headers=headers)
+
+    async def _entrant(self, order: dict[str, str], digest: str) -> Entrant:
+        """The bot that an order is about, with the digest of its new token. Raises NoPlaceError."""
+        contest, target = order.get("contest"), order.get("target", "")
+        if order["verb"] != "add":
+            return Entrant(target, digest)
+        details = {key: order.get(key, "") for key in ("owner", "author", "language", "url")}
+        return await self._bridge.call(lambda: self._view.newcomer(contest, target, digest, **details))
 
     async def _unknown_worker(self, contest: str | None, worker: str) -> str:
         """Why no worker of this name is known; empty for one that has played a game."""

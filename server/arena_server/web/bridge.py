@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from arena_protocol.messages import LOG_READER, VERSION, Hello
 from arena_server.core.clock import NS_PER_MS
-from arena_server.core.config import ContestConfig
+from arena_server.core.config import NO_TOKEN, ContestConfig, Entrant
 from arena_server.core.events import Command, Observe
 from arena_server.core.standings import Overview
 from arena_server.core.transcript import Transcript
@@ -311,12 +311,29 @@ class HostView(HostObserver):
             raise NoPlaceError(str(error)) from None
         return hosted
 
-    def author_of(self, contest: str | None, bot: str, token: str) -> str | None:
-        """The name of the contest if this token opens the log of its bot. Raises as `hosted` does."""
+    def author_of(self, contest: str | None, bot: str, token: str) -> tuple[str, bool] | None:
+        """The name of the contest, and whether versions of the bot are sent, if this token opens its log.
+
+        Raises as `hosted` does.
+        """
         hosted = self.hosted(contest)
         assert hosted.contest is not None
         hello = Hello(VERSION, bot, token=token, role=LOG_READER)
-        return hosted.name if token.isascii() and hosted.contest.recognises(hello) else None
+        if not (token.isascii() and hosted.contest.recognises(hello)):
+            return None
+        return hosted.name, bot in hosted.contest.entrants.sent
+
+    def newcomer(self, contest: str | None, name: str, digest: str, **details: str) -> Entrant:
+        """A bot that is added, by the digest of its author's token. Raises NoPlaceError, and as `hosted`."""
+        hosted = self.hosted(contest)
+        assert hosted.contest is not None
+        late, given = hosted.spec.late, {entrant.name for entrant in hosted.spec.entrants}
+        if not late.most or name in given:
+            return Entrant(name, digest, **details)  # type: ignore[arg-type] # texts
+        sent = hosted.contest.entrants.sent
+        if sum(takes_part and bot not in given for bot, takes_part in sent.items()) >= late.most:
+            raise NoPlaceError(f"no place for it: submissions.late is {late.most}")
+        return Entrant(name, NO_TOKEN, author_sha256=digest, ponders=late.ponders, **details)  # type: ignore[arg-type] # texts
 
     def problem(self) -> str | None:
         """Why no bot can play, in one line; None if bots can."""

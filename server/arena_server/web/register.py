@@ -18,7 +18,6 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from arena_server.core.clock import NS_PER_MS
-from arena_server.core.config import Entrant
 from arena_server.core.deal import token_digest
 from arena_server.core.events import Command
 from arena_server.core.invites import NO_CODE
@@ -67,12 +66,14 @@ class RegisterApi:
             return _refusal(f"expected {json.dumps(dict.fromkeys(KEYS, '...'))}, texts of one line", 400)
         token = secrets.token_hex(TOKEN_BYTES)
         details = {key: given.get(key, "") for key in ("author", "language", "url")}
-        entrant = Entrant(given["name"], token_digest(token), **details)  # type: ignore[arg-type] # texts
-        who = f"by invitation ({address_of(request) or 'unknown'})"
+        name, who = given["name"], f"by invitation ({address_of(request) or 'unknown'})"
         at = time.time_ns() // NS_PER_MS
-        command = Command(0, "register", entrant.name, who, at, "", entrant, token_digest(code))
         contest = given.get("contest") or None
         try:
+            entrant = await self._bridge.call(
+                lambda: self._view.newcomer(contest, name, token_digest(token), **details)
+            )
+            command = Command(0, "register", name, who, at, "", entrant, token_digest(code))
             problem = await self._bridge.order(lambda: self._view.with_place(contest), command)
         except NoPlaceError as error:
             problem = str(error)
@@ -82,7 +83,9 @@ class RegisterApi:
             return _refusal(str(error), 503)
         if problem is not None:
             return _refusal(problem, 409)
-        answer: dict[str, Any] = {"token": token, "name": entrant.name}
+        answer: dict[str, Any] = {"token": token, "name": name}
+        if entrant.author_sha256 is not None:  # its versions are sent (`web/submit.py`)
+            answer["submit"] = True
         return JSONResponse(answer, headers={"Cache-Control": "no-store"})
 
 

@@ -83,10 +83,11 @@ class SubmitApi:
         """The bot whose author sent the request. Raises HTTPException."""
         bot, wanted = request.query_params.get("bot", ""), request.query_params.get("contest")
         token = request.headers.get("authorization", "").removeprefix("Bearer ")
-        contest = await self._bridge.call(lambda: self._view.author_of(wanted, bot, token))
-        if contest is not None and (contest, bot) in self._service.bots:
-            return contest, bot
-        if contest is not None:
+        found = await self._bridge.call(lambda: self._view.author_of(wanted, bot, token))
+        if found is not None:
+            contest, is_sent = found
+            if is_sent:
+                return contest, bot
             raise RefusedError(f"{bot} connects by itself: no versions are sent of it (submit = true)")
         # The right token passes whatever else comes from its address: only failures are limited.
         if self._failures.allows(address_of(request)):
@@ -119,7 +120,7 @@ class SubmitApi:
     # -- uploads
 
     async def _submit(self, request: Request, key: Key) -> Response:
-        most = self._service.rules(key).limits.packed
+        most = (await self._submissions.call(lambda: self._service.rules(key))).limits.packed
         length = small_number(request.headers.get("content-length", "0"))
         if length is None or length > most:
             return _refusal(f"a version may have {most} bytes at most", 413)

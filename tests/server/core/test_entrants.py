@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from arena_server.core.config import Entrant
+from arena_protocol.messages import LOG_READER, VERSION, Hello
+from arena_server.core.config import NO_TOKEN, Entrant
 from arena_server.core.deal import token_digest
+from arena_server.core.events import Replace
 from arena_server.core.journal import JournalError, Past
 from arena_server.core.log_events import BotAbsent, BotJoined, BotLeft
 
@@ -326,3 +328,60 @@ def test_a_damaged_journal(entry: tuple[object, ...], problem: str) -> None:
     with pytest.raises(JournalError) as error:
         ContestHarness("ann", "bob", past=Past(entries=(entry,)))
     assert str(error.value) == problem
+
+
+class TestSent:
+    """A late entrant whose author sends versions, which the server starts."""
+
+    AUTHOR = token_digest(TOKEN)
+
+    def harness(self) -> ContestHarness:
+        harness = seated("ann", "bob", options=ONE_PLY)
+        entrant = Entrant("cid", NO_TOKEN, author_sha256=self.AUTHOR, ponders=False)
+        assert harness.command("add", "cid", entrant=entrant) is None
+        assert harness.last_entries[1:] == [
+            (0, "sent", "cid", False),
+            (0, "games", "", 6),
+            (0, "token", "cid", self.AUTHOR),
+        ]
+        return harness
+
+    @pytest.mark.parametrize("again", [False, True])
+    def test_it_plays_as_its_versions_and_by_no_other_token(self, again: bool) -> None:
+        harness = restarted(restarted(self.harness())) if again else self.harness()
+        assert harness.contest.entrants.sent == {"cid": True}
+        assert ("cid", "no-version") in [(each.name, each.reason) for each in harness.contest.waiting()]
+        harness.log_in("cid", f" token={TOKEN}")
+        assert harness.last_line("cid").startswith("ERROR token")
+        harness.event(Replace("cid", token_digest("run"), "v1"))
+        for name in ("ann", "bob") if again else ():
+            harness.log_in(name)
+        harness.log_in("cid", " token=run")
+        bot = next(bot for bot in harness.contest._bots if bot.name == "cid")
+        assert not bot.ponders
+        play_on(harness)
+        assert harness.finished == "finished"
+        assert rows(harness)["cid"].games == 4
+
+    def test_a_new_token_is_its_authors_and_its_program_is_not(self) -> None:
+        harness = self.harness()
+        assert token(harness, "cid", "newer") is None
+        for text, is_right in ((TOKEN, False), ("newer", True)):
+            hello = Hello(VERSION, "cid", token=text, role=LOG_READER)
+            assert harness.contest.recognises(hello) is is_right
+            assert restarted(harness).contest.recognises(hello) is is_right
+        assert harness.contest.entrants.sent == {"cid": True}
+
+    def test_one_that_left_and_comes_again_plays_as_before(self) -> None:
+        harness = self.harness()
+        assert harness.command("remove", "cid") is None
+        assert harness.contest.entrants.sent == restarted(harness).contest.entrants.sent == {"cid": False}
+        assert add(harness, token="newest") is None
+        assert harness.contest.entrants.sent == restarted(harness).contest.entrants.sent == {"cid": True}
+
+    def test_one_of_whom_the_journal_knows_nothing_more(self) -> None:
+        harness = self.harness()
+        past = harness.durable()
+        entries = tuple(entry for entry in past.entries if entry[1] != "joined")
+        with pytest.raises(JournalError, match="no bot of this contest is called 'cid'"):
+            ContestHarness("ann", "bob", past=Past(past.results, entries))

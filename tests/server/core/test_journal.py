@@ -29,6 +29,7 @@ from arena_server.core.journal import (
     Repeat,
     ResumeKeys,
     RunStateSet,
+    Sent,
     Separated,
     Started,
     TokenSet,
@@ -76,6 +77,7 @@ CONTEST_FACTS = st.one_of(
     st.builds(Invited, INTEGERS, TEXTS, TEXTS, INTEGERS),
     st.builds(Redeemed, INTEGERS, TEXTS),
     st.builds(TokenSet, TEXTS, TEXTS),
+    st.builds(Sent, TEXTS, st.booleans()),
     st.builds(Order, INTEGERS, TEXTS, TEXTS, TEXTS, INTEGERS, TEXTS),
 )
 

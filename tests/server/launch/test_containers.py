@@ -11,7 +11,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from arena_server.launch import docker as docker_module
 from arena_server.launch.base import BotEnded, LaunchError, LocalBot
 from arena_server.launch.cgroup import ControlGroup
 from arena_server.launch.container import LABEL, RELAY_IMAGE, BotContainer, ContainerLauncher, place_mark
-from arena_server.launch.docker import Docker
+from arena_server.launch.docker import Docker, NoAnswerError
 from arena_server.launch.sandbox import MB, ContainerLimits, Sandbox, parse_size
 
 PATIENCE_S = 60.0
@@ -486,6 +486,51 @@ async def test_a_command_that_is_given_up_is_not_left_behind(
     with pytest.raises(asyncio.CancelledError):
         await call
     assert (tmp_path / "ended").exists() == bool(grace)
+
+
+async def test_an_engine_that_hangs_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing waits for it for ever, an image is not fetched from it, and its command is not left behind."""
+    monkeypatch.setattr(docker_module, "ANSWER_S", 0.2)
+    program = tmp_path / "docker"
+    # A command in the background keeps the output open, as a plug-in of the engine may.
+    program.write_text(
+        f'#!/bin/sh\necho "$@" >> {tmp_path}/said\nsleep 100 &\necho $! $$ > {tmp_path}/pids\nwait\n'
+    )
+    program.chmod(0o755)
+    docker = Docker(str(program))
+    with pytest.raises(LaunchError, match=r"^the Docker engine did not answer .* ps within 0.2 s; see "):
+        await docker.remove("label=x")
+    with pytest.raises(NoAnswerError):
+        await docker.image("python")
+    assert (tmp_path / "said").read_text().splitlines() == [
+        "ps --all --quiet --filter label=label=x",
+        "image inspect --format {{.Id}} python",
+    ]
+    await killed(tmp_path / "pids")
+
+
+async def killed(pids: Path) -> None:
+    """Wait for the end of the processes that a file names; a zombie has ended."""
+    async with asyncio.timeout(PATIENCE_S):
+        for pid in pids.read_text().split():
+            with suppress(FileNotFoundError):
+                while ") Z " not in Path(f"/proc/{pid}/stat").read_text():
+                    await asyncio.sleep(0.01)
+
+
+async def test_a_launcher_ends_although_its_engine_hangs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena_server.launch.container.ANSWER_S", 0.2)
+    program = tmp_path / "docker"
+    hangs = f"{{ echo $$ > {tmp_path}/pid; exec sleep 100; }}"
+    program.write_text(f"#!/bin/sh\n[ ! -e {tmp_path}/hangs ] || {hangs}\n")
+    program.chmod(0o755)
+    async with asyncio.timeout(PATIENCE_S):
+        async with ContainerLauncher("127.0.0.1", 1, "x", docker=Docker(str(program))):
+            (tmp_path / "hangs").touch()
+        await killed(tmp_path / "pid")
+        await asyncio.sleep(0.05)  # its pipes are seen to be closed
 
 
 async def test_a_relay_that_does_not_begin(tmp_path: Path) -> None:

@@ -43,7 +43,8 @@ class Contest(ContestLink):
 
     def __init__(self) -> None:
         loop = asyncio.get_running_loop()
-        super().__init__(loop, loop)
+        super().__init__(loop, loop, lambda name, joined: self.entered.append((name, joined)))
+        self.entered: list[tuple[str, bool]] = []
         self.asked: asyncio.Queue[Replace] = asyncio.Queue()
         self.begun.set()
 

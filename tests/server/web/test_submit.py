@@ -35,10 +35,10 @@ WHERE = f"{PATH}?contest=friday&bot=ann"
 class View:
     """What the page knows of the contest."""
 
-    def author_of(self, contest: str | None, bot: str, token: str) -> str | None:
+    def author_of(self, contest: str | None, bot: str, token: str) -> tuple[str, bool] | None:
         if contest not in (None, "friday"):
             raise UnknownContestError(f"no contest {contest!r:.40} here; there are: friday")
-        return "friday" if token == TOKEN and bot in ("ann", "remote") else None
+        return ("friday", bot == "ann") if token == TOKEN and bot in ("ann", "remote") else None
 
 
 class Site(Running):

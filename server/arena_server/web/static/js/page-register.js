@@ -28,8 +28,10 @@ async function register(given) {
     history.replaceState(null, "", location.pathname);
     main.replaceChildren(el("h1", {}, t`${answer.name} is registered`), el("section", { class: "panel" },
       el("p", {}, t`Its token, which is shown only now: `, el("code", {}, answer.token)),
-      el("p", { class: "sub" }, t`Keep it: the bot logs in with it, and the server has its digest alone. If it is lost, ask the organiser for a new one.`),
-      el("p", {}, el("code", {}, `HELLO 1 ${answer.name} token=${answer.token} contest=${contest}`))));
+      el("p", { class: "sub" }, answer.submit ? t`Keep it: you send versions of the bot with it, and the server has its digest alone. If it is lost, ask the organiser for a new one.`
+        : t`Keep it: the bot logs in with it, and the server has its digest alone. If it is lost, ask the organiser for a new one.`),
+      el("p", {}, el("code", {}, answer.submit ? `ARENA_TOKEN=${answer.token} arena submit ./${answer.name} --connect ${location.origin} --name ${answer.name} --contest ${contest}`
+        : `HELLO 1 ${answer.name} token=${answer.token} contest=${contest}`))));
   } catch (error) {
     message.textContent = error.message === "Failed to fetch" ? t`The server does not answer.` : error.message;
   }
