@@ -3,8 +3,8 @@
 A `Task` is one measurement, a `Plan` the tasks of every picture and table: WHOLE takes about 25 minutes of
 one core, QUICK is a slice of each part in half a minute. A task is stored under its key with the versions
 of its engines. A version is a digest of the sources that an engine is made of (comments and docstrings do
-not count), so that only changed engines are measured again. Games are paired (every deal is played from
-both seats) and seeded; nodes and points without a clock are the same in every run.
+not count) and of its learnt tables, so that only changed engines are measured again. Games are paired (every
+deal is played from both seats) and seeded; nodes and points without a clock are the same in every run.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ import inspect
 import json
 import os
 import platform
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -29,6 +31,10 @@ from arena_engines.analysis import bench_positions, search_bench
 from arena_engines.registry import create, engine_class
 from arena_protocol.games import make_game
 from arena_server.scores import Scores, bootstrap
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from processor_time import processor_time
 
 #: The first deal of every pairing, so that all meet on the same boards.
 SEED = 2006
@@ -110,6 +116,7 @@ class Pairing:
     """`deals` deals between two engines, each played twice with the seats swapped.
 
     `clock`: the bank of a seat for a game in milliseconds, None: no clock. `options`: those of the game.
+    Without a clock the milliseconds of master are processor time.
     """
 
     one: str
@@ -146,7 +153,9 @@ class Pairing:
         engines = create(self.one), create(self.other)
         for engine in engines:
             engine.warm_up()
-        scores.add(self.engines, list(play_deal(rules, rules.deal(SEED + number), engines, self.clock)))
+        with processor_time() if self.clock is None else nullcontext():
+            played = list(play_deal(rules, rules.deal(SEED + number), engines, self.clock))
+        scores.add(self.engines, played)
 
 
 @dataclass(frozen=True)
@@ -183,7 +192,8 @@ class Pace:
         for engine in engines:
             engine.warm_up()
         engines[0].choose = timed  # type: ignore[method-assign]
-        list(play_deal(rules, rules.deal(SEED), engines, None))
+        with processor_time():
+            list(play_deal(rules, rules.deal(SEED), engines, None))
         millis = 1000 * sum(spent) / len(spent)
         yield f"{millis:.3f} ms a move", {"millis": round(millis, 4)}
 
@@ -303,14 +313,21 @@ TIMED = ("master",)
 
 @cache
 def version(spec: str, timed: bool = False) -> str:
-    """Return 12 hex digits of the sources of an engine; `timed`: its speed counts, so jit.py does too."""
+    """Return 12 hex digits of the sources and learnt tables of an engine.
+
+    `timed`: its speed counts, so jit.py does too.
+    """
     name = spec.partition(":")[0]
     module = inspect.getmodule(engine_class(name))
     assert module is not None, "a class has a module"
     total = hashlib.sha256()
-    for source, tree in sorted(_sources(module.__name__).items()):
+    sources = sorted(_sources(module.__name__).items())
+    for source, tree in sources:
         if source != COMPILER or timed or name in TIMED:
             total.update(f"{source} {ast.dump(tree)}".encode())
+    folders = {Path(inspect.getfile(importlib.import_module(source))).parent for source, _ in sources}
+    for learnt in sorted(path for folder in folders for path in folder.glob("*.npy")):
+        total.update(learnt.read_bytes())
     return total.hexdigest()[:12]
 
 
@@ -519,8 +536,7 @@ WHOLE = Plan(
             "fourtier",
             "threetier",
             *(f"champion:depth={depth}" for depth in range(1, 9)),
-            # Not MASTER: with --cpu-time its points are others than those of the league.
-            *(f"master:millis={millis},threads=1" for millis in (1, 5, 20, 100)),
+            *(f"master:millis={millis}" for millis in (1, 5, 20, 100)),
         ),
         CHAMPION,
         3,

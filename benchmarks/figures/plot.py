@@ -14,7 +14,6 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -189,9 +188,6 @@ def arguments(words: list[str]) -> Namespace:
     parser.add_argument(
         "--only", nargs="+", choices=PARTS, metavar="PART", default=PARTS, help=", ".join(PARTS)
     )
-    parser.add_argument(
-        "--cpu-time", action="store_true", help="`millis` of master is processor time, as in rivals/run.py"
-    )
     parser.add_argument("--contest", action="store_true", help="20 minutes more, at the clock of 20 s")
     return parser.parse_args(words)
 
@@ -228,9 +224,6 @@ def main(words: list[str]) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     findings = Findings((wanted.quick or HERE) / "figures.json")
     parts = [*wanted.only, *([CONTEST] if wanted.contest else [])]
-    if wanted.cpu_time:
-        sys.path.insert(0, str(HERE.parent / "rivals"))
-        import_module("run").count_processor_time()
     if not wanted.draw:
         try:
             measure(findings, plan, parts)

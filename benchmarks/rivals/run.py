@@ -1,33 +1,32 @@
 """Points of master and of the champion against players outside master's models.
 
-    python benchmarks/rivals/run.py [--deals 16] [--millis 10] [--cpu-time] [--rivals half ...]
-                                    [--engines SPEC ...]
+    python benchmarks/rivals/run.py [--deals 16] [--millis 10] [--rivals half ...] [--engines SPEC ...]
 
 Every deal is played from both seats, the same deals for every engine, so the last columns compare the engines
-deal by deal. Intervals are the middle 95 % of 2,000 bootstrap means over the deals. With --cpu-time the
-milliseconds of master are its thread's processor time, so that other programs do not shorten its searches.
+deal by deal. Intervals are the middle 95 % of 2,000 bootstrap means over the deals. The milliseconds of
+master are processor time.
 """
 
 from __future__ import annotations
 
-import threading
-import time
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Callable
+import sys
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from pathlib import Path
 
 from players import HELD_OUT, TUNED, Rival
 
 from arena_cli.engine_games import play_deal
-from arena_engines.insertion.master import engine, planner
 from arena_engines.registry import create
 from arena_protocol.games.insertion import Insertion
 from arena_server.scores import bootstrap
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from processor_time import processor_time
+
 ALL = {each.name: each for each in (*TUNED, *HELD_OUT)}
 SEED = 4000
 ENGINES = ("master:model=worst", "champion", "master:model=single", "master:model=seen")
-#: Seconds between two looks at the processor time.
-POLL = 0.0001
 TITLES = (
     "rival",
     "engine",
@@ -37,37 +36,6 @@ TITLES = (
     "less the first engine",
     "95 % interval",
 )
-
-
-class CpuTimer(threading.Thread):
-    """A threading.Timer that waits for the processor time of the thread that makes it."""
-
-    def __init__(self, seconds: float, function: Callable[[], None]) -> None:
-        super().__init__(daemon=True)
-        self._clock = time.pthread_getcpuclockid(threading.get_ident())
-        self._end = time.clock_gettime(self._clock) + seconds
-        self._function = function
-        self._cancelled = threading.Event()
-        self._calling = threading.Lock()
-
-    def cancel(self) -> None:
-        """Do not call the function any more."""
-        with self._calling:
-            self._cancelled.set()
-
-    def run(self) -> None:
-        """Call the function when the time is over."""
-        while not self._cancelled.wait(max(POLL, self._end - time.clock_gettime(self._clock))):
-            with self._calling:
-                if time.clock_gettime(self._clock) >= self._end and not self._cancelled.is_set():
-                    self._function()
-                    return
-
-
-def count_processor_time() -> None:
-    """Let the milliseconds of master be its thread's processor time."""
-    engine.perf_counter = planner.perf_counter = time.thread_time
-    planner.Timer = CpuTimer
 
 
 def mean(values: list[float]) -> float:
@@ -95,16 +63,18 @@ def points(spec: str, rival: type[Rival], deals: int) -> tuple[list[float], list
 
 
 def main() -> None:
-    """Print a row for every rival and engine."""
+    """Measure what the command line asks for."""
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--deals", type=int, default=16)
     parser.add_argument("--millis", type=int, default=10)
-    parser.add_argument("--cpu-time", action="store_true")
     parser.add_argument("--rivals", nargs="+", choices=ALL, default=list(ALL))
     parser.add_argument("--engines", nargs="+", default=ENGINES)
-    given = parser.parse_args()
-    if given.cpu_time:
-        count_processor_time()
+    with processor_time():
+        print_table(parser.parse_args())
+
+
+def print_table(given: Namespace) -> None:
+    """Print a row for every rival and engine."""
     print(f"| {' | '.join(TITLES)} |")
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: |")
     for name in given.rivals:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 import json
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from arena_engines.insertion.master import engine
 from arena_protocol.errors import needs_extra
+from arena_server.scores import Scores
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "figures"))
 
@@ -70,6 +73,22 @@ def test_a_pairing_that_was_stopped_goes_on_with_its_next_deal() -> None:
     rest = list(Pairing("greedy", "dummy", 3, None, SHORT).go_on(first))
     assert [note.partition(":")[0] for note, _ in rest] == ["deal 2 of 3", "deal 3 of 3"]
     assert (rest[-1][1]["one"], rest[-1][1]["other"]) == (whole["one"], whole["other"])
+
+
+@pytest.mark.parametrize("clock", [None, 5_000])
+def test_master_counts_processor_time_unless_a_clock_runs(
+    clock: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[object] = []
+    play: Callable[..., object] = measure.play_deal
+
+    def noted(*given: object) -> object:
+        counted.append(vars(engine)["perf_counter"])
+        return play(*given)
+
+    monkeypatch.setattr(measure, "play_deal", noted)
+    Pairing("greedy", "dummy", 1, clock, SHORT).play(0, Scores.empty(2))
+    assert (counted == [time.thread_time]) == (clock is None)
 
 
 @pytest.mark.slow
@@ -185,6 +204,16 @@ def test_a_version_is_that_of_the_code_and_of_all_below_it() -> None:
     sources = measure._sources("arena_engines.insertion.champion")
     assert {"arena_engines.insertion.evaluation", "arena_protocol.games.insertion.rules"} <= set(sources)
     assert "arena_engines.insertion.master.search" not in sources
+
+
+def test_the_learnt_tables_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = measure.version("master"), measure.version("champion")
+    measure.version.cache_clear()
+    monkeypatch.setattr(Path, "read_bytes", lambda _: b"other worths")
+    after = measure.version("master"), measure.version("champion")
+    measure.version.cache_clear()
+    assert after[0] != before[0]
+    assert after[1] == before[1]
 
 
 def test_how_an_engine_is_compiled_counts_where_its_speed_does() -> None:

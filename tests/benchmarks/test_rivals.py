@@ -13,10 +13,12 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "rivals"))
 
 import run
 from players import HELD_OUT, TUNED, Half, Rival, first_tier, pairs
+from processor_time import CpuTimer, processor_time
 
 from arena_cli.engine_games import play_game
 from arena_engines.insertion.baselines import Greedy
 from arena_engines.insertion.evaluation import DELETED, MINE
+from arena_engines.insertion.master import engine, planner
 from arena_protocol.games.insertion import Insertion
 from arena_protocol.games.insertion.board import parse_board
 
@@ -64,24 +66,35 @@ def test_the_table_compares_engines_deal_by_deal(
     assert "| half (tuned) | `dummy` |" in other
 
 
-def test_the_processor_time_of_the_engine_can_be_counted(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(run, "Insertion", lambda: SHORT)
-    for module in (run.engine, run.planner):
-        monkeypatch.setattr(module, "perf_counter", time.perf_counter)
-    monkeypatch.setattr(run.planner, "Timer", threading.Timer)
-    command = ["run.py", "--deals", "1", "--cpu-time", "--rivals", Half.name, "--engines", "master"]
-    monkeypatch.setattr(sys, "argv", command)
+def clocks() -> list[object]:
+    return [vars(engine)["perf_counter"], vars(planner)["perf_counter"], vars(planner)["Timer"]]
+
+
+def test_the_milliseconds_of_master_are_processor_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[list[object]] = []
+
+    def noted(*_: object) -> tuple[list[float], list[float]]:
+        found.append(clocks())
+        return [1.0], [2.0]
+
+    monkeypatch.setattr(run, "points", noted)
+    monkeypatch.setattr(sys, "argv", ["run.py", "--rivals", Half.name, "--engines", "master"])
+    before = clocks()
     run.main()
-    assert "`master:millis=10`" in capsys.readouterr().out
-    assert run.engine.perf_counter is run.planner.perf_counter is time.thread_time
-    assert run.planner.Timer is run.CpuTimer
+    assert found == [[time.thread_time, time.thread_time, CpuTimer]]
+    assert clocks() == before
+
+
+def test_master_plays_by_processor_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "Insertion", lambda: SHORT)
+    with processor_time():
+        mine, _ = run.points("master:millis=5", Half, 1)
+    assert mine[0] > 0
 
 
 def test_a_timer_waits_for_the_processor_time_of_its_maker() -> None:
     called = threading.Event()
-    timer = run.CpuTimer(0.05, called.set)
+    timer = CpuTimer(0.05, called.set)
     timer.start()
     began = time.thread_time()
     while not called.is_set() and time.thread_time() - began < PATIENCE_S:
@@ -92,7 +105,7 @@ def test_a_timer_waits_for_the_processor_time_of_its_maker() -> None:
 
 def test_a_timer_that_was_cancelled_calls_nothing() -> None:
     called = threading.Event()
-    timer = run.CpuTimer(3600, called.set)
+    timer = CpuTimer(3600, called.set)
     timer.start()
     timer.cancel()
     timer.join(PATIENCE_S)

@@ -12,8 +12,9 @@ import pytest
 from typer.testing import CliRunner
 
 from arena_cli.app import app
+from arena_engines.analysis import SIGNATURE_DEPTH, bench_positions
 from arena_engines.insertion.baselines import OnePly
-from arena_engines.registry import ENGINES
+from arena_engines.registry import ENGINES, create
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "figures"))
 
@@ -93,6 +94,12 @@ def ratio(one: str, other: str, part: tuple[Pairing, ...]) -> float:
     """Points of the one for a point of the other, in their first pairing of a part."""
     found: float = next(FINDINGS.result(task).ratio()[0] for task in part if task.engines == (one, other))
     return found
+
+
+def test_the_signature_on_the_page_is_that_of_master() -> None:
+    engine = create("master")
+    nodes = sum(engine.analyse(position, SIGNATURE_DEPTH).nodes for position in bench_positions())
+    assert re.findall(r"`Nodes: (\d+)`", PAGE) == [str(nodes)]
 
 
 def test_deeper_search_pays_at_first_and_then_hardly_any_more() -> None:

@@ -1,0 +1,50 @@
+"""Let the milliseconds of master be processor time, so that other programs do not shorten its searches."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from arena_engines.insertion.master import engine, planner
+
+#: Seconds between two looks at the processor time.
+POLL = 0.0001
+
+
+class CpuTimer(threading.Thread):
+    """A threading.Timer that waits for the processor time of the thread that makes it."""
+
+    def __init__(self, seconds: float, function: Callable[[], None]) -> None:
+        super().__init__(daemon=True)
+        self._clock = time.pthread_getcpuclockid(threading.get_ident())
+        self._end = time.clock_gettime(self._clock) + seconds
+        self._function = function
+        self._cancelled = threading.Event()
+        self._calling = threading.Lock()
+
+    def cancel(self) -> None:
+        """Do not call the function any more."""
+        with self._calling:
+            self._cancelled.set()
+
+    def run(self) -> None:
+        """Call the function when the time is over."""
+        while not self._cancelled.wait(max(POLL, self._end - time.clock_gettime(self._clock))):
+            with self._calling:
+                if time.clock_gettime(self._clock) >= self._end and not self._cancelled.is_set():
+                    self._function()
+                    return
+
+
+@contextmanager
+def processor_time() -> Iterator[None]:
+    """Within the block master counts the processor time of its thread; not for games under a clock."""
+    kept = engine.perf_counter, planner.perf_counter, planner.Timer
+    engine.perf_counter = planner.perf_counter = time.thread_time
+    planner.Timer = CpuTimer
+    try:
+        yield
+    finally:
+        engine.perf_counter, planner.perf_counter, planner.Timer = kept
