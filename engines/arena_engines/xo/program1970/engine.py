@@ -1,8 +1,8 @@
 """The engine `xo1970`: the opening (section 3.3 of the paper), general procedure (3.2), analysis (3.4).
 
 The analysis in depth is alpha-beta over perspective moves: cells whose value for either side reaches the
-threshold of their level. M is the machine's side, P its opponent (the paper's Pi). The program reads no
-clock; the program of 1970 had none.
+threshold of their level. M is the machine's side, P its opponent (the paper's Pi). The program of 1970 had no
+clock; here an analysis that takes too long for the clock is given up.
 
 Source: P. Barnev, V. Tomov, D. Dobrev, K. Ivanov, G. Kulekov, "An algorithm and a programme for the game XO",
 1970.
@@ -11,14 +11,16 @@ Source: P. Barnev, V. Tomov, D. Dobrev, K. Ivanov, G. Kulekov, "An algorithm and
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from time import perf_counter
 from typing import NamedTuple
 
-from arena_engines.engine import Engine, EngineError, Parameter, Position, Report
+from arena_engines.engine import LIMIT_OVERHEAD, Engine, EngineError, Parameter, Position, Report
+from arena_engines.lateness import Lateness
 from arena_engines.xo.cells import Sides, cell_names, sides_of
-from arena_engines.xo.program1970.evaluation import MOST, NOTHING, WINS, Estimates, estimates_of
-from arena_protocol.games.mnk import Marks, Xo
+from arena_engines.xo.program1970.evaluation import MOST, NOTHING, WINS, Estimates, empty_board, estimates_of
+from arena_protocol.games.mnk import SIZES, Marks, Xo
 
 
 class Choice(NamedTuple):
@@ -93,6 +95,10 @@ class Vector(NamedTuple):
     r: int
 
 
+class OutOfTime(Exception):  # noqa: N818 - not an error: the moves analysed so far count
+    """The time of an analysis is over."""
+
+
 LOWEST = Vector(float("-inf"), 0, 0)
 HIGHEST = Vector(float("inf"), 0, 0)
 WON_P = 5.0
@@ -104,22 +110,28 @@ class Analysis1970:
 
     `thresholds[k]`, in halves, selects the moves of level k; at the last level every position is dead, that
     is, a leaf. `node_limit` bounds the tree of low thresholds: from then on every new position is dead.
+    `stop`: whether the time is over.
     """
 
     machine: int
     thresholds: Sequence[int] = THRESHOLDS
     node_limit: int | None = None
     nodes: int = 0
+    stop: Callable[[], bool] = lambda: False
 
     def best_move(self, board: Estimates) -> tuple[int, Vector] | None:
         """The machine's move and its value; None for a position without perspective moves.
 
-        The machine must be to move, without a win in one move and not facing a double threat.
+        The machine must be to move, without a win in one move and not facing a double threat. At `stop` the
+        moves analysed by then count, None if there are none.
         """
         best: tuple[int, Vector] | None = None
         floor = LOWEST
         for cell in self.perspective_moves(board, 0):
-            value = self._value(board.after(cell, self.machine), 1, floor, HIGHEST)
+            try:
+                value = self._value(board.after(cell, self.machine), 1, floor, HIGHEST)
+            except OutOfTime:
+                break
             if best is None or value > best[1]:
                 best = cell, value
                 floor = value
@@ -138,7 +150,9 @@ class Analysis1970:
         return sorted(cells, key=lambda cell: -higher[cell])
 
     def _value(self, board: Estimates, level: int, low: Vector, high: Vector) -> Vector:
-        """The minimax value, or a bound of it outside low..high."""
+        """The minimax value, or a bound of it outside low..high. Raises OutOfTime."""
+        if self.stop():
+            raise OutOfTime
         self.nodes += 1
         mover = self.machine if level % 2 == 0 else 1 - self.machine
         settled = immediate_end(board, mover, self.machine, level)
@@ -223,6 +237,8 @@ def _length_term(p: float, level: int) -> int:
 
 
 MAX_LEVELS = 12
+#: A move takes at most this part of the clock, less what is kept of it, in milliseconds.
+CLOCK_SHARE, KEPT = 1 / 8, 100.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +266,7 @@ def thresholds_of(text: str) -> list[int]:
 
 
 class Xo1970(Engine):
-    """The XO program of 1970; `nodes` bounds an analysis with low thresholds (Analysis1970).
+    """The XO program of 1970; `nodes` and the clock bound an analysis (Analysis1970).
 
     It opens on a random central cell (the same for the same `seed`), and each later game on the next one.
     """
@@ -268,29 +284,48 @@ class Xo1970(Engine):
         self._thresholds = thresholds_of(str(self.values["thresholds"]))
         self._limit = int(self.values["nodes"] or NODE_LIMIT)
         self._opening = random.Random(self.values["seed"]).randrange(4)  # noqa: S311 - a game, not a secret
+        self._lateness = Lateness(LIMIT_OVERHEAD)
+
+    def warm_up(self) -> None:
+        """Compute the values of the empty boards, and what all boards share."""
+        for size in SIZES:
+            empty_board(size)
 
     def choose(self, position: Position[Xo, Marks]) -> str:
         """Return the program's move; the empty board is the start of a new game."""
         size = position.rules.size
-        return cell_names(size)[self._cell(size, sides_of(size, position.state))]
+        began = perf_counter()
+        self._lateness.begin(position)
+        millis = longest_analysis(position, self._lateness.cautious)
+        cell = self._cell(size, sides_of(size, position.state), began + millis / 1000)
+        self._lateness.end(millis)
+        return cell_names(size)[cell]
 
-    def _cell(self, size: int, sides: Sides) -> int:
+    def _cell(self, size: int, sides: Sides, end: float) -> int:
         marked = [*sides.x, *sides.o]
         if len(marked) > 1:
-            return self.move_on(estimates_of(size, *sides), sides.to_move)
+            return self.move_on(estimates_of(size, *sides), sides.to_move, lambda: perf_counter() >= end)
         if not marked:
             self._opening += 1
         return opening_move(size, marked[0] if marked else None, self._opening)
 
-    def move_on(self, board: Estimates, side: int) -> int:
-        """Return the cell for `side` on a board with at least two marks."""
+    def move_on(self, board: Estimates, side: int, stop: Callable[[], bool] = lambda: False) -> int:
+        """Return the cell for `side` on a board with at least two marks; the analysis ends at `stop`."""
         win = winning_cell(board, side)
         if win is not None:
             return win
         if not double_threat(board, 1 - side):
-            analysis = Analysis1970(side, self._thresholds, self._limit)
+            analysis = Analysis1970(side, self._thresholds, self._limit, stop=stop)
             found = analysis.best_move(board)
             if found is not None:
                 self.report = Report(nodes=analysis.nodes)
                 return found[0]
         return general_procedure(board, side).cell
+
+
+def longest_analysis(position: Position[Xo, Marks], late: float) -> float:
+    """Return the most milliseconds of a move that may be so much `late`; infinite without a clock."""
+    most = position.longest(None, late)
+    if position.clock is None:
+        return most
+    return min(most, CLOCK_SHARE * max(0.0, position.clock - KEPT))

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+from functools import partial
+from itertools import count, repeat
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena_engines.engine import AnyPosition, EngineError, Position
 from arena_engines.registry import create
+from arena_engines.xo.program1970 import engine as program
 from arena_engines.xo.program1970.engine import (
     THRESHOLDS,
     Analysis1970,
@@ -18,6 +25,7 @@ from arena_engines.xo.program1970.engine import (
     general_procedure,
     immediate_end,
     initiative,
+    longest_analysis,
     opening_move,
     static_vector,
     thresholds_of,
@@ -25,7 +33,7 @@ from arena_engines.xo.program1970.engine import (
 )
 from arena_engines.xo.program1970.evaluation import Estimates, empty_board, estimates_of
 from arena_protocol.games import make_game
-from arena_protocol.games.mnk import board_of
+from arena_protocol.games.mnk import SIZES, board_of
 
 SIZE = 10
 NAMES = list(board_of(SIZE).cells)
@@ -281,6 +289,19 @@ def test_the_node_limit_ends_an_analysis_that_would_take_too_long() -> None:
     assert wide.nodes > 10 * limited.nodes
 
 
+def test_at_the_end_of_its_time_an_analysis_has_the_moves_analysed_by_then() -> None:
+    position = board("c3 d3 e5", "c7 d7 f4")
+    whole = Analysis1970(X, thresholds=(4, 4, 4, 10))
+    best = whole.best_move(position)
+    found = []
+    for most in (0, whole.nodes // 2, whole.nodes):
+        looks = repeat(False, most)
+        analysis = Analysis1970(X, (4, 4, 4, 10), stop=partial(next, looks, True))
+        found.append(analysis.best_move(position))
+        assert analysis.nodes == most
+    assert found == [None, best, best]
+
+
 def test_the_winning_cell_is_the_first_in_scan_order() -> None:
     assert NAMES[winning_cell(board("c3 d3 e3 f3"), X) or 0] == "b3"
     assert winning_cell(board("c3 d3 e3"), X) is None
@@ -319,6 +340,45 @@ def test_xo1970_opens_differently_from_start_to_start_unless_it_has_a_seed() -> 
     assert len({create("xo1970", "xo").choose(table("", "")) for _ in range(60)}) > 1
     assert len({create("xo1970:seed=7", "xo").choose(table("", "")) for _ in range(20)}) == 1
     assert len({create(f"xo1970:seed={seed}", "xo").choose(table("", "")) for seed in range(60)}) == 4
+
+
+@pytest.mark.parametrize(
+    ("times", "most"),
+    [
+        ({}, math.inf),
+        ({"clock": 900}, 100),
+        ({"clock": 60}, 0),
+        ({"clock": 900, "move_limit": 100}, 85),
+        ({"clock": 8 * 3_600_000, "bank": 8 * 3_600_000}, 2000),
+    ],
+)
+def test_xo1970_takes_a_part_of_the_clock(times: dict[str, Any], most: float) -> None:
+    assert longest_analysis(replace(table("", ""), **times), late=5) == most
+
+
+def test_xo1970_keeps_the_limit_of_a_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = count()
+    monkeypatch.setattr(program, "perf_counter", lambda: next(looks) / 10_000)
+    position = table("c3 d3 e5", "c7 d7 f4")
+    nodes = []
+    for limit in (None, 100):
+        player = create("xo1970:thresholds=2/2/2/5", "xo")
+        move = player.choose(replace(position, move_limit=limit))
+        assert move in position.rules.legal_moves(position.state)
+        assert player.report is not None
+        nodes.append(player.report.nodes or 0)
+    assert nodes[0] > 850 > nodes[1] > 800
+
+
+def test_xo1970_computes_its_tables_before_the_first_move() -> None:
+    empty_board.cache_clear()
+    player = create("xo1970", "xo")
+    player.warm_up()
+    prepared = empty_board.cache_info().misses
+    for size in SIZES:
+        rules = make_game("xo", {"size": size, "opening": 4})
+        player.choose(Position(rules=rules, state=rules.start(rules.deal(0))))
+    assert empty_board.cache_info().misses == prepared == len(SIZES)
 
 
 def test_xo1970_wins_by_figure_6_where_the_general_procedure_would_not() -> None:
