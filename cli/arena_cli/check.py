@@ -126,7 +126,9 @@ def game(
     config: Annotated[
         Path, typer.Option(metavar="FILE", help="The contest as which it plays.", show_default=False)
     ],
-    name: Annotated[str, typer.Option(help="The bot of the contest whose limits count.")] = "checked",
+    name: Annotated[
+        str | None, typer.Option(help="The bot of the contest whose limits count.", show_default=False)
+    ] = None,
 ) -> None:
     """Play a deal from every seat in a container as in a contest, against bots that move at random.
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def contest_limits(path: Path | None, name: str) -> tuple[ContestFile | None, ContainerLimits]:
+def contest_limits(path: Path | None, name: str | None) -> tuple[ContestFile | None, ContainerLimits]:
     """The contest of a file, and what its bot of this name may use, if there is one. Raises ConfigError."""
     from arena_server.config_file import load_contest
 
@@ -113,9 +113,10 @@ class ContainedBot:
         return [] if ended is None else list(ended.trace or ended.lines)
 
 
-def check_games(player: str, path: Path, name: str) -> list[str]:
+def check_games(player: str, path: Path, name: str | None) -> list[str]:
     """Play one deal as in the contest of a file, from every seat, against bots that move at random.
 
+    The player has the limits of the bot of this `name`, and its name.
     Returns a line for each fault of the player. Raises ArenaError for games that could not be played.
     """
     from arena_cli.match_run import MatchPlan, MatchRun
@@ -132,6 +133,7 @@ def check_games(player: str, path: Path, name: str) -> list[str]:
         seed=secrets.randbits(64),
         like=like,
         limits=limits,
+        first=name,
     )
     players = [player, *["random"] * (game_of(file).seats - 1)]
     run = MatchRun(plan, players)

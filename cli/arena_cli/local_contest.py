@@ -209,8 +209,10 @@ def _arena_program(words: Sequence[str]) -> str:
     return [*named, "arena"][0]
 
 
-def seat(players: Sequence[str], game: str, limits: ContainerLimits = DEFAULT_LIMITS) -> list[LocalBot]:
-    """Return a bot for each player; `limits` are those of a container.
+def seat(
+    players: Sequence[str], game: str, limits: ContainerLimits = DEFAULT_LIMITS, first: str | None = None
+) -> list[LocalBot]:
+    """Return a bot for each player; `limits` are those of a container, `first` is the name of the first bot.
 
     Raises ConfigError for an engine, a program or an image that does not exist.
     """
@@ -220,9 +222,10 @@ def seat(players: Sequence[str], game: str, limits: ContainerLimits = DEFAULT_LI
     for player, command in zip(players, commands, strict=True):
         if command is None:
             check(player, game)
+    named = commands if first is None else [[first], *commands[1:]]
     bots = [
         local_bot(name, command or engine_command(player, game))
-        for name, player, command in zip(bot_names(players, commands), players, commands, strict=True)
+        for name, player, command in zip(bot_names(players, named), players, commands, strict=True)
     ]
     # Images come last: they are dear, and the other players may be wrong.
     return [

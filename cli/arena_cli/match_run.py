@@ -57,6 +57,8 @@ class MatchPlan:
     #: The contest whose clocks count, and what a container may use.
     like: ContestConfig | None = None
     limits: ContainerLimits = DEFAULT_LIMITS
+    #: The name of the first player, instead of that of its program.
+    first: str | None = None
     workers: WorkerOptions = field(default_factory=WorkerOptions)
 
 
@@ -104,7 +106,7 @@ class MatchRun(ProgressListener):
         self._plan = plan
         self._players = players
         self._before = before
-        self._group = seat(players, plan.game, plan.limits)
+        self._group = seat(players, plan.game, plan.limits, plan.first)
         self._seats = {bot.name: player for player, bot in enumerate(self._group)}
         self._tally = Tally(players)
         self._referee: RefereeThread | None = None

@@ -233,7 +233,10 @@ def _submit(site: Site, folder: Path, *, as_json: bool) -> None:
         raise ArenaError("the connection ended before the admission; arena submit --list shows how it ended")
 
 
-_STAGES = {"building": "build", "checking": "check", "playing": "game"}
+def _stage(word: str) -> str:
+    from arena_server.submissions.versions import STAGE_NAMES
+
+    return STAGE_NAMES.get(word, word)
 
 
 def _print_event(event: dict[str, Any]) -> None:
@@ -242,14 +245,15 @@ def _print_event(event: dict[str, Any]) -> None:
         case "stored":
             typer.echo(f"version {number}: sha256 {event['digest']}")
         case "stage":
-            typer.echo(f"{_STAGES.get(event['stage'], event['stage'])}:")
+            typer.echo(f"{_stage(event['stage'])}:")
         case "line":
             typer.echo(f"  {event['text']}")
         case "built":
             typer.echo(f"  image {event['image']}")
         case "failed":
-            stage = _STAGES.get(event["stage"], event["stage"])
-            typer.echo(f"version {number} is not admitted: {stage} failed: {event['reason']}")
+            typer.echo(
+                f"version {number} is not admitted: {_stage(event['stage'])} failed: {event['reason']}"
+            )
         case "admitted":
             typer.echo(f"version {number} is admitted")
         case "activated":
@@ -263,7 +267,7 @@ def _print_versions(document: dict[str, Any]) -> None:
         words = [f"{each['number']:3}", each["at"].replace("T", " ").replace("Z", " UTC")]
         words += [f"{each['size']:>11,} B", f"sha256 {each['digest'][:12]}", each["state"]]
         if each["state"] == "failed":
-            words.append(f"({_STAGES.get(each['stage'], each['stage'])}: {each['reason']})")
+            words.append(f"({_stage(each['stage'])}: {each['reason']})")
         if each["active"]:
             words.append(
                 "active" if document["deployed"] == each["number"] else "active from the next game on"

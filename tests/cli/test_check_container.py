@@ -100,6 +100,7 @@ def test_a_bot_that_keeps_the_protocol_and_one_game(tmp_path: Path) -> None:
     assert checked.out.splitlines()[-1].startswith("4 cases: ")
     played = arena("check", "game", "build:./mybot", *player, cwd=tmp_path)
     assert (played.code, played.out) == (0, "no fault\n"), played.err
+    assert "mybot " in played.err
 
 
 @real_engine

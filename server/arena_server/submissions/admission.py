@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -30,6 +31,9 @@ LOW_PRIORITY: Final = ("nice", "-n", "10")
 GRACE_S: Final = 5.0
 #: What is kept of a line of output.
 LINE_CHARACTERS: Final = 500
+
+#: What sets colours in a terminal.
+_COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
 
 Say = Callable[[str], None]
 
@@ -52,6 +56,9 @@ class Examiner(Protocol):
 
     async def play(self, image: str, bot: str, say: Say) -> None:
         """Play a game to its end without a fault."""
+
+    async def discard(self, tag: str) -> None:
+        """Remove the image of a version that is not admitted, as far as possible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,27 +88,25 @@ class EngineExaminer:
         image = digest.read_text(encoding="ascii").strip()
         size = await self._ask("image", "inspect", "--format", "{{.Size}}", image)
         if int(size) > rules.image_bytes:
-            await self._ask("image", "rm", "--force", tag)
+            await self.discard(tag)
             most = rules.image_bytes // MB
             raise RejectedError(f"expected an image of at most {most} MB, got {int(size) // MB} MB")
         return image
 
     async def check(self, image: str, bot: str, say: Say) -> None:
-        failed: list[str] = []
-
-        def note(line: str) -> None:
-            if line.startswith("failed "):
-                failed.append(" ".join(line.split()[1:]))
-            say(line)
-
+        report = _CheckReport(say)
         try:
-            await self._run(self.check_command, image, bot, note)
+            await self._run(self.check_command, image, bot, report.note)
         except RejectedError as error:
             # Its last line counts the cases; the author needs the first one.
-            raise RejectedError(failed[0] if failed else str(error)) from None
+            raise RejectedError(report.reason or str(error)) from None
 
     async def play(self, image: str, bot: str, say: Say) -> None:
         await self._run(self.play_command, image, bot, say)
+
+    async def discard(self, tag: str) -> None:
+        with suppress(RejectedError):
+            await self._ask("image", "rm", "--force", tag)
 
     async def _run(self, command: Sequence[str], image: str, bot: str, say: Say) -> None:
         words = [word.replace("{image}", image).replace("{bot}", bot) for word in command]
@@ -151,6 +156,29 @@ async def run_step(command: Sequence[str], environment: Mapping[str, str], secon
         raise RejectedError(last.text or f"it ended with status {status}")
 
 
+class _CheckReport:
+    """Takes the lines of `arena check bot`: the `reason` is its first failure, with the end of its stderr."""
+
+    def __init__(self, say: Say) -> None:
+        self._say = say
+        self._failed = self._error = ""
+        self._in_stderr = False
+
+    def note(self, line: str) -> None:
+        self._say(line)
+        head, _, rest = line.partition(" ")
+        if head == "failed":
+            self._failed = self._failed or " ".join(rest.split())
+        elif head in ("stderr", "next"):
+            self._in_stderr = head == "stderr" and not self._error
+        elif self._in_stderr:
+            self._error = line
+
+    @property
+    def reason(self) -> str:
+        return f"{self._failed} ({self._error})" if self._error else self._failed
+
+
 class _LastLine:
     """Cuts output into lines for people, and keeps the last one that is not blank."""
 
@@ -172,7 +200,7 @@ class _LastLine:
 
 def printable(text: str) -> str:
     """One line of printable characters, cut short: what a stranger's program writes may hold any."""
-    shown = "".join(each if each.isprintable() else " " for each in text).strip()
+    shown = "".join(each if each.isprintable() else " " for each in _COLOURS.sub("", text)).strip()
     return shown if len(shown) <= LINE_CHARACTERS else f"{shown[:LINE_CHARACTERS]}..."
 
 

@@ -22,6 +22,7 @@ from arena_server.submissions.admission import Examiner, RejectedError, printabl
 from arena_server.submissions.rules import UPLOADS, SubmissionRules, SubmissionSetup
 from arena_server.submissions.store import VersionStore, set_aside
 from arena_server.submissions.versions import (
+    STAGE_NAMES,
     STAGES,
     ImageBuilt,
     StageBegun,
@@ -195,8 +196,10 @@ class SubmissionService:
                 await examine(image, name, say)
             bot.write(VersionAdmitted(number))
         except RejectedError as error:
-            bot.say(number, f"{stage} failed: {error}")
+            bot.say(number, f"{STAGE_NAMES[stage]} failed: {error}")
             bot.write(VersionFailed(number, stage, str(error)))
+            if bot.versions.find(number).image:  # it may have 1 GB
+                await examiner.discard(tag_of(contest, name, number))
         except OSError as error:
             bot.write(VersionFailed(number, stage, f"the server could not go on: {error.strerror}"))
         finally:

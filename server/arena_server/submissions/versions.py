@@ -29,6 +29,12 @@ class VersionState(StrEnum):
     FAILED = "failed"
 
 
+#: What people read of the stages.
+STAGE_NAMES: Final[Mapping[str, str]] = {
+    VersionState.BUILDING: "build",
+    VersionState.CHECKING: "check",
+    VersionState.PLAYING: "game",
+}
 STAGES: Final = (VersionState.BUILDING, VersionState.CHECKING, VersionState.PLAYING)
 
 
@@ -276,5 +282,5 @@ class Versions:
 def describe(version: Version) -> str:
     """The state in words, with the reason of a failure."""
     if version.state is VersionState.FAILED:
-        return f"{version.stage} failed: {version.reason}"
+        return f"{STAGE_NAMES.get(version.stage, version.stage)} failed: {version.reason}"
     return f"it is {version.state}"

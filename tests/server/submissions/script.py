@@ -19,6 +19,7 @@ class Script:
     fails: dict[str, str] = field(default_factory=dict)
     waits: dict[str, asyncio.Event] = field(default_factory=dict)
     done: list[str] = field(default_factory=list)
+    discarded: list[str] = field(default_factory=list)
 
     async def _stage(self, stage: str, say: Say) -> None:
         self.done.append(stage)
@@ -37,6 +38,9 @@ class Script:
     async def check(self, image: str, bot: str, say: Say) -> None:
         assert image.startswith("sha256:insertion-arena-bot:")
         await self._stage("check", say)
+
+    async def discard(self, tag: str) -> None:
+        self.discarded.append(tag)
 
     async def play(self, image: str, bot: str, say: Say) -> None:
         await self._stage("play", say)

@@ -138,6 +138,10 @@ async def test_the_reason_of_a_check_is_its_first_failure(home: Home) -> None:
     code = "import sys; print('ok 1.1/1\\nfailed   3.1/1   a game: expected x\\n1 case'); sys.exit(1)"
     with pytest.raises(RejectedError, match=r"^3\.1/1 a game: expected x$"):
         await home.examiner(None, sys.executable, "-c", code).check("i", "ann", home.lines.append)
+    lines = "failed 3.1/1 a game", "3.1/1 failed", "stderr", "Traceback", "no book", "next Start it", "1 case"
+    code = f"import sys; print('\\n'.join({lines})); sys.exit(1)"
+    with pytest.raises(RejectedError, match=r"^3\.1/1 a game \(no book\)$"):
+        await home.examiner(None, sys.executable, "-c", code).check("i", "ann", home.lines.append)
     code = "import sys; sys.exit('no file')"
     with pytest.raises(RejectedError, match=r"^no file$"):
         await home.examiner(None, sys.executable, "-c", code).check("i", "ann", home.lines.append)
@@ -198,5 +202,5 @@ def _is_alive(pid: int) -> bool:
 
 
 async def test_text_of_strangers() -> None:
-    assert printable("a\x1b[1mb\tc\u202e\n") == "a [1mb c"
+    assert printable("a\x1b[1;31mb\x1b[0m\tc\x1b[2J\u202e\n") == "ab c [2J"
     assert tag_of("a/b", "c", 1) != tag_of("a", "b/c", 2)

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from arena_server.submissions import service as service_module
+from arena_server.submissions.admission import tag_of
 from arena_server.submissions.rules import UPLOADS, SubmissionRules
 from arena_server.submissions.service import RefusedError, SubmissionService
 from arena_server.submissions.store import VersionStore
-from arena_server.submissions.versions import VersionState
+from arena_server.submissions.versions import STAGE_NAMES, VersionState
 
 from .script import KEY, Script, setup_in
 
@@ -133,7 +134,8 @@ async def test_a_failure_has_its_reason_and_the_version_before_plays_on(
         told = await all_of(send(service))
         failed = {"fact": "failed", "number": 2, "stage": state, "reason": "no such file: bot.py"}
         assert told[-1] == failed
-        assert service.log(KEY, 2)[-1] == f"{state} failed: no such file: bot.py"
+        assert service.log(KEY, 2)[-1] == f"{STAGE_NAMES[state]} failed: no such file: bot.py"
+        assert script.discarded == ([] if stage == "build" else [tag_of(*KEY, 2)])
         assert service.document(KEY)["active"] == 1
         service.check_upload(KEY)  # the next one may be sent
 

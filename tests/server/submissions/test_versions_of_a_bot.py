@@ -139,7 +139,7 @@ class TestActivation:
         versions = Versions([*admitted(1), *admitted(2)[:2], VersionFailed(2, "building", "no such file")])
         assert versions.activate(1, "author", 7) == VersionActivated(1, "author", 7)
         for number, why in (
-            (2, "version 2 may not play: building failed: no such file"),
+            (2, "version 2 may not play: build failed: no such file"),
             (3, "there is no version 3; there are 1 to 2"),
         ):
             with pytest.raises(VersionError, match=rf"^{why}$"):
