@@ -45,6 +45,11 @@ _SOCKET = "referee"
 _MOUNT = "/run/arena"
 #: Exit statuses of `docker run` for a container that did not begin.
 _ENGINE_FAILED: Final = (125, 126, 127)
+#: The exit status of a program that was killed, and how often the engine is asked whether that was for want
+#: of memory: it learns of that on another way than of the end, on a busy machine later.
+_KILLED: Final = 137
+OOM_QUESTIONS: Final = 20
+OOM_PAUSE_S: Final = 0.1
 
 #: When a container began that never began.
 _NEVER: Final = "0001-01-01T00:00:00Z"
@@ -191,11 +196,20 @@ class BotContainer:
         lines = child.last_lines(LAST_LINES)
         if status in _ENGINE_FAILED and await self._state("StartedAt") in ("", _NEVER):
             return BotEnded(None, _engine_error(child), (), lines)
-        if await self._state("OOMKilled") == "true":
+        if await self._out_of_memory(status):
             limit = f"more than {self._sandbox.limits.memory // MB} MB of memory"
             text = f"it used {limit}"
             return BotEnded(status, text, (), [*lines, text], limit)
         return BotEnded(status, child.last_error(), child.trace(), lines)
+
+    async def _out_of_memory(self, status: int) -> bool:
+        said = await self._state("OOMKilled")
+        more = OOM_QUESTIONS - 1 if status == _KILLED else 0
+        while said == "false" and more:
+            await asyncio.sleep(OOM_PAUSE_S)
+            said = await self._state("OOMKilled")
+            more -= 1
+        return said == "true"
 
     async def _state(self, field: str) -> str:
         """A field of the container's state; empty if there is no such container."""
