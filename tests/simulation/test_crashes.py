@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 
 import pytest
-from tests.simulation.bots import Honest
+from tests.simulation.crashes import NEVER, QUEUED, Crash, Steady, at, run
 from tests.simulation.invariants import Violation
-from tests.simulation.network import CALM, MS, SECOND
-from tests.simulation.server import SimulatedServer
 from tests.simulation.world import World
 
 from arena_server.core.config import ContestConfig
@@ -21,43 +18,14 @@ from arena_server.driver import CommitBarrier
 CONFIG = ContestConfig(
     name="crash", seed=3, options={"plies": 4, "lookahead": 2}, games_per_pair=2, absent_ms=120_000
 )
-HOUR = 3600 * SECOND
-#: No chance but in what a crash spares of the writes in progress; entries are queued, or durable at once.
-QUEUED = replace(CALM, latency=(100_000, 100_001), longest_commit=3 * MS)
+#: Entries are queued, or durable at once.
 PROFILES = {"queued": QUEUED, "direct": replace(QUEUED, direct_one_in=1)}
 
 
-class Steady(Honest):
-    """Always plays the first legal move."""
-
-    def answer(self, line: str) -> None:
-        self.wire.say(line, MS)
-
-    def move(self) -> str:
-        assert self.wire.view is not None
-        return f"MOVE {self.wire.view.legal_moves[0]}"
-
-
-Crash = Callable[[int, SimulatedServer], None]
-
-
-def play(crash: Crash = lambda number, server: None, writes: str = "queued") -> tuple[World, int]:
+def play(crash: Crash = NEVER, writes: str = "queued") -> tuple[World, int]:
     """One contest of three; `crash` is called at every boundary of the disk, with its number."""
     world = World(1, CONFIG, {"ann": Steady, "bob": Steady, "eve": Steady}, PROFILES[writes])
-    boundaries = 0
-
-    def boundary() -> None:
-        nonlocal boundaries
-        boundaries += 1
-        crash(boundaries, world.server)
-
-    world.server.disk.boundary = boundary
-    world.run(HOUR)
-    return world, boundaries
-
-
-def at(*numbers: int, power: bool = False) -> Crash:
-    return lambda number, server: server.crash(power) if number in numbers else None
+    return world, run(world, crash)
 
 
 def table(world: World) -> list[tuple[str, int, int]]:
@@ -95,16 +63,16 @@ def test_undisturbed(writes: str) -> None:
 
 
 @both_writes
-@pytest.mark.parametrize("power", [False, True], ids=["killed", "power cut"])
-def test_now_and_then(power: bool, writes: str) -> None:
-    for number in range(1, boundaries(writes), 9):
-        check(play(at(number, power=power), writes)[0], 1)
+def test_at_every_boundary(writes: str) -> None:
+    """Killed, and at every third one by a power cut."""
+    for number in range(1, boundaries(writes)):
+        check(play(at(number, power=number % 3 == 0), writes)[0], 1)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @both_writes
 @pytest.mark.parametrize("power", [False, True], ids=["killed", "power cut"])
-def test_at_every_boundary(power: bool, writes: str) -> None:
+def test_at_every_boundary_in_both_ways(power: bool, writes: str) -> None:
     for number in range(1, boundaries(writes)):
         check(play(at(number, power=power), writes)[0], 1)
 

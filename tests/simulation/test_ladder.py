@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from tests.simulation.bots import Honest
-from tests.simulation.network import CALM, MS, SECOND
-from tests.simulation.test_crashes import Steady
+from tests.simulation.crashes import QUEUED, Steady, at, run
+from tests.simulation.network import SECOND
 from tests.simulation.world import Order, World
 
 from arena_client.scripted import Close
@@ -16,8 +15,6 @@ from arena_protocol.record import VOID
 from arena_server.core.config import ContestConfig
 from arena_server.core.deal import number_of
 
-HOUR = 3600 * SECOND
-SLOW = replace(CALM, latency=(100_000, 100_001), longest_commit=3 * MS)
 STEADY: dict[str, type[Honest]] = {f"b{number}": Steady for number in range(5)}
 GAMES = 12
 
@@ -56,18 +53,8 @@ def play(
         absent_ms=120_000,
         probation=0,
     )
-    world = World(1, config, kinds, SLOW, orders=orders)
-    boundaries = 0
-
-    def boundary() -> None:
-        nonlocal boundaries
-        boundaries += 1
-        if boundaries in crashes:
-            world.server.crash(power)
-
-    world.server.disk.boundary = boundary
-    world.run(HOUR)
-    return world, boundaries
+    world = World(1, config, kinds, QUEUED, orders=orders)
+    return world, run(world, at(*crashes, power=power))
 
 
 def check(world: World, *, paired: bool = False) -> None:
@@ -88,8 +75,8 @@ def test_killed_at_boundaries_it_plays_all_games_once(deals: str) -> None:
     whole, boundaries = play(STEADY, deals=deals)
     check(whole, paired=deals == "paired")
     assert boundaries > 60
-    for at in range(1, boundaries - 20, 7):
-        world, _ = play(STEADY, (at, at + 5), power=at % 2 == 0, deals=deals)
+    for number in range(1, boundaries - 20, 7):
+        world, _ = play(STEADY, (number, number + 5), power=number % 2 == 0, deals=deals)
         assert world.server.crashes == 2
         check(world, paired=deals == "paired")
 
@@ -97,8 +84,8 @@ def test_killed_at_boundaries_it_plays_all_games_once(deals: str) -> None:
 @pytest.mark.soak
 def test_killed_at_every_boundary() -> None:
     _, boundaries = play(STEADY)
-    for at in range(1, boundaries):
-        world, _ = play(STEADY, (at,))
+    for number in range(1, boundaries):
+        world, _ = play(STEADY, (number,))
         check(world)
 
 
@@ -113,7 +100,8 @@ def test_a_bot_that_vanishes_holds_nobody_up() -> None:
 def test_it_is_open_until_the_organiser_closes_it() -> None:
     """Without a number of games it plays on, whatever is killed or stopped; void games are played again."""
     orders = [
-        Order(at * SECOND, verb, at) for at, verb in ((2, "void"), (4, "stop"), (9, "void"), (12, "drain"))
+        Order(when * SECOND, verb, when)
+        for when, verb in ((2, "void"), (4, "stop"), (9, "void"), (12, "drain"))
     ]
     for crashes in ((), (70, 300)):
         world, _ = play(STEADY, crashes, games=0, orders=orders)

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
 import pytest
 from tests.simulation.bots import Honest
-from tests.simulation.network import MS, SECOND
-from tests.simulation.test_crashes import HOUR, QUEUED, Steady
+from tests.simulation.crashes import (
+    QUEUED,
+    Organiser,
+    Steady,
+    at,
+    killed_everywhere,
+    killed_now_and_then,
+    run,
+)
+from tests.simulation.network import SECOND
 from tests.simulation.world import World
 
 from arena_protocol.record import VOID
@@ -24,7 +31,7 @@ class Leaving(Steady):
     may = frozenset({"disconnect"})
 
 
-#: A test of all boundaries would be longer than one test may be.
+#: Of the boundaries.
 PARTS = 10
 KINDS: dict[str, type[Honest]] = {"ann": Steady, "bob": Steady, "eve": Leaving, "late": Steady}
 CONFIG = ContestConfig(
@@ -32,55 +39,10 @@ CONFIG = ContestConfig(
 )
 
 
-class Organiser:
-    """Gives an order again until it is durable, as a person does who has seen no answer.
-
-    A power cut may take back an order that was answered: it is not among the orders then, and given again.
-    """
-
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self._orders: set[str] = set()
-
-    def give(self, verb: str, target: str, then: Callable[[], None], **more: Any) -> None:
-        """Call `then` when it is carried out, and again if it was taken back."""
-        world, who = self._world, f"{verb} {target}"
-
-        def attempt() -> None:
-            server = world.server
-            if self._is_known(who):
-                then()
-                world.queue.after(SECOND, look)
-            elif server.finished is None:
-                server.order("life", verb, target, who=who, **more)
-                world.queue.after(50 * MS, attempt)
-
-        def look() -> None:
-            server = world.server
-            if server.finished is None and server.alive and not self._is_known(who):
-                attempt()
-            elif server.finished is None and not (server.alive and server.crashes):
-                world.queue.after(SECOND, look)
-
-        if who not in self._orders:
-            self._orders.add(who)
-            world.queue.after(20 * MS, attempt)
-
-    def _is_known(self, who: str) -> bool:
-        alive = self._world.server.alive
-        return alive and any(order.who == who for order in self._world.contest.overview().orders)
-
-
 def play(crash: int = 0, *, power: bool = False, **config: Any) -> tuple[World, int]:
     """A late bot joins, one leaves and comes back, and there are two games more for each pair, or a round."""
     world = World(1, replace(CONFIG, **config), KINDS, QUEUED, late=frozenset({"late"}))
-    organiser, boundaries = Organiser(world), 0
-
-    def boundary() -> None:
-        nonlocal boundaries
-        boundaries += 1
-        if boundaries == crash:
-            world.server.crash(power)
+    organiser = Organiser(world)
 
     def joined() -> None:
         world.clients["late"].connect()
@@ -92,10 +54,8 @@ def play(crash: int = 0, *, power: bool = False, **config: Any) -> tuple[World, 
     def left() -> None:
         organiser.give("add", "eve", then=world.clients["eve"].connect, entrant=world.entrants["eve"])
 
-    world.server.disk.boundary = boundary
     organiser.give("add", "late", then=joined, entrant=world.entrants["late"])
-    world.run(HOUR, dict.fromkeys(("ann", "bob", "eve"), 0))
-    return world, boundaries
+    return world, run(world, at(crash, power=power), dict.fromkeys(("ann", "bob", "eve"), 0))
 
 
 def meetings(world: World) -> Counter[frozenset[str]]:
@@ -111,20 +71,13 @@ def check(world: World) -> None:
 
 
 def test_a_round_robin_in_which_bots_come_and_go() -> None:
-    world, boundaries = play()
-    check(world)
-    for at in range(1, boundaries, boundaries // 12):
-        world, _ = play(at, power=at % 2 == 0)
-        assert world.server.crashes == 1
-        check(world)
+    killed_now_and_then(play, check)
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("first", range(1, PARTS + 1))
-def test_killed_at_every_boundary(first: int) -> None:
-    _, boundaries = play()
-    for at in range(first, boundaries, PARTS):
-        check(play(at, power=at % 2 == 0)[0])
+@pytest.mark.parametrize("part", range(1, PARTS + 1))
+def test_killed_at_every_boundary(part: int) -> None:
+    killed_everywhere(play, check, part, PARTS)
 
 
 @pytest.mark.parametrize(
@@ -138,8 +91,8 @@ def test_other_formats_in_which_bots_come_and_go(name: str, options: dict[str, i
         "games_per_pair": 20 if name == "swiss" else 8,
     }
     world, boundaries = play(**config)
-    for at in (0, *range(1, boundaries, boundaries // 6)):
-        world, _ = play(at, **config)
+    for number in (0, *range(1, boundaries, boundaries // 6)):
+        world, _ = play(number, **config)
         assert world.server.finished == "finished"
         progress = world.contest.progress()
         assert progress.done == progress.total == sum(meetings(world).values())

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from tests.simulation.bots import Honest
-from tests.simulation.network import CALM, MS, SECOND
-from tests.simulation.test_crashes import Steady
+from tests.simulation.crashes import QUEUED, Steady, at, run
+from tests.simulation.network import MS, SECOND
 from tests.simulation.world import World
 
 from arena_client.scripted import Close
@@ -19,9 +19,8 @@ from arena_server.core.journal import Drawn, fact_of
 from arena_server.core.standings import Row
 from arena_server.store.journal import unpack
 
-HOUR = 3600 * SECOND
 #: Draws and writes take a while, in which the server may be killed.
-SLOW = replace(CALM, latency=(100_000, 100_001), longest_commit=3 * MS, longest_draw=50 * MS)
+SLOW = replace(QUEUED, longest_draw=50 * MS)
 DRAWING = [name for name, form in FORMATS.items() if form.DRAWS]
 drawing = pytest.mark.parametrize("name", DRAWING)
 
@@ -58,17 +57,7 @@ def play(
 ) -> tuple[World, int]:
     """A contest; the server is killed at boundary `crash` of its disk. Returns how many there were."""
     world = World(1, replace(config(name, games), **more), kinds, SLOW)
-    boundaries = 0
-
-    def boundary() -> None:
-        nonlocal boundaries
-        boundaries += 1
-        if boundaries == crash:
-            world.server.crash(power)
-
-    world.server.disk.boundary = boundary
-    world.run(HOUR)
-    return world, boundaries
+    return world, run(world, at(crash, power=power))
 
 
 def facts(world: World, word: str) -> dict[int, object]:
@@ -94,8 +83,8 @@ def test_killed_at_boundaries_it_draws_the_same_and_ends_the_same(name: str) -> 
     whole, boundaries = play(name, STEADY)
     assert whole.server.finished == "finished"
     assert boundaries > 60
-    for at in range(1, boundaries, 17):
-        world, _ = play(name, STEADY, at, power=at % 2 == 0)
+    for number in range(1, boundaries, 17):
+        world, _ = play(name, STEADY, number, power=number % 2 == 0)
         assert (world.server.crashes, world.server.finished) == (1, "finished")
         assert facts(world, "drawn") == facts(whole, "drawn")
         assert table(world) == table(whole)
@@ -106,8 +95,8 @@ def test_killed_at_boundaries_it_draws_the_same_and_ends_the_same(name: str) -> 
 @drawing
 def test_killed_at_every_boundary(name: str) -> None:
     whole, boundaries = play(name, STEADY)
-    for at in range(1, boundaries):
-        world, _ = play(name, STEADY, at)
+    for number in range(1, boundaries):
+        world, _ = play(name, STEADY, number)
         assert facts(world, "drawn") == facts(whole, "drawn")
         assert table(world) == table(whole)
 
@@ -120,8 +109,8 @@ def test_a_bot_that_vanishes_between_rounds_loses_by_walkover(name: str) -> None
     assert world.server.finished == "finished"
     assert [fact.absent for fact in facts(world, "walkover").values()] == [("b4",)]  # type: ignore[attr-defined]
     assert world.queue.now < 600 * SECOND
-    for at in range(5, boundaries, 23):
-        again, _ = play(name, kinds, at, games=4)
+    for number in range(5, boundaries, 23):
+        again, _ = play(name, kinds, number, games=4)
         assert again.server.finished == "finished"
         assert len(facts(again, "walkover")) == 1
 
@@ -155,8 +144,8 @@ def test_bots_of_one_owner_do_not_meet_first_whatever_the_server_does(name: str)
     options["owners"] = OWNERS[name]
     whole, boundaries = play(name, SIX, **options)
     assert not of_one_owner(name) & first_meetings(whole)
-    for at in range(1, boundaries, boundaries // 4):
-        world, _ = play(name, SIX, at, power=at % 2 == 0, **options)
+    for number in range(1, boundaries, boundaries // 4):
+        world, _ = play(name, SIX, number, power=number % 2 == 0, **options)
         assert facts(world, "drawn") == facts(whole, "drawn")
         assert table(world) == table(whole)
 
@@ -164,8 +153,8 @@ def test_bots_of_one_owner_do_not_meet_first_whatever_the_server_does(name: str)
 def test_bots_of_one_owner_never_meet_if_the_swiss_says_so() -> None:
     owners, options = OWNERS["swiss"], {"rounds": 4, "same_owner": "never"}
     whole, boundaries = play("swiss", SIX, owners=owners, format_options=options)
-    for at in (0, *range(2, boundaries, boundaries // 3)):
-        world, _ = play("swiss", SIX, at, owners=owners, format_options=options)
+    for number in (0, *range(2, boundaries, boundaries // 3)):
+        world, _ = play("swiss", SIX, number, owners=owners, format_options=options)
         assert len(facts(world, "drawn")) == 4
         met = {frozenset(record.names) for record in world.records.values()}
         assert len(met) == 12

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from tests.simulation.bots import Honest
-from tests.simulation.network import MS, SECOND
-from tests.simulation.test_crashes import Steady
+from tests.simulation.crashes import Steady, run
+from tests.simulation.network import MS
+from tests.simulation.server import SimulatedServer
 from tests.simulation.test_rounds import SLOW
 from tests.simulation.world import World
 
@@ -13,7 +14,6 @@ from arena_server.core.config import ContestConfig
 from arena_server.core.journal import Separated, fact_of
 from arena_server.store.journal import unpack
 
-HOUR = 3600 * SECOND
 GAMES = 8
 TOTAL = 15 * GAMES
 CONFIG = ContestConfig(
@@ -50,18 +50,16 @@ def play(crash: int = 0, *, power: bool = False, after: bool = False) -> tuple[W
     Returns how many boundaries there were, and at which the decision was durable first.
     """
     world = World(1, CONFIG, FIELD, SLOW)
-    boundaries = decided = 0
+    decided = 0
 
-    def boundary() -> None:
-        nonlocal boundaries, decided
-        boundaries += 1
+    def kill(number: int, server: SimulatedServer) -> None:
+        nonlocal decided
         if not decided and decisions(world):
-            decided = boundaries
-        if crash and (boundaries == crash or (after and decided and boundaries == decided + crash)):
-            world.server.crash(power)
+            decided = number
+        if crash and (number == crash or (after and decided and number == decided + crash)):
+            server.crash(power)
 
-    world.server.disk.boundary = boundary
-    world.run(HOUR)
+    boundaries = run(world, kill)
     return world, boundaries, decided
 
 

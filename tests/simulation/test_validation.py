@@ -6,14 +6,21 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.simulation.crashes import (
+    QUEUED,
+    Organiser,
+    Steady,
+    at,
+    killed_everywhere,
+    killed_now_and_then,
+    run,
+)
 from tests.simulation.network import MS, SECOND
-from tests.simulation.test_crashes import HOUR, QUEUED, Steady
-from tests.simulation.test_life_cycle import Organiser
 from tests.simulation.world import World
 
 from arena_server.core.config import ContestConfig
 
-#: A test of all boundaries would be longer than one test may be.
+#: Of the boundaries.
 PARTS = 4
 CONFIG = ContestConfig(
     name="life",
@@ -61,18 +68,9 @@ KINDS = {"ann": Steady, "bob": Steady, "eve": Mended, "mad": Stubborn, "late": S
 def play(crash: int = 0, *, power: bool = False, **config: Any) -> tuple[World, int]:
     """A contest that a bot joins late; returns it with the number of its writes."""
     world = World(1, replace(CONFIG, **config), KINDS, QUEUED, late=frozenset({"late"}))
-    organiser, boundaries = Organiser(world), 0
-
-    def boundary() -> None:
-        nonlocal boundaries
-        boundaries += 1
-        if boundaries == crash:
-            world.server.crash(power)
-
-    world.server.disk.boundary = boundary
-    organiser.give("add", "late", then=world.clients["late"].connect, entrant=world.entrants["late"])
-    world.run(HOUR, dict.fromkeys(KINDS.keys() - {"late"}, 5 * MS))
-    return world, boundaries
+    add = world.entrants["late"]
+    Organiser(world).give("add", "late", then=world.clients["late"].connect, entrant=add)
+    return world, run(world, at(crash, power=power), dict.fromkeys(KINDS.keys() - {"late"}, 5 * MS))
 
 
 def check(world: World) -> None:
@@ -90,17 +88,10 @@ def check(world: World) -> None:
 
 
 def test_a_contest_in_which_one_bot_is_mended_and_one_is_not() -> None:
-    world, boundaries = play()
-    check(world)
-    for at in range(1, boundaries, boundaries // 12):
-        world, _ = play(at, power=at % 2 == 0)
-        assert world.server.crashes == 1
-        check(world)
+    killed_now_and_then(play, check)
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("first", range(1, PARTS + 1))
-def test_killed_at_every_boundary(first: int) -> None:
-    _, boundaries = play()
-    for at in range(first, boundaries, PARTS):
-        check(play(at, power=at % 2 == 0)[0])
+@pytest.mark.parametrize("part", range(1, PARTS + 1))
+def test_killed_at_every_boundary(part: int) -> None:
+    killed_everywhere(play, check, part, PARTS)
