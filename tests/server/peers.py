@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 
 from arena_protocol.record import GameRecord
@@ -156,13 +156,14 @@ class Peer:
         line, _, self._rest = self._rest.partition(b"\n")
         return line
 
-    async def everything(self) -> bytes:
-        """All up to the end."""
-        data = self._rest
-        async with asyncio.timeout(PATIENCE_S):
-            while chunk := await asyncio.get_running_loop().sock_recv(self.sock, 65536):
-                data += chunk
-        return data
+    async def everything(self, *, or_reset: bool = False) -> bytes:
+        """All up to the end, which may be a reset if `or_reset`."""
+        data = bytearray(self._rest)
+        with suppress(ConnectionResetError) if or_reset else nullcontext():
+            async with asyncio.timeout(PATIENCE_S):
+                while chunk := await asyncio.get_running_loop().sock_recv(self.sock, 65536):
+                    data += chunk
+        return bytes(data)
 
 
 @dataclass
