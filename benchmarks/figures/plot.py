@@ -18,7 +18,8 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from measure import CONTEST, PARTS, QUICK, WHOLE, Findings, Pace, Pairing, Plan
+from measure import Findings, Pace, Pairing
+from plan import CONTEST, PARTS, QUICK, WHOLE, Plan
 from tables import ceiling, crosstable, fill, minimal_tree, named, node_curves
 
 from arena_protocol.errors import needs_extra

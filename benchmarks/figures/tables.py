@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from measure import MASTER, Findings, Pairing, Plan, Result, average, league_of
+from measure import Findings, Pairing, Result, average
+from plan import MASTER, Plan, league_of
 
 from arena_server.scores import bootstrap
 

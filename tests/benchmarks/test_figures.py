@@ -19,7 +19,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "figures"))
 
 import measure
 import plot
-from measure import CONTEST, MASTER, PARTS, QUICK, WHOLE, Findings, Nodes, Pairing, Plan, Result, league_of
+from measure import Findings, Nodes, Pairing, Result
+from plan import CONTEST, MASTER, PARTS, QUICK, WHOLE, Plan, league_of
 from tables import BLOCKS, ceiling, crosstable, fill, minimal_tree, named, node_curves, standings
 
 SHORT = (("plies", 8),)

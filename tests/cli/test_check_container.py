@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.server.launch.test_containers import real_engine
+from tests.server.launch.containers import real_engine
 from tests.server.programs import arena, inside
 
 from arena_cli.check_container import contest_limits

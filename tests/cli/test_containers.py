@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.forked import Arena
-from tests.server.launch.test_containers import is_frozen, real_engine
+from tests.server.launch.containers import is_frozen, real_engine
 from tests.server.programs import PATIENCE_S, arena, inside
 
 from arena_cli.options import DEFAULT_DATABASE

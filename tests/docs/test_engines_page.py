@@ -19,7 +19,8 @@ from arena_engines.registry import ENGINES, create
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "figures"))
 
 import tables
-from measure import ADAPTIVE, CHAMPION, MASTER, SPOILER, WHOLE, Findings, Pairing, modelled
+from measure import Findings, Pairing
+from plan import ADAPTIVE, CHAMPION, MASTER, SPOILER, WHOLE, modelled
 from plot import PICTURES
 from tables import node_curves, standings
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -14,83 +14,16 @@ from hypothesis import strategies as st
 from arena_protocol.record import GameRecord, InfoRecord
 from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.deal import Setting
-from arena_server.core.effects import Assign, Effect, ExcludeWorker, Journal, Store, Withdraw
-from arena_server.core.events import (
-    Capacity,
-    NotPlayed,
-    PlayedBy,
-    Renewed,
-    Returned,
-    Stop,
-    Tick,
-)
+from arena_server.core.effects import Assign, Journal, Withdraw
+from arena_server.core.events import Capacity, NotPlayed, Renewed, Stop, Tick
 from arena_server.core.formats.base import Pairing
-from arena_server.core.journal import Entry, Live, Past
+from arena_server.core.journal import Past
 from arena_server.core.leases import facts_of
-from arena_server.core.log_events import LeaseEnded, ResultRefused, ResultReturned, WorkerVoided
-from arena_server.core.standings import GameResult, standings
-from arena_server.inprocess import play_in_process
+from arena_server.core.log_events import LeaseEnded, ResultRefused, ResultReturned
 
 from .contest_harness import SHORT, ContestHarness
-from .harness import MS, past_game
-
-LEASE_MS = 1_000
-NAMES = ("ann", "bob", "cid")
-
-
-def played(setting: Setting, seed: int = 0) -> GameRecord:
-    """The record of a worker: random plies, and a seat that falls now and then."""
-    rng = Random(f"{setting.game_id} {seed}")
-    clock = iter(range(0, 10**18, 3 * MS))
-    legal = setting.game.legal_moves
-
-    def choose(match: Any) -> str:
-        return "no move" if rng.random() < 0.1 else rng.choice(list(legal(match.position)))
-
-    record = play_in_process(setting, [choose] * setting.game.seats, lambda: next(clock))
-    return replace(record, game_id="g1")
-
-
-class Workers(ContestHarness):
-    """A contest whose games are assigned, and its journal."""
-
-    def __init__(
-        self, *names: str | Entrant, past: Past | None = None, now: int = 0, **config: object
-    ) -> None:
-        super().__init__(*names, past=past, now=now, lease_ms=LEASE_MS, **config)  # type: ignore[arg-type]
-        self.journal: list[Entry] = list(self.past.entries)
-        self.assigned: list[Assign] = []
-        self.excluded: list[str] = []
-        self.event(Tick())
-
-    def _carry_out(self, effect: Effect) -> None:
-        match effect:
-            case Assign():
-                self.assigned.append(effect)
-            case Withdraw():
-                pass
-            case ExcludeWorker(worker):
-                self.excluded.append(worker)
-            case _:
-                super()._carry_out(effect)
-
-    def write(self, effect: Journal | Store) -> None:
-        if isinstance(effect, Journal):
-            self.journal += effect.entries
-
-    def give(self, assign: Assign, record: GameRecord | None = None, worker: str = "w1") -> None:
-        """The worker of `assign` returns its game."""
-        record = played(assign.setting) if record is None else record
-        self.event(Returned(assign.game_id, assign.fence, record, worker, "box"))
-
-    def find_games(self, worker: str, records: Mapping[str, GameRecord] | None = None) -> None:
-        """The shell reports what is durable of a worker that was excluded."""
-        stored = self.records if records is None else records
-        mine = [record for record in stored.values() if record.worker == worker]
-        self.event(PlayedBy(worker, [past_game(record, self.journal) for record in mine]))
-
-    def of(self, kind: type[Any]) -> list[Any]:
-        return [effect for effect in self.effects if type(effect) is kind]
+from .harness import MS
+from .lease_harness import LEASE_MS, NAMES, Workers, played, resumed
 
 
 def test_a_game_is_durably_leased_before_a_worker_gets_it() -> None:
@@ -279,15 +212,6 @@ def test_spectators_see_a_game_when_it_is_over() -> None:
     assert moves == [ply.move for ply in record.plies]
 
 
-def resumed(run: Workers, **config: object) -> Workers:
-    """The contest on the next server."""
-    live = Live()
-    live.add(run.journal)
-    results = tuple(past_game(record, run.journal) for record in run.records.values())
-    past = Past((*run.past.results, *results), tuple(live))
-    return Workers(*(entrant.name for entrant in run.entrants), past=past, now=run.now, **config)
-
-
 def test_a_server_that_is_started_again_gives_no_fence_twice() -> None:
     run = Workers(*NAMES)
     run.event(Capacity(2))
@@ -402,205 +326,6 @@ def test_notes_of_bots_are_kept() -> None:
     noted = replace(quiet, infos=(InfoRecord(1, 1, depth=3), InfoRecord(2, len(quiet.plies), depth=1)))
     run.give(run.assigned[0], noted)
     assert run.records["g1"].infos == noted.infos
-
-
-def table(run: Workers) -> dict[str, tuple[int, int, int]]:
-    return {row.name: (row.points, row.games, row.wins) for row in run.contest.progress().standings}
-
-
-def counted(run: Workers, worker: str) -> dict[str, tuple[int, int, int]]:
-    """The table of the results that are not of this worker, counted again."""
-    results = [
-        GameResult(each.names, each.totals)
-        for each in run.records.values()
-        if each.worker != worker and each.end != "void"
-    ]
-    return {row.name: (row.points, row.games, row.wins) for row in standings(NAMES, results)}
-
-
-def test_all_games_of_a_worker_are_void_and_played_again() -> None:
-    run = Workers(*NAMES, games_per_pair=4)
-    run.event(Capacity(1))
-    for number in range(8):
-        run.give(run.assigned[-1], worker=f"w{number % 2}")
-    assert run.command("void-worker", "w1", who="olga", reason="slow") is None
-    assert run.last_entries == [(0, "excluded", "w1")]
-    assert [order[1:3] for order in run.last_orders] == [("void-worker", "w1")]
-    assert run.excluded == ["w1"]
-    run.find_games("w1")
-    assert run.of(WorkerVoided) == [WorkerVoided("w1", 4, 0)]
-    assert table(run) == counted(run, "w1")
-    progress = run.contest.progress()
-    assert (progress.done, progress.void, progress.total) == (4, 4, 12)
-    run.find_games("w1")
-    assert run.of(WorkerVoided)[1:] == [WorkerVoided("w1", 0, 0)]
-    while run.finished is None:
-        run.give(run.assigned[-1], worker="w0")
-    assert len(run.records) == 16
-    assert (run.finished, run.contest.progress().done) == ("finished", 12)
-    assert table(run) == counted(run, "w1")
-
-
-def test_a_result_of_an_excluded_worker_is_refused() -> None:
-    run = Workers("ann", "bob")
-    run.event(Capacity(1))
-    assert run.command("void-worker", "w1") is None
-    run.give(run.assigned[0], worker="w1")
-    assert run.of(ResultRefused) == [ResultRefused("g1", 1, "w1", "nothing of this worker counts")]
-    run.give(run.assigned[1], worker="w2")
-    assert list(run.records) == ["g1"]
-
-
-def test_a_result_that_was_accepted_before_and_is_stored_after_the_order_is_void() -> None:
-    run = Workers("ann", "bob")
-    run.event(Capacity(1))
-    run.stores = False
-    run.give(run.assigned[0], worker="w1")
-    assert run.command("void-worker", "w1") is None
-    run.event(PlayedBy("w1", []))
-    run.stored("g1")
-    assert run.of(WorkerVoided) == [WorkerVoided("w1", 0, 0), WorkerVoided("w1", 1, 0)]
-    assert (run.contest.progress().done, run.contest.progress().void) == (0, 1)
-    assert run.assigned[-1].game_id != "g1"
-
-
-def test_the_next_server_asks_again_for_the_games_of_an_excluded_worker() -> None:
-    run = Workers(*NAMES)
-    run.event(Capacity(1))
-    run.give(run.assigned[0], worker="w1")
-    run.give(run.assigned[1], worker="w2")
-    run.command("void-worker", "w1")
-    after = resumed(run)
-    assert after.excluded == ["w1"]
-    assert after.contest.progress().done == 2
-    after.find_games("w1", run.records)
-    assert (after.contest.progress().done, after.contest.progress().void) == (1, 1)
-    later = resumed(after)
-    assert (later.contest.progress().done, later.contest.progress().void) == (1, 1)
-    assert table(later) == table(after)
-    later.event(Capacity(1))
-    later.give(later.assigned[0], worker="w1")
-    assert later.of(ResultRefused) != []
-
-
-def test_a_fault_of_a_void_game_does_not_count_against_its_bot() -> None:
-    run = Workers("ann", "bob", games_per_pair=8, probation=1)
-    run.event(Capacity(1))
-    faulty = next(each for seed in range(100) if (each := played(run.assigned[0].setting, seed)).faults)
-    run.give(run.assigned[0], faulty, worker="w1")
-    blamed = {faulty.names[fault.seat - 1] for fault in faulty.faults}
-    assert [bot.name for bot in run.contest.overview().bots if bot.faulty_games] == sorted(blamed)
-    run.command("void-worker", "w1")
-    run.find_games("w1")
-    assert not any(bot.faulty_games or bot.where == "probation" for bot in run.contest.overview().bots)
-    assert all(not row.faults for row in run.contest.progress().standings)
-
-
-def test_results_that_a_later_round_follows_from_stand() -> None:
-    run = Workers("ann", "bob", "cid", "dan", format="knockout", format_options={"extra_pairs": 0})
-    run.event(Capacity(1))
-    while not any(entry[1:3] == ("drawn", 2) for entry in run.journal):
-        run.give(run.assigned[-1], worker="w1")
-    final = run.assigned[-1]
-    assert run.command("void-worker", "w1") is None
-    run.find_games("w1")
-    (voided,) = run.of(WorkerVoided)
-    assert (voided.void, voided.kept) == (0, len(run.records))
-    run.give(final, worker="w2")
-    while run.finished is None:
-        run.give(run.assigned[-1], worker="w2")
-    assert run.finished == "finished"
-
-
-def test_games_of_the_present_round_are_played_again() -> None:
-    config: dict[str, Any] = {"format": "swiss", "format_options": {"rounds": 2}}
-    run = Workers("ann", "bob", "cid", "dan", **config)
-    run.event(Capacity(1))
-    run.give(run.assigned[0], worker="w1")
-    run.give(run.assigned[1], worker="w2")
-    assert run.command("void-worker", "w1") is None
-    run.find_games("w1")
-    assert run.of(WorkerVoided) == [WorkerVoided("w1", 1, 0)]
-    after = resumed(run, **config)
-    assert after.contest.progress().standings == run.contest.progress().standings
-    while run.finished is None:
-        run.give(run.assigned[-1], worker="w2")
-    assert (run.finished, run.contest.progress().unplayed) == ("finished", {})
-
-
-def test_the_games_of_an_open_contest_are_played_again() -> None:
-    run = Workers(*NAMES, format="ladder")
-    run.event(Capacity(1))
-    for worker in ("w1", "w2", "w1"):
-        run.give(run.assigned[-1], worker=worker)
-    run.command("void-worker", "w1")
-    run.find_games("w1")
-    assert run.of(WorkerVoided) == [WorkerVoided("w1", 2, 0)]
-    assert table(run) == counted(run, "w1")
-
-
-def test_where_results_decide_the_end_none_is_taken_back() -> None:
-    run = Workers(*NAMES, games_per_pair=100, stop="top:1")
-    run.event(Capacity(1))
-    run.give(run.assigned[0], worker="w1")
-    assert run.command("void-worker", "w1") is None
-    run.find_games("w1")
-    assert run.of(WorkerVoided) == [WorkerVoided("w1", 0, 1)]
-
-
-def test_a_contest_without_workers_has_none_to_exclude() -> None:
-    run = ContestHarness("ann", "bob")
-    assert run.command("void-worker", "w1") == "no worker plays games of this contest: it has no --on"
-    after = ContestHarness("ann", "bob", past=Past((), ((0, "excluded", "w1"),)))
-    assert after.contest.progress().done == 0
-
-
-@settings(max_examples=30)
-@given(seed=st.integers(0, 10**6), paired=st.booleans())
-def test_whatever_is_killed_nothing_of_an_excluded_worker_counts(seed: int, paired: bool) -> None:
-    rng = Random(seed)
-    config: dict[str, Any] = {"games_per_pair": 4, "deals": "paired" if paired else "fresh"}
-    run = Workers(*NAMES, **config)
-    records: dict[str, GameRecord] = {}
-    out: list[Assign] = []
-    for _ in range(10_000):
-        if run.finished is not None:
-            break
-        records |= run.records
-        out += [each for each in run.assigned if each not in out]
-        choice = rng.random()
-        if choice < 0.3:
-            run.event(Capacity(rng.randrange(1, 4)))
-        elif choice < 0.32 and len(records) > 3:
-            assert run.command("void-worker", "w1") is None
-        elif choice < 0.5 and run.excluded:
-            run.find_games("w1", records)
-        elif choice < 0.52 and not run.contest._games.quiet:
-            run = resumed_from(run, records, **config)
-        elif out:  # of the last ones: most of the others are late
-            run.give(rng.choice(out[-4:]), worker=f"w{rng.randrange(3)}")
-    assert run.finished == "finished"
-    void = {entry[2] for entry in run.journal if entry[1] == "annulled"}
-    counts = [
-        GameResult(each.names, each.totals)
-        for game, each in (records | run.records).items()
-        if int(game[1:]) not in void
-    ]
-    assert len(counts) == run.contest.progress().done == 12
-    expected = {row.name: (row.points, row.games, row.wins) for row in standings(NAMES, counts)}
-    assert table(run) == expected
-    assert all(records[f"g{number}"].worker == "w1" for number in void)
-
-
-def resumed_from(run: Workers, records: dict[str, GameRecord], **config: Any) -> Workers:
-    live = Live()
-    live.add(run.journal)
-    for game in records.values():
-        live.forget(int(game.game_id[1:]))
-    results = tuple(past_game(record, run.journal) for record in records.values())
-    after = Workers(*NAMES, past=Past(results, tuple(live)), now=run.now, **config)
-    after.journal = [*run.journal]
-    return after
 
 
 def test_who_only_watches_is_not_paired() -> None:

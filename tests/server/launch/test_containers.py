@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-import signal
 import socket
-import subprocess
-import sys
-import textwrap
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,94 +13,13 @@ import pytest
 
 from arena_server.launch import docker as docker_module
 from arena_server.launch.base import BotEnded, LaunchError, LocalBot
-from arena_server.launch.cgroup import ControlGroup
-from arena_server.launch.container import LABEL, RELAY_IMAGE, BotContainer, ContainerLauncher, place_mark
+from arena_server.launch.container import RELAY_IMAGE, ContainerLauncher
 from arena_server.launch.docker import Docker, NoAnswerError
 from arena_server.launch.sandbox import MB, ContainerLimits, Sandbox, parse_size
 
-PATIENCE_S = 60.0
+from .containers import PATIENCE_S, bot, containers, launching, own, real_engine, referee
 
-
-def engine_problem() -> str | None:
-    try:
-        ended = subprocess.run(
-            ["docker", "image", "inspect", RELAY_IMAGE], capture_output=True, text=True, timeout=20
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return f"no Docker engine: {error}"
-    return None if ended.returncode == 0 else f"no image {RELAY_IMAGE}, or no engine: {ended.stderr.strip()}"
-
-
-PROBLEM = engine_problem()
-real_engine = pytest.mark.skipif(PROBLEM is not None, reason=str(PROBLEM))
 pytestmark = [pytest.mark.real, pytest.mark.asyncio]
-
-#: What each probe begins with: `tell` sends what it found to the referee.
-PRELUDE = """
-import json, os, socket, sys, time
-def tell(found):
-    sock = socket.create_connection((os.environ["ARENA_HOST"], int(os.environ["ARENA_PORT"])))
-    sock.sendall((json.dumps(found) + "\\n").encode())
-    sock.recv(1)
-"""
-
-
-def bot(code: str, sandbox: Sandbox | None = None, name: str = "probe") -> LocalBot:
-    words = ["python", "-c", PRELUDE + textwrap.dedent(code)]
-    return LocalBot(
-        name,
-        words,
-        "its-secret-token",
-        sandbox=sandbox or Sandbox(RELAY_IMAGE, ContainerLimits(memory=64 * MB)),
-    )
-
-
-@dataclass
-class Referee:
-    """Takes a line of JSON from each connection, and keeps the connection open."""
-
-    port: int = 0
-    told: asyncio.Queue[Any] = field(default_factory=asyncio.Queue)
-
-    async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        line = await reader.readline()
-        if line:
-            self.told.put_nowait(json.loads(line))
-            await reader.read()
-        writer.close()
-
-    async def answer(self) -> Any:
-        return await asyncio.wait_for(self.told.get(), PATIENCE_S)
-
-
-@asynccontextmanager
-async def referee() -> AsyncIterator[Referee]:
-    found = Referee()
-    server = await asyncio.start_server(found.accept, "127.0.0.1", 0)
-    found.port = server.sockets[0].getsockname()[1]
-    try:
-        yield found
-    finally:
-        server.close()
-
-
-#: The places of this process's tests.
-PLACES: set[str] = set()
-
-
-def own(place: str) -> str:
-    """A place that no other process has."""
-    PLACES.add(f"{place} {os.getpid()}")
-    return f"{place} {os.getpid()}"
-
-
-@asynccontextmanager
-async def launching(place: str = "test") -> AsyncIterator[tuple[Referee, ContainerLauncher]]:
-    async with (
-        referee() as found,
-        ContainerLauncher("127.0.0.1", found.port, own(place)) as launcher,
-    ):
-        yield found, launcher
 
 
 async def ended(found: ContainerLauncher, probe: LocalBot) -> BotEnded:
@@ -126,13 +38,6 @@ async def told(probe: LocalBot) -> Any:
             return await found.answer()
         finally:
             await running.end()
-
-
-async def containers() -> list[str]:
-    """The containers of this process's tests: others may use the engine, too."""
-    rows = await Docker().call("ps", "--all", "--format", f'{{{{.ID}}}} {{{{.Label "{LABEL}"}}}}')
-    mine = {place_mark(place) for place in PLACES}
-    return [row.split()[0] for row in rows.splitlines() if row.split()[-1] in mine]
 
 
 @real_engine
@@ -317,130 +222,6 @@ async def test_what_is_left_at_the_end_is_removed_and_what_an_earlier_run_left()
         await launcher.start(bot("tell(2); time.sleep(1000)"))
         assert await found.answer() == 2
     assert await containers() == []
-
-
-def stands_still(container: BotContainer) -> bool:
-    """Whether all of its programs are frozen."""
-    return container._group is not None and is_frozen(container._group)
-
-
-def is_frozen(group: ControlGroup) -> bool:
-    """Whether the group says that all of its programs are frozen."""
-    states = [
-        folder / file for folder in group._folders.values() for file in ("cgroup.events", "freezer.state")
-    ]
-    text = " ".join(path.read_text() for path in states if path.exists())
-    return "frozen 1" in text or "FROZEN" in text
-
-
-#: Answers every line of the referee, and computes all the time.
-SPINNING = """
-import threading
-def spin():
-    while True: pass
-threading.Thread(target=spin, daemon=True).start()
-sock = socket.create_connection((os.environ["ARENA_HOST"], int(os.environ["ARENA_PORT"])))
-sock.sendall(b'"ready"\\n')
-while sock.recv(1): pass
-"""
-
-
-@real_engine
-async def test_a_bot_that_is_frozen_stands_still_until_it_is_thawed() -> None:
-    async with launching() as (found, launcher):
-        running = await launcher.start(bot(SPINNING))
-        assert await found.answer() == "ready"
-        await running.set_frozen(True)
-        async with asyncio.timeout(PATIENCE_S):
-            while not stands_still(running):
-                await asyncio.sleep(0.001)
-        before = await running.cpu_time()
-        assert before is not None
-        assert before[1].used > 0
-        await containers()
-        assert await running.cpu_time() == before
-        await running.set_frozen(False)
-        async with asyncio.timeout(PATIENCE_S):
-            while await running.cpu_time() == before:
-                await asyncio.sleep(0.001)
-        await running.set_frozen(True)
-        await running.end()
-    assert await containers() == []
-
-
-@real_engine
-async def test_the_engine_freezes_where_this_process_may_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ControlGroup, "of", lambda *_: None)
-    async with launching() as (found, launcher):
-        running = await launcher.start(bot("tell('ready'); time.sleep(1000)"))
-        assert await found.answer() == "ready"
-        for frozen in (True, False, True):
-            await running.set_frozen(frozen)
-            assert await running._state("Paused") == str(frozen).lower()
-        assert await running.cpu_time() is None
-        await running.end()
-        await running.set_frozen(False)  # too late: no error
-    assert await containers() == []
-
-
-@real_engine
-async def test_a_bot_that_is_throttled_by_its_own_limit_is_known() -> None:
-    async with launching() as (found, launcher):
-        limits = ContainerLimits(memory=64 * MB, cpus=0.05)
-        running = await launcher.start(bot(SPINNING, Sandbox(RELAY_IMAGE, limits)))
-        assert await found.answer() == "ready"
-        async with asyncio.timeout(PATIENCE_S):
-            while (time := await running.cpu_time()) is None or time[1].throttled == 0:
-                await asyncio.sleep(0.01)
-        await running.end()
-
-
-HELD = """
-import asyncio, sys
-from arena_server.launch.base import LocalBot
-from arena_server.launch.sandbox import Sandbox
-from arena_server.launch.container import ContainerLauncher
-
-async def main():
-    async with ContainerLauncher("127.0.0.1", int(sys.argv[1]), sys.argv[4]) as launcher:
-        words = ["python", "-c", sys.argv[2]]
-        running = await launcher.start(LocalBot("held", words, "t", sandbox=Sandbox(sys.argv[3])))
-        await asyncio.to_thread(sys.stdin.readline)
-        await running.set_frozen(True)
-        print("frozen", flush=True)
-        await asyncio.sleep(1000)
-asyncio.run(main())
-"""
-
-
-@real_engine
-@pytest.mark.parametrize("frozen", [False, True])
-async def test_nothing_is_left_when_the_launcher_is_killed(frozen: bool) -> None:
-    async with referee() as found:
-        words = [
-            sys.executable,
-            "-c",
-            HELD,
-            str(found.port),
-            PRELUDE + "tell(3); time.sleep(1000)",
-            RELAY_IMAGE,
-            own("killed"),
-        ]
-        process = await asyncio.create_subprocess_exec(
-            *words, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
-        )
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert await found.answer() == 3
-        assert len(await containers()) == 2
-        if frozen:
-            process.stdin.write(b"\n")
-            assert await process.stdout.readline() == b"frozen\n"
-        process.send_signal(signal.SIGKILL)
-        await process.wait()
-        async with asyncio.timeout(PATIENCE_S):
-            while await containers():
-                await asyncio.sleep(0.1)
 
 
 @real_engine

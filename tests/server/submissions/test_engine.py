@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.forked import Arena
-from tests.server.launch.test_containers import real_engine
+from tests.server.launch.containers import real_engine
 from tests.server.programs import Players, Server, arena
 
 from arena_server.submissions.admission import EngineExaminer, RejectedError, tag_of

@@ -51,6 +51,8 @@ ARGUMENTS = [
 ]
 DESKTOP, PHONE = (1280, 900), (390, 844)
 LIMIT_MS = 60_000
+#: The rules of axe-core that depend on colours.
+OF_COLOURS = ("color-contrast", "link-in-text-block")
 #: Collects what moves on a page without a visitor's doing, by the browser's own measure.
 WATCH_SHIFTS = """
 window.shifts = [];
@@ -139,14 +141,22 @@ class Watched:
         if SHOTS is not None:
             page.screenshot(path=Path(SHOTS) / f"{name}.png", full_page=True)
 
-    def check_access(self, page: Page) -> None:
-        """Hold the page against axe-core's rules for accessibility."""
+    def check_access(self, page: Page, rules: tuple[str, ...] = ()) -> None:
+        """Hold the page against axe-core's rules for accessibility; all of them unless some are named."""
         axe = pytest.importorskip("axe_playwright_python.sync_playwright")
         # Pictures on the way from one place to another have no contrast to judge.
         page.evaluate("document.getAnimations().forEach((animation) => animation.finish())")
-        for found in axe.Axe().run(page).response["violations"]:
+        options = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
+        for found in axe.Axe().run(page, options=options).response["violations"]:
             nodes = "; ".join(node["html"][:120] for node in found["nodes"][:3])
             self.complaints.append(f"axe: {found['id']}: {found['help']}: {nodes}")
+
+    def check_schemes(self, page: Page, name: str) -> None:
+        """The same in both colour schemes, with a picture of each; the second changes colours alone."""
+        for scheme, rules in (("light", ()), ("dark", OF_COLOURS)):
+            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            self.check_access(page, rules)
+            self.shoot(page, f"{name}-{scheme}")
 
     def check_still(self, page: Page) -> None:
         """Hold that nothing on the page has moved by itself; `WATCH_SHIFTS` has to be its first script."""

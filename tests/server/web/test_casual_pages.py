@@ -79,10 +79,7 @@ def test_a_game_against_an_engine_from_the_form_to_the_record(pages: Watched, tm
         board = page.locator(".preview .board").bounding_box()
         assert board is not None
         assert board["height"] > 150
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            pages.check_access(page)
-            pages.shoot(page, f"start-{scheme}")
+        pages.check_schemes(page, "start")
         assert pages.bytes < 150_000
         page.get_by_label("Game").select_option("tictactoe")
         strong = page.locator(".choice", has_text="Strong")

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import re
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
-from http.client import HTTPConnection
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
-from urllib.request import Request, urlopen
 
 import pytest
 
 from arena_protocol.record import describe_result, winning_seats
 from arena_server.store.reader import Results
 
-from ..programs import PATIENCE_S, Players, contest, inside
-from .browser import DESKTOP, PHONE, REBOUND, Watched
+from ..programs import Players, contest
+from .browser import PHONE, Watched
 from .node import Node
-from .persons import PERSONS, Person, Web, game_of_two, play, two_persons, wait_for_ply
+from .persons import PERSONS, Person, Web, game_of_two, play, wait_for_ply
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Dialog, Route
+    from playwright.sync_api import Route
 
 pytestmark = pytest.mark.real
 
@@ -34,8 +28,6 @@ PAGES: dict[str, dict[str, object]] = {
     "tv": {},
     "play.html": {},
 }
-EXAMPLES = Path(__file__).parents[3] / "examples"
-EXAMPLE, DOCUMENTED = EXAMPLES / "watch.html", EXAMPLES / "live.html"
 OVER = re.compile("wins|a draw")
 LOST = "The connection is lost"
 #: The sign before the button that follows the game.
@@ -86,10 +78,7 @@ def test_a_contest_is_shown_to_its_final_totals(pages: Watched, node: Node, tmp_
         titles = [cell.get_attribute("title") for cell in page.locator(".cross thead th").all()]
         assert titles == [row.name for row in rows]
         assert page.locator(".cross .dots").count() == 0  # cells with few games have links alone
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            pages.check_access(page)
-            pages.shoot(page, f"contest-{scheme}")
+        pages.check_schemes(page, "contest")
         phone = pages.open(server.page("contest.html", id=1), PHONE)
         phone.locator(".standings").wait_for()
         phone.locator("#games .row").nth(2).wait_for()
@@ -171,10 +160,7 @@ def test_every_game_of_a_cell_has_its_link(pages: Watched, tmp_path: Path) -> No
         assert links.last.inner_text().startswith("▸")
         assert page.locator(".cross .dots").first.locator("i").count() == 4
         assert page.locator(".cross details[open]").inner_text().endswith("1 planned")
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            pages.check_access(page)
-            pages.shoot(page, f"cells-{scheme}")
+        pages.check_schemes(page, "cells")
         page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         pages.shoot(page, "cells-phone")
@@ -284,10 +270,7 @@ def test_small_boards_mark_the_mover_zombies_and_what_is_over(pages: Watched, tm
             "zombie",
         )
         assert moving.locator(".key").inner_text() == "ann"
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            pages.check_access(page)
-            pages.shoot(page, f"wall-{scheme}")
+        pages.check_schemes(page, "wall")
         ann.play(3, "7")
         over = page.locator(".card.over")
         over.wait_for()
@@ -373,237 +356,3 @@ def test_tv_shows_a_game_and_goes_on_to_the_next(pages: Watched, tmp_path: Path)
             leaders = [row.name for row in results.standings(results.contest("trial")) if row.rank == 1]
         page.get_by_text(f"trial is finished, 2 games were played, first: {', '.join(leaders)}.").wait_for()
         pages.close()
-
-
-class TestOrganiser:
-    def test_orders(self, pages: Watched, tmp_path: Path) -> None:
-        pages.expected += ["401 (Unauthorized)", "409 (Conflict)"]
-        with game_of_two(tmp_path, more='[[bot]]\nname = "carl"\n') as (server, _):
-            page = pages.open(server.page("organiser.html"))
-            field, login = page.get_by_label("token"), page.get_by_role("button", name="Log in")
-            field.fill("wrong")
-            login.click()
-            page.get_by_role("alert").filter(has_text="This token is wrong.").wait_for()
-            pages.check_access(page)
-            pages.shoot(page, "organiser-login")
-            field.fill(server.token())
-            login.click()
-            page.get_by_role("button", name=re.compile("^Break off g")).wait_for()
-            for scheme in ("light", "dark"):
-                page.emulate_media(color_scheme=scheme)
-                pages.check_access(page)
-                pages.shoot(page, f"organiser-{scheme}")
-            page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
-            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-            pages.shoot(page, "organiser-phone")
-            # Each row is a card: its buttons are in view without scrolling.
-            assert page.evaluate(
-                "[...document.querySelectorAll('.orders button')]"
-                ".every((each) => each.getBoundingClientRect().right <= innerWidth)"
-            )
-            page.set_viewport_size({"width": DESKTOP[0], "height": DESKTOP[1]})
-            page.get_by_role("button", name="Pause").click()
-            page.get_by_role("button", name="Resume").click()
-            page.get_by_role("button", name="Pause").wait_for()
-            asked: list[str] = []
-            agree = True
-
-            def answer(dialog: Dialog) -> None:
-                asked.append(dialog.message)
-                (dialog.accept if agree else dialog.dismiss)()
-
-            page.on("dialog", answer)
-            page.get_by_role("button", name=re.compile("^Break off g")).click()
-            page.get_by_text(re.compile("1 void")).wait_for()
-            page.get_by_label("Your name").fill("jan")
-            page.get_by_label("Reason of the next order").fill("<b>floods</b>")
-            page.get_by_role("button", name="Kick ann").click()
-            page.get_by_role("row").filter(has_text="kick ann").filter(has_text="jan (127.0.0.1)").filter(
-                has_text="<b>floods</b>"
-            ).wait_for()
-            page.get_by_role("button", name="Lift ann").click()
-            page.get_by_text("Done: lift ann").wait_for()
-            page.get_by_label("Play a void game again").fill("g99")
-            page.get_by_role("button", name="Play again", exact=True).last.click()
-            page.get_by_role("alert").filter(has_text="g99").wait_for()
-            page.get_by_label("Name", exact=True).fill("dora")
-            page.get_by_label("Author", exact=True).fill("Dora D.")
-            page.get_by_label("Language").fill("C++")
-            page.get_by_label("URL").fill("https://example.org/dora")
-            page.get_by_role("button", name="Add", exact=True).click()
-            page.get_by_text(re.compile("^The token of dora, shown only now: [0-9a-f]{32}$")).wait_for()
-            page.get_by_role("row").filter(has_text="Dora D. (C++)").wait_for()
-            pages.check_access(page)
-            pages.shoot(page, "organiser-added")
-            page.get_by_role("button", name="Token dora").click()
-            page.get_by_text("Done: token dora").wait_for()
-            page.get_by_role("button", name="Withdraw dora").click()
-            page.get_by_role("row").filter(has_text="withdrawn").wait_for()
-            page.reload()  # the token is kept for the tab
-            page.get_by_role("button", name="Drain").wait_for()
-            page.get_by_label("More games a pair").fill("0")
-            page.get_by_role("button", name="Extend").click()
-            page.get_by_role("alert").filter(has_text="expected a number of games up to").wait_for()
-            page.get_by_label("More games a pair").fill("4")
-            page.get_by_role("button", name="Extend").click()
-            page.get_by_text("Done: extend 4").wait_for()
-            assert asked[-1] == "Extend the contest by 4?"
-            agree = False
-            page.get_by_role("button", name="Abort").click()
-            assert asked[-1].startswith("End the contest for good, now?")
-            assert page.get_by_text(re.compile("^open; ")).count() == 1
-            agree = True
-            page.get_by_role("button", name="Abort").click()
-            page.get_by_text(re.compile("^aborted; ")).wait_for()
-            # A contest that is over takes no orders.
-            for gone in ("Extend", "Abort", "Add", "Kick ann"):
-                page.get_by_role("button", name=gone, exact=True).wait_for(state="hidden")
-            page.get_by_role("button", name="Log out").click()
-            field.wait_for()
-            assert page.evaluate("sessionStorage.length") == 0
-            pages.close()
-
-    def test_a_foreign_page_gives_no_orders(self, pages: Watched, tmp_path: Path) -> None:
-        """Its request carries no token, and with a name of its own it is refused before that."""
-        with game_of_two(tmp_path) as (server, _), Foreign() as foreign:
-            pages.expected += ["401 (Unauthorized)", "has been blocked by CORS policy", "ERR_FAILED"]
-            page = pages.open(foreign.url)
-            page.evaluate(
-                "url => fetch(url, {method: 'POST', mode: 'no-cors', credentials: 'include', "
-                "body: JSON.stringify({verb: 'drain', target: ''})})",
-                f"{server.url}/orders",
-            )
-            blocked = page.evaluate(
-                "url => fetch(url, {method: 'POST', headers: {authorization: 'Bearer x'}, body: '{}'})"
-                ".then(() => 'read', () => 'blocked')",
-                f"{server.url}/orders",
-            )
-            assert blocked == "blocked"
-            pages.complaints = [each for each in pages.complaints if "another host" not in each]
-            seen = inside("admin", "status", "--json", "--database", f"sqlite:///{server.database}")
-            assert json.loads(seen.out)["state"] == "open"
-
-    def test_a_foreign_name_of_this_address_is_refused(self, pages: Watched, tmp_path: Path) -> None:
-        """DNS rebinding: a page of that name would be of the same origin as what it asks for."""
-        pages.expected.append("421")
-        with game_of_two(tmp_path) as (server, _):
-            page = pages.open(server.page("organiser.html").replace("127.0.0.1", REBOUND))
-            assert "this server is not 'rebound.test:" in page.inner_text("body")
-            pages.close()
-
-
-def test_a_foreign_page_of_100_lines_shows_a_live_game(pages: Watched, tmp_path: Path) -> None:
-    assert len(EXAMPLE.read_text().splitlines()) < 100
-    with game_of_two(tmp_path) as (server, persons), Foreign(EXAMPLE.read_text()) as foreign:
-        play(persons, range(1, 4))
-        page = pages.open(f"{foreign.url}?server={server.url}")
-        page.get_by_text("g1: ann – bob").wait_for()
-        play(persons, range(4, 7))
-        page.get_by_text("ply 6: bob plays 7").wait_for()
-        with urlopen(f"{server.url}/api/v1/live/games/g1.json", timeout=PATIENCE_S) as response:
-            state = json.load(response)["state"]
-        cells = page.locator("td").all_inner_texts()
-        assert "".join(cell or "." for cell in cells) == state.replace("/", "")
-        pages.close()
-        pages.complaints = [each for each in pages.complaints if "another host" not in each]
-
-
-def test_the_example_of_the_docs_shows_a_game_from_another_origin(pages: Watched, tmp_path: Path) -> None:
-    with game_of_two(tmp_path, plies=6) as (server, persons), Foreign(DOCUMENTED.read_text()) as foreign:
-        play(persons, range(1, 3))
-        shown = pages.open(f"{foreign.url}?server={server.url}")
-        shown.get_by_text("g1: ann - bob").wait_for()
-        play(persons, range(3, 5))
-        shown.get_by_text("Ply 4: bob plays 5").wait_for()
-        assert re.fullmatch(r"([1-7.]{5}\n?){5}", shown.locator("#board").inner_text())
-        play(persons, range(5, 7))
-        shown.get_by_text("Over, complete").wait_for()
-        pages.close()
-        # Another host is what it is for.
-        pages.complaints = [each for each in pages.complaints if f"another host: {server.url}" not in each]
-
-
-class Foreign:
-    """A page of another origin."""
-
-    def __init__(
-        self, html: str = "<!doctype html><link rel=icon href=data:,><title>foreign</title>"
-    ) -> None:
-        self._html = html.replace("<meta", "<link rel=icon href=data:,><meta", 1)
-
-    def __enter__(self) -> Foreign:
-        from starlette.responses import HTMLResponse
-        from starlette.routing import Route
-
-        from arena_server.web.app import application
-
-        from .running import running
-
-        async def page(_: object) -> HTMLResponse:
-            return HTMLResponse(self._html)
-
-        self._server = running(lambda: application([Route("/", page)]))
-        self.url = f"http://{self._server.__enter__().address}/"
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.__exit__(None, None, None)
-
-
-def test_nothing_is_shown_before_the_spectator_delay(tmp_path: Path) -> None:
-    """Every byte of every document and stream, while a game runs and after it; and a person's own stream."""
-    with two_persons(tmp_path, "insertion", "plies = 6\nlookahead = 1", delay="1h") as server:
-        persons = [Person(server, "ann"), Person(server, "bob")]
-        for person in persons:
-            person.ready()
-        play(persons, range(1, 4))
-        seen = _public_bytes(server)
-        assert b'"ann"' in seen
-        for text in (b"g1", b'"move"', b'"board', b'"state":"running"', b'"state":"over"', b"arena_games"):
-            assert text not in seen, text
-        guard = {"Authorization": f"Bearer {server.token()}"}
-        with urlopen(Request(f"{server.url}/metrics", headers=guard), timeout=PATIENCE_S) as response:
-            assert b'arena_games{state="running"} 1.0' in response.read()
-        play(persons, range(4, 7))
-        persons[0].until(game="g2")  # the first game is over
-        seen = _public_bytes(server)
-        assert b"g1" not in seen
-        assert b'"games_played":0' in seen
-        for person in persons:
-            person.close()
-        own = persons[0].seen
-        sequence = re.search(r'"sequence":"([1-6]{6})"', own)
-        assert sequence is not None
-        over = own.index("event: over")
-        assert "nonce" not in own[:over]
-        revealed = "".join(re.findall(r'"reveal":"([1-6])"', own[:over]))
-        assert sequence[1][1:] == revealed, "one picture in sight, each with its ply"
-
-
-def _public_bytes(server: Web) -> bytes:
-    """What the API sends; of a stream, its first event and what comes until 1.5 s pass without a byte."""
-    paths = (
-        *("site.json", "contests.json", "contests/1.json", "contests/1/games-0.json"),
-        *("contests/1/state/g1.json", "contests/1/records/g1.json", "contests/1/records/g1.record"),
-        *("live/games/g1.json", "live/games/g1", "live/boards", "live/contest", "played.json"),
-        *("/metrics", "/healthz", "/readyz", "/status"),
-    )
-
-    def read(path: str) -> bytes:
-        connection = HTTPConnection(urlsplit(server.url).netloc, timeout=PATIENCE_S)
-        with closing(connection):
-            connection.request("GET", path if path.startswith("/") else f"/api/v1/{path}")
-            here = connection.sock
-            response = connection.getresponse()
-            seen = b""
-            try:
-                while data := response.read1():
-                    seen += data
-                    if b"\n\n" in seen:  # the first event of a stream; only what follows may take too long
-                        here.settimeout(1.5)
-            except TimeoutError:
-                pass
-        return seen if response.status == 200 else b""  # an error names the game that was asked for
-
-    with ThreadPoolExecutor(len(paths)) as readers:  # a stream takes as long as it is silent
-        return b"".join(readers.map(read, paths))

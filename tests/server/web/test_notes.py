@@ -61,10 +61,7 @@ def test_a_replay_has_the_notes_up_to_the_ply_that_is_shown(pages: Watched) -> N
             lines = chart.locator("polyline.line")
             # The last of each ply; a single point is a line to itself, so that it is drawn.
             assert [len((line.get_attribute("points") or "").split()) for line in lines.all()] == [2, 2]
-            for scheme in ("light", "dark"):
-                page.emulate_media(color_scheme=scheme)
-                pages.check_access(page)
-                pages.shoot(page, f"notes-{name}-{scheme}")
+            pages.check_schemes(page, f"notes-{name}")
 
 
 def test_a_replay_without_evaluations_has_no_graph_of_them(pages: Watched) -> None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import pytest
@@ -86,38 +86,56 @@ def assert_in_one_window(page: Page, height: int) -> None:
         assert box["y"] + box["height"] <= height, part
 
 
-def shown_board(page: Page) -> str:
-    """The board that a screen reader is given, as STATE prints it."""
-    label = page.get_attribute(".stage .board", "aria-label") or ""
+def at_each_ply(page: Page, read: str) -> list[Any]:
+    """What the JavaScript expression `read` gives at every ply from the first, reached by the slider."""
+    found: list[Any] = page.evaluate(
+        f"""() => {{
+          const slider = document.querySelector(".slider input");
+          return Array.from({{ length: Number(slider.max) }}, (_, index) => {{
+            slider.value = index + 1;
+            slider.dispatchEvent(new Event("input", {{ bubbles: true }}));
+            return {read};
+          }});
+        }}"""
+    )
+    return found
+
+
+#: The name that a screen reader is given of the board, and place and digit of each tile as it is drawn.
+READ_BOARD = """[
+  document.querySelector(".stage .board").getAttribute("aria-label"),
+  [...document.querySelectorAll(".stage .tiles .tile")].map(
+    (tile) => [tile.getAttribute("transform"), tile.textContent])
+]"""
+
+
+def two_boards(label: str, tiles: list[tuple[str, str]]) -> list[str]:
+    """The board of the label, and the one of the tiles, as STATE prints them."""
     rows = label.partition(": ")[2].split("; ")
-    return "/".join("".join("." if cell == "empty" else cell[0] for cell in row.split(", ")) for row in rows)
-
-
-def drawn_board(page: Page) -> str:
-    """The board as its tiles are drawn."""
+    named = ["".join("." if cell == "empty" else cell[0] for cell in row.split(", ")) for row in rows]
     cells = {
         tuple(int(float(part)) // 100 for part in re.findall(r"-?[\d.]+", place)): digit
-        for place, digit in page.eval_on_selector_all(
-            ".stage .tiles .tile",
-            "nodes => nodes.map(node => [node.getAttribute('transform'), node.textContent])",
-        )
+        for place, digit in tiles
     }
-    return "/".join("".join(cells.get((x, y), ".") for x in range(5)) for y in range(5))
+    drawn = ["".join(cells.get((x, y), ".") for x in range(5)) for y in range(5)]
+    return ["/".join(named), "/".join(drawn)]
 
 
 def test_every_position_is_that_of_the_oracle(pages: Watched, site: str) -> None:
     """By the slider, and every tenth ply also by its animation."""
     page = show(pages, site, SHORT)
+    board, boards = SHORT.board, []
+    for ply, picture in zip(SHORT.plies, SHORT.sequence, strict=False):
+        board = oracle.play(board, int(ply.move), int(picture))[0]
+        boards.append(board)
+    shown = [two_boards(*read) for read in at_each_ply(page, READ_BOARD)]
+    assert shown == [[board, board] for board in boards]
     page.select_option("select", "16")
-    board = SHORT.board
-    for number, ply in enumerate(SHORT.plies, start=1):
-        board = oracle.play(board, int(ply.move), int(SHORT.sequence[number - 1]))[0]
-        if number % 10 == 0:
-            page.keyboard.press("ArrowRight")
-            page.wait_for_function("() => !document.getAnimations().length")
-            assert shown_board(page) == drawn_board(page) == board
-        page.fill(".slider input", str(number))
-        assert shown_board(page) == drawn_board(page) == board
+    for number in range(10, len(boards) + 1, 10):
+        page.fill(".slider input", str(number - 1))
+        page.keyboard.press("ArrowRight")
+        page.wait_for_function("() => !document.getAnimations().length")
+        assert two_boards(*page.evaluate(READ_BOARD)) == [boards[number - 1]] * 2
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -138,11 +156,7 @@ def test_every_game_is_shown_and_verifies(pages: Watched, site: str, game: str) 
     assert page.locator(".seat.won").count() == (max(record.totals) > min(record.totals))
     page.set_viewport_size(LAPTOP)
     assert_in_one_window(page, LAPTOP["height"])
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        if scheme == "dark" or game in ("insertion", "four"):
-            pages.check_access(page)
-        pages.shoot(page, f"replay-{game}-{scheme}")
+    pages.check_schemes(page, f"replay-{game}")
 
 
 @pytest.mark.parametrize("game", ["insertion", "xo", "disc"])
@@ -154,10 +168,12 @@ def test_on_a_phone(pages: Watched, site: str, game: str) -> None:
     assert first["y"] + first["height"] <= board["y"]
     assert board["y"] + board["height"] <= second["y"]
     # Nothing moves from ply to ply.
+    tops = (
+        "['.stage .board', '.seat.s2'].map((part) => document.querySelector(part).getBoundingClientRect().y)"
+    )
     for _ in range(20):
         page.keyboard.press("ArrowRight")
-        assert box_of(page, ".stage .board")["y"] == board["y"]
-        assert box_of(page, ".seat.s2")["y"] == second["y"]
+        assert page.evaluate(tops) == [board["y"], second["y"]]
     pages.check_access(page)
     pages.shoot(page, f"replay-{game}-phone")
 
@@ -327,22 +343,24 @@ def test_the_board_of_scenes_is_that_of_the_rules(pages: Watched, site: str, gam
     rules = make_game(record.game, record.options)
     position = rules.start(Deal(record.board, record.sequence))
     page = show(pages, site, record)
-    for number, ply in enumerate(record.plies, start=1):
+    shown = at_each_ply(
+        page,
+        """[
+          document.querySelector(".stage .board").getAttribute("aria-label"),
+          [...document.querySelectorAll(".stage .cell-group")].map((cell) => [
+            cell.dataset.sign, cell.classList.contains("last") ? cell.dataset.move : null,
+            cell.querySelectorAll("path.mark").length, cell.querySelectorAll("circle.mark").length])
+        ]""",
+    )
+    for ply, (label, cells) in zip(record.plies, shown, strict=True):
         position = rules.play(position, ply.move).position
-        page.fill(".slider input", str(number))
-        signs = page.eval_on_selector_all(
-            ".stage .cell-group", "nodes => nodes.map(node => node.dataset.sign).join('')"
-        )
-        assert signs == rules.state_text(position).replace("/", "")
-        for sign, shape in (("x", "path.mark"), ("o", "circle.mark")):
-            assert page.locator(f".stage .cell-group[data-sign='{sign}'] {shape}").count() == signs.count(
-                sign
-            )
-        last = page.locator(".stage .cell-group.last")
-        assert last.get_attribute("data-move") == ply.move
-        assert f"{(signs.count('x') > 0 and 'X') or 'O'}: " in (
-            page.get_attribute(".stage .board", "aria-label") or ""
-        )
+        signs = rules.state_text(position).replace("/", "")
+        assert "".join(sign for sign, *_ in cells) == signs
+        assert [(crosses, rings) for _, _, crosses, rings in cells] == [
+            (int(sign == "x"), int(sign == "o")) for sign in signs
+        ]
+        assert [last for _, last, *_ in cells if last is not None] == [ply.move]
+        assert f"{'X' if 'x' in signs else 'O'}: " in label
     won = page.locator(".stage .cell-group.line").count()
     assert (won >= 3) == (record.end == "win")
 

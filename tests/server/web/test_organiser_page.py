@@ -1,0 +1,102 @@
+"""The organiser's page in a real browser."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from .browser import DESKTOP, PHONE, Watched
+from .persons import game_of_two
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Dialog
+
+pytestmark = pytest.mark.real
+
+
+def test_the_organiser_gives_orders_on_the_page(pages: Watched, tmp_path: Path) -> None:
+    pages.expected += ["401 (Unauthorized)", "409 (Conflict)"]
+    with game_of_two(tmp_path, more='[[bot]]\nname = "carl"\n') as (server, _):
+        page = pages.open(server.page("organiser.html"))
+        field, login = page.get_by_label("token"), page.get_by_role("button", name="Log in")
+        field.fill("wrong")
+        login.click()
+        page.get_by_role("alert").filter(has_text="This token is wrong.").wait_for()
+        pages.check_access(page)
+        pages.shoot(page, "organiser-login")
+        field.fill(server.token())
+        login.click()
+        page.get_by_role("button", name=re.compile("^Break off g")).wait_for()
+        pages.check_schemes(page, "organiser")
+        page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        pages.shoot(page, "organiser-phone")
+        # Each row is a card: its buttons are in view without scrolling.
+        assert page.evaluate(
+            "[...document.querySelectorAll('.orders button')]"
+            ".every((each) => each.getBoundingClientRect().right <= innerWidth)"
+        )
+        page.set_viewport_size({"width": DESKTOP[0], "height": DESKTOP[1]})
+        page.get_by_role("button", name="Pause").click()
+        page.get_by_role("button", name="Resume").click()
+        page.get_by_role("button", name="Pause").wait_for()
+        asked: list[str] = []
+        agree = True
+
+        def answer(dialog: Dialog) -> None:
+            asked.append(dialog.message)
+            (dialog.accept if agree else dialog.dismiss)()
+
+        page.on("dialog", answer)
+        page.get_by_role("button", name=re.compile("^Break off g")).click()
+        page.get_by_text(re.compile("1 void")).wait_for()
+        page.get_by_label("Your name").fill("jan")
+        page.get_by_label("Reason of the next order").fill("<b>floods</b>")
+        page.get_by_role("button", name="Kick ann").click()
+        page.get_by_role("row").filter(has_text="kick ann").filter(has_text="jan (127.0.0.1)").filter(
+            has_text="<b>floods</b>"
+        ).wait_for()
+        page.get_by_role("button", name="Lift ann").click()
+        page.get_by_text("Done: lift ann").wait_for()
+        page.get_by_label("Play a void game again").fill("g99")
+        page.get_by_role("button", name="Play again", exact=True).last.click()
+        page.get_by_role("alert").filter(has_text="g99").wait_for()
+        page.get_by_label("Name", exact=True).fill("dora")
+        page.get_by_label("Author", exact=True).fill("Dora D.")
+        page.get_by_label("Language").fill("C++")
+        page.get_by_label("URL").fill("https://example.org/dora")
+        page.get_by_role("button", name="Add", exact=True).click()
+        page.get_by_text(re.compile("^The token of dora, shown only now: [0-9a-f]{32}$")).wait_for()
+        page.get_by_role("row").filter(has_text="Dora D. (C++)").wait_for()
+        pages.check_access(page)
+        pages.shoot(page, "organiser-added")
+        page.get_by_role("button", name="Token dora").click()
+        page.get_by_text("Done: token dora").wait_for()
+        page.get_by_role("button", name="Withdraw dora").click()
+        page.get_by_role("row").filter(has_text="withdrawn").wait_for()
+        page.reload()  # the token is kept for the tab
+        page.get_by_role("button", name="Drain").wait_for()
+        page.get_by_label("More games a pair").fill("0")
+        page.get_by_role("button", name="Extend").click()
+        page.get_by_role("alert").filter(has_text="expected a number of games up to").wait_for()
+        page.get_by_label("More games a pair").fill("4")
+        page.get_by_role("button", name="Extend").click()
+        page.get_by_text("Done: extend 4").wait_for()
+        assert asked[-1] == "Extend the contest by 4?"
+        agree = False
+        page.get_by_role("button", name="Abort").click()
+        assert asked[-1].startswith("End the contest for good, now?")
+        assert page.get_by_text(re.compile("^open; ")).count() == 1
+        agree = True
+        page.get_by_role("button", name="Abort").click()
+        page.get_by_text(re.compile("^aborted; ")).wait_for()
+        # A contest that is over takes no orders.
+        for gone in ("Extend", "Abort", "Add", "Kick ann"):
+            page.get_by_role("button", name=gone, exact=True).wait_for(state="hidden")
+        page.get_by_role("button", name="Log out").click()
+        field.wait_for()
+        assert page.evaluate("sessionStorage.length") == 0
+        pages.close()
