@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from arena_cli.options import Json
+from arena_cli.options import Json, repeated
 
 
 def command(
@@ -15,12 +15,8 @@ def command(
     ] = None,
     compiled: Annotated[
         list[str] | None,
-        typer.Option(
-            "--compile",
-            metavar="ENGINE",
-            help="Compile this engine of GAME into the cache, so that no game waits for it; may be given "
-            "several times.",
-            show_default=False,
+        repeated(
+            "ENGINE", "Compile this engine of GAME into the cache, so that no game waits for it", "--compile"
         ),
     ] = None,
     json: Json = False,

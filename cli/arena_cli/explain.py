@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena_cli.options import game_options
+from arena_cli.options import game_options, repeated
 
 if TYPE_CHECKING:
     from arena_engines.andor.search import Goal
@@ -19,13 +19,7 @@ if TYPE_CHECKING:
 
 GameName = Annotated[str, typer.Argument(metavar="GAME", help="The game, such as disc.", show_default=False)]
 Settings = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--option",
-        "--set",
-        metavar="KEY=VALUE",
-        help="An option of the game, such as m=20; may be given several times.",
-    ),
+    list[str] | None, repeated("KEY=VALUE", "An option of the game, such as m=20", "--option", "--set")
 ]
 State = Annotated[
     str | None, typer.Option(metavar="TEXT", help="The position in the notation of STATE; else the start.")

@@ -31,6 +31,13 @@ WEB_PORT = 2080
 #: because other users can read a command line.
 DIGESTS_VARIABLE = "ARENA_TOKEN_DIGESTS"
 
+
+def repeated(metavar: str, text: str, *names: str) -> Any:
+    """An option that may be given several times, and says so."""
+    text = f"{text}; may be given several times."
+    return typer.Option(*names, metavar=metavar, help=text, show_default=False)
+
+
 Config = Annotated[
     Path, typer.Argument(metavar="CONFIG", help="The contest's TOML file.", show_default=False)
 ]
@@ -64,15 +71,7 @@ TlsCa = Annotated[
         show_default=False,
     ),
 ]
-GameOptions = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--option",
-        metavar="KEY=VALUE",
-        help="An option of the game; may be given several times.",
-        show_default=False,
-    ),
-]
+GameOptions = Annotated[list[str] | None, repeated("KEY=VALUE", "An option of the game", "--option")]
 Web = Annotated[
     bool | None,
     typer.Option("--web/--no-web", help="Serve the web page for spectators; else server.web, on."),

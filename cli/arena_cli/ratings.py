@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena_cli.options import DEFAULT_DATABASE, Database, Json, print_json
+from arena_cli.options import DEFAULT_DATABASE, Database, Json, print_json, repeated
 from arena_cli.results import check_numpy, fit_games, open_results, read_results
 from arena_cli.tables import Cell, Column, FormatOption, OutputFormat, ResultTable, chosen
 
@@ -27,11 +27,7 @@ class RatingOptions:
 
     contest: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME|ID",
-            help="A contest; may be given several times. The latest by default.",
-            show_default=False,
-        ),
+        repeated("NAME|ID", "A contest, by default the latest"),
     ] = None
     every: Annotated[
         bool, typer.Option("--all", help="All contests of the database with the game of the latest.")

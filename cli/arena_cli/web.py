@@ -21,6 +21,7 @@ from arena_cli.options import (
     SiteConfig,
     Tls,
     TlsCa,
+    repeated,
     site_identity,
     tls_context,
 )
@@ -41,29 +42,14 @@ class PageOptions:
 
     connect: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="HOST:PORT",
-            help="A server that plays into the database, for its running games; may be given several times.",
-            show_default=False,
-        ),
+        repeated("HOST:PORT", "A server that plays into the database, for its running games"),
     ] = None
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1"
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port, 0 picks one.")] = WEB_PORT
-    name: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="HOST",
-            help="A host name by which browsers reach the page; may be given several times.",
-            show_default=False,
-        ),
-    ] = None
+    name: Annotated[list[str] | None, repeated("HOST", "A host name by which browsers reach the page")] = None
     embed: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="ORIGIN",
-            help="An origin (https://example.org) whose pages may show a game in a frame; repeatable.",
-            show_default=False,
-        ),
+        repeated("ORIGIN", "An origin (https://example.org) whose pages may show a game in a frame"),
     ] = None
     tls: Tls = False
     tls_ca: TlsCa = None

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.server.programs import Players, Server, Shell, contest
+from tests.server.programs import Shell, play_three
 
 
 @pytest.fixture
@@ -17,14 +17,7 @@ def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
 @pytest.fixture(scope="session")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the results of three bots, one of which sends illegal moves; do not change it."""
-    folder = tmp_path_factory.mktemp("played")
-    text = contest("first", "six", "zero", contest="probation = 0", game='plies = 8\nclock = "10s"')
-    with Server(text, folder, "--until-finished") as server:
-        Players(
-            server.port, [("first", "first-legal"), ("six", "fixed:move=6"), ("zero", "zero-based")]
-        ).join()
-        assert server.end().code == 0
-    return folder
+    return play_three(tmp_path_factory.mktemp("played"))
 
 
 @pytest.fixture

@@ -200,3 +200,12 @@ def play_game(connection: Connection) -> None:
     connection.send_lines(PLAYED_1, PLAYED_2, TURN_3)
     connection.expect("MOVE 4")
     connection.send_lines(PLAYED_3, PLAYED_4, OVER)
+
+
+def ask_once(connection: Connection) -> None:
+    """A script that asks for one move, after which the client has to leave without an answer."""
+    connection.log_in()
+    connection.send_lines(OFFER, *DEALT)
+    connection.expect("READY g1")
+    connection.send_lines(START, TURN_1)
+    connection.expect_end()

@@ -25,6 +25,7 @@ from .fake_server import (
     TURN_3,
     Connection,
     FakeServer,
+    ask_once,
 )
 
 
@@ -146,14 +147,7 @@ def test_an_exception_of_the_bot_closes_the_connection_without_quit(
         def choose(self, view: GameView) -> int:
             raise FileNotFoundError("no opening book")
 
-    def script(connection: Connection) -> None:
-        connection.log_in()
-        connection.send_lines(OFFER, *DEALT)
-        connection.expect("READY g1")
-        connection.send_lines(START, TURN_1)
-        connection.expect_end()
-
-    server.follow(script)
+    server.follow(ask_once)
     bot = Broken()
     bot.instant = instant
     with pytest.raises(FileNotFoundError, match="no opening book"):
@@ -165,14 +159,7 @@ def test_a_timeout_of_the_bot_is_not_a_lost_connection(driver: Driver, server: F
         def choose(self, view: GameView) -> int:
             raise TimeoutError("the book did not answer")
 
-    def script(connection: Connection) -> None:
-        connection.log_in()
-        connection.send_lines(OFFER, *DEALT)
-        connection.expect("READY g1")
-        connection.send_lines(START, TURN_1)
-        connection.expect_end()
-
-    server.follow(script)
+    server.follow(ask_once)
     with pytest.raises(TimeoutError, match="the book did not answer"):
         driver.play(Hasty, server.port)
 

@@ -21,20 +21,14 @@ from .fake_server import (
     UNIT,
     Connection,
     FakeServer,
+    ask_once,
 )
 
 
 def test_cancelling_closes_the_connection_without_quit(driver: Driver, server: FakeServer) -> None:
     bot = Blocking()
 
-    def script(connection: Connection) -> None:
-        connection.log_in()
-        connection.send_lines(OFFER, *DEALT)
-        connection.expect("READY g1")
-        connection.send_lines(START, TURN_1)
-        connection.expect_end()
-
-    server.follow(script)
+    server.follow(ask_once)
     assert driver.play_until(bot.asked, bot, server.port)
     bot.let_go.set()
 
@@ -112,14 +106,7 @@ def test_an_exception_after_the_server_has_closed(driver: Driver, server: FakeSe
 
 
 def test_an_answer_that_is_not_a_move_ends_the_client(driver: Driver, server: FakeServer) -> None:
-    def script(connection: Connection) -> None:
-        connection.log_in()
-        connection.send_lines(OFFER, *DEALT)
-        connection.expect("READY g1")
-        connection.send_lines(START, TURN_1)
-        connection.expect_end()
-
-    server.follow(script)
+    server.follow(ask_once)
     with pytest.raises(ClientError, match=r"^the bot's move must be an int or a str, not None$"):
         driver.play(lambda view: None, server.port)
 
@@ -227,13 +214,6 @@ def test_an_exception_of_a_coroutine_is_raised(driver: Driver, server: FakeServe
     async def broken(view: GameView) -> int:
         raise KeyError("opening")
 
-    def script(connection: Connection) -> None:
-        connection.log_in()
-        connection.send_lines(OFFER, *DEALT)
-        connection.expect("READY g1")
-        connection.send_lines(START, TURN_1)
-        connection.expect_end()
-
-    server.follow(script)
+    server.follow(ask_once)
     with pytest.raises(KeyError, match="opening"):
         driver.play(broken, server.port)

@@ -11,7 +11,7 @@ import pytest
 from arena_server.store.database import Database
 
 from .postgres import Cluster, cluster
-from .programs import Players, Server, Shell, contest
+from .programs import Shell, play_three
 
 
 @pytest.fixture(scope="module")
@@ -44,14 +44,7 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the results of three bots, one of which counts from zero; do not change it."""
-    folder = tmp_path_factory.mktemp("played")
-    text = contest("first", "six", "zero", contest="probation = 0", game='plies = 8\nclock = "10s"')
-    with Server(text, folder, "--until-finished") as server:
-        Players(
-            server.port, [("first", "first-legal"), ("six", "fixed:move=6"), ("zero", "zero-based")]
-        ).join()
-        assert server.end().code == 0
-    return folder
+    return play_three(tmp_path_factory.mktemp("played"))
 
 
 @pytest.fixture

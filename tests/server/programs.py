@@ -249,3 +249,14 @@ class Players:
         for thread in self._threads:
             thread.join(PATIENCE_S)
         return self.ends
+
+
+def play_three(folder: Path) -> Path:
+    """Play a contest of three bots in `folder`, one of which sends illegal moves; returns the folder."""
+    text = contest("first", "six", "zero", contest="probation = 0", game='plies = 8\nclock = "10s"')
+    with Server(text, folder, "--until-finished") as server:
+        Players(
+            server.port, [("first", "first-legal"), ("six", "fixed:move=6"), ("zero", "zero-based")]
+        ).join()
+        assert server.end().code == 0
+    return folder

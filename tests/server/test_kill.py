@@ -17,6 +17,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -97,6 +98,10 @@ class Bots:
         assert not self._thread.is_alive()
 
 
+#: Name, points and number of games of each bot.
+Table = list[tuple[str, int, int]]
+
+
 def the_contest(games: int) -> str:
     return contest(*NAMES, contest=f"games_per_pair = {games}", game='plies = 100\nclock = "60s"')
 
@@ -105,7 +110,7 @@ def url_of(database: Database) -> str:
     return f"sqlite:///{database}" if isinstance(database, Path) else database.url
 
 
-def table(database: Database) -> list[tuple[str, int, int]]:
+def table(database: Database) -> Table:
     with Results(database) as results:
         rows: tuple[Row, ...] = results.standings(results.contest())
         assert len(results.contests()) == 1
@@ -155,27 +160,35 @@ def check(database: Database, bots: Bots) -> None:
             assert tuple(ply.move for ply in records[game_id].plies)[: len(moves)] == moves
 
 
-def undisturbed(folder: Path, games: int) -> list[tuple[str, int, int]]:
-    folder.mkdir()
-    database = folder / "arena.db"
-    assert survive(folder, database, games, kills=0, seed=0) == 0
-    return table(database)
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Table]:
+    """The table of a contest by its games a pair; nothing happens to its server."""
+
+    @cache
+    def played(games: int) -> Table:
+        folder = tmp_path_factory.mktemp("undisturbed")
+        assert survive(folder, folder / "arena.db", games, kills=0, seed=0) == 0
+        return table(folder / "arena.db")
+
+    return played
 
 
 @pytest.mark.real
-def test_a_server_that_is_killed_five_times_loses_nothing(tmp_path: Path, database: Database) -> None:
+def test_a_server_that_is_killed_five_times_loses_nothing(
+    tmp_path: Path, database: Database, undisturbed: Callable[[int], Table]
+) -> None:
     done = survive(tmp_path, database, games=8, kills=5, seed=2006)
     assert done > 0
-    assert table(database) == undisturbed(tmp_path / "again", games=8)
+    assert table(database) == undisturbed(8)
 
 
 @pytest.mark.soak
 def test_a_server_that_is_killed_fifty_times_loses_nothing(
-    tmp_path: Path, database: Database, soak_seed: int
+    tmp_path: Path, database: Database, undisturbed: Callable[[int], Table], soak_seed: int
 ) -> None:
     done = survive(tmp_path, database, games=30, kills=50, seed=soak_seed)
     assert done > 20
-    assert table(database) == undisturbed(tmp_path / "again", games=30)
+    assert table(database) == undisturbed(30)
 
 
 def stopped_and_gone_on(folder: Path, limit: Callable[[], None], more: Callable[[], object]) -> str:
@@ -191,30 +204,33 @@ def stopped_and_gone_on(folder: Path, limit: Callable[[], None], more: Callable[
         assert server.end().code == 0
     bots.join()
     check(path, bots)
-    assert table(path) == undisturbed(folder / "again", games=4)
     return outcome.line.removeprefix(f"arena: {path}: ")
 
 
 @pytest.mark.real
-def test_a_disk_that_fails_is_a_clear_stop(tmp_path: Path) -> None:
+def test_a_disk_that_fails_is_a_clear_stop(tmp_path: Path, undisturbed: Callable[[int], Table]) -> None:
     """No file may grow beyond the limit: every write that would fails."""
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (400_001, 400_001))
 
     line = stopped_and_gone_on(tmp_path, limit, lambda: None)
+    assert table(tmp_path / "arena.db") == undisturbed(4)
     assert line == "the disk fails (disk I/O error); nothing more can be kept"
 
 
 @pytest.mark.real
 @pytest.mark.skipif(sys.platform != "linux" or os.getuid() != 0, reason="NO FULL DISK: only root mounts one")
-def test_a_full_disk_is_a_clear_stop_and_with_room_again_the_contest_goes_on(tmp_path: Path) -> None:
+def test_a_full_disk_is_a_clear_stop_and_with_room_again_the_contest_goes_on(
+    tmp_path: Path, undisturbed: Callable[[int], Table]
+) -> None:
     mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "arena", tmp_path], check=False)
     if mount.returncode:
         pytest.skip("NO FULL DISK: mount failed")
     try:
         remount: list[str | Path] = ["mount", "-o", "remount,size=100m", tmp_path]
         line = stopped_and_gone_on(tmp_path, lambda: None, lambda: subprocess.run(remount, check=True))
+        assert table(tmp_path / "arena.db") == undisturbed(4)
         assert line == "the disk is full; nothing more can be kept"
     finally:
         subprocess.run(["umount", tmp_path], check=True)
