@@ -110,7 +110,10 @@ class ContainedBot:
         if self._waiting is not None:
             await asyncio.gather(self._waiting, return_exceptions=True)
         ended = self._ended
-        return [] if ended is None else list(ended.trace or ended.lines)
+        if ended is None:
+            return []
+        # Of a container that did not begin its own words say why, and not the last ones.
+        return [ended.error] if ended.status is None else list(ended.trace or ended.lines)
 
 
 def check_games(player: str, path: Path, name: str | None) -> list[str]:

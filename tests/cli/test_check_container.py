@@ -112,3 +112,15 @@ def test_a_fault_of_a_game_fails_it(tmp_path: Path) -> None:
     assert played.code == 1
     assert [line.partition(":")[0] for line in played.out.splitlines()] == ["g1", "g2"]
     assert all("mybot" in line and "nowhere" in line for line in played.out.splitlines()), played.out
+
+
+@real_engine
+@pytest.mark.real
+@pytest.mark.slow
+def test_why_a_container_does_not_begin(tmp_path: Path) -> None:
+    (tmp_path / "nothing").mkdir()
+    (tmp_path / "nothing/Dockerfile").write_text("FROM scratch\nCOPY Dockerfile /\n")
+    checked = arena("check", "bot", "3.3", "--", "build:./nothing", cwd=tmp_path)
+    assert checked.code == 1
+    assert "No command specified" in checked.out
+    assert "--help" not in checked.out

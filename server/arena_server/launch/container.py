@@ -70,6 +70,8 @@ sweep
 #: What every container of ours gives up. Its output is read here; the engine would keep it without a limit.
 CONFINED: Final = (
     *("--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--init"),
+    # Programs of a HEALTHCHECK are started by the engine, which pays for them.
+    "--no-healthcheck",
     *("--ulimit", "core=0", "--ulimit", "nofile=1024:1024", "--log-driver", "none", "--pull", "never"),
 )
 
@@ -134,6 +136,10 @@ class ContainerLauncher:
         """Start the containers of a bot. Raises LaunchError, with what the engine says."""
         assert bot.sandbox is not None
         name = f"arena-{bot.name}-{bot.slot}-{secrets.token_hex(4)}"
+        try:
+            limits = bot.sandbox.limits.options(await self._docker.volumes(bot.sandbox.image))
+        except ValueError as error:
+            raise LaunchError(str(error)) from None
         gate = await self._start_relay(f"{name}-relay")
         try:
             variables = {
@@ -142,7 +148,7 @@ class ContainerLauncher:
                 if key.startswith("ARENA_")
             }
             words = ["run", "--name", name, "--label", self._label, "--network", f"container:{name}-relay"]
-            words += [*CONFINED, *bot.sandbox.limits.options(), "--user", USER]
+            words += [*CONFINED, *limits, "--user", USER]
             words += [word for variable in variables for word in ("--env", variable)]
             words += [bot.sandbox.image, *bot.command_line(HOST, PORT)]
             log = None if self._logs is None else self._logs / bot.log_name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 from collections.abc import Mapping, Sequence
@@ -117,6 +118,11 @@ class Docker:
         except LaunchError:
             await self.call("pull", "--quiet", name, seconds=IMAGE_S)
             return await self.call("image", "inspect", "--format", "{{.Id}}", name)
+
+    async def volumes(self, image: str) -> list[str]:
+        """The folders that an image (VOLUME) wants to write to on the disk. Raises LaunchError."""
+        found = json.loads(await self.call("image", "inspect", "--format", "{{json .Config.Volumes}}", image))
+        return sorted(found or ())
 
     async def build(self, folder: str) -> str:
         """Build the image of a folder with a Dockerfile, and return its digest. Raises LaunchError."""

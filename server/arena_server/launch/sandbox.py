@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 MB = 1_000_000
 #: The least memory that the engine takes.
 LEAST_MEMORY = 6 * MB
+_FOLDER = re.compile(r"(/[A-Za-z0-9_.+-]+)+/?")
 _SIZE = re.compile(r"([0-9]{1,6}) ?(MB|GB)")
 
 
@@ -24,9 +26,21 @@ class ContainerLimits:
     pids: int = 128
     ponder: bool = True
 
-    def options(self) -> list[str]:
-        """The options of `docker run`."""
+    def options(self, volumes: Sequence[str] = ()) -> list[str]:
+        """The options of `docker run`; what the image wants as `volumes` is in memory, like /tmp.
+
+        Raises ValueError for a volume that cannot be.
+        """
+        if (odd := next((each for each in volumes if not _FOLDER.fullmatch(each)), None)) is not None:
+            raise ValueError(f"VOLUME: expected a plain path, got {odd!r:.60}")
         return [
+            # A mount in its place: the engine would make a volume on the disk, without a limit.
+            *(
+                word
+                for each in volumes
+                if each != "/tmp"  # noqa: S108 - in the container
+                for word in ("--mount", f"type=tmpfs,destination={each},tmpfs-size={self.tmp}")
+            ),
             *("--cpus", f"{self.cpus:g}"),
             # Equal to --memory: no swap.
             *("--memory", str(self.memory), "--memory-swap", str(self.memory)),

@@ -128,6 +128,35 @@ async def test_a_bot_writes_only_its_small_folder() -> None:
 
 
 @real_engine
+async def test_a_volume_of_its_image_is_none_of_the_disk(tmp_path: Path) -> None:
+    docker = Docker()
+    (tmp_path / "Dockerfile").write_text(
+        f"FROM {RELAY_IMAGE}\nRUN mkdir -m 777 /x\nVOLUME /x /tmp\nHEALTHCHECK --interval=1s CMD true\n"
+    )
+    limits = ContainerLimits(memory=128 * MB, tmp=8 * MB)
+    found = await told(
+        bot(
+            """
+            size = 0
+            try:
+                with open("/x/x", "wb", 0) as file:
+                    while True:
+                        size += file.write(bytes(1 << 20))
+            except OSError as error:
+                tell([error.strerror, size <= 8004096, open("/proc/mounts").read().count(" /x tmpfs ")])
+            """,
+            Sandbox(await docker.build(str(tmp_path)), limits),
+        )
+    )
+    assert found == ["No space left on device", True, 1]
+    (tmp_path / "Dockerfile").write_text(f"FROM {RELAY_IMAGE}\nVOLUME /x,exec\n")
+    odd = Sandbox(await docker.build(str(tmp_path)), limits)
+    async with launching() as (_, launcher):
+        with pytest.raises(LaunchError, match=r"^VOLUME: expected a plain path, got '/x,exec'$"):
+            await launcher.start(bot("", odd))
+
+
+@real_engine
 async def test_a_bot_that_forks_without_end_stops_at_its_limit() -> None:
     found = await told(
         bot(
@@ -316,7 +345,9 @@ async def test_a_launcher_ends_although_its_engine_hangs(
 
 async def test_a_relay_that_does_not_begin(tmp_path: Path) -> None:
     program = tmp_path / "docker"
-    program.write_text('#!/bin/sh\n[ "$1" != run ] || { echo "docker: no room" >&2; exit 125; }\n')
+    program.write_text(
+        '#!/bin/sh\n[ "$1" = run ] || { echo null; exit; }\necho "docker: no room" >&2; exit 125\n'
+    )
     program.chmod(0o755)
     async with ContainerLauncher("127.0.0.1", 1, "x", docker=Docker(str(program))) as launcher:
         with pytest.raises(LaunchError, match=r"^docker: no room$"):
