@@ -19,6 +19,12 @@ from arena_server.launch.base import BotEnded, LaunchError, LocalBot
 
 #: How much of the end of the output is kept.
 TAIL_BYTES = 16 * 1024
+#: What a file of logs keeps of a bot.
+LOG_BYTES = 64_000_000
+#: What is read of the output of a program at once, and then in a second: who prints more has to wait, and
+#: takes no processor of the machine for it.
+BURST_BYTES = 16_000_000
+BYTES_A_SECOND = 4_000_000
 #: The limit of a line that the caller reads from `process.stdout`: a report with 10,000 bots.
 LINE_BYTES = 4 * 1024 * 1024
 #: Seconds from SIGTERM to SIGKILL.
@@ -58,13 +64,13 @@ class Child:
         split: bool = False,
         log: Path | None = None,
     ) -> Child:
-        """Start `command`; its output goes to the file `log` and to `last_lines`.
+        """Start `command`; its output goes to the file `log`, up to LOG_BYTES, and to `last_lines`.
 
         `environment` is its whole environment. With `split` the caller reads `process.stdout`, and
         only stderr goes to `log` and `last_lines`. A new `log` gets mode 0600. Raises OSError if
         there is no such program or file.
         """
-        file = None if log is None else open(log, "ab", opener=_open_private)  # noqa: SIM115 - `end` closes it
+        file = None if log is None else open(log, "ab", buffering=0, opener=_open_private)  # noqa: SIM115 - `end` closes it
         try:
             process = await asyncio.create_subprocess_exec(
                 *command,
@@ -83,13 +89,25 @@ class Child:
         return cls(process, file, split=split)
 
     async def _read(self, stream: asyncio.StreamReader) -> None:
+        left = BURST_BYTES
         while data := await stream.read(65536):
+            left -= len(data)
+            if left < 0:
+                await asyncio.sleep(len(data) / BYTES_A_SECOND)
             self._output = (self._output + data)[-TAIL_BYTES:]
             if stream is self.process.stderr:
                 self._errors = (self._errors + data)[-TAIL_BYTES:]
             if self._log is not None:
-                self._log.write(data)
-                self._log.flush()
+                self._keep(self._log, data)
+
+    @staticmethod
+    def _keep(log: BinaryIO, data: bytes) -> None:
+        """Write to the file of logs up to its bound, and then that there is more."""
+        room = LOG_BYTES - log.tell()
+        if room > 0:
+            end = b"\n... of more than %d MB the rest is not kept\n" % (LOG_BYTES // 1_000_000)
+            with suppress(OSError):  # a full disk: the bot plays on, and its output is read on
+                log.write(data if len(data) < room else data[:room] + end)
 
     def last_lines(self, number: int) -> list[str]:
         return self._output.decode("utf-8", "replace").splitlines()[-number:]

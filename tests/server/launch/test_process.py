@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from arena_server.launch import process
 from arena_server.launch.process import TRACE_LINES, Child
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.real]
@@ -143,4 +144,43 @@ async def test_a_program_without_a_traceback() -> None:
     child = await Child.start([sys.executable, "-c", "import sys; sys.exit('boom')"], {})
     await child.wait()
     assert child.trace() == []
+    await child.end()
+
+
+async def test_a_log_has_a_bound_and_says_so_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "LOG_BYTES", 10)
+    for _ in range(2):
+        words = [sys.executable, "-c", "print('x' * 8)\nprint('y' * 8)"]
+        child = await Child.start(words, {}, log=tmp_path / "log")
+        await child.wait()
+        assert child.last_lines(1) == ["y" * 8]
+        await child.end()
+    assert (tmp_path / "log").read_text() == "xxxxxxxx\ny\n... of more than 0 MB the rest is not kept\n"
+
+
+async def test_a_disk_that_is_full_does_not_stop_a_program() -> None:
+    child = await Child.start([sys.executable, "-c", "print('the', 'end')"], {}, log=Path("/dev/full"))
+    assert await child.wait() == 0
+    assert child.last_lines(1) == ["the end"]
+    await child.end()
+
+
+async def test_who_prints_without_end_has_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    goes_on, waited = asyncio.Event(), asyncio.Queue[float]()
+
+    async def sleep(seconds: float) -> None:
+        waited.put_nowait(seconds)
+        await goes_on.wait()
+
+    monkeypatch.setattr(process, "BURST_BYTES", 100_000)
+    monkeypatch.setattr(process, "BYTES_A_SECOND", 1_000)
+    child = await Child.start([sys.executable, "-c", "print('x' * 1_000_000); print('the', 'end')"], {})
+    with monkeypatch.context() as patched:
+        patched.setattr("asyncio.sleep", sleep)
+        assert 0 < await asyncio.wait_for(waited.get(), PATIENCE_S) <= 65.536
+        assert child.last_lines(1) != ["the end"], "it is not read on"
+        goes_on.set()
+        assert await child.wait() == 0
+        while child.last_lines(1) != ["the end"]:
+            await waited.get()
     await child.end()
