@@ -34,7 +34,7 @@ from arena_server.store.plans import history_of, table_of
 from arena_server.store.reader import GameSummary, Results
 from arena_server.store.schema import RUNNING, ContestRow, plain_time
 from arena_server.store.stored_sums import StoredEndings
-from arena_server.web.scenes import record_scenes
+from arena_server.web.scenes import is_decided, record_scenes
 
 #: States of a game that has ended.
 OVER, WITHHELD = "over", "withheld"
@@ -465,6 +465,7 @@ def plain_contest(contest: ContestRow) -> dict[str, Any]:
         "games_per_pair": contest.games_per_pair,
         "games": contest.total,
         "scoring": contest.scoring,
+        "decided": is_decided(contest.game),
         "clock_ms": contest.clock_ms,
         "increment_ms": contest.increment_ms,
         "status": contest.status,

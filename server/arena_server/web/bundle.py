@@ -8,7 +8,9 @@ runs when the first other one asks for it, so that a page runs what it needs:
     bodies["a.js"] = () => { const { B } = load("b/b.js"); ...; return { A }; };
     load("a.js");
 
-Script and style have a digest of their bytes in their names: a browser may keep them for ever.
+The pages that a spectator goes through share a script, each of the others has its own. The Bulgarian texts
+are a module by themselves, which a page in English does not load. Scripts and style have a digest of their
+bytes in their names: a browser may keep them for ever.
 """
 
 from __future__ import annotations
@@ -39,7 +41,10 @@ PAGES: Final = {
     "organiser": "Organiser",
     "register": "Register a bot",
 }
+#: The pages that have a script in common.
+SHARED: Final = ("index", "contest", "bot", "game")
 WORKER: Final = "worker.js"
+LANGUAGE, CATALOGUE = "texts.js", "bulgarian.js"
 #: The files that never change under their name.
 LASTING: Final = re.compile(r"site-[0-9a-f]{16}\.(js|css|svg|png)")
 
@@ -56,21 +61,39 @@ def site_files(
 
     `head` is put into the head of every page.
     """
-    script = join_modules(
-        [f"page-{name}.js" for name in PAGES], "`page-${document.documentElement.dataset.page}.js`"
+    shared = _script(
+        [f"page-{name}.js" for name in SHARED], "`page-${document.documentElement.dataset.page}.js`"
     )
+    scripts = {
+        page: shared if page in SHARED else _script([f"page-{page}.js"], f'"page-{page}.js"')
+        for page in pages
+    }
+    catalogue = _COMMENT.sub("", (STATIC / "js" / CATALOGUE).read_text(encoding="utf-8")).encode()
     # A file of its own: the check of a record on a phone begins without the pages' modules.
     worker = join_modules([WORKER], f'"{WORKER}"').encode()
-    assets = {"js": script.encode(), "css": _static("site.css"), "svg": _static("icon.svg")}
+    assets = {"css": _static("site.css"), "svg": _static("icon.svg")}
     names = {kind: _lasting(data, kind) for kind, data in assets.items()}
     logo = {} if about.logo is None else {_lasting(about.logo, about.kind): about.logo}
     links = " ".join(f"{name}.html" for name in menu)
     said = _identity(about, next(iter(logo), None))
-    attributes = f'data-menu="{links}" data-worker="{_lasting(worker, "js")}"{said}'
-    html = {f"{page}.html": _page(page, attributes, names, head).encode() for page in pages}
-    return (
-        html | {names[kind]: data for kind, data in assets.items()} | {_lasting(worker, "js"): worker} | logo
+    own = f'data-worker="{_lasting(worker, "js")}" data-catalogue="{_lasting(catalogue, "js")}"'
+    attributes = f'data-menu="{links}" {own}{said}'
+    html = {
+        f"{page}.html": _page(page, attributes, names | {"js": _lasting(script, "js")}, head).encode()
+        for page, script in scripts.items()
+    }
+    lasting = {_lasting(script, "js"): script for script in (*scripts.values(), worker, catalogue)}
+    return html | {names[kind]: data for kind, data in assets.items()} | lasting | logo
+
+
+def _script(entries: Sequence[str], first: str) -> bytes:
+    """The script of pages; in another language than English it waits for the catalogue."""
+    wait = (
+        f'const texts = load("{LANGUAGE}");\n'
+        'if (texts.language !== "en") '
+        "texts.useCatalogue(await import(`./${document.documentElement.dataset.catalogue}`));\n"
     )
+    return join_modules(entries, first, before=wait).encode()
 
 
 def _identity(about: SiteIdentity, logo: str | None) -> str:
@@ -102,16 +125,19 @@ def _page(page: str, attributes: str, names: dict[str, str], head: str) -> str:
 """
 
 
-def join_modules(entries: Iterable[str], first: str, folder: Path = STATIC / "js") -> str:
+def join_modules(
+    entries: Iterable[str], first: str, folder: Path = STATIC / "js", *, before: str = ""
+) -> str:
     """One script of the modules `entries` and all that they import; it runs the one that `first` names.
 
-    `first` is an expression. Raises ValueError for an import or export that is not of the subset.
+    `first` is an expression; the statements `before` run before it. Raises ValueError for an import or
+    export that is not of the subset.
     """
     done: dict[str, str] = {}
     for entry in entries:
         _join(entry, folder, done)
     head = "const modules = {}, bodies = {}, load = (name) => modules[name] ??= bodies[name]();\n"
-    return f"{head}{''.join(done.values())}load({first});\n"
+    return f"{head}{''.join(done.values())}{before}load({first});\n"
 
 
 def _join(name: str, folder: Path, done: dict[str, str]) -> None:
@@ -149,7 +175,7 @@ def replay_page(title: str, record: bytes, scenes: Mapping[str, Any] | None = No
     shown = json.dumps(scenes, separators=(",", ":")).encode()
     texts = {'id="record"': record, 'id="scenes"': shown}
     data = {attribute: b64encode(each).decode("ascii") for attribute, each in texts.items()}
-    return _one_file(title, "", join_modules(["page-replay.js"], '"page-replay.js"'), data)
+    return _one_file(title, "", _whole_script(["page-replay.js"], '"page-replay.js"'), data)
 
 
 #: The pages of a report; the first is that of an address without `page=`.
@@ -167,13 +193,19 @@ def report_page(
     """The pages of one contest, its number, in one file; `documents` are those of the API, each `packed`."""
     known = ", ".join(f'{name}: "page-{name}.js"' for name in REPORT_PAGES)
     first = f'({{ {known} }})[new URLSearchParams(location.search).get("page") ?? "{REPORT_PAGES[0]}"]'
-    script = join_modules([f"page-{name}.js" for name in REPORT_PAGES], first)
+    script = _whole_script([f"page-{name}.js" for name in REPORT_PAGES], first)
     data = {f'data-path="{path}"': text for path, text in documents.items()}
     logo = None
     if about.logo is not None:
         kind = {"svg": "svg+xml"}.get(about.kind, about.kind)
         logo = f"data:image/{kind};base64,{b64encode(about.logo).decode('ascii')}"
     return _one_file(title, f' data-contest="{contest}"{_identity(about, logo)}', script, data)
+
+
+def _whole_script(entries: Sequence[str], first: str) -> str:
+    """A script that has the catalogue in it."""
+    before = f'load("{LANGUAGE}").useCatalogue(load("{CATALOGUE}"));\n'
+    return join_modules([*entries, CATALOGUE], first, before=before)
 
 
 def _one_file(title: str, attributes: str, script: str, data: Mapping[str, str]) -> str:

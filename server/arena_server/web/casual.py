@@ -1,7 +1,8 @@
 """Games that a person starts on the page /play. They are no part of the contest and its standings.
 
     POST start --> CasualGames.start    checks the wish, makes a seat and a link for each person
-               --> CasualGame.run       a contest of its own for one game, on the same host (`casual_host.py`)
+               --> CasualGame.run       when each invited person has used the link, and chosen a name: a
+                                        contest of its own for one game, on the same host (`casual_host.py`)
                --> PersonSeat           holds a person's connection to that host
     POST undo  --> PersonSeat.take_back --> the order `replay` of that contest: see `person.py`
     POST rematch --> CasualGames.rematch   the same players, each on the next seat, in another contest
@@ -113,10 +114,15 @@ def parse_wish(body: Mapping[str, Any]) -> Wish:
     for key, kind in kinds.items():
         if type(given.get(key)) is not kind:
             raise SeatError(f"expected {key} as a {kind.__name__}, got {given.get(key)!r:.40}")
-    wish = Wish(**{key: given[key] for key in kinds})
-    if wish.name and not valid_name(wish.name):
-        raise SeatError(f"expected as your name {NAME.meaning}, got {wish.name!a:.40}")
-    return wish
+    parse_name(given["name"])
+    return Wish(**{key: given[key] for key in kinds})
+
+
+def parse_name(given: object) -> str:
+    """The name in a request, empty for none. Raises SeatError."""
+    if isinstance(given, str) and (not given or valid_name(given)):
+        return given
+    raise SeatError(f"expected as your name {NAME.meaning}, got {given!a:.40}")
 
 
 class CasualGames:
@@ -205,9 +211,7 @@ class CasualGames:
         return {"contest": game.rematch.contest, "key": seat.rematch}
 
     def _begin(self, wish: Wish, players: Sequence[Player], address: str) -> CasualGame:
-        names = [player.name_at(seat) for seat, player in enumerate(players, 1)]
-        if len(set(names)) < len(names):
-            raise SeatError(f"another player is called {wish.name}: choose another name")
+        _check_names([player.name_at(seat) for seat, player in enumerate(players, 1)], wish.name)
         self._make_room(address)
         config = config_of(wish, self._config, self._options(wish.game))
         started = CasualGame(self._setup.arena, config, wish, players, address)
@@ -271,26 +275,26 @@ class CasualGame:
         self._problem: str | None = None
         self._host: asyncio.Future[CasualHost] = asyncio.get_running_loop().create_future()
         self._replay: Replay | None = None
+        self._config = config
         self._bots: list[LocalBot] = []
         self.seats: list[PersonSeat] = []
-        entrants = []
         for seat, player in enumerate(players, 1):
             name = player.name_at(seat)
             if player.engine is None:
-                person = invite(name, self.contest, wish.game)
-                self.seats.append(self._person(person, seat))
-                entrants.append(entrant_of(name, person.token))
+                self.seats.append(self._person(invite(name, self.contest, wish.game), seat, player))
             else:
                 token = secrets.token_hex(16)
                 options = ("--game", wish.game, *(("--steady",) if wish.takes_back else ()))
                 command = [*_priority(), *arena, "bot", player.engine, *options]
                 self._bots.append(LocalBot(name, command, token, contest=self.contest))
-                entrants.append(entrant_of(name, token))
-        self._spec = ContestSpec(config=config, entrants=entrants, new=True, listed=False)
         self.seats.sort(key=lambda seat: seat.place != wish.seat)
         self._keys = {seat.place: str(seat.key) for seat in self.seats}
+        #: The seats of invited persons that have not come: their names are not known.
+        self._guests = {seat.place for seat in self.seats if seat.is_named_late}
+        self._complete = asyncio.Event()
+        self._look_for_guests()
 
-    def _person(self, invitation: Invitation, place: int) -> PersonSeat:
+    def _person(self, invitation: Invitation, place: int, player: Player) -> PersonSeat:
         return PersonSeat(
             invitation,
             self._connect,
@@ -298,8 +302,32 @@ class CasualGame:
             place=place,
             hints=self.wish.hints,
             replay=self._play_again if self.wish.takes_back else None,
+            named=partial(self._name, place) if place != self.wish.seat and not player.name else None,
             finished=self._left,
         )
+
+    def _name(self, place: int, name: str) -> None:
+        """An invited person has come, and is called `name`. Raises SeatError for that of another player."""
+        players = list(self.players)
+        players[place - 1] = Player(None, name)
+        _check_names([player.name_at(seat) for seat, player in enumerate(players, 1)], name)
+        self.players = tuple(players)
+        self._guests.discard(place)
+        self._look_for_guests()
+
+    def _look_for_guests(self) -> None:
+        for seat in self.seats:
+            seat.wait_for_others(waits=bool(self._guests))
+        if not self._guests:
+            self._complete.set()
+
+    def _spec(self) -> ContestSpec:
+        """The contest, its entrants in the order of the seats."""
+        tokens = {each.name: each.token for each in self._bots}
+        tokens |= {seat.name: seat.invitation.token for seat in self.seats}
+        names = [player.name_at(seat) for seat, player in enumerate(self.players, 1)]
+        entrants = [entrant_of(name, tokens[name]) for name in names]
+        return ContestSpec(config=self._config, entrants=entrants, new=True, listed=False)
 
     def _play_again(self, game_id: str, who: str, reason: str) -> None:
         if self._replay is not None:
@@ -331,19 +359,30 @@ class CasualGame:
             loop = asyncio.get_running_loop()
             self._timers.append(loop.call_later(REST_S, self.end, "every player has left"))
 
+    def _give_up_waiting(self) -> None:
+        if self._guests:
+            self.end("a player has not come")
+
     async def _connect(self) -> Streams:
         return await (await asyncio.shield(self._host)).connect()
 
     async def run(self, host: CasualHost) -> None:
         """Play the game to its end; no process is left. The seats show what went wrong."""
-        too_long = f"the game was ended after {LONGEST_S / 3600:g} hours"
-        self._timers.append(asyncio.get_running_loop().call_later(LONGEST_S, self.end, too_long))
+        loop = asyncio.get_running_loop()
+        self._timers += [
+            loop.call_later(LONGEST_S, self.end, f"the game was ended after {LONGEST_S / 3600:g} hours"),
+            loop.call_later(WAIT_MS / 1000, self._give_up_waiting),
+        ]
 
         def begun(replay: Replay) -> None:
             self._replay = replay
             self._host.set_result(host)
 
-        playing = asyncio.ensure_future(host.play(self._spec, self._bots, begun))
+        async def play() -> None:
+            await self._complete.wait()
+            await host.play(self._spec(), self._bots, begun)
+
+        playing = asyncio.ensure_future(play())
         stopping = asyncio.ensure_future(self._stop.wait())
         try:
             await asyncio.wait([playing, stopping], return_when=asyncio.FIRST_COMPLETED)
@@ -387,6 +426,12 @@ def config_of(wish: Wish, config: ContestConfig, options: Mapping[str, object]) 
         move_limit_ms=MOVE_MS,
     )
     return replace(made, **{key: getattr(config, key) for key in CLOCKS}) if wish.clock else made
+
+
+def _check_names(names: Sequence[str], chosen: str) -> None:
+    """Raise SeatError unless the names of the players differ."""
+    if len(set(names)) < len(names):
+        raise SeatError(f"another player is called {chosen}: choose another name")
 
 
 def _preview(rules: Game[Any]) -> dict[str, Any]:

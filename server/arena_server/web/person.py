@@ -16,6 +16,7 @@ import asyncio
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from itertools import takewhile
 from typing import Final
 
@@ -59,14 +60,16 @@ class PersonSeat:
         place: int = 0,
         hints: bool = True,
         replay: Callable[[str, str, str], None] | None = None,
+        named: Callable[[str], None] | None = None,
         finished: Callable[[], None] = lambda: None,
     ) -> None:
         """`contest` names that of a casual game; it is given up ABANDONED_S after the last viewer left.
 
         In it the person has the seat `place`, and may take moves back with `replay`, which has a game played
-        again: its id, who wants that, and why. `finished` is called when the seat gets no further game.
+        again: its id, who wants that, and why. With `named` the person chooses a name with the link: it is
+        called with that, or with none, and raises SeatError for a name that cannot be. `finished` is called
+        when the seat gets no further game.
         """
-        self.name = invitation.name
         self.place = place
         #: The key of a link to the next game of the same players, once one of them wants it.
         self.rematch: str | None = None
@@ -74,7 +77,10 @@ class PersonSeat:
         self.session: str | None = None
         self.state = "link"
         self.channel = Channel()
+        #: Whether the game begins when others have used their links, too.
+        self._is_early = False
         self._contest = contest
+        self._named = named
         self._finished = finished
         self._hints = hints
         self._replay = replay
@@ -82,7 +88,7 @@ class PersonSeat:
         #: While a game is played again: the moves that stand, the game of them, and the ply taken back.
         self._script: tuple[list[str], str, int] | None = None
         self._leaving: asyncio.TimerHandle | None = None
-        self._invitation = invitation
+        self.invitation = invitation
         self._connect = connect
         self._token = invitation.token
         self._resume: str | None = None
@@ -97,8 +103,27 @@ class PersonSeat:
 
     # -- the browser's requests
 
-    def take(self) -> str:
-        """Use the link up: connect to the referee, and return the session."""
+    @property
+    def name(self) -> str:
+        return self.invitation.name
+
+    @property
+    def is_named_late(self) -> bool:
+        """Whether the person chooses a name with the link."""
+        return self._named is not None
+
+    def link(self) -> dict[str, object]:
+        """What the link is for; it is not used up."""
+        return {"name": self.name, "game": self.invitation.game, "named": self.is_named_late}
+
+    def take(self, name: str = "") -> str:
+        """Use the link up: connect to the referee, and return the session.
+
+        Who may choose a `name` has it from now on. Raises SeatError for one that cannot be.
+        """
+        if self._named is not None:
+            self._named(name)
+            self.invitation = replace(self.invitation, name=name or self.name)
         self.key = None
         self.session = secrets.token_hex(SESSION_BYTES)
         self.state = "connecting"
@@ -119,6 +144,11 @@ class PersonSeat:
         """Nothing follows: the events end."""
         for task in self._tasks:
             task.cancel()
+
+    def wait_for_others(self, *, waits: bool) -> None:
+        """Whether the game begins only when others have used their links."""
+        self._is_early = waits
+        self._publish()
 
     def offer_rematch(self, key: str) -> None:
         """The other players wait in a new game; `key` is that of this person's link."""
@@ -210,7 +240,7 @@ class PersonSeat:
                 credential = f"token={self._token}" if self._resume is None else f"resume={self._resume}"
                 self._resume = None  # a key that is refused is not tried again
                 try:
-                    seat = f"games={self._invitation.game} contest={self._invitation.contest}"
+                    seat = f"games={self.invitation.game} contest={self.invitation.contest}"
                     self._send(f"HELLO 1 {self.name} {seat} {credential} agent=web/1")
                     await self._read(reader)
                 except OSError as error:
@@ -308,7 +338,7 @@ class PersonSeat:
         game = None if self._game is None else self._game.game_id
         document: dict[str, object] = {
             "name": self.name,
-            "state": self.state,
+            "state": "waiting" if self._is_early and self.state == "connecting" else self.state,
             "game": game,
             "turn": self._turn,
         }

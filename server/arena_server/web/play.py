@@ -1,6 +1,7 @@
 """The requests of persons that play in a browser; `person.PersonSeat` has their connections.
 
     link #key --POST take--> session      once; the page keeps the session
+    POST link                             what a link is for; it is not used up
     GET  events?session=                  events: seat, and those of a running game (see gamestream)
     POST ready, move, quit                READY, MOVE and QUIT on the connection
     POST check                            is the session good
@@ -26,7 +27,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from arena_server.web.access import Invitation
-from arena_server.web.casual import CasualGames, parse_wish
+from arena_server.web.casual import CasualGames, parse_name, parse_wish
 from arena_server.web.person import Connect, PersonSeat, SeatError
 from arena_server.web.security import AddressLimit, address_of, is_foreign, read_body
 from arena_server.web.streams import EventStream
@@ -62,7 +63,7 @@ class PlayApi:
         ]
         return [
             *(casual if self._casual is not None else ()),
-            Route(f"{API}/take", self._post, methods=["POST"]),
+            *(Route(f"{API}/{verb}", self._link, methods=["POST"]) for verb in ("link", "take")),
             *orders,
             Route(f"{API}/events", self._stream()),
         ]
@@ -86,14 +87,21 @@ class PlayApi:
         except SeatError as error:
             return JSONResponse({"error": str(error)}, 409)
 
+    async def _link(self, request: Request) -> Response:
+        body = await _body(request)
+        seat = self._find("key", body.get("key"))
+        if seat is None:
+            return self._refused(request, "this link has been used already, or is not complete")
+        if request.url.path.endswith("/link"):
+            return JSONResponse(seat.link())
+        try:
+            return JSONResponse({"session": seat.take(parse_name(body.get("name", ""))), "name": seat.name})
+        except SeatError as error:
+            return JSONResponse({"error": str(error)}, 409)
+
     async def _post(self, request: Request) -> Response:
         body = await _body(request)
         verb = request.url.path.rpartition("/")[2]
-        if verb == "take":
-            seat = self._find("key", body.get("key"))
-            if seat is None:
-                return self._refused(request, "this link has been used already, or is not complete")
-            return JSONResponse({"session": seat.take(), "name": seat.name})
         seat = self._find("session", body.get("session"))
         if seat is None:
             return self._refused(request, "this seat is played in another browser")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Final
 
-from arena_protocol.games import make_game
+from arena_protocol.games import GAMES, make_game
 from arena_protocol.games.base import Deal, DecidedGame, Game, GameError
 from arena_protocol.games.scene import Scene
 from arena_protocol.record import GameRecord
@@ -18,6 +18,14 @@ from arena_server.web.bundle import STATIC
 
 #: The games whose rules the pages have.
 IN_PAGES: Final = frozenset(path.stem for path in (STATIC / "js" / "games").glob("*.js"))
+
+
+def is_decided(game: str) -> bool:
+    """Whether this game is only won, drawn or lost: its points say no more, and no page shows them.
+
+    False for a game that is not known here.
+    """
+    return game in GAMES and issubclass(GAMES[game], DecidedGame)
 
 
 class SceneWriter:
@@ -30,14 +38,12 @@ class SceneWriter:
     def start(self, position: Any) -> dict[str, Any]:
         """The layout of the game, the scene of its first position and the seat to move; None if it is over.
 
-        `decided` is whether a game is only won, drawn or lost, so that its points say no more.
-        Empty for a game whose rules the pages have.
+        `decided` is `is_decided`. Empty for a game whose rules the pages have.
         """
         if self._rules.name in IN_PAGES:
             return {}
         self._last = self._rules.scene(position)
-        decided = isinstance(self._rules, DecidedGame)
-        return {"layout": self._last.layout.to_json(), "decided": decided, **self._plain(position)}
+        return {"layout": self._last.layout.to_json(), **self._decided(), **self._plain(position)}
 
     def after(self, position: Any, move: str) -> dict[str, Any]:
         """The scene of the position after `move`, and the seat to move."""
@@ -50,7 +56,11 @@ class SceneWriter:
         """The last scene with a layout that is only looked at."""
         if self._last is None:
             return {}
-        return {"layout": self._last.layout.to_json(small=True), "scene": self._last.to_json()}
+        layout = self._last.layout.to_json(small=True)
+        return {"layout": layout, **self._decided(), "scene": self._last.to_json()}
+
+    def _decided(self) -> dict[str, bool]:
+        return {"decided": is_decided(self._rules.name)}
 
     def _plain(self, position: Any) -> dict[str, Any]:
         assert self._last is not None

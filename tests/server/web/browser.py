@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -65,6 +66,54 @@ new PerformanceObserver((list) => {
 }).observe({ type: "layout-shift", buffered: true });
 """
 
+#: Every text on a page, with those for screen readers, without code and what is in another language.
+SHOWN_TEXTS = """
+(() => {
+  const found = [document.title];
+  const own = (element) => !element.closest("code, pre, script, body [lang]");
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const { parentElement: element, textContent } = texts.currentNode;
+    const isShown = element.localName === "option" || element.checkVisibility();
+    if (own(element) && isShown) found.push(textContent);
+  }
+  for (const name of ["title", "aria-label", "aria-valuetext", "placeholder", "alt"]) {
+    const named = [...document.querySelectorAll(`[${name}]`)].filter(own);
+    found.push(...named.map((element) => element.getAttribute(name)));
+  }
+  return found;
+})()
+"""
+#: Units, keys, commands and the names of games; they are the same in all languages.
+NOT_WORDS = (
+    *(
+        "insertion-arena",
+        "insertion",
+        "tictactoe",
+        "lastcoin",
+        "disc",
+        "xo",
+        "UTC",
+        "ms",
+        "MB",
+        "SVG",
+        "GIF",
+        "URL",
+    ),
+    *(
+        "Home",
+        "End",
+        "ASCII",
+        "ARENA_ADMIN_TOKEN",
+        ".admin",
+        "--admin-port",
+        "READY",
+        "QUIT",
+        "MOVE",
+        "arena verify",
+    ),
+)
+
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
@@ -101,9 +150,11 @@ class Watched:
         scheme: str = "light",
         motion: str = "no-preference",
         prepare: Callable[[Page], object] = lambda page: None,
+        locale: str = "en-US",
     ) -> Page:
         context = self._browser.new_context(
             viewport={"width": size[0], "height": size[1]},
+            locale=locale,
             color_scheme=scheme,  # type: ignore[arg-type]
             reduced_motion=motion,  # type: ignore[arg-type]
         )
@@ -161,6 +212,13 @@ class Watched:
     def check_still(self, page: Page) -> None:
         """Hold that nothing on the page has moved by itself; `WATCH_SHIFTS` has to be its first script."""
         self.complaints += [f"moved: {shift}" for shift in page.evaluate("window.shifts")]
+
+    def check_language(self, page: Page, *names: str) -> None:
+        """Hold that a page in Bulgarian shows no other word in Latin letters than code, units and `names`."""
+        known = re.compile("|".join(map(re.escape, sorted((*NOT_WORDS, *names), key=len, reverse=True))))
+        for text in page.evaluate(SHOWN_TEXTS):
+            if words := re.findall(r"[A-Za-z]{2,}", known.sub(" ", text)):
+                self.complaints.append(f"not Bulgarian, on {page.url}: {words} in {text!r:.120}")
 
     def close(self) -> None:
         """Close all pages; what they complain of afterwards does not count."""

@@ -68,6 +68,11 @@ def _shown(node: ast.AST, raised: Mapping[str, int]) -> Iterator[ast.expr]:
     match node:
         case ast.Call(func=ast.Name(id=name), args=args) if name in raised and len(args) > raised[name]:
             yield args[raised[name]]
+        # Why a casual game ends: at once, and after a time.
+        case ast.Call(func=ast.Attribute(attr="end" | "close"), args=[value]):
+            yield value
+        case ast.Call(func=ast.Attribute(attr="call_later"), args=[_, ast.Attribute(attr="end"), value]):
+            yield value
         case ast.Dict(keys=keys, values=values):
             for key, value in zip(keys, values, strict=True):
                 if isinstance(key, ast.Constant) and key.value == "error":

@@ -74,6 +74,7 @@ def test_it_is_watched_played_and_replayed(pages: Watched, tmp_path: Path) -> No
                 assert watching.locator(".stage .cell-group.last").count() == 1
                 wall.locator(".card .disc.s2").wait_for()
                 assert signs(wall, ".card .board") == signs(watching)
+                assert not wall.locator(".card .row b").first.is_visible(), "it is only won or lost"
                 pages.shoot(wall, "connectfour-wall")
                 tv.locator(".tv-board .disc.s2").wait_for()
                 assert signs(tv, ".tv-board .board") == signs(watching)
@@ -96,6 +97,11 @@ def look_at_the_replay(pages: Watched, server: Web) -> None:
             page.fill(".slider input", str(ply))
             assert len(signs(page).replace(".", "")) == ply
             assert page.locator(".stage .cell-group.last").count() == min(ply, 1)
+        if size == DESKTOP:
+            times = page.locator(".move .t").evaluate_all(
+                "all => all.map((each) => each.getClientRects().length)"
+            )
+            assert set(times) == {1}, "a time stands in one line"
         label = page.get_attribute(".stage .board", "aria-label")
         assert label == "Board of 7 by 6. X: d4 d3 d2 d1. O: e3 e2 e1."
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

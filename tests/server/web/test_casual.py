@@ -135,6 +135,10 @@ async def end(started: CasualGames) -> None:
         await problem_of(seat)
 
 
+def state_of(seat: PersonSeat) -> str:
+    return str(json.loads(seat._event().partition(b"data: ")[2])["state"])
+
+
 async def problem_of(seat: PersonSeat) -> str | None:
     async with asyncio.timeout(LIMIT_S):
         while seat.state != "finished":
@@ -202,6 +206,40 @@ class TestGames:
         await end(started)
 
     @pytest.mark.real
+    async def test_an_invited_person_chooses_a_name_and_the_game_begins_then(self, tmp_path: Path) -> None:
+        started = games(tmp_path, host=(host := FakeHost()))
+        answer = await started.start(replace(WISH, opponent=PERSON, name="ann"), HERE)
+        assert [link["name"] for link in answer["links"]] == ["ann", "person-2"]
+        ann, guest = started.seats()
+        assert (ann.link()["named"], guest.link()["named"]) == (False, True)
+        ann.take("not-asked")
+        assert state_of(ann) == "waiting"
+        with pytest.raises(SeatError, match=r"^another player is called ann: choose another name$"):
+            guest.take("ann")
+        assert (guest.state, host.played) == ("link", []), "the link is not used up"
+        guest.take("bob")
+        assert (guest.name, state_of(ann), state_of(guest)) == ("bob", "connecting", "connecting")
+        await until(lambda: bool(host.played))
+        ((spec, _),) = host.played
+        assert [entrant.name for entrant in spec.entrants] == ["ann", "bob"]
+        await end(started)
+
+    @pytest.mark.real
+    async def test_an_invited_person_that_does_not_come(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(module, "WAIT_MS", 0)
+        started = games(tmp_path, host=(host := FakeHost()))
+        await started.start(replace(WISH, opponent=PERSON), HERE)
+        assert await finished(started) == "a player has not come"
+        assert host.played == []
+        await started.start(WISH, HERE)
+        await until(lambda: bool(host.played))
+        await asyncio.sleep(0)
+        assert not started._games[-1].over, "no one else is waited for"
+        await end(started)
+
+    @pytest.mark.real
     async def test_the_board_of_each_game_before_it_begins(self, tmp_path: Path) -> None:
         offer = await games(tmp_path).offer()
         previews = {game["name"]: game["preview"] for game in offer["games"]}
@@ -214,6 +252,8 @@ class TestGames:
         started = games(tmp_path, limit=3, host=(host := FakeHost()))
         await started.start(replace(WISH, opponent=PERSON, name="ann"), HERE)
         ann, other = started.seats()
+        ann.take()
+        other.take()
         with pytest.raises(SeatError, match=r"^there is a rematch after a game that was started here$"):
             started.rematch(ann, HERE)
         started._games[0].end("the test is over")
@@ -224,6 +264,7 @@ class TestGames:
         assert answer == {"contest": started._games[1].contest, "key": ann2.key}
         assert (ann.rematch, other.rematch) == (ann2.key, other2.key)
         assert started.rematch(other, HERE)["key"] == other2.key, "both have asked for it"
+        other2.take()
         await until(lambda: len(host.played) == 2)
         assert [entrant.name for entrant in host.played[1][0].entrants] == ["person-1", "ann"]
         await end(started)

@@ -35,6 +35,23 @@ def test_times_by_bot_without_void_games_and_those_that_are_not_known(node: Node
 
 
 @pytest.mark.parametrize(
+    ("totals", "end", "score"),
+    [
+        ([2, 0], "win", [1, 0]),
+        ([1, 1], "draw", [0.5, 0.5]),
+        ([0, 2], "forfeit", [0, 1]),
+        ([2, 0], "void", [0, 0]),
+    ],
+)
+def test_a_game_that_is_only_won_or_lost_gives_no_points(
+    node: Node, totals: list[int], end: str, score: list[float]
+) -> None:
+    row = ["g1", [0, 1], totals, end, 9, 0, [], []]
+    assert node("scores", contest={"bots": ["a", "b"], "decided": True}, row=row) == score
+    assert node("scores", contest={"bots": ["a", "b"], "decided": False}, row=row) == totals
+
+
+@pytest.mark.parametrize(
     ("pace", "text"),
     [
         (None, ""),

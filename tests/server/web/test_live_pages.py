@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.request import urlopen
 
 import pytest
 
 from arena_protocol.record import describe_result, winning_seats
 from arena_server.store.reader import Results
 
-from ..programs import Players, contest
+from ..programs import PATIENCE_S, Players, contest
 from .browser import PHONE, Watched
 from .node import Node
 from .persons import PERSONS, Person, Web, game_of_two, play, wait_for_ply
@@ -21,17 +23,41 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.real
 
-PAGES: dict[str, dict[str, object]] = {
-    "index.html": {},
-    "contest.html": {"id": 1},
-    "game.html": {"contest": 1, "game": "g1"},
-    "tv": {},
-    "play.html": {},
+#: The address of each page, and what it shows when it is complete.
+PAGES = {
+    "index.html": ".list table",
+    "contest.html?id=1": "#games .row",
+    "bot.html?contest=1&bot=zero": ".range",
+    "game.html?contest=1&game=g1": ".badge.true",
+    "replay.html": ".drop",
+    "tv": ".tv-leaders li",
+    "play.html": ".start-form .board",
+    "organiser.html": "#token",
+    "register.html#trial/code": "form",
 }
 OVER = re.compile("wins|a draw")
 LOST = "The connection is lost"
 #: The sign before the button that follows the game.
 MARK = "getComputedStyle(document.querySelector('.follow'), '::before').content"
+
+#: A wall on which g2 is the next running game after g1.
+EVENTS = "text/event-stream"
+BOARDS = f"""event: boards
+data: {
+    json.dumps(
+        {
+            "changed": [
+                {"game_id": "g1", "end": None},
+                {"game_id": "g3", "end": "complete"},
+                {"game_id": "g2", "end": None},
+            ],
+            "shown": ["g1", "g3", "g2"],
+            "live": None,
+        }
+    )
+}
+
+"""
 
 #: How many tones a page has made.
 COUNT_TONES = """
@@ -107,11 +133,15 @@ def test_a_contest_is_shown_to_its_final_totals(pages: Watched, node: Node, tmp_
         phone.locator(".badge.true").wait_for()
         assert "game.html" in phone.url
         phone.context.close()  # what it still loads would count below
-        for name, parameters in PAGES.items():
+        with urlopen(f"{server.url}/api/v1/play/offer.json", timeout=PATIENCE_S) as response:
+            engines = {engine for game in json.load(response)["games"] for engine in game["engines"]}
+        for address, complete in PAGES.items():
             before = pages.bytes
-            page_of = pages.open(server.page(name, **parameters))
-            page_of.locator("h1").first.wait_for()
-            assert 5_000 < pages.bytes - before < 150_000, name
+            # The language that has a file of its own beside the script.
+            page_of = pages.open(f"{server.url}/{address}", locale="bg-BG")
+            page_of.locator(complete).first.wait_for()
+            assert 5_000 < pages.bytes - before < 130_000, address
+            pages.check_language(page_of, "trial", "first", "six", "zero", *engines)
             page_of.context.close()  # its streams would go on
         page.locator(".cross a").first.click()
         page.locator(".badge.true").wait_for()
@@ -317,6 +347,12 @@ def test_a_stream_that_is_refused_says_so_and_comes(pages: Watched, tmp_path: Pa
         seen = True
         wait_for_ply(page, 3)
         assert page.locator(".notice").inner_text() == ""
+        page.get_by_role("button", name="Next running game").click()
+        assert page.get_by_role("button", name="No other game is running").is_disabled()
+        page.route("**/live/boards**", lambda route: route.fulfill(content_type=EVENTS, body=BOARDS))
+        page.reload()
+        page.get_by_role("button", name="Next running game").click()
+        page.wait_for_url("**/game.html?contest=1&game=g2")
         pages.close()
 
 
@@ -337,6 +373,9 @@ def test_tv_shows_a_game_and_goes_on_to_the_next(pages: Watched, tmp_path: Path)
         play(persons, range(3, 5))
         page.locator(".tv .status", has_text=OVER).wait_for()
         pages.shoot(page, "tv-over")
+        assert page.locator(".tv-board .shares b").all_inner_texts() == (
+            page.locator(".tv-seats .points").all_inner_texts()
+        )
         for person in persons:
             person.ready()
         persons[1].play(1, "3")

@@ -6,11 +6,13 @@ import re
 
 import pytest
 
+from arena_protocol.games import GAMES, make_game
 from arena_protocol.record import FaultKind, describe_fault
 from arena_server.core.formats import FORMATS
 
 from .node import Node
 from .server_texts import server_texts, texts_in
+from .test_texts_js import SOURCES, read_template, skip_string
 
 
 def test_texts_are_read_from_a_source() -> None:
@@ -22,12 +24,14 @@ raise SeatError(str(error))
 raise NoPlaceError(known.get(a) or "else this")
 self._problem = f"it ends: {error}"
 answer({"error": "it is late", "other": "not this"})
+seat.close("no page there")
+loop.call_later(1.0, self.end, f"after {hours} hours")
 raise ValueError("nor this")
 raise HTTPException(413, "too long a body")
 """
     assert set(texts_in(source)) == {
         *("no game {} here", "no such thing", "too many {}", "else this", "it is late", "too long a body"),
-        "it ends: {}",
+        *("it ends: {}", "no page there", "after {} hours"),
     }
 
 
@@ -78,3 +82,69 @@ def test_a_text_about_something_is_translated_behind_its_name(node: Node) -> Non
     assert node(
         "said", text="on probation: paired no more after 1 faulty game, until `arena admin lift b`"
     ) == ("с изпитателен срок: без партии след 1 партия с грешка, до `arena admin lift b`")
+
+
+#: What the check of a record says, and the call that says it: literals among its arguments.
+CHECKS = ("verify.js", "record.js", "worker.js", "rules.js", "timeline.js", "insertion.js")
+SAYS = re.compile(r"\b(?:new RecordError|new GameError|fail|equal)\(|problem: ")
+#: Words that are names: of fields, options, games and commands.
+CODE = re.compile(r"\w*_\w*|insertion|start|board|SHA|arena replay GAME --html FILE|--json|READY")
+
+
+def literals(source: str) -> list[str]:
+    """The texts in the calls of SAYS, with {} for each value."""
+    found = []
+    for call in SAYS.finditer(source):
+        at, depth = call.end(), 1
+        while depth and source[at] != "\n":
+            if source[at] in "\"'":
+                end = skip_string(source, at)
+                found.append(source[at + 1 : end - 1])
+                at = end
+            elif source[at] == "`":
+                text, at = read_template(source, at + 1)
+                found.append(text)
+            else:
+                depth += {"(": 1, ")": -1, "}": -1}.get(source[at], 0)
+                at += 1
+    return found
+
+
+def test_literals_are_read_from_a_call() -> None:
+    source = 'this.fail("a b", `c ${d("e")} f`, g); new RecordError(`h ${i}`); other("no")'
+    assert literals(source) == ["a b", "c {} f", "h {}"]
+
+
+def english_in(text: str) -> list[str]:
+    return re.findall(r"[A-Za-z]{3,}", CODE.sub("", text))
+
+
+def test_everything_that_a_check_says_is_translated(node: Node) -> None:
+    texts = {text for path, source in SOURCES.items() if path.endswith(CHECKS) for text in literals(source)}
+    assert len(texts) > 60
+    known = node("said_texts", speaker="CHECK")
+    for text in texts:
+        shown = node("said", text=text.replace("{}", "17"), speaker="CHECK")
+        assert not english_in(shown) or text in known, (text, shown)
+    for key, translation in known.items():
+        assert translation.count("{}") == key.count("{}"), key
+        assert not english_in(translation), key
+
+
+def test_a_check_is_translated_with_its_place(node: Node) -> None:
+    text = "ply 12: seat of fault timeout: expected 1 to 2, found 3"
+    shown = "ход 12: играч на грешката timeout: очаква се от 1 до 2, намерено 3"
+    assert node("said", text=text, speaker="CHECK") == shown
+    text = 'list of the contest: names: expected ["final","b"], found ["a","b"]'
+    shown = 'списък на състезанието: имена: очаква се ["final","b"], намерено ["a","b"]'
+    assert node("said", text=text, speaker="CHECK") == shown
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_text_of_a_board_is_translated(node: Node, name: str) -> None:
+    rules = make_game(name, {})
+    position = rules.start(rules.deal(1))
+    scene = rules.scene(position)
+    labels = [label.text for label in scene.layout.labels]
+    for text in (*labels, scene.text, scene.words):
+        assert not re.findall("[A-Za-z]{2,}", node("said", text=text or "", speaker="BOARD")), text

@@ -17,7 +17,7 @@ from arena_protocol.record import GameRecord
 from arena_server.web import scenes
 from arena_server.web.archive import json_record
 from arena_server.web.gamestream import LineStream
-from arena_server.web.scenes import IN_PAGES, record_scenes
+from arena_server.web.scenes import IN_PAGES, is_decided, record_scenes
 from arena_server.web.streams import Channel
 
 #: Bytes of a ply's event that are not its position: numbers of two seats, move, id.
@@ -66,6 +66,7 @@ def test_a_running_game_has_the_scenes_of_its_record(game: str) -> None:
     assert wanted["after"][-1]["to_move"] is None
     board = stream.summary()
     assert board["scene"] == wanted["after"][-1]["scene"]
+    assert board["decided"] == wanted["decided"] == is_decided(game)
     assert not board["layout"].keys() & {"moves", "labels"}
     assert json_record(record)["scenes"] == wanted
     assert stream.legal_moves() == []

@@ -23,7 +23,7 @@ from arena_server.errors import HIDDEN
 from arena_server.web import bundle, security
 from arena_server.web.app import application
 from arena_server.web.archive import Archive
-from arena_server.web.bundle import LASTING, PAGES, join_modules, site_files
+from arena_server.web.bundle import LASTING, PAGES, SHARED, join_modules, site_files
 from arena_server.web.security import REQUESTS_A_PAGE, PageHeaders, RateLimit
 from arena_server.web.site import API, Pages, PublicApi
 
@@ -41,14 +41,21 @@ MENU = ("index", "replay")
 class TestFiles:
     def test_a_page_names_files_that_are_there(self) -> None:
         files = site_files(list(PAGES), MENU)
-        assert len(files) == len(PAGES) + 4
+        named: set[str] = set()
+        scripts: dict[str, str] = {}
         for page, title in PAGES.items():
             text = files[f"{page}.html"].decode()
-            names = re.findall(r'(?:src|href|data-worker)="([^"]+)"', text)
+            names = re.findall(r'(?:src|href|data-worker|data-catalogue)="([^"]+)"', text)
             assert all(LASTING.fullmatch(name) for name in names)
-            assert set(names) == {name for name in files if not name.endswith(".html")}
+            named.update(names)
+            scripts[page] = names[-1]
+            # A page in English does not load the texts of another language.
+            assert re.findall("[А-Яа-я]{3,}", files[names[-1]].decode()) == ["Български"]
             assert f'data-page="{page}" data-menu="index.html replay.html"' in text
             assert f"<title>{title}</title>" in text
+        assert named == {name for name in files if not name.endswith(".html")}
+        assert len({scripts[page] for page in SHARED}) == 1
+        assert len(set(scripts.values())) == 1 + len(PAGES) - len(SHARED)
 
     def test_the_name_is_another_one_once_the_bytes_are(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -13,14 +13,17 @@ const { hint } = await load("hint.js");
 const { choose, interest } = await load("interest.js");
 const { paceText, resultText } = await load("dom.js");
 const { changed, cut, encodeGif, reduceColours } = await load("gif.js");
-const { inBulgarian, saidTexts } = await load("said.js");
+const bulgarian = await load("bulgarian.js");
+const { inBulgarian } = await load("said.js");
 const { gameText } = await load("share.js");
-const { catalogue, translated } = await load("texts.js");
+const { COUNTED, translated, useCatalogue } = await load("texts.js");
 const { Timeline } = await load("timeline.js");
 const { quantile, valuesByBot } = await load("details.js");
-const { readRow } = await load("gamelist.js");
+const { readRow, scoreFor } = await load("gamelist.js");
 const { RULES } = await load("rules.js");
 const { hex, sha256 } = await load("sha256.js");
+
+useCatalogue(bulgarian);
 
 const bytes = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 
@@ -55,6 +58,7 @@ const commands = {
   interest: ({ game, gains, now, plies }) => interest(game, gains, now, plies),
   quantiles: ({ values, shares }) => shares.map((share) => quantile(values, share)),
   values: ({ contest, rows }) => valuesByBot(contest, rows.map(readRow), (row, seat) => row.used[seat]),
+  scores: ({ contest, row }) => contest.bots.map((_, bot) => scoreFor(contest, readRow(row), bot)),
   pace: ({ pace }) => paceText(pace),
   choose: ({ shown, scores, now }) => choose(shown, new Map(scores), now),
   // `pictures` are RGBA bytes as hexadecimal.
@@ -69,10 +73,10 @@ const commands = {
     return encodeGif(width, height, frames).map(hex).join("");
   },
   text: ({ record }) => gameText(parseRecord(record)),
-  said: ({ text }) => inBulgarian(text),
-  said_texts: () => saidTexts(),
-  catalogue: () => catalogue(),
-  translated: ({ parts, values }) => translated("bg", parts, values),
+  said: ({ text, speaker }) => inBulgarian(text, speaker),
+  said_texts: ({ speaker = "SERVER" }) => bulgarian[speaker],
+  catalogue: () => ({ texts: bulgarian.TEXTS, counted: Object.fromEntries(Object.entries(COUNTED).map(([word, forms]) => [word, [...forms, ...bulgarian.COUNTED[word]]])), named: bulgarian.NAMED }),
+  translated: ({ parts, values }) => translated(parts, values),
   missed: ({ record }) => Timeline.ofRecord(parseRecord(record)).missed(),
   decisive: ({ record }) => Timeline.ofRecord(parseRecord(record)).decisive(),
   evaluation: ({ record, plies }) => plies.map((ply) => Timeline.ofRecord(parseRecord(record)).evaluation(ply)),

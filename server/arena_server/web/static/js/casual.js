@@ -33,6 +33,19 @@ function previewBoard({ preview, seats }) {
   return board.element;
 }
 
+/** A field for the name of a person, with the one that was kept. */
+export function nameField() {
+  const field = el("input", { type: "text", maxlength: 32, size: 14, pattern: "[A-Za-z0-9][A-Za-z0-9_.\\-]*", autocomplete: "nickname", title: t`Letters and digits of English, and . _ -` });
+  try { field.value = localStorage.getItem(NAME) ?? ""; } catch { /* storage may be forbidden */ }
+  return field;
+}
+
+/** The name in such a field, which is kept. */
+export function keptName(field) {
+  try { localStorage.setItem(NAME, field.value); } catch { /* the name lasts for this game */ }
+  return field.value;
+}
+
 /** `onstart(wish)` starts a game and returns {contest, links: [{name, key}]}; `take(key)` takes the first seat. */
 export async function casualPart({ onstart, take }) {
   const offer = await get("play/offer.json");
@@ -48,8 +61,7 @@ export async function casualPart({ onstart, take }) {
     return [field, el("label", { class: "check" }, field, said), said];
   };
   const [game, gameLabel] = select(t`Game`, [...games.keys()]);
-  const name = el("input", { type: "text", maxlength: 32, size: 14, pattern: "[A-Za-z0-9][A-Za-z0-9_.\\-]*", autocomplete: "nickname", title: t`Letters and digits of English, and . _ -` });
-  try { name.value = localStorage.getItem(NAME) ?? ""; } catch { /* storage may be forbidden */ }
+  const name = nameField();
   const [seat, seatLabel] = select(t`Your seat`);
   const choices = el("div", { class: "choices" });
   const [engine, engineLabel] = select(t`Engine, from weak to strong`);
@@ -88,9 +100,8 @@ export async function casualPart({ onstart, take }) {
   const links = el("div", { role: "status" });
   const form = el("form", { class: "panel start-form", onsubmit: async (event) => {
     event.preventDefault();
-    try { localStorage.setItem(NAME, name.value); } catch { /* the name lasts for this game */ }
     start.disabled = true;
-    const started = await onstart({ game: game.value, opponent: opponent(), clock: clock.checked, seat: Number(seat.value), hints: hints.checked, name: name.value });
+    const started = await onstart({ game: game.value, opponent: opponent(), clock: clock.checked, seat: Number(seat.value), hints: hints.checked, name: keptName(name) });
     start.disabled = false;
     if (started === null) return;
     const [own, ...others] = started.links;
@@ -134,7 +145,7 @@ async function recent() {
     const names = contest.bots.join(" – ");
     const played = game ? el("a", { class: "whole", href: gameLink(contest.id, game[0], game[4]) }, names) : names;
     const back = contest.rows.length > 1 ? ` (${t`moves taken back: ${contest.rows.length - 1}`})` : "";
-    const end = game ? resultText(game[1].map((bot) => contest.bots[bot]), game[2], game[3]) : contest.status === "running" ? named("running") : t`not played`;
+    const end = game ? resultText(game[1].map((bot) => contest.bots[bot]), game[2], game[3], !contest.decided) : contest.status === "running" ? named("running") : t`not played`;
     return el("tr", { class: "row" }, ...labelled(heads, [el("td", { class: "nowrap" }, dateText(Date.parse(contest.started_at) / 1000)), el("td", {}, contest.game), el("td", { class: "name-cell" }, played), el("td", {}, `${end}${back}`)]));
   };
   return el("section", { class: "panel" }, el("h2", {}, t`The latest games played here`),

@@ -1,7 +1,7 @@
 // The cross-table: a cell has the games of the bot in its row against the bot in its column, each a link.
 
 import { el, numberText, pliesText, plural } from "./dom.js";
-import { OVER, PLANNED, resultFor, RUNNING } from "./gamelist.js";
+import { OVER, PLANNED, resultFor, RUNNING, scoreFor } from "./gamelist.js";
 import { gameLink } from "./gameview.js";
 import { named, t } from "./texts.js";
 
@@ -43,7 +43,8 @@ export class CrossTable {
     const focused = this.element.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
     const cell = (bot, other) => (bot === other ? el("td", { class: "self" }) : this.#cell(contest, bot, other, cells.get(`${bot},${other}`) ?? []));
     this.element.replaceChildren(el("section", { class: "panel" }, el("h2", {}, t`Cross-table`),
-      el("p", { class: "sub" }, t`Points of the bot in the row against the bot in the column, by their ranks; a dot is a game won, drawn or lost. A sum opens to its games.`),
+      el("p", { class: "sub" }, contest.decided ? t`Games that the bot in the row has won against the bot in the column, by their ranks; a draw is a half.` : t`Points of the bot in the row against the bot in the column, by their ranks.`,
+        " ", t`A dot is a game won, drawn or lost. A sum opens to its games.`),
       el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": t`Cross-table` }, el("table", { class: "cross" },
         el("thead", {}, el("tr", {}, el("td"), ...ranked.map((bot, i) => el("th", { scope: "col", title: contest.bots[bot], "aria-label": contest.bots[bot] }, String(i + 1))))),
         el("tbody", {}, ...ranked.map((bot, i) => el("tr", {}, el("th", { scope: "row", title: contest.bots[bot] }, el("span", { class: "rank" }, `${i + 1} `), contest.bots[bot]), ...ranked.map((other) => cell(bot, other)))))))));
@@ -56,12 +57,12 @@ export class CrossTable {
     const games = rows.filter((row) => row.state !== PLANNED);
     const planned = rows.length - games.length;
     const links = () => games.flatMap((row) => [this.#link(contest, row, bot), " "]);
-    const share = shareOf(games, bot);
+    const share = shareOf(contest, games, bot);
     // Nine steps, so that a style sheet has the colours.
     const tint = share === null ? null : `share-${Math.round(8 * share)}`;
     if (games.length <= SHOWN) return el("td", { class: tint }, links(), games.length ? null : el("span", { class: "sub" }, planned ? t`planned` : ""));
     const key = `${bot},${other}`;
-    const sum = games.reduce((total, row) => total + (row.state === OVER && row.end !== "void" ? pointsOf(row, bot) : 0), 0);
+    const sum = games.reduce((total, row) => total + (row.state === OVER && row.end !== "void" ? scoreFor(contest, row, bot) : 0), 0);
     const list = el("div", { class: "cell-games" });
     const fill = () => {
       if (!list.childElementCount) list.append(...links(), ...(planned ? [el("span", { class: "sub" }, t`${numberText(planned)} planned`)] : []));
@@ -83,7 +84,7 @@ export class CrossTable {
     const link = el("a", { "data-focus": `${game.id}-${bot}` });
     const show = (row) => {
       const over = row.state === OVER;
-      const text = row.end === "void" ? named("void") : `${over ? "" : "▸"}${numberText(pointsOf(row, bot))}`;
+      const text = row.end === "void" ? named("void") : `${over ? "" : "▸"}${over || !contest.decided ? numberText(scoreFor(contest, row, bot)) : ""}`;
       const state = over ? named(resultFor(row, bot)) : t`running, ${pliesText(row.plies)}`;
       link.textContent = text;
       link.href = gameLink(contest.id, row.id, row.plies);
@@ -96,19 +97,16 @@ export class CrossTable {
   }
 }
 
-/** The share of the points of `bot` in games of two that are over, from 0 to 1; null without a point. */
-function shareOf(games, bot) {
+/** The share of what there was to win for `bot` in games of two that are over, from 0 to 1; null without a point. */
+function shareOf(contest, games, bot) {
   const over = games.filter((row) => row.state === OVER && row.end !== "void");
-  const all = over.reduce((sum, row) => sum + row.totals[0] + row.totals[1], 0);
-  return all > 0 ? over.reduce((sum, row) => sum + pointsOf(row, bot), 0) / all : null;
+  const sum = (of) => over.reduce((all, row) => all + of(row), 0);
+  const all = sum((row) => scoreFor(contest, row, row.seats[0]) + scoreFor(contest, row, row.seats[1]));
+  return all > 0 ? sum((row) => scoreFor(contest, row, bot)) / all : null;
 }
 
 /** A dot for each of the newest games: won, drawn or lost. The links say the same. */
 function dots(games, bot) {
   const shown = games.filter((row) => row.state === OVER).slice(-MOST_DOTS);
   return el("div", { class: "dots", "aria-hidden": "true" }, ...shown.map((row) => el("i", { class: resultFor(row, bot) })));
-}
-
-function pointsOf(row, bot) {
-  return row.totals?.[row.seats.indexOf(bot)] ?? 0;
 }

@@ -57,17 +57,21 @@ function rangeTable(contest, title, found, text) {
 }
 
 const rounded = (value, digits = 0) => value.toLocaleString(language, { minimumFractionDigits: digits, maximumFractionDigits: 1 });
-const seconds = (ms) => `${(ms / 1000).toLocaleString(language, { minimumFractionDigits: 2, maximumFractionDigits: 2 })} s`;
+/** Short times in milliseconds: a fast bot would have used 0.00 s. */
+const duration = (ms) => (ms < 1000 ? t`${numberText(Math.round(ms))} ms` : t`${(ms / 1000).toLocaleString(language, { minimumFractionDigits: 2, maximumFractionDigits: 2 })} s`);
 
-/** Points and time of the games of each bot, or null before the first result. */
+/** Points, unless games are only won or lost, and time of the games of each bot; null before the first result. */
 export function rangesPanel(contest, rows) {
   const points = valuesByBot(contest, rows, (row, seat) => row.totals[seat]);
   const times = valuesByBot(contest, rows, (row, seat) => row.used[seat]);
-  if (points.every((values) => !values.length)) return null;
+  const shown = [
+    contest.decided ? null : rangeTable(contest, t`Points`, points, rounded),
+    times.some((values) => values.length) ? rangeTable(contest, t`Time that its clock charged`, times, duration) : null,
+  ].filter(Boolean);
+  if (points.every((values) => !values.length) || !shown.length) return null;
   return el("section", { class: "panel" }, el("h2", {}, t`Per game`),
     el("p", { class: "sub" }, t`Over all games of a bot with a result: the line is from the least to the most, the box has the middle half, the dot is the median.`),
-    rangeTable(contest, t`Points`, points, rounded),
-    times.some((values) => values.length) ? rangeTable(contest, t`Time that its clock charged`, times, seconds) : null);
+    ...shown);
 }
 
 /** The document, or null where there is none: a site that an earlier version has written. */

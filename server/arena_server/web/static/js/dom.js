@@ -136,7 +136,7 @@ function toggleTheme() {
   try { localStorage.setItem("theme", root.dataset.theme); } catch { /* the choice lasts for this page */ }
 }
 
-const PAGES = { "index.html": t`Contests`, "replay.html": t`Replay a file`, "tv.html": t`TV`, "play.html": t`Play`, "organiser.html": t`Organiser` };
+const PAGES = { "index.html": t`Contests`, "replay.html": t`Replay a file`, "tv.html": t`TV`, "play.html": t`Play`, "organiser.html": t`Organiser`, "register.html": t`Register a bot` };
 
 /** What the organiser says of the site: {title, text, links, logo}, each only if there is one. */
 export const aboutSite = () => JSON.parse(document.documentElement.dataset.site ?? "{}");

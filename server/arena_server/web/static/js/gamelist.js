@@ -112,6 +112,12 @@ export function resultFor(row, bot) {
   return winners === 1 ? "win" : "draw";
 }
 
+/** What a game gave the bot at place `bot`: its points, and in a contest of games that are only won or lost 1, a half or 0. */
+export function scoreFor(contest, row, bot) {
+  if (contest.decided) return { win: 1, draw: 0.5 }[resultFor(row, bot)] ?? 0;
+  return row.totals?.[row.seats.indexOf(bot)] ?? 0;
+}
+
 /** The rows that match {state, bot, other, result, fault}; null matches everything. */
 export function filterGames(rows, { state = null, bot = null, other = null, result = null, fault = null }) {
   return rows.filter((row) =>
@@ -122,12 +128,13 @@ export function filterGames(rows, { state = null, bot = null, other = null, resu
     && (fault === null || row.faults.some(([seat, , kind]) => (fault === "any" || kind === fault) && (bot === null || seat === 0 || row.seats[seat - 1] === bot))));
 }
 
-const HEADS = [t`Game`, t`Bots`, t`Points`, t`End`, t`Plies`, t`Time`, t`Ended`, t`Faults`];
+const headsOf = (contest) => [t`Game`, t`Bots`, contest.decided ? t`Result` : t`Points`, t`End`, t`Plies`, t`Time`, t`Ended`, t`Faults`];
 
 export class GameList {
   /** `bot` fixes the first filter to the place of a bot. */
   constructor(contest, bot = null) {
     this.contest = contest;
+    this.heads = headsOf(contest);
     this.fixed = bot;
     this.rows = [];
     this.open = [];
@@ -161,7 +168,7 @@ export class GameList {
     this.fold = el("button", { type: "button", class: "fold", onclick: () => { this.folded = !this.folded; this.show(); } });
     this.element = el("div", {},
       el("div", { class: "filters" }, stateLabel, bot === null ? botLabel : null, otherLabel, resultLabel, faultLabel),
-      el("div", { class: "scroll" }, el("table", { class: "cards games" }, el("thead", {}, el("tr", {}, ...HEADS.map((text, i) => el("th", { scope: "col", class: i === 4 || i === 5 ? "num" : null }, text)))), this.body)),
+      el("div", { class: "scroll" }, el("table", { class: "cards games" }, el("thead", {}, el("tr", {}, ...this.heads.map((text, i) => el("th", { scope: "col", class: i === 4 || i === 5 ? "num" : null }, text)))), this.body)),
       this.fold,
       el("p", { class: "pager" }, this.previous, this.next, this.count));
   }
@@ -204,7 +211,7 @@ export class GameList {
     const shown = found.slice(PAGE * this.page, PAGE * (this.page + 1));
     this.live.clear();
     this.body.replaceChildren(...shown.map((row) => this.#row(row)));
-    if (!shown.length) this.body.append(el("tr", {}, el("td", { colspan: HEADS.length, class: "none" }, this.rows.length || !folded && this.open.length ? t`No game matches.` : t`No game has ended yet.`)));
+    if (!shown.length) this.body.append(el("tr", {}, el("td", { colspan: this.heads.length, class: "none" }, this.rows.length || !folded && this.open.length ? t`No game matches.` : t`No game has ended yet.`)));
     this.previous.disabled = this.page === 0;
     this.next.disabled = this.page >= pages - 1;
     const unlisted = planned.length ? Math.max(0, this.contest.schedule.games - MOST_PLANNED) : 0;
@@ -222,10 +229,10 @@ export class GameList {
     const best = Math.max(...row.totals);
     const end = (...children) => el("a", { href: gameLink(contest.id, row.id, row.plies) }, ...children);
     const used = row.used.reduce((sum, ms) => sum + ms, 0);
-    return el("tr", { class: "row" }, ...labelled(HEADS, [
+    return el("tr", { class: "row" }, ...labelled(this.heads, [
       el("td", {}, el("a", { class: "whole", href: gameLink(contest.id, row.id, 0) }, row.id)),
       bots,
-      el("td", { class: "nowrap" }, end(...row.totals.flatMap((total, seat) => [seat ? " : " : "", el(total === best && row.end !== "void" ? "b" : "span", {}, numberText(total))]))),
+      el("td", { class: "nowrap" }, end(...row.totals.flatMap((total, seat) => [seat ? " : " : "", el(total === best && row.end !== "void" ? "b" : "span", {}, numberText(scoreFor(contest, row, row.seats[seat])))]))),
       el("td", {}, end(named(row.end))),
       el("td", { class: "num" }, end(numberText(row.plies))),
       el("td", { class: "num" }, row.used.length ? clockText(used) : ""),
@@ -237,7 +244,7 @@ export class GameList {
     const links = ["points", "running", "plies"].map(() => el("a"));
     const show = (row) => {
       links.forEach((each) => { each.href = gameLink(this.contest.id, row.id, row.plies); });
-      links[0].textContent = row.totals?.map(numberText).join(" : ") ?? "";
+      links[0].textContent = this.contest.decided ? "" : row.totals?.map(numberText).join(" : ") ?? "";
       links[1].textContent = named(RUNNING);
       links[2].textContent = numberText(row.plies);
     };

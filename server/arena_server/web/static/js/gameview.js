@@ -33,7 +33,7 @@ export class GameView {
     this.evaluation = this.charts.at(-1);
     this.badge = el("p", { class: "badge" });
     this.shares = new ShareBar(timeline.info.names.length);
-    this.leaning = el("div", { class: "leaning", role: "img" }, el("i"));
+    this.leaning = new LeaningBar();
     this.decisive = el("details", { class: "moves-box", hidden: true });
     this.moves = el("ol", { class: "moves" });
     this.controls = this.#controls();
@@ -43,7 +43,7 @@ export class GameView {
     this.element = el("div", { class: ["game", ...Object.keys(kinds).filter((kind) => kinds[kind])].join(" ") },
       // On a phone the first seats are above the board, and the others below it.
       el("div", { class: "left" }, el("div", { class: "seats first" }, ...cards.slice(0, half)), el("div", { class: "seats rest" }, ...cards.slice(half)), this.badge),
-      el("div", { class: "stage" }, this.shares.element, el("div", { class: "board-row" }, this.leaning, this.board.element), this.board.extra ?? null, this.status),
+      el("div", { class: "stage" }, this.shares.element, el("div", { class: "board-row" }, this.leaning.element, this.board.element), this.board.extra ?? null, this.status),
       this.controls,
       el("div", { class: "side" }, this.decisive, this.#movesBox(),
         el("div", { class: "charts" }, ...this.charts.map((chart) => el("figure", {}, el("figcaption", {}, chart.title, this.#legend()), chart.element)))));
@@ -206,15 +206,6 @@ export class GameView {
     this.onply?.(ply);
   }
 
-  #showLeaning(until) {
-    const value = this.timeline.evaluation(until);
-    this.leaning.hidden = !this.timeline.notes.some((note) => Number.isFinite(note.eval)) || this.timeline.info.names.length !== 2;
-    this.leaning.firstChild.style.transform = `scaleY(${(1 + (value ?? 0)) / 2})`;
-    const words = value === null ? t`The bots have noted no evaluation yet` : t`The bots see ${this.#name(value < 0 ? 2 : 1)} ahead by ${Math.round(100 * Math.abs(value))} of 100, each by its own evaluations`;
-    this.leaning.title = words;
-    this.leaning.setAttribute("aria-label", words);
-  }
-
   /** Clocks are left alone: a note of the mover does not stop its own. */
   #showNotes() {
     const { timeline, ply } = this;
@@ -222,7 +213,7 @@ export class GameView {
     const until = timeline.end === null && ply === timeline.length ? ply + 1 : ply;
     this.seats.forEach((card, i) => card.showNote(timeline.note(i + 1, until)));
     this.element.classList.toggle("noted", timeline.notes.length > 0);
-    this.#showLeaning(until);
+    this.leaning.show(timeline, until);
     this.evaluation.element.parentElement?.toggleAttribute("hidden", !timeline.notes.some((note) => Number.isFinite(note.eval)));
   }
 
@@ -372,8 +363,26 @@ function icon(name) {
 /** The least part of the bar that a seat has, so that its points can be read. */
 const LEAST_SHARE = 0.09;
 
+/** Whom the bots see ahead in a game of two: a bar that is filled from below for the first seat, hidden without evaluations. */
+export class LeaningBar {
+  constructor() {
+    this.fill = el("i");
+    this.element = el("div", { class: "leaning", role: "img", hidden: true }, this.fill);
+  }
+
+  /** Show what they have noted about the plies up to `until`. */
+  show(timeline, until) {
+    const value = timeline.evaluation(until);
+    this.element.hidden = timeline.info.names.length !== 2 || !timeline.notes.some((note) => Number.isFinite(note.eval));
+    this.fill.style.transform = `scaleY(${(1 + (value ?? 0)) / 2})`;
+    const words = value === null ? t`The bots have noted no evaluation yet` : t`The bots see ${timeline.info.names[value < 0 ? 1 : 0]} ahead by ${Math.round(100 * Math.abs(value))} of 100, each by its own evaluations`;
+    this.element.title = words;
+    this.element.setAttribute("aria-label", words);
+  }
+}
+
 /** Who has how much of all points: a layer for each seat, of which those before the last end where the next one begins. */
-class ShareBar {
+export class ShareBar {
   constructor(seats) {
     this.fills = Array.from({ length: seats }, (_, i) => el("i", { class: `s${i + 1}` }));
     this.labels = this.fills.map(() => el("b"));

@@ -31,11 +31,11 @@ function opponents(contest, place, rows) {
       against.set(other, sums);
     }
   }
-  const heads = [t`Against`, t`Games`, t`Points`, t`Theirs`, t`Won`, t`Drawn`, t`Lost`, t`Best game`];
-  return el("table", { class: "cards" }, el("thead", {}, el("tr", {}, ...heads.map((text, i) => el("th", { scope: "col", class: i && i < 7 ? "num" : null }, text)))),
+  const heads = [t`Against`, t`Games`, ...(contest.decided ? [] : [t`Points`, t`Theirs`]), t`Won`, t`Drawn`, t`Lost`, t`Best game`];
+  return el("table", { class: "cards" }, el("thead", {}, el("tr", {}, ...heads.map((text, i) => el("th", { scope: "col", class: i && i < heads.length - 1 ? "num" : null }, text)))),
     el("tbody", {}, ...[...against].sort((a, b) => b[1].points - a[1].points).map(([other, sums]) => el("tr", { class: "row" }, ...labelled(heads, [
       el("td", { class: "name-cell" }, el("a", { class: "whole", href: link("bot.html", { contest: number, bot: contest.bots[other] }) }, contest.bots[other])),
-      ...["games", "points", "lost", "win", "draw", "loss"].map((key) => el("td", { class: "num" }, numberText(sums[key]))),
+      ...["games", ...(contest.decided ? [] : ["points", "lost"]), "win", "draw", "loss"].map((key) => el("td", { class: "num" }, numberText(sums[key]))),
       el("td", {}, el("a", { href: gameLink(number, sums.best.id) }, sums.best.id))])))));
 }
 
@@ -54,21 +54,25 @@ function resultsPanel(found) {
   const heads = [t`Contest`, t`Game`, t`Rank`, t`Points`, t`Games`, t`Mean`, t`Wins`, t`Started`];
   return el("section", { class: "panel" }, el("h2", {}, t`All contests of this bot`), el("div", { class: "scroll" }, el("table", { class: "cards" },
     el("thead", {}, el("tr", {}, ...heads.map((text, i) => el("th", { scope: "col", class: i > 1 && i < 7 ? "num" : null }, text)))),
-    el("tbody", {}, ...found.map(({ id, name: title, game, started_at: at, of, row }) => el("tr", { class: "row", "aria-current": String(id) === number ? "true" : null }, ...labelled(heads, [
+    el("tbody", {}, ...found.map(({ id, name: title, game, started_at: at, of, row, decided }) => el("tr", { class: "row", "aria-current": String(id) === number ? "true" : null }, ...labelled(heads, [
       el("td", { class: "name-cell" }, el("a", { class: "whole", href: link("bot.html", { contest: id, bot: name }) }, title)), el("td", {}, game),
       el("td", { class: "num" }, row.rank === null ? "–" : t`${row.rank} of ${of}`),
-      ...[row.points, row.games, row.mean, row.wins].map((value) => el("td", { class: "num" }, numberText(value))),
+      ...[decided ? "" : numberText(row.points), numberText(row.games), decided ? "" : numberText(row.mean), numberText(row.wins)].map((text) => el("td", { class: "num" }, text)),
       el("td", { class: "nowrap" }, dateText(Date.parse(at) / 1000))])))))));
 }
 
 const millis = (ms) => (ms < 1000 ? t`${numberText(Math.round(ms))} ms` : t`${(ms / 1000).toLocaleString(language, { maximumFractionDigits: 2 })} s`);
 
+/** What a library of this project calls itself for a bot that says nothing. */
+const LIBRARY = /^arena-(client|bridge)\b/;
+
 /** Who wrote it, in what, where it is at home, and what it calls itself. */
 function aboutLine(about) {
   if (!about) return null;
   const { author, language: written, url, versions } = about;
+  const program = versions.map(([agent]) => agent).find((agent) => !LIBRARY.test(agent));
   const parts = [author ? t`by ${author}` : null, written || null, url ? el("a", { href: url, rel: "external nofollow noopener" }, url.replace(/^https?:\/\/(www\.)?/, "")) : null,
-    versions.length ? t`program ${versions[0][0]}` : null].filter(Boolean);
+    program ? t`program ${program}` : null].filter(Boolean);
   return parts.length ? el("p", { class: "sub about-bot" }, parts.flatMap((part, i) => [i ? " · " : "", part])) : null;
 }
 
@@ -87,6 +91,12 @@ function habitsPanel(about) {
         bar.style.width = `${100 * count / most}%`;
         return el("tr", {}, el("td", {}, el("b", {}, move)), el("td", { class: "num" }, numberText(count)), el("td", { class: "num" }, numberText(won)), el("td", { class: "amount", "aria-hidden": "true" }, bar));
       }))));
+}
+
+function placeText(contest, row) {
+  const of = contest.standings.length;
+  if (contest.decided) return t`Rank ${row.rank} of ${of}: ${numberText(row.wins)} won of ${plural(row.games, "game")}`;
+  return t`Rank ${row.rank} of ${of}: ${numberText(row.points)} points in ${plural(row.games, "game")}, ${row.wins} won`;
 }
 
 async function begin() {
@@ -134,7 +144,7 @@ async function begin() {
   main.replaceChildren(
     el("p", { class: "crumbs" }, el("a", { href: link("contest.html", { id: number }) }, `← ${contest.name}`)),
     el("div", { class: "title" }, el("h1", {}, name),
-      el("p", { class: "sub" }, `${row.rank === null ? t`No rank before the first result` : t`Rank ${row.rank} of ${contest.standings.length}: ${numberText(row.points)} points in ${plural(row.games, "game")}, ${row.wins} won`}${faults ? t`; faults: ` : ""}`, faults ? el("span", { class: "faults" }, faults) : null), about),
+      el("p", { class: "sub" }, `${row.rank === null ? t`No rank before the first result` : placeText(contest, row)}${faults ? t`; faults: ` : ""}`, faults ? el("span", { class: "faults" }, faults) : null), about),
     rating, results,
     against,
     more,

@@ -29,16 +29,18 @@ export function standingsTable(contest, rows) {
   // Points and wins may break ties, too: they have their columns already.
   const tieBreaks = Object.keys(rows[0]?.tie_breaks ?? {}).filter((name) => !["points", "wins"].includes(name));
   const scored = rows.some((row) => "score" in row);
-  const ranking = scored ? "score" : contest.scoring === "wins" ? "wins" : unequal(contest) ? "mean" : "points";
+  // Where games are only won or lost the points say what the wins do, and the mean is that of these.
+  const won = contest.decided && contest.scoring === "wins";
+  const ranking = scored ? "score" : unequal(contest) && (won || contest.scoring === "points") ? "mean" : contest.scoring;
   const number = (key, text) => el("td", { class: "num" }, key === ranking ? el("b", {}, text) : text);
-  const heads = [t`Rank`, t`Bot`, ...(scored ? [t`Score`] : []), t`Points`, t`Games`, t`Mean`, t`Wins`, ...tieBreaks.map(titleOf), t`Faults`];
+  const heads = [t`Rank`, t`Bot`, ...(scored ? [t`Score`] : []), ...(won ? [] : [t`Points`]), t`Games`, t`Mean`, t`Wins`, ...tieBreaks.map(titleOf), t`Faults`];
   const body = rows.map((row) => el("tr", {}, ...labelled(heads, [
     el("td", { class: "num" }, row.rank === null ? "–" : String(row.rank)),
     el("td", { class: "name-cell" }, el("a", { href: link("bot.html", { contest: contest.id, bot: row.bot }) }, row.bot)),
     ...(scored ? [number("score", numberText(row.score))] : []),
-    number("points", numberText(row.points)),
+    ...(won ? [] : [number("points", numberText(row.points))]),
     number("games", numberText(row.games)),
-    number("mean", meanText(row.mean)),
+    number("mean", won ? meanText(row.games ? row.wins / row.games : 0, 2) : meanText(row.mean)),
     number("wins", numberText(row.wins)),
     ...tieBreaks.map((name) => el("td", { class: "num" }, numberText(row.tie_breaks[name]))),
     el("td", { class: "faults" }, Object.entries(row.faults).map(([kind, count]) => `${named(kind)} ${count}`).join(", "))])));
@@ -46,7 +48,7 @@ export function standingsTable(contest, rows) {
 }
 
 const unequal = (contest) => new Set(contest.standings.map((row) => row.games)).size > 1;
-const meanText = (value) => value.toLocaleString(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const meanText = (value, digits = 1) => value.toLocaleString(language, { minimumFractionDigits: digits, maximumFractionDigits: digits });
 
 /** A format may rank by a score of its own; while the bots have different numbers of games others rank by the mean. */
 function rankedBy(contest) {
@@ -86,13 +88,13 @@ function progress(contest) {
 function latest(contest, rows) {
   const found = rows.slice(-LATEST).reverse().filter((row) => row.end !== "void");
   return found.flatMap((row) => [" ", el("a", { href: gameLink(contest.id, row.id, row.plies) },
-    `${row.id}: ${resultText(row.seats.map((bot) => contest.bots[bot]), row.totals, row.end)}`)]);
+    `${row.id}: ${resultText(row.seats.map((bot) => contest.bots[bot]), row.totals, row.end, !contest.decided)}`)]);
 }
 
 function summary(contest) {
   const frozen = contest.frozen_at ? t`; the table stands still since ${contest.frozen_at.slice(0, 16).replace("T", " ")} UTC, until the contest is over` : "";
   const clock = t`${clockText(contest.clock_ms)} per seat${contest.increment_ms ? t` + ${contest.increment_ms / 1000} s per move` : ""}`;
-  return `${contest.game}, ${contest.format}, ${rankedBy(contest)}; ${clock}${frozen}`;
+  return `${contest.game}, ${named(contest.format)}, ${rankedBy(contest)}; ${clock}${frozen}`;
 }
 
 async function begin() {

@@ -8,6 +8,7 @@ import { gamePath, LiveGame } from "./livegame.js";
 import { decodeRecord } from "./record.js";
 import { showRecord } from "./replay.js";
 import { RULES } from "./rules.js";
+import { said } from "./said.js";
 import { ring, soundButton } from "./sound.js";
 import { t } from "./texts.js";
 
@@ -75,7 +76,11 @@ function nextRunning() {
       const wall = shown.filter((id) => running.has(id) || id === game);
       const next = wall[(wall.indexOf(game) + 1) % wall.length] ?? game;
       if (next !== game) location.href = gameLink(contest, next);
-      else button.replaceChildren(t`No other game is running`);
+      else {
+        button.removeAttribute("aria-label");
+        button.title = t`No other game is running`;
+        button.replaceChildren(button.title);
+      }
     } });
   } }, "» ", word);
   return button;
@@ -159,7 +164,7 @@ async function begin() {
     // A file server has no state of a game, and its 404 no reason; a report knows which games it left out.
     const left = site?.left_out?.includes(game);
     if (left) fail(t`Game ${game} was left out of this file for its size: “arena replay ${game}” shows it.`);
-    else fail(error.status === 404 && !site?.state ? t`There is no record of game ${game} here. ${WITHHELD}` : error.message);
+    else fail(error.status === 404 && !site?.state ? t`There is no record of game ${game} here. ${WITHHELD}` : said(error.message, "CHECK"));
   }
   return undefined;
 }

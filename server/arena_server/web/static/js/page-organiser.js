@@ -186,7 +186,7 @@ function authorText({ author, language, owner, url }) {
 
 function showOrders(orders) {
   parts.orders.replaceChildren(orders.length ? table([t`Order`, t`At`, t`Who`, t`What`, t`Why`], orders.toReversed().slice(0, SHOWN_ORDERS).map((each) => [
-    String(each.number), each.at.replace("T", " ").replace("Z", " UTC"), each.who, `${named(each.verb)} ${each.target}`, each.reason,
+    String(each.number), each.at.replace("T", " ").replace("Z", " UTC"), each.who.replace(/^organiser\b/, named("organiser")), `${named(each.verb)} ${each.target}`, each.reason,
   ])) : el("p", { class: "empty" }, t`No order was given.`));
 }
 

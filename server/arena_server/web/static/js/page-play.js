@@ -2,7 +2,7 @@
 // Without a link: a form that starts a game, where the server has one.
 
 import { API, get } from "./api.js";
-import { casualPart, seatLink } from "./casual.js";
+import { casualPart, keptName, nameField, seatLink } from "./casual.js";
 import { applyTheme, el, link, numberText, pageHeader, resultText } from "./dom.js";
 import { gameLink, GameView } from "./gameview.js";
 import { hint } from "./hint.js";
@@ -77,10 +77,10 @@ async function onstart(wish) {
 }
 
 /** Use the link up; this browser keeps the seat, and its address shows it. */
-async function take(secret) {
+async function take(secret, name = "") {
   message.textContent = "";
   try {
-    const { session } = await post("take", { key: secret });
+    const { session } = await post("take", { key: secret, name });
     localStorage.setItem(`arena-seat-${secret}`, session);
     if (secret === key) sit(session);
     else location.assign(seatLink(secret));
@@ -89,11 +89,14 @@ async function take(secret) {
   }
 }
 
-/** Ask first: a link that is only looked at, by a preview for example, is not used up. */
-function offer() {
-  page(el("h1", {}, t`Play`), el("div", { class: "panel" },
+/** Ask first: a link that is only looked at, by a preview for example, is not used up. An invited person chooses a name. */
+async function offer() {
+  const { named = false } = await post("link", { key }).catch(() => ({}));
+  const name = nameField();
+  page(el("h1", {}, t`Play`), el("form", { class: "panel", onsubmit: (event) => { event.preventDefault(); take(key, named ? keptName(name) : ""); } },
     el("p", {}, t`This link is a seat in a game. It works once: from then on this browser has the seat.`),
-    el("button", { type: "button", class: "primary", onclick: () => take(key) }, t`Take the seat`)));
+    named ? el("div", { class: "filters" }, el("label", {}, t`Your name (in the record)`, name)) : null,
+    el("button", { type: "submit", class: "primary" }, t`Take the seat`)));
 }
 
 const TEXTS = {

@@ -3,7 +3,7 @@
 import { get, livePath, LiveStream } from "./api.js";
 import { makeBoard } from "./boards.js";
 import { applyTheme, el, numberText, pageHeader, parameter, resultText, waitingText } from "./dom.js";
-import { gameLink, SeatCard } from "./gameview.js";
+import { gameLink, LeaningBar, SeatCard, ShareBar } from "./gameview.js";
 import { choose, interest, RECENT_MS } from "./interest.js";
 import { gamePath, LiveGame } from "./livegame.js";
 import { ring, soundButton } from "./sound.js";
@@ -71,6 +71,8 @@ function turn() {
 function watch(id) {
   let board = null;
   let cards = [];
+  let shares = null;
+  const leaning = new LeaningBar();
   const status = el("p", { class: "status", role: "status" });
   const show = (timeline, animate) => {
     const ply = timeline.length;
@@ -78,6 +80,8 @@ function watch(id) {
     if (animate && ply) board.animate(timeline.steps[ply], last, PHASE_MS);
     else board.show(timeline.position(ply), last);
     const winner = timeline.winner(ply);
+    shares.show(timeline.points(ply));
+    leaning.show(timeline, timeline.end === null ? ply + 1 : ply);
     cards.forEach((card, i) => card.show({ won: winner === i + 1, points: timeline.points(ply)[i], clock: timeline.clocks(ply)[i], bank: timeline.info.clock_ms, moving: timeline.toMove(ply) === i + 1, gained: last?.seat === i + 1 ? last.points : 0, fault: timeline.fault(i + 1, ply) }));
     status.textContent = timeline.end !== null ? `${resultText(timeline.info.names, timeline.points(ply), timeline.end, !timeline.decided)}.` : t`Game ${id}, ply ${ply}`;
   };
@@ -87,15 +91,18 @@ function watch(id) {
       stage.classList.toggle("decided", timeline.decided);
       board = makeBoard(timeline.rules, timeline.info.layout);
       cards = timeline.info.names.map((name, i) => new SeatCard(i + 1, name, null));
+      shares = new ShareBar(cards.length);
       const half = Math.ceil(cards.length / 2);
       stage.replaceChildren(
         el("div", { class: "tv-seats" }, ...cards.slice(0, half).map((card) => card.element)),
-        el("div", { class: "tv-board" }, state.contest === null ? board.element : el("a", { class: "tv-open", href: gameLink(state.contest, id), title: t`Open the game` }, board.element), board.extra ?? null, status),
+        el("div", { class: "tv-board" }, shares.element, el("div", { class: "board-row" }, leaning.element,
+          state.contest === null ? board.element : el("a", { class: "tv-open", href: gameLink(state.contest, id), title: t`Open the game` }, board.element)), board.extra ?? null, status),
         el("div", { class: "tv-seats" }, ...cards.slice(half).map((card) => card.element)));
       shown = timeline.length;
       show(timeline, false);
     },
     ongrow: () => { const grown = live.timeline.length === shown + 1; shown = live.timeline.length; board.stop(); show(live.timeline, grown); },
+    onnote: () => leaning.show(live.timeline, live.timeline.length + 1),
     onover: () => { ring(); state.until = performance.now() + RESULT_MS; },
     onstate: (connection) => {
       stage.classList.toggle("stale", connection !== "live");
@@ -149,7 +156,7 @@ async function begin() {
     title.textContent = contest?.name ?? "";
     const over = contest !== null && contest.status !== "running" ? overText(contest, standings) : "";
     waiting.textContent = live ? t`Running games cannot be shown now: ${said(live)}. Trying again ...` : over || waitingText(bots) || t`Waiting for the next game ...`;
-    leaders.replaceChildren(...(contest === null ? [] : standings.slice(0, 8).map((row) => el("li", {}, el("b", {}, row.rank === null ? row.bot : `${row.rank}. ${row.bot}`), ` ${numberText(row.points)}`))));
+    leaders.replaceChildren(...(contest === null ? [] : standings.slice(0, 8).map((row) => el("li", {}, el("b", {}, row.rank === null ? row.bot : `${row.rank}. ${row.bot}`), ` ${numberText(row.score ?? (contest.scoring === "wins" ? row.wins : row.points))}`))));
   } });
   setInterval(turn, 1000);
   setInterval(() => state.live?.tick?.(), 100);

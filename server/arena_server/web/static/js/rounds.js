@@ -44,13 +44,13 @@ function bracket(contest, levels) {
 function nameOf(contest, match, seat) {
   const name = match.names[seat];
   if (name !== null) return el("a", { href: link("bot.html", { contest: contest.id, bot: name }) }, name);
-  return el("span", { class: "sub" }, { bye: "bye", vacant: "–" }[match.state] ?? "?");
+  return el("span", { class: "sub" }, { bye: named("bye"), vacant: "–" }[match.state] ?? "?");
 }
 
 /** Games won, with the points where these decide; by walkover, or with no game yet, in words. */
 function scoreOf(match, seat) {
   if (match.games.length && match.state !== "walkover") {
-    const byPoints = match.winner !== null && match.scores[0] === match.scores[1];
+    const byPoints = match.winner !== null && match.scores[0] === match.scores[1] && match.points[0] !== match.points[1];
     return `${match.scores[seat].toLocaleString(language)}${byPoints ? ` (${numberText(match.points[seat])})` : ""}`;
   }
   return match.state === "walkover" && match.names[seat] === match.winner ? "w/o" : "";

@@ -1,133 +1,11 @@
-// The texts of the pages in two languages. A text stands in the code in English, t`ply ${ply} of ${all}`; here is its
-// translation, by the text with {} for each value. A translation may number the values, {1} {0}. A test finds a text
-// that is missing here, and one that nothing uses.
+// The language of the page. A text stands in the code in English, t`ply ${ply} of ${all}`; `bulgarian.js` has its
+// translation, and is given to `useCatalogue` before any other module runs.
 
-const BULGARIAN = {
-  // times, counts, results
-  "{} of {}": "{} от {}", "{} s": "{} s", ", about {} left": ", остават около {}", "; {} an hour{}": "; {} на час{}", " and {} more": " и още {}",
-  "Waiting for {}{}": "Чака се {}{}", "void, it does not count": "анулирана, не се брои", " by forfeit": " служебно", "{} wins": "{} печели", "no winner": "няма победител",
-  "a draw": "равенство", "a draw of {}": "равенство между {}", "wins": "печели", "zombie": "зомби", "to move": "на ход", "to move ": "на ход ", "ply {}": "ход {}", ". Over: {}": ". Край: {}",
-  // menu
-  "Contests": "Състезания", "Replay a file": "Партия от файл", "TV": "ТВ", "Play": "Игра", "Organiser": "Организатор", "Skip to the content": "Към съдържанието", "Pages": "Страници",
-  "Switch between light and dark": "Светла или тъмна страница", "Light or dark": "Светло или тъмно", "{}{}. This page asks again in {} s ...": "{}{}. Страницата ще опита пак след {} s ...",
-  "the server does not answer": "сървърът не отговаря",
-  // boards
-  "Board, rows from the top: {}": "Дъска, редове отгоре: {}", "Next pictures: {}": "Следващи картинки: {}", "No pictures left": "Няма повече картинки", "column {} row ": "колона {} ред ",
-  "Board of {} by {}. {}": "Дъска {} на {}. {}", "It is empty.": "Празна е.", "Next: {}": "Следва: {}",
-  // a contest
-  "Contest": "Състезание", "Game": "Партия", "Kind of game": "Игра", "Games": "Партии", "Started": "Начало", "Status": "Състояние", "Now playing: ": "Сега се играе: ", "No contest has begun yet.": "Още няма започнало състезание.",
-  "The contests cannot be shown": "Състезанията не могат да се покажат", "This contest cannot be shown": "Състезанието не може да се покаже", "All contests": "Всички състезания",
-  "the address names no contest": "адресът не посочва състезание", "Rank": "Място", "Bot": "Бот", "Bots": "Ботове", "Score": "Резултат", "Points": "Точки", "Mean": "Средно", "Wins": "Победи", "Faults": "Грешки",
-  "ranked by score: {}": "подредени по резултат: {}", "scored by wins": "по победи", "scored by points": "по точки", " a game, because the numbers of games differ": " на партия, защото броят на партиите е различен",
-  "a score of {}": "резултат {}", "{} wins a game": "{} победи на партия", "{} points a game": "{} точки на партия", "{} lead with {} in {}": "{} водят с {} в {}", "{} leads with {} in {}": "{} води с {} в {}",
-  "{} are first with {} in {}": "{} са първи с {} в {}", "{} is first with {} in {}": "{} е първи с {} в {}", ", {} void": ", {} анулирани", "Games played": "Изиграни партии", "{} per seat{}": "{} на играч{}", " + {} s per move": " + {} s на ход",
-  "; the table stands still since {} UTC, until the contest is over": "; таблицата е замразена от {} UTC до края на състезанието",
-  "Ended early: after {} games {} is separated from all others at 95 %.": "Предсрочен край: след {} партии {} се отделя от останалите с 95 %.",
-  "Ended early: after {} games {} are separated from all others at 95 %.": "Предсрочен край: след {} партии {} се отделят от останалите с 95 %.",
-  "No bot has entered.": "Още няма ботове.", "Latest:": "Последни:", "Running games": "Текущи партии", "No game is running.": "Сега няма партия.", "As of {} UTC": "Към {} UTC", "Head of the record chain: ": "Глава на веригата от записи: ",
-  "Standings": "Класиране", "The connection is lost; the standings may be older. Connecting again ...": "Връзката прекъсна; класирането може да е остаряло. Свързване отново ...",
-  "Running games cannot be shown now: {}. Trying again ...": "Текущите партии не могат да се покажат сега: {}. Нов опит ...",
-  // the list of games
-  "Won": "Спечелени", "Drawn": "Равни", "Lost": "Загубени", "Void": "Анулирани", "Any": "Всички", "All": "Всички", "End": "Край", "Plies": "Ходове", "Time": "Време", "Ended": "Завършила", "State": "Състояние",
-  "Over": "Завършили", "Running": "Текущи", "Planned": "Предстоящи", "Against": "Срещу", "Result": "Резултат", "Fault": "Грешка", "With or without": "Със или без", "Any fault": "С грешка", "Next": "Напред", "Previous": "Назад",
-  "Show {} planned": "Покажи {} предстоящи", "Hide {} planned": "Скрий {} предстоящи", "No game matches.": "Няма такава партия.", "No game has ended yet.": "Още няма завършила партия.", "planned later and not listed": "по-късно, не са изброени",
-  ", page {} of {}": ", страница {} от {}", "planned": "предстои", "{} planned": "{} предстоящи",
-  // cross-table, ranges, faults, rounds, ratings
-  "Cross-table": "Таблица всеки срещу всеки",
-  "Points of the bot in the row against the bot in the column, by their ranks; a dot is a game won, drawn or lost. A sum opens to its games.": "Точки на бота от реда срещу бота от колоната, по местата им; точка е спечелена, равна или загубена партия. Сборът се отваря до партиите си.",
-  "{} against {}: {}": "{} срещу {}: {}", "running, {}": "тече, {}", "{}, game {}, {}": "{}, партия {}, {}", "Least": "Най-малко", "Median": "Медиана", "Most": "Най-много", "Per game": "На партия",
-  "Over all games of a bot with a result: the line is from the least to the most, the box has the middle half, the dot is the median.": "По всички завършили партии на бота: линията е от най-малкото до най-голямото, правоъгълникът е средната половина, точката е медианата.",
-  "Time that its clock charged": "Време по часовника му", "The newest {} of {}.": "Най-новите {} от {}.", "What happened": "Какво се случи",
-  "Bracket": "Схема", "Rounds": "Кръгове", "Order: {}": "Ред: {}", "Match": "Среща", "First seat": "Първи играч", "Second seat": "Втори играч", "Version": "Версия", "Rating": "Рейтинг", "Ranks": "Места", "Ratings": "Рейтинги", "Ratings of versions": "Рейтинги на версиите", "Versions": "Версии",
-  "no game was won or drawn against it by a rated player or one below": "никой с рейтинг или под него не го е победил и не е направил равенство с него",
-  "it has won or drawn no game against a rated player or one above": "не е победил и не е направил равенство с никой с рейтинг или над него",
-  "no results in both directions connect it with other players": "няма резултати и в двете посоки с други играчи",
-  "Not rated: {} ({}).": "Без рейтинг: {} ({}).", "Seat {} is worth {}{} against seat 1.": "Място {} струва {}{} спрямо място 1.",
-  "Fitted to {}; a difference of 100 is a score of 64 %. {} {}": "По {}; разлика от 100 е резултат 64 %. {} {}", " (95 %: {} to {}), rank {} of {}": " (95 %: от {} до {}), място {} от {}",
-  // a bot
-  "the address names no bot": "адресът не посочва бот", "no bot of this name in {}": "няма такъв бот в {}", "No rank before the first result": "Без място преди първия резултат", "Rank {} of {}: {} points in {}, {} won": "Място {} от {}: {} точки в {}, {} спечелени",
-  "; faults: ": "; грешки: ", "Opponents": "Противници", "All contests of this bot": "Всички състезания на този бот", "by {}": "от {}", "program {}": "програма {}",
-  "Time and first moves": "Време и първи ходове", "In the newest {} whose records may be shown.": "В най-новите {}, чиито записи могат да се покажат.", "Mean time a move": "Средно време за ход", "Longest move": "Най-дълъг ход", "Share of its clock": "Дял от часовника", "First move": "Първи ход",
-  "Rating as results landed": "Рейтингът с идването на резултатите", "Its newest versions": "Най-новите му версии", "after {} games of the contest": "след {} партии от състезанието", "{} games, {}: {} ±{}": "{} партии, {}: {} ±{}", "Theirs": "Техни", "Best game": "Най-добра партия", "This bot cannot be shown": "Ботът не може да се покаже",
-  // a game
-  "{}: {} at ply {}": "{}: {} на ход {}", "cascade of {} waves at ply {}": "верига от {} вълни на ход {}", " for {}": " за {}", "ply {}: {} plays {}": "ход {}: {} играе {}", "; from here {} leads to the end": "; оттук {} води до края",
-  "Decisive plies": "Решаващи ходове", "More was there": "Имаше повече", "ply {}: {} plays {} for {}; {} was there for {}": "ход {}: {} играе {} за {}; имаше {} за {}", "ply {}: {} plays {}, and {} wins": "ход {}: {} играе {} и {} печели",
-  "ply {}: {} plays {}; from here the bots see {} ahead": "ход {}: {} играе {}; оттук ботовете виждат {} напред", "the server": "сървърът", "ply {} of {}": "ход {} от {}", "The bots have noted no evaluation yet": "Ботовете още не са дали оценка",
-  "The bots see {} ahead by {} of 100, each by its own evaluations": "Според ботовете {} води с {} от 100, всеки по своите оценки", "The start.": "Начало.", " (played by the server)": " (играно от сървъра)", "Ply {}: {} plays {}": "Ход {}: {} играе {}", " in {} waves": " в {} вълни",
-  "Moves": "Ходове", "Time left": "Оставащо време", "Evaluation, each bot for itself": "Оценка на всеки бот", "ply 0": "ход 0", "Ply": "Ход", "Play (space)": "Пусни (интервал)", "Pause (space)": "Пауза (интервал)", "Speed": "Скорост", "Live": "На живо",
-  "Previous fault": "Предишна грешка", "Next fault": "Следваща грешка", "Previous cascade": "Предишна верига", "Next cascade": "Следваща верига", "Replay": "Преглед", "Start (Home)": "Начало (Home)", "Back (left arrow)": "Назад (стрелка)", "Forward (right arrow)": "Напред (стрелка)", "End (End)": "Край (End)",
-  "Checking the record ...": "Проверка на записа ...", "✓ Verified here: {}": "✓ Проверено тук: {}", "✗ This record does not verify. {}": "✗ Записът не издържа проверката. {}", "Check it against the head": "Провери спрямо главата",
-  "Seat {}: {}": "Място {}: {}", " points ": " точки ", "zombie since ply {}: {}{}": "зомби от ход {}: {}{}", " (it sent “{}”)": " (изпрати „{}“)", "no clock": "без часовник", "Note about ply {}{}": "Бележка за ход {}{}", "best line ": "най-добро продължение ",
-  "This game cannot be shown": "Партията не може да се покаже", "Back to the contest": "Към състезанието", "The contest": "Състезанието", "Same bots": "Същите ботове", "Previous game": "Предишна партия", "Next game": "Следваща партия", "Open the page": "Отвори страницата", "Next running game": "Следваща текуща партия", "No other game is running": "Няма друга текуща партия",
-  "Its record is shown when all games on the same deal have a result.": "Записът ѝ се показва, когато всички партии със същото раздаване завършат.", "● live": "● на живо", "○ not live": "○ не е на живо", " game {} of {}": " партия {} на {}", "{}, game {} of {}, {}": "{}, партия {} на {}, {}",
-  "The connection is lost; the game may be further on. Connecting again ...": "Връзката прекъсна; партията може да е напреднала. Свързване отново ...", "The game is over. {}": "Играта свърши. {}", "The address names no game.": "Адресът не посочва партия.", "Game {} is over. {}": "Партия {} свърши. {}",
-  "Contest {} has no game {} that can be shown; it may not have begun yet.": "В състезание {} няма партия {}, която може да се покаже; може още да не е започнала.",
-  "Game {} was left out of this file for its size: “arena replay {}” shows it.": "Партия {} не е в този файл заради размера му: „arena replay {}“ я показва.", "There is no record of game {} here. {}": "Тук няма запис на партия {}. {}",
-  "This record cannot be played": "Записът не може да се изиграе", "The chain of the contest cannot be read: {}.": "Веригата на състезанието не може да се прочете: {}.", "The check could not be started.": "Проверката не можа да започне.",
-  "deal, moves, points and clocks are as recorded": "раздаване, ходове, точки и часовници са като в записа", "clocks and faults are as recorded": "часовници и грешки са като в записа", " Moves and points are not checked here: arena verify does that.": " Ходове и точки не се проверяват тук: това прави arena verify.",
-  "{}: {} of processor time, {} held back by its own limit, {} kept waiting by a busy machine": "{}: {} процесорно време, {} спиран от собствения си лимит, {} чакал заета машина", "{} ms": "{} ms",
-  "{}.{} A file alone does not prove its names.": "{}.{} Само файлът не доказва имената.", "names and result are as the contest lists them; {}": "имената и резултатът са като в състезанието; {}", "; record {} of the {} under the head {}…{}": "; запис {} от {} под главата {}…{}",
-  // sharing
-  "Share": "Сподели", "Copied": "Копирано", "Copy": "Копирай", "Save": "Запази", "Link to this ply": "Връзка към този ход", "Moves as text": "Ходовете като текст", "Board as SVG": "Дъската като SVG", "Game as GIF": "Партията като GIF",
-  "Record": "Записът", "Code to embed the game": "Код за вграждане", "{}: copied": "{}: копирано", "{}: saved": "{}: запазено", "{}: {} %": "{}: {} %", "This browser does not let the page copy": "Браузърът не позволява на страницата да копира",
-  // TV
-  "Open the game": "Отвори партията", "Stay with this game until it is over": "Остани при тази партия до края ѝ", "Pin": "Задръж", "Waiting for the next game ...": "Чака се следващата партия ...", "Next: {} ({})": "Следва: {} ({})", "Game {}, ply {}": "Партия {}, ход {}", ", first: {}": ", първи: {}",
-  "{} is {}, {} games were played{}.": "{}: {}, изиграни партии: {}{}.", "Full screen": "Цял екран", "Sound at the end of a game": "Звук в края на партия", "Running game": "Текуща партия", "This server shows no running games.": "Този сървър не показва текущи партии.",
-  // playing
-  "Opponent": "Противник", "Engine, from weak to strong": "Програма, от слаба към силна", "Easy": "Лесен", "Medium": "Среден", "Strong": "Силен", "Another engine": "Друга програма", "Other people": "Други хора", "A second person": "Втори човек", "by a link": "с връзка",
-  "Your name (in the record)": "Вашето име (в записа)", "Letters and digits of English, and . _ -": "Латински букви и цифри, и . _ -", "Moves may be taken back": "Ходовете могат да се връщат", "With hints, and moves may be taken back": "С подсказки и връщане на ходове", "moves taken back: {}": "върнати ходове: {}",
-  "Take back": "Върни хода", "The game is played again on the same deal, up to your last move": "Партията се играе отново със същото раздаване, до последния ви ход", "Rematch": "Реванш", "Rematch: the others wait": "Реванш: другите чакат", "you win": "печелите", "Your seat": "Вашето място", "With the contest's clock ({} per seat{})": "С часовника на състезанието ({} на играч{})", "With hints": "С подсказки", "1, moves first": "1, играе пръв",
-  "Start the game": "Започни партията", "Start a game": "Нова партия", "A regular game of this server, recorded and outside the standings. Without the clock a move may take 30 minutes.": "Редовна партия на сървъра, записана и извън класирането. Без часовник един ход може да трае 30 минути.", "Link of {}": "Връзка на {}",
-  "The game waits for its players": "Партията чака играчите си", "Send each of these links to one other person; a link works once.": "Изпратете всяка от тези връзки на по един човек; връзката важи веднъж.", "Send this link to the other person; it works once.": "Изпратете тази връзка на другия; тя важи веднъж.", "Take your seat as {}": "Заемете мястото на {}",
-  "not played": "не е играна", "The latest games played here": "Последните партии тук", "Players": "Играчи", "The server does not answer.": "Сървърът не отговаря.", "this server has no seats for a browser": "този сървър няма места за браузър", "Loading the engines ...": "Зареждане на програмите ...", "No game can be started here: {}.": "Тук не може да се започне партия: {}.",
-  "This server starts no games ([server] play is 0). A seat in the browser comes with a link that works once; on your own machine this command prints one:": "Този сървър не започва партии ([server] play е 0). Място в браузъра се получава с връзка, която важи веднъж; на вашата машина тази команда дава такава:",
-  "With --against person it prints two links, one for each of two people. In a contest, a [[bot]] table with person = true gives a link for that seat.": "С --against person тя дава две връзки, по една на човек. В състезание таблица [[bot]] с person = true дава връзка за това място.",
-  "This link is a seat in a game. It works once: from then on this browser has the seat.": "Тази връзка е място в партия. Важи веднъж: след това мястото е на този браузър.", "Take the seat": "Заемете мястото", "Connecting to the referee ...": "Свързване със съдията ...", "Waiting for a game: the other players are not there yet.": "Чака се партия: другите играчи още ги няма.",
-  "A game waits for you. The clock starts when all are ready.": "Чака ви партия. Часовникът тръгва, когато всички са готови.", "Waiting for the other players to be ready ...": "Чака се другите да са готови ...",
-  "The game is over. If the contest has another one for you, it will appear here.": "Играта свърши. Ако състезанието има друга за вас, тя ще се появи тук.", "The contest is over.": "Състезанието свърши.", "Starting the game ...": "Партията започва ...", "Waiting for the other players.": "Чакат се другите играчи.", "The game is over.": "Играта свърши.",
-  "Ready": "Готов", "Hint": "Подсказка", "Give up? The server plays your moves to the end.": "Предавате ли се? Сървърът ще играе вместо вас до края.", "Give up? You leave this contest for good.": "Предавате ли се? Напускате състезанието завинаги.", "Give up": "Предавам се", "Your move": "Вашият ход", "Another game": "Друга партия", "You play as {}": "Играете като {}",
-  "The connection is lost. Connecting again ...": "Връзката прекъсна. Свързване отново ...", "This seat is lost: the server has started again. Ask for a new link.": "Мястото е изгубено: сървърът е започнал отначало. Поискайте нова връзка.", "The game is over, and another one waits for you.": "Играта свърши, чака ви друга.", "It is your turn.": "Вие сте на ход.", "The others move.": "Другите са на ход.",
-  "The game is over": "Играта свърши", "The game is over{}": "Играта свърши{}", "Move {}": "Ход {}", "{} is not a legal move here.": "{} не е позволен ход тук.", "Type a move, or choose one on the board.": "Напишете ход или изберете на дъската.", "The record of game {}": "Записът на партия {}",
-  // the organiser
-  "Stop the contest once no game runs?": "Да спре ли състезанието, щом не тече партия?", "End the contest for good, now? Running games become void, and the table stays as it is.": "Край на състезанието още сега? Текущите партии се анулират, а класирането остава каквото е.",
-  "Extend the contest by {}?": "Да се удължи ли състезанието с {}?", "Kick {}? Its game becomes void.": "Да се отстрани ли {}? Партията му се анулира.", "Break off {} for good?": "Да се прекъсне ли {} завинаги?", "Play {} again?": "Да се играе ли {} отново?",
-  "Withdraw {}? Its running games become void, and no other is played.": "Да се оттегли ли {}? Текущите му партии се анулират и други не се играят.", "Make a new token for {}? The old one and its connections are dead at once.": "Нов ключ за {}? Старият и връзките му спират веднага.",
-  "Name": "Име", "Owner": "Собственик", "orders are taken on the admin port (--admin-port)": "наредби се приемат на порта на организатора (--admin-port)", "A token has no blanks and ASCII characters only.": "Ключът няма интервали и има само знаци ASCII.",
-  "The organiser's token": "Ключ на организатора", "Log in": "Вход", "Log out": "Изход", "It is in the file next to the database that ends in .admin, or in ARENA_ADMIN_TOKEN.": "Той е във файла до базата данни, който завършва на .admin, или в ARENA_ADMIN_TOKEN.",
-  "This token is wrong.": "Ключът е грешен.", "The link for {}, good once until {}: ": "Връзка за {}, важи веднъж до {}: ", "The token of {}, shown only now: ": "Ключът на {}, показва се само сега: ", "Done: {} {}": "Готово: {} {}", "Orders": "Наредби", "Order": "Наредба",
-  "Play again": "Играй пак", "Play a void game again": "Анулирана партия отново", "Extend": "Удължи", "More games a pair, or rounds": "Още партии на двойка или кръгове", "Your name": "Вашето име", "Reason of the next order": "Причина за следващата наредба",
-  "{}{}; {}, {} running, {} void; {}; {}": "{}{}; {}, текущи {}, анулирани {}; {}; {}", "Resume": "Продължи", "Pause": "Пауза", "Drain": "Спри плавно", "Abort": "Прекрати", "Break off": "Прекъсни", "Mean move": "Среден ход", "Faulty games": "Партии с грешка",
-  "Log of {}": "Дневник на {}", "Log": "Дневник", " until {} UTC": " до {} UTC", "Add": "Добави", "Kick": "Отстрани", "Lift": "Прости", "Validate": "Провери", "Withdraw": "Оттегли", "Token": "Ключ", "for {}": "за {}",
-  "At": "Кога", "Who": "Кой", "What": "Какво", "Why": "Защо", "No order was given.": "Няма дадени наредби.", "Add a bot": "Нов бот", "It plays from now on. The server makes its token, shows it once, and keeps its digest.": "Играе отсега нататък. Сървърът прави ключа му, показва го веднъж и пази отпечатъка му.",
-  "Invite": "Покани", "Or a link for an author to register a bot": "Или връзка, с която автор регистрира бот",
-  // registering
-  "Name of the bot": "Име на бота", "Author": "Автор", "Language": "Език", "Register a bot": "Регистрация на бот", "For the contest {}. This link works once; the name has letters, digits, \"_\", \".\" and \"-\".": "За състезанието {}. Връзката важи веднъж; името има букви, цифри, \"_\", \".\" и \"-\".", "Register": "Регистрирай", "{} is registered": "{} е регистриран",
-  "Its token, which is shown only now: ": "Ключът му, който се показва само сега: ", "Keep it: the bot logs in with it, and the server has its digest alone. If it is lost, ask the organiser for a new one.": "Пазете го: ботът влиза с него, а сървърът има само отпечатъка му. Ако се изгуби, поискайте нов от организатора.", "Keep it: you send versions of the bot with it, and the server has its digest alone. If it is lost, ask the organiser for a new one.": "Пазете го: с него изпращате версии на бота, а сървърът има само отпечатъка му. Ако се изгуби, поискайте нов от организатора.", "This page needs the link that the organiser has sent you.": "За тази страница трябва връзката, която организаторът ви е изпратил.",
-  // a file
-  "Choose a file": "Изберете файл", "Replay a record": "Преглед на запис", "Drop a file here: a record of ": "Пуснете файл тук: запис от ", " or the output of ": " или изхода на ", ". It stays in your browser.": ". Той остава в браузъра ви.", "the file is larger than 50 MB": "файлът е над 50 MB", "Choose another file": "Изберете друг файл", "or drop it here": "или го пуснете тук",
-};
-
-/** One of a thing and several, in both languages: 1 ply, 2 plies; 1 ход, 2 хода. */
-const COUNTED = {
-  game: ["game", "games", "партия", "партии"], ply: ["ply", "plies", "ход", "хода"], point: ["point", "points", "точка", "точки"], win: ["win", "wins", "победа", "победи"],
-  fault: ["fault", "faults", "грешка", "грешки"], result: ["result", "results", "резултат", "резултата"], match: ["match", "matches", "среща", "срещи"],
-  day: ["day", "days", "ден", "дни"], hour: ["hour", "hours", "час", "часа"], minute: ["minute", "minutes", "минута", "минути"], connection: ["connection", "connections", "връзка", "връзки"],
-};
-
-/** Words of the protocol and of the API, which pages show as they are in English. */
-const NAMED = {
-  running: "тече", finished: "завършило", incomplete: "незавършено", stopped: "спряно", aborted: "прекратено", over: "завършила", planned: "предстои", complete: "завършена", win: "победа", draw: "равенство", loss: "загуба",
-  // tie-breaks
-  points: "точки", wins: "победи", "match-points": "точки от срещи", "head-to-head": "пряка среща", "sonneborn-berger": "Зонеборн–Бергер", buchholz: "Бухолц", "median-buchholz": "среден Бухолц",
-  "fewest-faults": "най-малко грешки", "time-used": "използвано време", lot: "жребий",
-  void: "анулирана", forfeit: "служебно", open: "играе се", "to come": "предстои", vacant: "празно", bye: "почива", walkover: "служебно", decided: "решена",
-  // states of a contest and of a bot
-  paused: "на пауза", draining: "спира плавно", closed: "затворено", playing: "играе", free: "свободен", away: "несвързан", gone: "отсъства", probation: "изпитателен срок", kicked: "отстранен", withdrawn: "оттеглен", validation: "непроверен",
-  "never-connected": "не се е свързвал", "no-version": "без версия",
-  // kinds of faults
-  timeout: "изтекло време", illegal: "непозволен ход", malformed: "неразбираем ред", flood: "непоискани редове", "out-of-turn": "не на ход", disconnect: "прекъсната връзка", "never-ready": "без READY", quit: "отказ", resource: "ограничение",
-  // orders
-  pause: "пауза", resume: "продължаване", drain: "плавно спиране", abort: "прекратяване", extend: "удължаване", kick: "отстраняване на", lift: "прощаване на", validate: "проверка на", replay: "повторение на", "void-worker": "анулиране на игрите на машината", add: "добавяне на", remove: "оттегляне на", token: "нов ключ за", invite: "покана за", register: "регистрация на",
+/** One of a thing and several: 1 ply, 2 plies. */
+export const COUNTED = {
+  game: ["game", "games"], ply: ["ply", "plies"], point: ["point", "points"], win: ["win", "wins"], fault: ["fault", "faults"],
+  result: ["result", "results"], match: ["match", "matches"], day: ["day", "days"], hour: ["hour", "hours"], minute: ["minute", "minutes"],
+  connection: ["connection", "connections"],
 };
 
 export const languages = [["en", "English"], ["bg", "Български"]];
@@ -142,6 +20,15 @@ function ownLanguage() {
 
 export const language = ownLanguage();
 
+let found = {};
+
+/** `all` are the translations: {TEXTS, COUNTED, NAMED, SERVER, BOARD, CHECK}. */
+export function useCatalogue(all) {
+  found = all;
+}
+
+export const catalogue = () => found;
+
 /** The language of this browser from the next page on. */
 export function chooseLanguage(code) {
   try { localStorage.setItem("language", code); } catch { /* the choice lasts for no page */ }
@@ -149,30 +36,26 @@ export function chooseLanguage(code) {
 
 /** A text in the language of the page: t`ply ${ply}`. */
 export function t(parts, ...values) {
-  return translated(language, parts, values);
+  return language === "en" ? plain(parts, values) : translated(parts, values);
 }
 
-/** `parts` with `values` between them, in `code`; a text that is not in the catalogue stays English. */
-export function translated(code, parts, values) {
-  const found = code === "bg" ? BULGARIAN[parts.join("{}")] : undefined;
-  if (found === undefined) return parts.reduce((text, part, i) => `${text}${values[i - 1]}${part}`);
+const plain = (parts, values) => parts.reduce((text, part, i) => `${text}${values[i - 1]}${part}`);
+
+/** `parts` with `values` between them in the other language; a text that is not in the catalogue stays English. */
+export function translated(parts, values) {
+  const text = found.TEXTS?.[parts.join("{}")];
+  if (text === undefined) return plain(parts, values);
   let next = 0;
-  return found.replace(/\{(\d?)\}/g, (_, place) => values[place === "" ? next++ : Number(place)]);
+  return text.replace(/\{(\d?)\}/g, (_, place) => values[place === "" ? next++ : Number(place)]);
 }
 
 /** "games" or "game" for `count` of them. */
 export function counted(count, word) {
-  const [one, many, oneBulgarian, manyBulgarian] = COUNTED[word];
-  if (language === "bg") return count === 1 ? oneBulgarian : manyBulgarian;
+  const [one, many] = (language === "en" ? COUNTED : found.COUNTED ?? COUNTED)[word];
   return count === 1 ? one : many;
 }
 
 /** A word of the protocol or the API, such as the end of a game. */
 export function named(word) {
-  return language === "bg" ? NAMED[word] ?? word : word;
-}
-
-/** For tests: the texts that are translated, the words of `counted` and of `named`. */
-export function catalogue() {
-  return { texts: BULGARIAN, counted: COUNTED, named: NAMED };
+  return language === "bg" ? found.NAMED?.[word] ?? word : word;
 }

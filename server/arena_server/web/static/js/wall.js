@@ -27,7 +27,7 @@ class Card {
       return { points, mark, element: el("span", { class: `row s${i + 1}` }, el("span", { class: "key" }, el("span", { class: "dot" }), name), el("span", {}, points, " ", mark)) };
     });
     this.foot = el("span", { class: "sub" });
-    this.element = el("a", { class: "card", href: gameLink(contest, game.game_id) }, this.board.element, ...this.rows.map((row) => row.element), this.foot);
+    this.element = el("a", { class: game.decided ? "card decided" : "card", href: gameLink(contest, game.game_id) }, this.board.element, ...this.rows.map((row) => row.element), this.foot);
     this.update(game);
   }
 
@@ -51,7 +51,7 @@ class Card {
       row.element.title = [game.names[i], words].filter(Boolean).join(", ");
     });
     this.element.classList.toggle("over", game.end !== null);
-    this.foot.textContent = `${game.game_id}, ${t`ply ${game.ply}`}${game.end ? t`. Over: ${resultText(game.names, game.totals, game.end).replaceAll(" : ", "\u00a0:\u00a0")}` : ""}`;
+    this.foot.textContent = `${game.game_id}, ${t`ply ${game.ply}`}${game.end ? t`. Over: ${resultText(game.names, game.totals, game.end, !game.decided).replaceAll(" : ", "\u00a0:\u00a0")}` : ""}`;
   }
 }
 

@@ -6,7 +6,7 @@ import { tile } from "./pieces.js";
 import { t } from "../texts.js";
 
 const CELL = 100;
-const NAMES = ["", "circle", "square", "triangle", "diamond", "star", "hexagon", "cross"];
+const NAMES = ["", t`circle`, t`square`, t`triangle`, t`diamond`, t`star`, t`hexagon`, t`cross`];
 
 /** The centre of cell [x, y], y from the bottom, in the units of the drawing. */
 function centre([x, y]) {
@@ -53,7 +53,8 @@ export class InsertionBoard {
       clip,
       svg("rect", { class: "frame", x: -6, y: -6, width: 512, height: 512, rx: 20 }),
       ...cells, this.tiles, ...this.rim.values());
-    this.belt = el("div", { class: "belt", role: "img" });
+    this.strip = el("div", { class: "strip" });
+    this.belt = el("div", { class: "belt", role: "img" }, this.strip);
     this.extra = el("div", { class: "belt-box" }, this.belt);
   }
 
@@ -72,7 +73,7 @@ export class InsertionBoard {
 
   describe(position) {
     const rows = this.rules.state(position).split("/");
-    const word = (cell) => cell === "." ? "empty" : `${cell} ${NAMES[cell]}`;
+    const word = (cell) => cell === "." ? t`empty` : `${cell} ${NAMES[cell]}`;
     return t`Board, rows from the top: ${rows.map((row) => [...row].map(word).join(", ")).join("; ")}`;
   }
 
@@ -107,13 +108,10 @@ export class InsertionBoard {
     for (const [move, node] of this.rim) node.classList.toggle("last", last !== null && last?.move === move);
   }
 
-  /** The next pictures move up by one place. */
+  /** The next pictures move up by one place, all as one layer: that of the first, as `site.css` has it. */
   #slideBelt(position, ms) {
-    const [first, second] = this.belt.children;
-    const by = first && second ? second.getBoundingClientRect().left - first.getBoundingClientRect().left : 0;
     this.#showBelt(position);
-    const frames = [{ transform: `translateX(${by}px)` }, { transform: "none" }];
-    for (const chip of this.belt.children) chip.animate(frames, { duration: ms, easing: "ease-out" });
+    this.strip.animate([{ transform: "translateX(var(--step))" }, { transform: "none" }], { duration: ms, easing: "ease-out" });
   }
 
   #showBelt(position) {
@@ -121,10 +119,10 @@ export class InsertionBoard {
     const coming = visible.slice(0, COMING);
     // After a ply the belt has gone on by one: the others stay.
     const rest = this.coming.slice(1);
-    const kept = rest && coming.startsWith(rest) ? [...this.belt.children].slice(1) : [];
+    const kept = rest && coming.startsWith(rest) ? [...this.strip.children].slice(1) : [];
     this.coming = coming;
-    this.belt.replaceChildren(...kept, ...[...coming].slice(kept.length).map((picture) => svg("svg", { viewBox: "-50 -50 100 100" }, tile(Number(picture)))));
-    [...this.belt.children].forEach((chip, i) => chip.setAttribute("class", i ? "chip" : "chip first"));
+    this.strip.replaceChildren(...kept, ...[...coming].slice(kept.length).map((picture) => svg("svg", { viewBox: "-50 -50 100 100" }, tile(Number(picture)))));
+    [...this.strip.children].forEach((chip, i) => chip.setAttribute("class", i ? "chip" : "chip first"));
     this.belt.setAttribute("aria-label", visible ? t`Next pictures: ${[...visible].join(" ")}` : t`No pictures left`);
   }
 

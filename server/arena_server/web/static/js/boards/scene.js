@@ -5,6 +5,7 @@
 
 import { el, stillMotion, svg } from "../dom.js";
 import { piece } from "./pieces.js";
+import { said } from "../said.js";
 import { t } from "../texts.js";
 
 const CELL = 60;
@@ -86,7 +87,8 @@ export class SceneBoard {
   }
 
   #label(label) {
-    const [x, y, text, move, style] = label;
+    const [x, y, plain, move, style] = label;
+    const text = said(plain, "BOARD");
     const { width, height } = this.layout;
     if (style === "button") {
       const node = this.#playing("g", { class: "take", transform: `translate(${CELL * x} ${CELL * y})` }, move,
@@ -104,7 +106,7 @@ export class SceneBoard {
   }
 
   describe({ words, text, pieces = "" }) {
-    if (words || text || this.layout.form !== "square") return words ?? text ?? pieces;
+    if (words || text || this.layout.form !== "square") return said(words ?? text ?? pieces, "BOARD");
     const { width, height, labels = [] } = this.layout;
     const below = new Map(labels.filter(([, y]) => y >= height).map(([x, , name]) => [x, name]));
     const beside = new Map(labels.filter(([x]) => x < 0).map(([, y, name]) => [y, name]));
@@ -144,7 +146,7 @@ export class SceneBoard {
     this.wheel.style.transform = `rotate(${this.turn}deg)`;
     for (const { lastChild } of this.nodes) lastChild.setAttribute("transform", `rotate(${-this.turn} ${lastChild.getAttribute("x")} ${lastChild.getAttribute("y") - 9})`);
     this.bar.setAttribute("width", bar ? 240 * Math.min(1, bar[0] / bar[1]) : 0);
-    this.barText.textContent = bar ? `${bar[0]} of ${bar[1]}` : "";
+    this.barText.textContent = bar ? t`${bar[0]} of ${bar[1]}` : "";
   }
 
   #showComing(coming) {

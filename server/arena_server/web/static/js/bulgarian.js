@@ -1,0 +1,224 @@
+// All texts in Bulgarian, in a file of its own: a page in English does not load it. A test finds a text that is missing here,
+// and one that nothing uses.
+
+/** Texts of the pages, by the English text with {} for each value. A translation may number the values, {1} {0}. */
+export const TEXTS = {
+  // times, counts, results
+  "{} of {}": "{} от {}", "{} s": "{} s", ", about {} left": ", остават около {}", "; {} an hour{}": "; {} на час{}", " and {} more": " и още {}",
+  "Waiting for {}{}": "Чака се {}{}", "void, it does not count": "анулирана, не се брои", " by forfeit": " служебно", "{} wins": "{} печели", "no winner": "няма победител",
+  "a draw": "равенство", "a draw of {}": "равенство между {}", "wins": "печели", "zombie": "зомби", "to move": "на ход", "to move ": "на ход ", "ply {}": "ход {}", ". Over: {}": ". Край: {}",
+  // menu
+  "Contests": "Състезания", "Replay a file": "Партия от файл", "TV": "ТВ", "Play": "Игра", "Organiser": "Организатор", "Skip to the content": "Към съдържанието", "Pages": "Страници",
+  "Switch between light and dark": "Светла или тъмна страница", "Light or dark": "Светло или тъмно", "{}{}. This page asks again in {} s ...": "{}{}. Страницата ще опита пак след {} s ...",
+  "the server does not answer": "сървърът не отговаря",
+  // boards
+  "circle": "кръг", "square": "квадрат", "triangle": "триъгълник", "diamond": "ромб", "star": "звезда", "hexagon": "шестоъгълник", "cross": "кръст", "empty": "празно",
+  "Board, rows from the top: {}": "Дъска, редове отгоре: {}", "Next pictures: {}": "Следващи картинки: {}", "No pictures left": "Няма повече картинки", "column {} row ": "колона {} ред ",
+  "Board of {} by {}. {}": "Дъска {} на {}. {}", "It is empty.": "Празна е.", "Next: {}": "Следва: {}",
+  // a contest
+  "Contest": "Състезание", "Game": "Партия", "Kind of game": "Игра", "Games": "Партии", "Started": "Начало", "Status": "Състояние", "Now playing: ": "Сега се играе: ", "No contest has begun yet.": "Още няма започнало състезание.",
+  "The contests cannot be shown": "Състезанията не могат да се покажат", "This contest cannot be shown": "Състезанието не може да се покаже", "All contests": "Всички състезания",
+  "the address names no contest": "адресът не посочва състезание", "Rank": "Място", "Bot": "Бот", "Bots": "Ботове", "Score": "Резултат", "Points": "Точки", "Mean": "Средно", "Wins": "Победи", "Faults": "Грешки",
+  "ranked by score: {}": "подредени по резултат: {}", "scored by wins": "по победи", "scored by points": "по точки", " a game, because the numbers of games differ": " на партия, защото броят на партиите е различен",
+  "a score of {}": "резултат {}", "{} wins a game": "{} победи на партия", "{} points a game": "{} точки на партия", "{} lead with {} in {}": "{} водят с {} в {}", "{} leads with {} in {}": "{} води с {} в {}",
+  "{} are first with {} in {}": "{} са първи с {} в {}", "{} is first with {} in {}": "{} е първи с {} в {}", ", {} void": ", {} анулирани", "Games played": "Изиграни партии", "{} per seat{}": "{} на играч{}", " + {} s per move": " + {} s на ход",
+  "; the table stands still since {} UTC, until the contest is over": "; таблицата е замразена от {} UTC до края на състезанието",
+  "Ended early: after {} games {} is separated from all others at 95 %.": "Предсрочен край: след {} партии {} се отделя от останалите с 95 %.",
+  "Ended early: after {} games {} are separated from all others at 95 %.": "Предсрочен край: след {} партии {} се отделят от останалите с 95 %.",
+  "No bot has entered.": "Още няма ботове.", "Latest:": "Последни:", "Running games": "Текущи партии", "No game is running.": "Сега няма партия.", "As of {} UTC": "Към {} UTC", "Head of the record chain: ": "Глава на веригата от записи: ",
+  "Standings": "Класиране", "The connection is lost; the standings may be older. Connecting again ...": "Връзката прекъсна; класирането може да е остаряло. Свързване отново ...",
+  "Running games cannot be shown now: {}. Trying again ...": "Текущите партии не могат да се покажат сега: {}. Нов опит ...",
+  // the list of games
+  "Won": "Спечелени", "Drawn": "Равни", "Lost": "Загубени", "Void": "Анулирани", "Any": "Всички", "All": "Всички", "End": "Край", "Plies": "Ходове", "Time": "Време", "Ended": "Завършила", "State": "Състояние",
+  "Over": "Завършили", "Running": "Текущи", "Planned": "Предстоящи", "Against": "Срещу", "Result": "Резултат", "Fault": "Грешка", "With or without": "Със или без", "Any fault": "С грешка", "Next": "Напред", "Previous": "Назад",
+  "Show {} planned": "Покажи {} предстоящи", "Hide {} planned": "Скрий {} предстоящи", "No game matches.": "Няма такава партия.", "No game has ended yet.": "Още няма завършила партия.", "planned later and not listed": "по-късно, не са изброени",
+  ", page {} of {}": ", страница {} от {}", "planned": "предстои", "{} planned": "{} предстоящи",
+  // cross-table, ranges, faults, rounds, ratings
+  "Cross-table": "Таблица всеки срещу всеки",
+  "Points of the bot in the row against the bot in the column, by their ranks.": "Точки на бота от реда срещу бота от колоната, по местата им.", "A dot is a game won, drawn or lost. A sum opens to its games.": "Точка е спечелена, равна или загубена партия. Сборът се отваря до партиите си.",
+  "Games that the bot in the row has won against the bot in the column, by their ranks; a draw is a half.": "Партии, които ботът от реда е спечелил срещу бота от колоната, по местата им; равенството е половинка.",
+  "{} against {}: {}": "{} срещу {}: {}", "running, {}": "тече, {}", "{}, game {}, {}": "{}, партия {}, {}", "Least": "Най-малко", "Median": "Медиана", "Most": "Най-много", "Per game": "На партия",
+  "Over all games of a bot with a result: the line is from the least to the most, the box has the middle half, the dot is the median.": "По всички завършили партии на бота: линията е от най-малкото до най-голямото, правоъгълникът е средната половина, точката е медианата.",
+  "Time that its clock charged": "Време по часовника му", "The newest {} of {}.": "Най-новите {} от {}.", "What happened": "Какво се случи",
+  "Bracket": "Схема", "Rounds": "Кръгове", "Order: {}": "Ред: {}", "Match": "Среща", "First seat": "Първи играч", "Second seat": "Втори играч", "Version": "Версия", "Rating": "Рейтинг", "Ranks": "Места", "Ratings": "Рейтинги", "Ratings of versions": "Рейтинги на версиите", "Versions": "Версии",
+  "no game was won or drawn against it by a rated player or one below": "никой с рейтинг или под него не го е победил и не е направил равенство с него",
+  "it has won or drawn no game against a rated player or one above": "не е победил и не е направил равенство с никой с рейтинг или над него",
+  "no results in both directions connect it with other players": "няма резултати и в двете посоки с други играчи",
+  "Not rated: {} ({}).": "Без рейтинг: {} ({}).", "Seat {} is worth {}{} against seat 1.": "Място {} струва {}{} спрямо място 1.",
+  "Fitted to {}; a difference of 100 is a score of 64 %. {} {}": "По {}; разлика от 100 е резултат 64 %. {} {}", " (95 %: {} to {}), rank {} of {}": " (95 %: от {} до {}), място {} от {}",
+  // a bot
+  "the address names no bot": "адресът не посочва бот", "no bot of this name in {}": "няма такъв бот в {}", "No rank before the first result": "Без място преди първия резултат", "Rank {} of {}: {} points in {}, {} won": "Място {} от {}: {} точки в {}, {} спечелени", "Rank {} of {}: {} won of {}": "Място {} от {}: {} спечелени от {}",
+  "; faults: ": "; грешки: ", "Opponents": "Противници", "All contests of this bot": "Всички състезания на този бот", "by {}": "от {}", "program {}": "програма {}",
+  "Time and first moves": "Време и първи ходове", "In the newest {} whose records may be shown.": "В най-новите {}, чиито записи могат да се покажат.", "Mean time a move": "Средно време за ход", "Longest move": "Най-дълъг ход", "Share of its clock": "Дял от часовника", "First move": "Първи ход",
+  "Rating as results landed": "Рейтингът с идването на резултатите", "Its newest versions": "Най-новите му версии", "after {} games of the contest": "след {} партии от състезанието", "{} games, {}: {} ±{}": "{} партии, {}: {} ±{}", "Theirs": "Техни", "Best game": "Най-добра партия", "This bot cannot be shown": "Ботът не може да се покаже",
+  // a game
+  "{}: {} at ply {}": "{}: {} на ход {}", "cascade of {} waves at ply {}": "верига от {} вълни на ход {}", " for {}": " за {}", "ply {}: {} plays {}": "ход {}: {} играе {}", "; from here {} leads to the end": "; оттук {} води до края",
+  "Decisive plies": "Решаващи ходове", "More was there": "Имаше повече", "ply {}: {} plays {} for {}; {} was there for {}": "ход {}: {} играе {} за {}; имаше {} за {}", "ply {}: {} plays {}, and {} wins": "ход {}: {} играе {} и {} печели",
+  "ply {}: {} plays {}; from here the bots see {} ahead": "ход {}: {} играе {}; оттук ботовете виждат {} напред", "the server": "сървърът", "ply {} of {}": "ход {} от {}", "The bots have noted no evaluation yet": "Ботовете още не са дали оценка",
+  "The bots see {} ahead by {} of 100, each by its own evaluations": "Според ботовете {} води с {} от 100, всеки по своите оценки", "The start.": "Начало.", " (played by the server)": " (играно от сървъра)", "Ply {}: {} plays {}": "Ход {}: {} играе {}", " in {} waves": " в {} вълни",
+  "Moves": "Ходове", "Time left": "Оставащо време", "Evaluation, each bot for itself": "Оценка на всеки бот", "ply 0": "ход 0", "Ply": "Ход", "Play (space)": "Пусни (интервал)", "Pause (space)": "Пауза (интервал)", "Speed": "Скорост", "Live": "На живо",
+  "Previous fault": "Предишна грешка", "Next fault": "Следваща грешка", "Previous cascade": "Предишна верига", "Next cascade": "Следваща верига", "Replay": "Преглед", "Start (Home)": "Начало (Home)", "Back (left arrow)": "Назад (стрелка)", "Forward (right arrow)": "Напред (стрелка)", "End (End)": "Край (End)",
+  "Checking the record ...": "Проверка на записа ...", "✓ Verified here: {}": "✓ Проверено тук: {}", "✗ This record does not verify. {}": "✗ Записът не издържа проверката. {}", "Check it against the head": "Провери спрямо главата",
+  "Seat {}: {}": "Място {}: {}", " points ": " точки ", "zombie since ply {}: {}{}": "зомби от ход {}: {}{}", " (it sent “{}”)": " (изпрати „{}“)", "no clock": "без часовник", "Note about ply {}{}": "Бележка за ход {}{}", "best line ": "най-добро продължение ",
+  "This game cannot be shown": "Партията не може да се покаже", "Back to the contest": "Към състезанието", "The contest": "Състезанието", "Same bots": "Същите ботове", "Previous game": "Предишна партия", "Next game": "Следваща партия", "Open the page": "Отвори страницата", "Next running game": "Следваща текуща партия", "No other game is running": "Няма друга текуща партия",
+  "Its record is shown when all games on the same deal have a result.": "Записът ѝ се показва, когато всички партии със същото раздаване завършат.", "● live": "● на живо", "○ not live": "○ не е на живо", " game {} of {}": " партия {} на {}", "{}, game {} of {}, {}": "{}, партия {} на {}, {}",
+  "The connection is lost; the game may be further on. Connecting again ...": "Връзката прекъсна; партията може да е напреднала. Свързване отново ...", "The game is over. {}": "Играта свърши. {}", "The address names no game.": "Адресът не посочва партия.", "Game {} is over. {}": "Партия {} свърши. {}",
+  "Contest {} has no game {} that can be shown; it may not have begun yet.": "В състезание {} няма партия {}, която може да се покаже; може още да не е започнала.",
+  "Game {} was left out of this file for its size: “arena replay {}” shows it.": "Партия {} не е в този файл заради размера му: „arena replay {}“ я показва.", "There is no record of game {} here. {}": "Тук няма запис на партия {}. {}",
+  "This record cannot be played": "Записът не може да се изиграе", "The chain of the contest cannot be read: {}.": "Веригата на състезанието не може да се прочете: {}.", "The check could not be started.": "Проверката не можа да започне.",
+  "deal, moves, points and clocks are as recorded": "раздаване, ходове, точки и часовници са като в записа", "clocks and faults are as recorded": "часовници и грешки са като в записа", " Moves and points are not checked here: arena verify does that.": " Ходове и точки не се проверяват тук: това прави arena verify.",
+  "{}: {} of processor time, {} held back by its own limit, {} kept waiting by a busy machine": "{}: {} процесорно време, {} спиран от собствения си лимит, {} чакал заета машина", "{} ms": "{} ms",
+  "{}.{} A file alone does not prove its names.": "{}.{} Само файлът не доказва имената.", "names and result are as the contest lists them; {}": "имената и резултатът са като в състезанието; {}", "; record {} of the {} under the head {}…{}": "; запис {} от {} под главата {}…{}",
+  // sharing
+  "Share": "Сподели", "Copied": "Копирано", "Copy": "Копирай", "Save": "Запази", "Link to this ply": "Връзка към този ход", "Moves as text": "Ходовете като текст", "Board as SVG": "Дъската като SVG", "Game as GIF": "Партията като GIF",
+  "Record": "Записът", "Code to embed the game": "Код за вграждане", "{}: copied": "{}: копирано", "{}: saved": "{}: запазено", "{}: {} %": "{}: {} %", "This browser does not let the page copy": "Браузърът не позволява на страницата да копира",
+  // TV
+  "Open the game": "Отвори партията", "Stay with this game until it is over": "Остани при тази партия до края ѝ", "Pin": "Задръж", "Waiting for the next game ...": "Чака се следващата партия ...", "Next: {} ({})": "Следва: {} ({})", "Game {}, ply {}": "Партия {}, ход {}", ", first: {}": ", първи: {}",
+  "{} is {}, {} games were played{}.": "{}: {}, изиграни партии: {}{}.", "Full screen": "Цял екран", "Sound at the end of a game": "Звук в края на партия", "Running game": "Текуща партия", "This server shows no running games.": "Този сървър не показва текущи партии.",
+  // playing
+  "Opponent": "Противник", "Engine, from weak to strong": "Програма, от слаба към силна", "Easy": "Лесен", "Medium": "Среден", "Strong": "Силен", "Another engine": "Друга програма", "Other people": "Други хора", "A second person": "Втори човек", "by a link": "с връзка",
+  "Your name (in the record)": "Вашето име (в записа)", "Letters and digits of English, and . _ -": "Латински букви и цифри, и . _ -", "Moves may be taken back": "Ходовете могат да се връщат", "With hints, and moves may be taken back": "С подсказки и връщане на ходове", "moves taken back: {}": "върнати ходове: {}",
+  "Take back": "Върни хода", "The game is played again on the same deal, up to your last move": "Партията се играе отново със същото раздаване, до последния ви ход", "Rematch": "Реванш", "Rematch: the others wait": "Реванш: другите чакат", "you win": "печелите", "Your seat": "Вашето място", "With the contest's clock ({} per seat{})": "С часовника на състезанието ({} на играч{})", "With hints": "С подсказки", "1, moves first": "1, играе пръв",
+  "Start the game": "Започни партията", "Start a game": "Нова партия", "A regular game of this server, recorded and outside the standings. Without the clock a move may take 30 minutes.": "Редовна партия на сървъра, записана и извън класирането. Без часовник един ход може да трае 30 минути.", "Link of {}": "Връзка на {}",
+  "The game waits for its players": "Партията чака играчите си", "Send each of these links to one other person; a link works once.": "Изпратете всяка от тези връзки на по един човек; връзката важи веднъж.", "Send this link to the other person; it works once.": "Изпратете тази връзка на другия; тя важи веднъж.", "Take your seat as {}": "Заемете мястото на {}",
+  "not played": "не е играна", "The latest games played here": "Последните партии тук", "Players": "Играчи", "The server does not answer.": "Сървърът не отговаря.", "this server has no seats for a browser": "този сървър няма места за браузър", "Loading the engines ...": "Зареждане на програмите ...", "No game can be started here: {}.": "Тук не може да се започне партия: {}.",
+  "This server starts no games ([server] play is 0). A seat in the browser comes with a link that works once; on your own machine this command prints one:": "Този сървър не започва партии ([server] play е 0). Място в браузъра се получава с връзка, която важи веднъж; на вашата машина тази команда дава такава:",
+  "With --against person it prints two links, one for each of two people. In a contest, a [[bot]] table with person = true gives a link for that seat.": "С --against person тя дава две връзки, по една на човек. В състезание таблица [[bot]] с person = true дава връзка за това място.",
+  "This link is a seat in a game. It works once: from then on this browser has the seat.": "Тази връзка е място в партия. Важи веднъж: след това мястото е на този браузър.", "Take the seat": "Заемете мястото", "Connecting to the referee ...": "Свързване със съдията ...", "Waiting for a game: the other players are not there yet.": "Чака се партия: другите играчи още ги няма.",
+  "A game waits for you. The clock starts when all are ready.": "Чака ви партия. Часовникът тръгва, когато всички са готови.", "Waiting for the other players to be ready ...": "Чака се другите да са готови ...",
+  "The game is over. If the contest has another one for you, it will appear here.": "Играта свърши. Ако състезанието има друга за вас, тя ще се появи тук.", "The contest is over.": "Състезанието свърши.", "Starting the game ...": "Партията започва ...", "Waiting for the other players.": "Чакат се другите играчи.", "The game is over.": "Играта свърши.",
+  "Ready": "Готов", "Hint": "Подсказка", "Give up? The server plays your moves to the end.": "Предавате ли се? Сървърът ще играе вместо вас до края.", "Give up? You leave this contest for good.": "Предавате ли се? Напускате състезанието завинаги.", "Give up": "Предавам се", "Your move": "Вашият ход", "Another game": "Друга партия", "You play as {}": "Играете като {}",
+  "The connection is lost. Connecting again ...": "Връзката прекъсна. Свързване отново ...", "This seat is lost: the server has started again. Ask for a new link.": "Мястото е изгубено: сървърът е започнал отначало. Поискайте нова връзка.", "The game is over, and another one waits for you.": "Играта свърши, чака ви друга.", "It is your turn.": "Вие сте на ход.", "The others move.": "Другите са на ход.",
+  "The game is over": "Играта свърши", "The game is over{}": "Играта свърши{}", "Move {}": "Ход {}", "{} is not a legal move here.": "{} не е позволен ход тук.", "Type a move, or choose one on the board.": "Напишете ход или изберете на дъската.", "The record of game {}": "Записът на партия {}",
+  // the organiser
+  "Stop the contest once no game runs?": "Да спре ли състезанието, щом не тече партия?", "End the contest for good, now? Running games become void, and the table stays as it is.": "Край на състезанието още сега? Текущите партии се анулират, а класирането остава каквото е.",
+  "Extend the contest by {}?": "Да се удължи ли състезанието с {}?", "Kick {}? Its game becomes void.": "Да се отстрани ли {}? Партията му се анулира.", "Break off {} for good?": "Да се прекъсне ли {} завинаги?", "Play {} again?": "Да се играе ли {} отново?",
+  "Withdraw {}? Its running games become void, and no other is played.": "Да се оттегли ли {}? Текущите му партии се анулират и други не се играят.", "Make a new token for {}? The old one and its connections are dead at once.": "Нов ключ за {}? Старият и връзките му спират веднага.",
+  "Name": "Име", "Owner": "Собственик", "orders are taken on the admin port (--admin-port)": "наредби се приемат на порта на организатора (--admin-port)", "A token has no blanks and ASCII characters only.": "Ключът няма интервали и има само знаци ASCII.",
+  "The organiser's token": "Ключ на организатора", "Log in": "Вход", "Log out": "Изход", "It is in the file next to the database that ends in .admin, or in ARENA_ADMIN_TOKEN.": "Той е във файла до базата данни, който завършва на .admin, или в ARENA_ADMIN_TOKEN.",
+  "This token is wrong.": "Ключът е грешен.", "The link for {}, good once until {}: ": "Връзка за {}, важи веднъж до {}: ", "The token of {}, shown only now: ": "Ключът на {}, показва се само сега: ", "Done: {} {}": "Готово: {} {}", "Orders": "Наредби", "Order": "Наредба",
+  "Play again": "Играй пак", "Play a void game again": "Анулирана партия отново", "Extend": "Удължи", "More games a pair, or rounds": "Още партии на двойка или кръгове", "Your name": "Вашето име", "Reason of the next order": "Причина за следващата наредба",
+  "{}{}; {}, {} running, {} void; {}; {}": "{}{}; {}, текущи {}, анулирани {}; {}; {}", "Resume": "Продължи", "Pause": "Пауза", "Drain": "Спри плавно", "Abort": "Прекрати", "Break off": "Прекъсни", "Mean move": "Среден ход", "Faulty games": "Партии с грешка",
+  "Log of {}": "Дневник на {}", "Log": "Дневник", " until {} UTC": " до {} UTC", "Add": "Добави", "Kick": "Отстрани", "Lift": "Прости", "Validate": "Провери", "Withdraw": "Оттегли", "Token": "Ключ", "for {}": "за {}",
+  "At": "Кога", "Who": "Кой", "What": "Какво", "Why": "Защо", "No order was given.": "Няма дадени наредби.", "Add a bot": "Нов бот", "It plays from now on. The server makes its token, shows it once, and keeps its digest.": "Играе отсега нататък. Сървърът прави ключа му, показва го веднъж и пази отпечатъка му.",
+  "Invite": "Покани", "Or a link for an author to register a bot": "Или връзка, с която автор регистрира бот",
+  // registering
+  "Name of the bot": "Име на бота", "Author": "Автор", "Language": "Език", "Register a bot": "Регистрация на бот", "For the contest {}. This link works once; the name has letters, digits, \"_\", \".\" and \"-\".": "За състезанието {}. Връзката важи веднъж; името има букви, цифри, \"_\", \".\" и \"-\".", "Register": "Регистрирай", "{} is registered": "{} е регистриран",
+  "Its token, which is shown only now: ": "Ключът му, който се показва само сега: ", "Keep it: the bot logs in with it, and the server has its digest alone. If it is lost, ask the organiser for a new one.": "Пазете го: ботът влиза с него, а сървърът има само отпечатъка му. Ако се изгуби, поискайте нов от организатора.", "Keep it: you send versions of the bot with it, and the server has its digest alone. If it is lost, ask the organiser for a new one.": "Пазете го: с него изпращате версии на бота, а сървърът има само отпечатъка му. Ако се изгуби, поискайте нов от организатора.",
+  "This page needs the link that the organiser has sent you.": "За тази страница трябва връзката, която организаторът ви е изпратил.",
+  // a file
+  "Choose a file": "Изберете файл", "Replay a record": "Преглед на запис", "Drop a file here: a record of ": "Пуснете файл тук: запис от ", " or the output of ": " или изхода на ", ". It stays in your browser.": ". Той остава в браузъра ви.", "the file is larger than 50 MB": "файлът е над 50 MB", "Choose another file": "Изберете друг файл", "or drop it here": "или го пуснете тук",
+};
+
+/** One of a thing and several: 1 ход, 2 хода. */
+export const COUNTED = {
+  game: ["партия", "партии"], ply: ["ход", "хода"], point: ["точка", "точки"], win: ["победа", "победи"], fault: ["грешка", "грешки"],
+  result: ["резултат", "резултата"], match: ["среща", "срещи"], day: ["ден", "дни"], hour: ["час", "часа"], minute: ["минута", "минути"],
+  connection: ["връзка", "връзки"],
+};
+
+/** Words of the protocol and of the API, which pages show as they are in English. */
+export const NAMED = {
+  running: "тече", finished: "завършило", incomplete: "незавършено", stopped: "спряно", aborted: "прекратено", over: "завършила", planned: "предстои", complete: "завършена", win: "победа", draw: "равенство", loss: "загуба",
+  // formats
+  "round-robin": "всеки срещу всеки", matches: "двойки", gauntlet: "претенденти срещу останалите", knockout: "на отпадане", groups: "групи", swiss: "швейцарска система", ladder: "стълбица", single: "една партия",
+  // tie-breaks
+  points: "точки", wins: "победи", "match-points": "точки от срещи", "head-to-head": "пряка среща", "sonneborn-berger": "Зонеборн–Бергер", buchholz: "Бухолц", "median-buchholz": "среден Бухолц",
+  "fewest-faults": "най-малко грешки", "time-used": "използвано време", lot: "жребий",
+  void: "анулирана", forfeit: "служебно", open: "играе се", "to come": "предстои", vacant: "празно", bye: "почива", walkover: "служебно", decided: "решена",
+  // states of a contest and of a bot
+  paused: "на пауза", draining: "спира плавно", closed: "затворено", playing: "играе", free: "свободен", away: "несвързан", gone: "отсъства", probation: "изпитателен срок", kicked: "отстранен", withdrawn: "оттеглен", validation: "непроверен",
+  "never-connected": "не се е свързвал", "no-version": "без версия",
+  // kinds of faults
+  timeout: "изтекло време", illegal: "непозволен ход", malformed: "неразбираем ред", flood: "непоискани редове", "out-of-turn": "не на ход", disconnect: "прекъсната връзка", "never-ready": "без READY", quit: "отказ", resource: "ограничение",
+  // who gave an order without a name, and orders
+  organiser: "организаторът",
+  pause: "пауза", resume: "продължаване", drain: "плавно спиране", abort: "прекратяване", extend: "удължаване", kick: "отстраняване на", lift: "прощаване на", validate: "проверка на", replay: "повторение на", "void-worker": "анулиране на игрите на машината", add: "добавяне на", remove: "оттегляне на", token: "нов ключ за", invite: "покана за", register: "регистрация на",
+};
+
+/** Texts of the server with {} for each value; a value that is such a text itself is translated too. */
+export const SERVER = {
+  // documents and streams
+  "no contest {}": "няма състезание {}", "contest {} draws no rounds": "състезание {} няма кръгове", "contest {} has no games of chunk {}": "състезание {} няма част {} от партиите",
+  "contest {} has no games of chunk {} in its schedule": "състезание {} няма част {} от програмата", "no chunk {}": "няма част {}",
+  "the chain of contest {} is published when the contest is over": "веригата на състезание {} се публикува след края му", "no game {} with a result in contest {}": "няма завършила партия {} в състезание {}",
+  "no game {} is running": "няма текуща партия {}", "this server shows no running games": "този сървър не показва текущи партии", "too many viewers; try later": "твърде много зрители; опитайте по-късно",
+  "too many requests from this address": "твърде много заявки от този адрес", "this server is not {}; use its address, or name it in server.web_names": "този сървър не е {}; използвайте адреса му или го добавете в server.web_names",
+  "a request may have {} bytes at most": "заявката може да има най-много {} байта", "this server has no numpy, which ratings need: it lacks the extra [ratings]": "на сървъра липсва numpy, нужна за рейтингите: допълнението [ratings]",
+  "no answer from {} within {} s": "няма отговор от {} в срок от {} s", "no answer within {} s": "няма отговор в срок от {} s", "the server has ended": "сървърът е спрян", "the contest has not begun yet: the database is being opened": "състезанието още не е започнало: базата данни се отваря",
+  "say which contest; there are: {}": "посочете състезание; има: {}", "no contest {} here; there are: {}": "тук няма състезание {}; има: {}", "the contest is over: {}": "състезанието свърши: {}",
+  "contest {} has no bot {}": "състезание {} няма бот {}", "no bot {}": "няма бот {}", "no place {}": "няма място {}",
+  // rounds of a format
+  "final": "финал", "semi-finals": "полуфинали", "quarter-finals": "четвъртфинали", "last {}": "кръг на {}", "group {}": "група {}", "round {}": "кръг {}", "levels of the bracket passed": "изиграни нива на схемата",
+  "points of the rounds: 1 for a pairing won or a bye, 1/2 for a tied one": "точки от кръговете: 1 за спечелена среща или почивка, 1/2 за равна",
+  "1 for a place in the bracket and 1 for each of its levels passed; without one the share of the points of the group": "1 за място в схемата и 1 за всяко минато ниво; без място делът от точките на групата",
+  // running games of another server
+  "cannot be reached: {}": "не може да се достигне: {}", "the connection is lost: {}": "връзката прекъсна: {}", "the server closed the connection": "сървърът затвори връзката", "the contest is over there ({})": "състезанието там свърши ({})",
+  "Connection refused": "връзката е отказана",
+  // whom a contest waits for
+  "never connected": "не се е свързвал", "no version yet": "още няма версия", "not connected since the server started": "не се е свързвал от старта на сървъра", "last seen {} UTC": "за последно в {} UTC",
+  "kicked by the organiser, {}": "отстранен от организатора, {}", "on probation: paired no more after {}, {}": "с изпитателен срок: без партии след {}, {}", "until `arena admin lift {}`": "до `arena admin lift {}`",
+  "{} faulty game": "{} партия с грешка", "{} faulty games": "{} партии с грешка", "not validated: its validation game had a fault; {}": "непроверен: пробната му партия имаше грешка; {}",
+  "it plays another when it connects again, or by `arena admin validate {}`": "играе друга, като се свърже пак, или с `arena admin validate {}`",
+  // faults
+  "{} at ply {}; {}": "{} на ход {}; {}", "{} before the first ply; {}": "{} преди първия ход; {}", "the seat loses the game": "той губи партията", "the referee plays {} for it until the game ends": "съдията играе {} вместо него до края",
+  "{} used up its clock": "{} изчерпа времето си", "{} sent an illegal move": "{} изпрати непозволен ход", "{} sent an illegal move {}": "{} изпрати непозволен ход {}", "{} sent a line that cannot be parsed": "{} изпрати неразбираем ред", "{} sent a line that cannot be parsed, {}": "{} изпрати неразбираем ред, {}",
+  "{} sent too many unasked lines": "{} изпрати твърде много непоискани редове", "{} moved out of turn too often": "{} твърде често игра, без да е на ход", "{} was not connected and did not come back in time": "{} не беше свързан и не се върна навреме",
+  "{} did not send READY in time": "{} не изпрати READY навреме", "{} sent QUIT": "{} изпрати QUIT", "{} was stopped by a limit of its container": "{} беше спрян от ограничение на контейнера си", "{} was stopped by a limit of its container, {}": "{} беше спрян от ограничение на контейнера си, {}",
+  // orders and registrations
+  "a wrong token, or none": "грешен ключ или никакъв", "too many wrong tokens from this address": "твърде много грешни ключове от този адрес", "expected {}, texts of one line": "очаква се {}, текстове от един ред", "expected {}": "очаква се {}",
+  "no page to register on is served: see server.web": "няма страница за регистрация: вижте server.web", "extend: expected a number of games up to {}, got {}": "extend: очаква се брой партии до {}, получено {}", "invite needs a code": "invite иска код",
+  "invite: expected the name of an author, got {}": "invite: очаква се име на автор, получено {}", "there are {} open invitations already": "вече има {} отворени покани", "no bot of this contest is called {}": "в състезанието няма бот {}",
+  "no game {} is running or void; the result of any other stands": "партия {} нито тече, нито е анулирана; резултатите на другите остават", "the commands are {}, not {}": "командите са {}, а не {}", "{} needs the token of {}": "{} иска ключа на {}",
+  "{} has left the contest; arena admin add {} brings it back": "{} напусна състезанието; arena admin add {} го връща", "{} is a bot of this contest already": "{} вече е бот в състезанието", "{}: the workers of this contest have no program of it": "{}: работниците на състезанието нямат негова програма",
+  "this server keeps no logs of bots: see server.bot_logs": "сървърът не пази дневници на ботове: вижте server.bot_logs", "this link has been used already, has expired, or is not complete": "връзката вече е използвана, изтекла е или не е цяла", "a page of another server asked for this": "поиска го страница от друг сървър",
+  "too many registrations from this address; try again in a minute": "твърде много регистрации от този адрес; опитайте след минута",
+  'contest.format: "{}" takes no late entrants': 'contest.format: "{}" не приема закъснели', 'contest.format: "{}" takes no late entrants: who meets whom is fixed': 'contest.format: "{}" не приема закъснели: кой с кого играе е решено', 'contest.format: "{}" cannot be extended': 'contest.format: "{}" не може да се удължи',
+  "expected {} games, got {}": "очакват се {} партии, получени {}", "a multiple of {}": "кратно на {}", "a number above 0": "повече от 0", "contest.format: the last round has been drawn": "contest.format: последният кръг е изтеглен",
+  "expected 1 to {} rounds more, as no two bots meet twice, got {}": "очакват се от 1 до {} кръга още, защото никои два бота не се срещат пак, получени {}", "contest.games: this ladder is open, and has no number of games to extend": "contest.games: тази стълбица е без край и няма брой партии за удължаване",
+  "the contest ends early: it is certain who is first (contest.stop)": "състезанието свършва предсрочно: сигурно е кой е пръв (contest.stop)",
+  "no place for it: {} connections are {} slots of bots and {} for clients that log in or watch; raise server.max_connections": "няма място за него: {} връзки са {} места на ботове и {} за влизащи и зрители; увеличете server.max_connections",
+  "no place for it: submissions.late is {}": "няма място за него: submissions.late е {}",
+  "no worker plays games of this contest: it has no --on": "никой работник не играе партии на това състезание: то няма --on",
+  // games of visitors
+  "a move is a word of ASCII characters": "ходът е дума от знаци ASCII", "a page of another server asked for this game": "партията е поискана от страница на друг сървър", "another player is called {}: choose another name": "друг играч се казва {}: изберете друго име",
+  "expected a seat from 1 to {}, got {}": "очаква се място от 1 до {}, получено {}", "expected as your name {}, got {}": "за име се очаква {}, получено {}", "expected {} as a {}, got {}": "очаква се {} като {}, получено {}", "it is not your turn": "не сте на ход", "no engine {} for {}; there are: {}": "няма програма {} за {}; има: {}",
+  "every player has left": "всички играчи си тръгнаха", "the game was ended after {} hours": "партията беше прекратена след {} часа", "no page showed this seat": "никоя страница не показваше това място", "a player has not come": "един от играчите не дойде",
+  "another game has taken its place, because none of its links was used": "друга партия зае мястото ѝ, защото никоя от връзките ѝ не беше използвана",
+  "no game waits for you": "няма партия, която ви чака", "no game {}; there are: {}": "няма игра {}; има: {}", "no move can be taken back in this game": "в тази партия ход не се връща", "the engines cannot be listed: it takes too long": "програмите не могат да се изброят: отнема твърде дълго", "the engines cannot be listed: {}": "програмите не могат да се изброят: {}",
+  "the referee cannot be reached: {}": "съдията не може да се достигне: {}", "the connection to the referee is lost: {}": "връзката със съдията прекъсна: {}",
+  "the game cannot be played: {}": "партията не може да се изиграе: {}", "the pages were too slow for the games, and begin again": "страниците не смогнаха с партиите и започват отначало",
+  "the referee cannot be reached now": "съдията не може да се достигне сега", "there is a rematch after a game that was started here": "реванш има след партия, започната тук", "this server starts no games": "този сървър не започва партии", "too many games from this address; try again in a minute": "твърде много партии от този адрес; опитайте след минута",
+  "too many wrong links from this address": "твърде много грешни връзки от този адрес", "you have not moved yet": "още не сте играли", "{} games {}are being played here, as many as may be; try later": "тук се играят {} партии {}, повече не може; опитайте по-късно", "{} moves have been taken back, as many as may be": "върнати са {} хода, повече не може",
+};
+
+/** Texts of positions: labels, and the words for who does not see the board. */
+export const BOARD = {
+  "take {}": "вземи {}", "{} of {} coins are left; the last one loses.": "остават {} от {} монети; последната губи.", "Disc: {} on top, sum {}, {} wins.": "Диск: горе е {}, сборът е {}, {} печели.",
+};
+
+/** Texts of the check of a record and of its parser. */
+export const CHECK = {
+  "{}: {}: expected {}, found {}": "{}: {}: очаква се {}, намерено {}", "{}: expected {}, found {}": "{}: очаква се {}, намерено {}", "the check failed: {}": "проверката се провали: {}",
+  // where
+  "start": "начало", "end": "край", "ply {}": "ход {}", "note of ply {}": "бележка за ход {}", "list of the contest": "списък на състезанието", "head of the chain": "глава на веригата", "place {} of the chain": "място {} във веригата",
+  // what
+  "board": "дъска", "ply": "ход", "sequence": "поредица", "commit": "отпечатък на раздаването", "seat": "играч", "move": "ход", "plies": "ходове", "points": "точки", "total": "сбор", "totals": "сборове", "names": "имена", "faults": "грешки", "fault": "грешка",
+  "contest": "състезание", "game_id": "партия", "clock": "часовник", "time": "време", "credit": "опрощение", "lag": "закъснение", "zombie": "зомби", "final position": "последна позиция", "seat of fault {}": "играч на грешката {}", "ply of fault {}": "ход на грешката {}",
+  "time of a zombie": "време на зомби", "lag and credit of a zombie": "закъснение и опрощение на зомби", "move of a zombie": "ход на зомби", "time on which the flag fell": "време, при което падна флагът", "time without a fault": "време без грешка",
+  // what was expected, what was found
+  "a record of digest {}": "запис с отпечатък {}", "{} or later": "{} или по-късно", "{} or more": "{} или повече", "one of {}": "едно от {}", "{} to {}": "от {} до {}", "a legal move": "позволен ход", "none after the end ({})": "без ходове след края ({})",
+  "none after a forfeit": "без ходове след служебна загуба", "at most {}": "най-много {}", "more than {}": "повече от {}", "move {}": "ход {}", "void (the game is not over)": "анулирана (играта не е свършила)",
+  // a file that is no record
+  "not a record: {}": "не е запис: {}", "damaged record: {}": "повреден запис: {}", "not a record, or a damaged one: its bytes do not match its SHA-256 digest": "не е запис или е повреден: байтовете му не отговарят на отпечатъка SHA-256", "expected a map": "очаква се речник", "it ends too early": "свършва твърде рано",
+  "a number beyond 53 bits": "число над 53 бита", "nested too deeply": "твърде дълбоко вложен", "unexpected byte {}": "неочакван байт {}", "bytes behind its end": "байтове след края му", "expected an object": "очаква се обект", "format {}; this page reads format {}": "формат {}; страницата чете формат {}",
+  "{} is not a whole number": "{} не е цяло число", "{} is not a text": "{} не е текст", "names are not texts": "имената не са текстове", "options are not texts": "опциите не са текстове", "totals are not one whole number per seat": "сборовете не са по едно цяло число на играч",
+  "plies are not a list": "ходовете не са списък", "faults are not a list": "грешките не са списък", "ply {}: seat {}": "ход {}: играч {}", "fault {}": "грешка {}", "infos are not notes": "бележките не са бележки", "usage is not that of seats": "използваното не е на играчи",
+  "scenes are not positions for the start and for plies": "сцените не са позиции на началото и на ходовете",
+  // rules
+  "no rules for the game {} here": "тук няма правила на играта {}", "a board is five rows of five cells joined by '/', not {}": "дъската е пет реда по пет клетки, разделени с '/', а не {}", "a cell is '.' or a colour from 1 to {}, not {}": "клетката е '.' или цвят от 1 до {}, а не {}",
+  "a picture hangs over an empty cell in column {}": "картинка виси над празна клетка в колона {}", "insertion: {} is a whole number from {} to {}, not {}": "insertion: {} е цяло число от {} до {}, а не {}", "insertion: start is one of {}, not {}": "insertion: start е едно от {}, а не {}",
+  "insertion: give either start or board, not both": "insertion: или start, или board, не и двете", "a start board has no run of three or more of one colour: {}": "в началната дъска няма три или повече еднакви картинки в редица: {}", "a game of {} plies has no more pictures, and here are {}": "партия от {} хода няма повече картинки, а тук са {}",
+  "a picture is a colour from 1 to {}, not {}": "картинката е цвят от 1 до {}, а не {}", "the game is over: all {} plies are played": "играта свърши: всички {} хода са изиграни", "a move of insertion is a number from {} to {}, not {}": "ходът в insertion е число от {} до {}, а не {}", "the picture of ply {} is not known": "картинката на ход {} не е известна",
+  "Its file has no positions, and this page has no rules of {}. Open what “arena replay GAME --html FILE” or “--json” has written.": "Във файла няма позиции, а тази страница няма правилата на {}. Отворете това, което е записала “arena replay GAME --html FILE” или “--json”.",
+};
