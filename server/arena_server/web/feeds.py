@@ -93,6 +93,10 @@ class TranscriptFeed:
         return changed
 
 
+class _OtherContestsError(FeedError):
+    """A server plays, but not the contest that is wanted."""
+
+
 class GameServer(NamedTuple):
     """A server elsewhere: how errors call it, and what opens a connection to it or raises OSError."""
 
@@ -112,18 +116,21 @@ class SocketFeed:
         self._begun = False
 
     async def batches(self) -> AsyncGenerator[Sequence[GameSource], None]:
-        problems = []
+        problems: list[str] = []
         self._begun = False
         for server in self._servers:
             try:
                 async with aclosing(self._watch(server)) as batches:
                     async for batch in batches:
                         yield batch
+            except _OtherContestsError:
+                continue  # another server plays it, and may be the one that cannot be reached
             except FeedError as error:
                 if self._begun:
                     raise FeedError(f"{server.name}: {error}") from None
                 problems.append(f"{server.name}: {error}")
-        raise FeedError("; ".join(problems))
+        names = ", ".join(server.name for server in self._servers)
+        raise FeedError("; ".join(problems) or f"no server plays this contest now ({names})")
 
     async def _watch(self, server: GameServer) -> AsyncGenerator[list[GameSource], None]:
         """The batches of one server. Raises FeedError."""
@@ -190,6 +197,8 @@ class SocketFeed:
             case b"PONG" if not self._begun:
                 self._begun = True
                 return True
+            case b"ERROR" if rest.startswith(b"contest "):
+                raise _OtherContestsError
             case b"ERROR":
                 raise FeedError(rest.decode("latin-1"))
             case b"BYE":

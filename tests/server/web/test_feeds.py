@@ -282,6 +282,10 @@ class TestSocketFeed:
         assert found == [["Game", "State", "Next"]]
         assert error == "S2: the server closed the connection"
 
+    async def test_servers_of_other_contests(self) -> None:
+        others = Server(b"ERROR contest there are: monday"), Server(b"ERROR contest there are: sunday")
+        assert await self.read(*others) == ([], "no server plays this contest now (S1, S2)")
+
     async def test_no_server_has_it(self) -> None:
         feed = SocketFeed([GameServer("a:1", refuse), GameServer("b:2", refuse)], "friday")
         with pytest.raises(FeedError) as raised:

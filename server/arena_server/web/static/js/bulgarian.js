@@ -153,7 +153,7 @@ export const SERVER = {
   "points of the rounds: 1 for a pairing won or a bye, 1/2 for a tied one": "точки от кръговете: 1 за спечелена среща или почивка, 1/2 за равна",
   "1 for a place in the bracket and 1 for each of its levels passed; without one the share of the points of the group": "1 за място в схемата и 1 за всяко минато ниво; без място делът от точките на групата",
   // running games of another server
-  "cannot be reached: {}": "не може да се достигне: {}", "the connection is lost: {}": "връзката прекъсна: {}", "the server closed the connection": "сървърът затвори връзката", "the contest is over there ({})": "състезанието там свърши ({})",
+  "cannot be reached: {}": "не може да се достигне: {}", "the connection is lost: {}": "връзката прекъсна: {}", "no server plays this contest now ({})": "никой сървър не играе това състезание сега ({})", "the server closed the connection": "сървърът затвори връзката", "the contest is over there ({})": "състезанието там свърши ({})",
   "Connection refused": "връзката е отказана",
   // whom a contest waits for
   "never connected": "не се е свързвал", "no version yet": "още няма версия", "not connected since the server started": "не се е свързвал от старта на сървъра", "last seen {} UTC": "за последно в {} UTC",
