@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import signal
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -61,7 +62,6 @@ def pytest_collection() -> Generator[None, object, object]:
     try:
         return (yield)
     finally:
-        gc.collect()
         gc.freeze()
         gc.enable()
 
@@ -77,12 +77,14 @@ def group(items: list[pytest.Item]) -> None:
     most four of them run at once, whatever the number of workers. The others of a file are a group, so that
     what a fixture or a cache has for them is made once.
     """
+    names: dict[Path, tuple[str, str]] = {}
     for item in items:
-        file = item.path.relative_to(item.config.rootpath)
-        real = item.get_closest_marker("real")
-        name = next((f"real-{root}" for root in REAL_GROUPS if file.is_relative_to(root)), "real")
-        name = name if real else str(file)
-        item.add_marker(pytest.mark.xdist_group(name))
+        if item.path not in names:
+            file = item.path.relative_to(item.config.rootpath)
+            real = next((f"real-{root}" for root in REAL_GROUPS if file.is_relative_to(root)), "real")
+            names[item.path] = real, str(file)
+        real, own = names[item.path]
+        item.add_marker(pytest.mark.xdist_group(real if item.get_closest_marker("real") else own))
 
 
 @pytest.hookimpl(optionalhook=True)

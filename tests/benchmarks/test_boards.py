@@ -25,7 +25,7 @@ def cells(planes: tuple[int, int, int]) -> list[int]:
     return found
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 @given(PLIES)
 def test_bytes_and_rows_follow_the_rules_ply_by_ply(plies: list[tuple[int, int]]) -> None:
     planes = (0, 0, 0)

@@ -22,7 +22,7 @@ def test_the_score_is_that_of_the_tests() -> None:
     assert page.part("score") == page.score(), AGAIN
 
 
-#: Their process is started for each case and takes most of the time: every fourth case, in the soak run all.
+#: Their process is started for each case and takes most of the time: every eighth case, in the soak run all.
 SLOW_TO_START = ("java", "javascript")
 
 
@@ -32,7 +32,7 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Future[list[C
     with ThreadPoolExecutor(len(page.COLUMNS)) as threads:
         return {
             column: threads.submit(
-                page.check, column, tmp_path_factory.mktemp(column), 4 if column in SLOW_TO_START else 1
+                page.check, column, tmp_path_factory.mktemp(column), 8 if column in SLOW_TO_START else 1
             )
             for column in page.COLUMNS
         }

@@ -246,11 +246,16 @@ VIOLATIONS = {
     "read": {},
     "sigterm": {},
 }
+#: Of these `launch/test_containers.py` has what the bot sees, and others here end in the same way.
+ALONE = ("fork", "tmp", "scan", "read")
 
 
 @real_engine
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", VIOLATIONS)
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=pytest.mark.soak if kind in ALONE else ()) for kind in VIOLATIONS],
+)
 def test_what_a_violation_costs_a_bot_of_a_contest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:

@@ -109,7 +109,6 @@ class TestPage:
         ("options", "accept", "terminal"),
         [
             (("--keep-page",), "*/*", False),
-            (("--keep-page",), "*/*", True),
             ((), "text/html,*/*;q=0.8", True),
         ],
     )

@@ -223,7 +223,7 @@ def test_a_round_robin_of_players() -> None:
         assert faulty == ({"illegal"} if "bot3" in record.names else set())
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=24, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.frozensets(st.integers(1, 700), max_size=12))
 def test_cut_connections_change_no_result(cuts: frozenset[int]) -> None:
     """After every cut the seat is resumed, and every game ends as without cuts."""

@@ -32,7 +32,8 @@ def crowd(seed: int) -> Worlds:
     return Worlds(seed, plans(3 * seed, 3), replace(ROUGH, stall_one_in=600), orders(seeded(seed)))
 
 
-@pytest.mark.parametrize("seed", range(1, 9))
+#: That of 3 takes as long as all others.
+@pytest.mark.parametrize("seed", [1, 2, 4, 5, 6, 7, 8, pytest.param(3, marks=pytest.mark.soak)])
 def test_every_contest_plays_to_its_end(seed: int) -> None:
     world = crowd(seed)
     world.run(LIMIT)

@@ -14,7 +14,7 @@ from arena_server.core.config import ContestConfig
 from arena_server.core.journal import Separated, fact_of
 from arena_server.store.journal import unpack
 
-GAMES = 8
+GAMES = 6
 TOTAL = 15 * GAMES
 CONFIG = ContestConfig(
     name="early", seed=5, options={"plies": 2}, games_per_pair=GAMES, scoring="wins", stop="top:1"
@@ -97,7 +97,7 @@ def test_it_ends_early_as_finished() -> None:
 
 def test_killed_at_boundaries_it_decides_once() -> None:
     _, boundaries, _ = play()
-    for at in range(1, boundaries, 61):
+    for at in range(1, boundaries, 45):
         world, _, _ = play(at, power=at % 2 == 0)
         assert world.server.crashes == 1
         check(world)

@@ -260,7 +260,7 @@ def test_a_game_that_was_broken_off_is_stored_by_the_next_server() -> None:
     assert after.records["g1"].end == "void"
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10**6), games=st.integers(1, 3))
 def test_whatever_workers_do_each_game_counts_once_as_without_them(seed: int, games: int) -> None:
     rng = Random(seed)

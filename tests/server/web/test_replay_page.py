@@ -26,11 +26,11 @@ from arena_server.web.scenes import IN_PAGES, record_scenes
 from arena_server.web.security import PageHeaders
 from arena_server.web.site import Pages
 
-from .browser import DESKTOP, PHONE, Watched
+from .browser import DESKTOP, PHONE, Watched, watched
 from .running import running
 
 if TYPE_CHECKING:
-    from playwright.sync_api import FloatRect, Page, ViewportSize
+    from playwright.sync_api import Browser, FloatRect, Page, ViewportSize
 
 pytestmark = pytest.mark.real
 
@@ -57,6 +57,19 @@ def site() -> Iterator[str]:
         lambda: application(Pages(["replay"], ["replay"]).routes(), [Middleware(PageHeaders)]), 64
     ) as server:
         yield f"http://{server.address}"
+
+
+@pytest.fixture(scope="module")
+def kept(browser: Browser) -> Iterator[Watched]:
+    pages = Watched(browser)
+    yield pages
+    pages.close()
+
+
+@pytest.fixture
+def pages(kept: Watched) -> Iterator[Watched]:
+    yield kept
+    kept.keep()
 
 
 def drop(page: Page, data: bytes, name: str = "game.record") -> None:
@@ -422,7 +435,8 @@ def test_one_file_plays_without_a_server(pages: Watched, tmp_path: Path) -> None
     pages.shoot(page, "replay-share")
 
 
-def test_the_page_is_light(pages: Watched, site: str) -> None:
-    page = show(pages, site, RECORD)
-    assert 10_000 < pages.bytes < 150_000
-    page.wait_for_function("performance.getEntriesByName('first-contentful-paint')[0]?.startTime > 0")
+def test_the_page_is_light(browser: Browser, site: str) -> None:
+    with watched(browser) as pages:
+        page = show(pages, site, RECORD)
+        assert 10_000 < pages.bytes < 150_000
+        page.wait_for_function("performance.getEntriesByName('first-contentful-paint')[0]?.startTime > 0")
