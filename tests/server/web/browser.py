@@ -86,6 +86,8 @@ SHOWN_TEXTS = """
   return found;
 })()
 """
+#: The ends of a digest, as the page names the head of a chain; letters among them are no words.
+SHORT_DIGEST = "[0-9a-f]{8}…[0-9a-f]{8}"
 #: Units, keys, commands and the names of games; they are the same in all languages.
 NOT_WORDS = (
     *(
@@ -228,10 +230,11 @@ class Watched:
 
     def check_language(self, page: Page, *names: str) -> None:
         """Hold that a page in Bulgarian shows no other word in Latin letters than code, units and `names`."""
-        known = re.compile("|".join(map(re.escape, sorted((*NOT_WORDS, *names), key=len, reverse=True))))
+        words = map(re.escape, sorted((*NOT_WORDS, *names), key=len, reverse=True))
+        known = re.compile("|".join([SHORT_DIGEST, *words]))
         for text in page.evaluate(SHOWN_TEXTS):
-            if words := re.findall(r"[A-Za-z]{2,}", known.sub(" ", text)):
-                self.complaints.append(f"not Bulgarian, on {page.url}: {words} in {text!r:.120}")
+            if found := re.findall(r"[A-Za-z]{2,}", known.sub(" ", text)):
+                self.complaints.append(f"not Bulgarian, on {page.url}: {found} in {text!r:.120}")
 
     def close(self) -> None:
         """Close all pages; what they complain of afterwards does not count."""
