@@ -140,8 +140,11 @@ class Child:
 
     def terminate(self) -> None:
         """Send SIGTERM to it, but not to its children."""
-        with suppress(ProcessLookupError):
-            self.process.terminate()
+        # Not `process.terminate()`: it would wait for a child that has just ended, which the loop's watcher
+        # then reports as unknown, and with a wrong status.
+        if self.process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.process.pid, signal.SIGTERM)
 
     async def end(self, grace: float = GRACE_S) -> int:
         """Send SIGTERM, and after `grace` seconds SIGKILL to its whole session; return its exit status."""

@@ -208,7 +208,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     """End a process and all of its session: it may have started others."""
     if process.returncode is None:
         with suppress(ProcessLookupError):
-            process.terminate()
+            os.kill(process.pid, signal.SIGTERM)
         with suppress(TimeoutError):
             await asyncio.wait_for(process.wait(), GRACE_S)
     with suppress(ProcessLookupError, PermissionError):

@@ -210,6 +210,8 @@ async def _pass_reports(
                     bots.contest_over()
                     listener.page_kept()
                 case {"done": _} as progress:
+                    if progress.get("ended") is not None:  # bots end by their BYE; none is started again
+                        bots.contest_over()
                     listener.report(progress)
     status = await server.wait()
     bots.contest_over()

@@ -15,6 +15,7 @@ from arena_server.launch.process import TRACE_LINES, Child
 pytestmark = [pytest.mark.asyncio, pytest.mark.real]
 
 PATIENCE_S = 60.0
+UP = "print('up', flush=True)"
 
 
 async def test_only_the_end_of_the_output_is_kept() -> None:
@@ -184,3 +185,12 @@ async def test_who_prints_without_end_has_to_wait(monkeypatch: pytest.MonkeyPatc
         while child.last_lines(1) != ["the end"]:
             await waited.get()
     await child.end()
+
+
+async def test_the_loop_alone_waits_for_a_child(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who polls it takes its status away from the watcher of the loop, which then says 255."""
+    child = await Child.start([sys.executable, "-c", f"import signal; {UP}; signal.pause()"], {}, split=True)
+    assert child.process.stdout is not None
+    await child.process.stdout.readline()
+    monkeypatch.setattr("subprocess.Popen.poll", lambda _: pytest.fail("it was polled"))
+    assert await child.end() == -signal.SIGTERM

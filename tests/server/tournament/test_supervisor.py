@@ -223,6 +223,23 @@ async def test_a_bot_that_crashes_after_its_log_in_is_started_again(
     ]
 
 
+async def test_a_bot_that_ends_after_the_contest_is_not_started_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The server says that the contest is over, and ends a while after the bot."""
+    monkeypatch.setattr(restarts, "RESTARTS_S", (0.0,))
+    monkeypatch.setattr(restarts, "REPORT_S", 0.0)
+    os.mkfifo(tmp_path / "over")
+    bot = python("b", f"open({str(tmp_path / 'over')!r}).read()")
+    recorder = Recorder()
+    code = (
+        'print(\'listening on 127.0.0.1:1\\n{"login": "b", "slot": 1}\\n{"done": 1, "ended": "finished"}\', '
+        f"flush=True); open({str(tmp_path / 'over')!r}, 'w').close(); import time; time.sleep(0.3)"
+    )
+    assert await run_it(server(code, [bot]), recorder)
+    assert (len(recorder.reports), recorder.said) == (1, [])
+
+
 @pytest.mark.parametrize(("host", "reached"), [("0.0.0.0", "127.0.0.1"), ("[::]", "::1"), ("[::1]", "::1")])
 async def test_a_server_that_listens_everywhere_is_reached_here(
     host: str, reached: str, tmp_path: Path
