@@ -56,9 +56,6 @@ from arena_protocol.games.insertion.rules import play
 #: the rest; from CERTAIN_RATE on the prediction is taken for certain (benchmarks/rivals: docs/engines.md).
 PLAN_RATE = 0.5
 CERTAIN_RATE = 0.8
-#: Of a set of replies the confidence is also at most what the replies played were worth to me, as a share of
-#: what the set promised, both beyond the worst reply; below this share the worst case is searched.
-PLAN_SHARE = 0.4
 #: Below this hit rate of the best model the opponent is taken to play by chance.
 CHANCE_RATE = 0.25
 #: Plies of a plan against chance.
@@ -273,10 +270,8 @@ class Master(InsertionEngine):
             if models.best_rate < CHANCE_RATE:
                 return CHANCE
             sure = models.confidence
-            share = self._tracker.replies.share if models.best.order == ALL else 1.0
-            if sure < PLAN_RATE or share < PLAN_SHARE:
+            if sure < PLAN_RATE:
                 return None
-            sure = min(sure, share)
             return models.best._replace(confidence=CERTAIN if sure > CERTAIN_RATE else int(CERTAIN * sure))
         return OpponentModel(OWN_MODEL if self.values["model"] == OWN_POINTS else SPOILING_MODEL, 5)
 

@@ -20,13 +20,7 @@ from typing import Any, NamedTuple
 
 from arena_engines.engine import EngineError, Parameter
 from arena_engines.insertion.master.fitting import is_fitted
-from arena_engines.insertion.master.opponent import (
-    MODELS,
-    NO_REPLIES,
-    OpponentModel,
-    ReplyWorth,
-    Score,
-)
+from arena_engines.insertion.master.opponent import MODELS, OpponentModel, Score
 
 logger = logging.getLogger(__name__)
 
@@ -55,11 +49,10 @@ class MemoryParameter(Parameter):
 
 
 class Known(NamedTuple):
-    """An opponent: the games played against it; each model's score and its replies' worth after the last."""
+    """An opponent: the games played against it, and the score of each model after the last of them."""
 
     games: int
     scores: Mapping[OpponentModel, Score]
-    replies: ReplyWorth = NO_REPLIES
 
 
 NEW = Known(0, {})
@@ -80,10 +73,8 @@ class OpponentMemory:
         """Return what is known of an opponent; an empty name is that of an unknown one."""
         return self._known.get(name, NEW) if self._enabled else NEW
 
-    def keep(
-        self, name: str, scores: Mapping[OpponentModel, Score], replies: ReplyWorth = NO_REPLIES
-    ) -> None:
-        """Keep the scores of the models and the worth of the replies after a game.
+    def keep(self, name: str, scores: Mapping[OpponentModel, Score]) -> None:
+        """Keep the scores of the models after a game.
 
         A file that cannot be written is a warning, not the end of the bot.
         """
@@ -91,7 +82,7 @@ class OpponentMemory:
             return
         games = self.recall(name).games + 1
         self._known.pop(name, None)
-        self._known[name] = Known(games, scores, replies)
+        self._known[name] = Known(games, scores)
         while len(self._known) > MOST_NAMES:
             del self._known[next(iter(self._known))]
         if self._path is not None:
@@ -106,7 +97,6 @@ def write(path: Path, known: Mapping[str, Known]) -> None:
     opponents = {
         name: {
             "games": each.games,
-            "replies": [round(value, 4) for value in each.replies],
             "models": [
                 [model.view, model.depth, model.order, *(round(value, 4) for value in score)]
                 for model, score in each.scores.items()
@@ -153,8 +143,4 @@ def _known(data: Any) -> Known:
         raise ValueError(model)
     if type(games) is not int or games < 1:
         raise ValueError(games)
-    # A file of an earlier version has no replies.
-    replies = ReplyWorth(*map(float, data.get("replies", NO_REPLIES)))
-    if not (0 < replies.predicted <= MOST_MOVES and 0 <= replies.played <= MOST_MOVES):
-        raise ValueError(replies)
-    return Known(games, scores, replies)
+    return Known(games, scores)

@@ -153,37 +153,6 @@ def unseen(model: OpponentModel) -> Score:
 NO_SCORES: Mapping[OpponentModel, Score] = MappingProxyType({})
 
 
-class ReplyWorth(NamedTuple):
-    """What replies were worth to me beyond the worst: faded sums, in cells, of those predicted and played.
-
-    A set that the opponent keeps to is no use if it plays what is bad for me among its members, and a wrong
-    prediction does no harm if the reply played is as good for me: the hit rate tells neither.
-    """
-
-    predicted: float
-    played: float
-
-    @property
-    def share(self) -> float:
-        """What the replies played were worth, 0 as the worst ones, 1 as the predicted ones."""
-        return self.played / self.predicted
-
-    def after(self, predicted: float, played: float) -> ReplyWorth:
-        """Return the sums after one more reply; both >= 0."""
-        return ReplyWorth(FADING * self.predicted + predicted, FADING * self.played + played)
-
-    def carried(self) -> ReplyWorth:
-        """Return the sums as they count in the next game."""
-        weight = min(1.0, CARRIED_CELLS / self.predicted)
-        return ReplyWorth(weight * self.predicted, weight * self.played)
-
-
-#: Each game begins with this: the replies were the predicted ones, worth as much as about seven are;
-NO_REPLIES = ReplyWorth(4.0, 4.0)
-#: and what is known from earlier games counts as at most this many cells.
-CARRIED_CELLS = 8.0
-
-
 class OpponentModels:
     """The hit rate of every model over one game."""
 

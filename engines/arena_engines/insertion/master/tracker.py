@@ -11,7 +11,7 @@ from arena_engines.insertion.fixed_depth import InsertionPosition, task_of, zomb
 from arena_engines.insertion.master.fitting import ORDERS, SeenMove, Shares, WeightFit
 from arena_engines.insertion.master.memory import NEW, NO, OpponentMemory
 from arena_engines.insertion.master.opponent import MODELS, OpponentModel, OpponentModels
-from arena_engines.insertion.master.search import ALL, FIRST
+from arena_engines.insertion.master.search import ALL
 from arena_engines.insertion.master.workspace import (
     CELL,
     GRID,
@@ -40,8 +40,6 @@ from arena_protocol.games.insertion.rules import MOVES, play
 #: pictures that are used ahead.
 LAST_PLY = 200
 HORIZON = 40
-#: Plies of the searches that weigh a reply, the reply included.
-WEIGHED_PLIES = 4
 
 #: Values of cells in play: a cell is worth its points less what leaving it would have earned later, so the
 #: others' cells and those pushed off count against me. Against champion in 8 deals at 10 ms a move, own
@@ -61,9 +59,8 @@ class GameTracker:
 
     planes: the board; ply: its number within the views; known: visible pictures, at most HORIZON;
     lookahead: the game's number of visible pictures; alone: all others are zombies; models: scored by all
-    moves seen (two seats only), from `known_before` of the `opponent` on; replies: what they were worth;
-    fitted: the one among the models whose weights follow the moves; randoms: one for each workspace, the same
-    at the start of every game.
+    moves seen (two seats only), from `known_before` of the `opponent` on; fitted: the one among them whose
+    weights follow the moves; randoms: one for each workspace, the same at the start of every game.
     """
 
     def __init__(
@@ -92,7 +89,7 @@ class GameTracker:
     def keep(self) -> None:
         """Remember the opponent of a game that has ended."""
         if self.opponent and self._moves:
-            self._memory.keep(self.opponent, self.models.scores, self.replies)
+            self._memory.keep(self.opponent, self.models.scores)
         self.opponent = ""
 
     def _restart(self, start: str, planes: Planes, opponent: str) -> None:
@@ -101,7 +98,6 @@ class GameTracker:
         self.opponent = opponent
         self.known_before = self._memory.recall(opponent)
         self.models.restart(self.known_before.scores)
-        self.replies = self.known_before.replies.carried()
         if self.fitted:
             self.fitted.restart(self.known_before.scores)
             self.models.fit(self.fitted.scores)
@@ -183,8 +179,6 @@ class GameTracker:
         def shares(view: int, depth: int) -> Shares:
             return self._shares(position, view, depth, seen)
 
-        if not self.alone:
-            self._weigh(position, seen)
         self.models.update(lambda model: shares(model.view, model.depth)[ORDERS.index(model.order)], enough)
         if self.fitted:
             self.fitted.note(seen)
@@ -193,62 +187,19 @@ class GameTracker:
 
     def _shares(self, position: InsertionPosition, view: int, depth: int, seen: SeenMove) -> Shares:
         """Return 1 / the moves predicted if the one seen is among them, else 0: by one search, as ORDERS."""
-        best = self._best_replies(position, view, depth, seen)
+        visible = min(self.lookahead, position.rules.plies - seen.gone, self._written - seen.gone)
+        self._write_grid(position, view)
+        work = self._works[0]
+        ply = seen.gone - self._origin
+        move = work.deepen(seen.before, view, ply, depths_to(min(depth, visible)), ALL)
+        ties = work.ties or 1 << move  # a timer of the last move may stop this search
+        picture = int(position.state.sequence[seen.gone])
+        best = [play(*seen.before, move, picture)[:3] for move in range(1, MOVES + 1) if ties >> move & 1]
         return (
             float(best[0] == seen.after),
             float(best[-1] == seen.after),
             (seen.after in best) / len(set(best)),
         )
-
-    def _best_replies(
-        self, position: InsertionPosition, view: int, depth: int, seen: SeenMove
-    ) -> list[Planes]:
-        """Return the boards that the best moves of a model lead to, in the order of the moves."""
-        self._write_grid(position, view)
-        work = self._works[0]
-        move = work.deepen(
-            seen.before, view, seen.gone - self._origin, self._depths(position, depth, seen), ALL
-        )
-        ties = work.ties or 1 << move  # a timer of the last move may stop this search
-        picture = int(position.state.sequence[seen.gone])
-        return [play(*seen.before, move, picture)[:3] for move in range(1, MOVES + 1) if ties >> move & 1]
-
-    def _depths(self, position: InsertionPosition, depth: int, seen: SeenMove) -> range:
-        """Return the depths of a search of an opponent move, as far as the opponent saw pictures."""
-        plies = min(self.lookahead, position.rules.plies - seen.gone, self._written - seen.gone)
-        return depths_to(min(depth, plies))
-
-    def _weigh(self, position: InsertionPosition, seen: SeenMove) -> None:
-        """Compare what the reply played is worth to me with the worst one and with those predicted."""
-        model = self.models.best
-        boards = self._best_replies(position, model.view, model.depth, seen)
-        if model.order != ALL:
-            boards = [boards[0 if model.order == FIRST else -1]]
-        work = self._works[0]
-        ply = seen.gone - self._origin
-        depths = self._depths(position, WEIGHED_PLIES, seen)
-        work.deepen(seen.before, PLAN, ply, depths)
-        worst = -work.value
-        picture = int(position.state.sequence[seen.gone])
-
-        @cache
-        def beyond_worst(board: Planes) -> float:
-            """Return the worth of a reply by its board, in cells."""
-            value = -worst
-            for move in range(1, MOVES + 1):
-                p0, p1, p2, removed, falls, _ = play(*seen.before, move, picture)
-                if (p0, p1, p2) == board:
-                    value += removed * PLAN_WEIGHTS.theirs + falls * PLAN_WEIGHTS.fell
-                    break
-            if depths[-1] > 1:
-                work.deepen(board, PLAN, ply + 1, depths_to(depths[-1] - 1))
-                value += work.value
-            return max(0, value) / CELL
-
-        predicted = sum(map(beyond_worst, boards)) / len(boards)
-        played = beyond_worst(seen.after)
-        if not work.stopped:  # as above
-            self.replies = self.replies.after(predicted, played)
 
     def _note_zombies(self, position: InsertionPosition) -> None:
         found = zombies(position.moves, position.rules.seats, position.seat, self._sixes)

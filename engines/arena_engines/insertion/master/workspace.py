@@ -218,11 +218,6 @@ class Workspace:
         self._mem[layout.NODES] = 0
 
     @property
-    def stopped(self) -> bool:
-        """Whether searches are stopped: the results of the last ones may be void."""
-        return bool(self._mem[layout.STOP])
-
-    @property
     def nodes(self) -> int:
         """Moves made since `start`."""
         return int(self._mem[layout.NODES])

@@ -84,28 +84,6 @@ class AnyOfEquals(Plain):
         return self.random.choice(best)
 
 
-class AnyOfPoints(AnyOfEquals):
-    """Plays a random one of the moves of the most points; if `mean` one that leaves the other the least."""
-
-    def __init__(self, mean: bool) -> None:
-        super().__init__(0)
-        self.mean = mean
-
-    def worth(self, planes: Planes, move: int, pictures: str) -> float:
-        return super().worth(planes, move, pictures[:1]) + self.mean * 0.01 * self.left(
-            planes, move, pictures
-        )
-
-    @staticmethod
-    def left(planes: Planes, move: int, pictures: str) -> float:
-        """Return less the most points of the next mover."""
-        p0, p1, p2, _, _, _ = play(*planes, move, int(pictures[0]))
-        return -max(
-            (play(p0, p1, p2, reply, int(pictures[1]))[3] for reply in range(1, 16) if pictures[1:]),
-            default=0,
-        )
-
-
 def positions(opponent: Engine, plies: int = 60, **options: Any) -> list[InsertionPosition]:
     """What seat 1 sees of a game of greedy against an opponent."""
     recorder = Recorder()

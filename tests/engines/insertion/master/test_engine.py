@@ -14,9 +14,8 @@ from arena_engines.insertion.baselines import Dummy, Greedy
 from arena_engines.insertion.champion import Champion
 from arena_engines.insertion.fixed_depth import InsertionPosition
 from arena_engines.insertion.master import engine
-from arena_engines.insertion.master.beam import CERTAIN
 from arena_engines.insertion.master.engine import HALVES, OVERHEAD, Master, budget
-from arena_engines.insertion.master.opponent import OpponentModel, OpponentModels, ReplyWorth
+from arena_engines.insertion.master.opponent import OpponentModel
 from arena_engines.insertion.master.planner import IMPOSSIBLE, SearchRequest, sampled
 from arena_engines.insertion.master.search import ALL
 from arena_engines.insertion.master.workspace import ALL_LANES, HALF_MODEL, WORST_CASE, Workspace
@@ -74,24 +73,6 @@ def test_sets_of_equal_replies_are_planned_against_in_whole_games(
     game = played(master(millis=40, **values), Greedy(), plies=30, lookahead=lookahead)
     assert game.faults == (None, None)
     assert asked
-
-
-@pytest.mark.parametrize(("played", "confidence"), [(4.0, 0.75), (2.4, 0.6), (1.2, None)])
-def test_a_set_is_trusted_no_more_than_its_replies_were_worth(
-    played: float, confidence: float | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    model = OpponentModel(HALF_MODEL, 2, ALL)
-    monkeypatch.setattr(OpponentModels, "best", property(lambda models: model))
-    monkeypatch.setattr(OpponentModels, "confidence", property(lambda models: 0.75))
-    monkeypatch.setattr(OpponentModels, "best_rate", property(lambda models: 0.8))
-    player = master()
-    player._tracker.replies = ReplyWorth(4.0, played)
-    (position,) = positions(Greedy(), plies=30)[3:4]
-    expected = confidence and model._replace(confidence=int(CERTAIN * confidence))
-    assert player._living_model(position) == expected
-    # A single prediction is judged by its hit rate alone.
-    model = OpponentModel(HALF_MODEL, 2)
-    assert player._living_model(position) == model._replace(confidence=int(CERTAIN * 0.75))
 
 
 def test_each_thread_samples_every_move(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,15 +16,7 @@ from arena_engines.engine import Engine, EngineError
 from arena_engines.insertion.champion import Champion
 from arena_engines.insertion.master import engine
 from arena_engines.insertion.master.memory import MOST_NAMES, NEW, NO, YES, OpponentMemory, read
-from arena_engines.insertion.master.opponent import (
-    CARRIED,
-    MODELS,
-    NO_REPLIES,
-    OpponentModel,
-    OpponentModels,
-    ReplyWorth,
-    Score,
-)
+from arena_engines.insertion.master.opponent import CARRIED, MODELS, OpponentModel, OpponentModels, Score
 from arena_engines.registry import create
 from arena_protocol.games.insertion import Insertion
 
@@ -130,22 +122,15 @@ def test_a_file_is_read_as_it_was_written(
     path = tmp_path_factory.mktemp("memory") / "known.json"
     memory = OpponentMemory(str(path))
     for name, moves in given.items():
-        memory.keep(name, met(moves), ReplyWorth(moves, moves / 3))
+        memory.keep(name, met(moves))
     again = OpponentMemory(str(path))
     for name in given:
         ours, theirs = again.recall(name), memory.recall(name)
         assert ours.games == theirs.games == 1
-        assert ours.replies == pytest.approx(theirs.replies, abs=1e-4)
         assert ours.scores.keys() == theirs.scores.keys()
         for model, score in ours.scores.items():
             assert score == pytest.approx(theirs.scores[model], abs=1e-4)
     assert [each.name for each in path.parent.iterdir()] == (["known.json"] if given else [])
-
-
-def test_a_file_without_the_worth_of_replies_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "known.json"
-    path.write_text(json.dumps({"format": "master memory 1", "opponents": {"a": GOOD}}))
-    assert OpponentMemory(str(path)).recall("a") == (1, {MODELS[0]: Score(2.0, 3.0, 0.0)}, NO_REPLIES)
 
 
 def test_the_opponents_met_last_are_kept() -> None:
@@ -175,11 +160,6 @@ GOOD = {"games": 1, "models": [[*MODELS[0][:3], 2.0, 3.0, 0.0]]}
             for wrong in (
                 {"games": 0},
                 {"games": "1"},
-                {"replies": 5},
-                {"replies": [1.0]},
-                {"replies": [0.0, 0.0]},
-                {"replies": [1.0, -1.0]},
-                {"replies": [1.0, float("nan")]},
                 {"models": 5},
                 {"models": [[1, 2]]},
                 {"models": [[99, 5, 1, 2.0, 3.0, 0.0]]},

@@ -14,11 +14,9 @@ from arena_engines.insertion.baselines import Dummy, Greedy, Random
 from arena_engines.insertion.champion import Champion
 from arena_engines.insertion.master.engine import CERTAIN_RATE, PLAN_RATE
 from arena_engines.insertion.master.opponent import (
-    CARRIED_CELLS,
     CHOICES,
     FADING,
     MODELS,
-    NO_REPLIES,
     PRIOR_HITS,
     PRIOR_MOVES,
     PRIOR_SET,
@@ -38,7 +36,7 @@ from arena_engines.insertion.master.workspace import (
 )
 
 from ...positions import at
-from .games import AnyOfEquals, AnyOfPoints, Plain, followed, positions
+from .games import AnyOfEquals, Plain, followed, positions
 
 
 @pytest.mark.parametrize(
@@ -151,33 +149,6 @@ def test_the_best_models_are_scored_first_while_there_is_time() -> None:
     models.update(predicts, lambda: len(asked) == 3)
     assert asked[0] == OpponentModel(SPOILING_MODEL, 3)
     assert len(asked) == 3
-
-
-@given(st.lists(st.tuples(st.floats(0, 9), st.floats(0, 9)), max_size=60))
-def test_the_worth_of_replies_is_their_share_of_what_was_promised(replies: list[tuple[float, float]]) -> None:
-    worth = NO_REPLIES
-    assert worth.share == 1
-    for predicted, played in replies:
-        worth = worth.after(predicted, played)
-    shares = [1.0, *(played / predicted for predicted, played in replies if predicted)]
-    assert worth.share >= 0
-    if all(predicted for predicted, _ in replies):
-        assert min(shares) - 1e-9 <= worth.share <= max(shares) + 1e-9
-    assert worth.carried().share == pytest.approx(worth.share)
-    assert worth.carried().predicted <= CARRIED_CELLS + 1e-9
-    assert worth.carried().carried() == pytest.approx(worth.carried())
-
-
-def test_a_set_that_is_right_is_no_proof_that_its_replies_are_worth_as_much() -> None:
-    """The model knows the points alone; the opponent plays what is worst for me among its best moves."""
-    models = (OpponentModel(OWN_MODEL, 5), OpponentModel(POINTS_MODEL, 1, ALL))
-    fair, mean = (GameTracker((Workspace(12),), 5, models, fitted=False) for _ in range(2))
-    for tracker, opponent in ((fair, AnyOfPoints(False)), (mean, AnyOfPoints(True))):
-        for position in positions(opponent, plies=120):
-            tracker.follow(position, lambda: False)
-        assert tracker.models.best == models[1]
-        assert tracker.models.best_rate > 0.95
-    assert mean.replies.share < 0.5 < 0.8 < fair.replies.share < 1.2
 
 
 def test_a_zombie_is_seen_after_so_many_sixes() -> None:
