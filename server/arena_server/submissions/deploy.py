@@ -84,7 +84,11 @@ class ContestLink(ContestObserver):
 
     def note(self, bot: SubmittedBot, fact: VersionFact) -> None:
         """Have the contest's log and the bot's own say what happened to a version."""
-        _call(self._host_loop, self._note, noted(bot.key[1], fact))
+        self.say(noted(bot.key[1], fact))
+
+    def say(self, event: SubmissionNoted) -> None:
+        """Write to the contest's log and to the bot's own."""
+        _call(self._host_loop, self._note, event)
 
     def _take(self, event: LogEvent) -> None:
         self.games.happened(event)
@@ -241,6 +245,7 @@ class DeployedBot:
         def say(line: str) -> None:
             self._bot.say(number, line)
 
+        problem = ""
         while True:
             self._running = [RestartingBot(bot, self._launcher, self._link.games, say) for bot in bots]
             tasks = [asyncio.create_task(each.run()) for each in self._running]
@@ -248,6 +253,9 @@ class DeployedBot:
                 await asyncio.gather(*tasks)
             except BotError as error:
                 say(f"{error}; it is tried again in {AGAIN_S:.0f} s")
+                if str(error) != problem:  # the same is said once
+                    problem = str(error)
+                    self._link.say(SubmissionNoted(name, number, "cannot-start", (problem,)))
             finally:
                 for task in tasks:
                     task.cancel()

@@ -45,12 +45,16 @@ class Contest(ContestLink):
         loop = asyncio.get_running_loop()
         super().__init__(loop, loop, lambda name, joined: self.entered.append((name, joined)))
         self.entered: list[tuple[str, bool]] = []
+        self.said: list[SubmissionNoted] = []
         self.asked: asyncio.Queue[Replace] = asyncio.Queue()
         self.begun.set()
 
     def feed(self, event: Event) -> None:
         assert isinstance(event, Replace)
         self.asked.put_nowait(event)
+
+    def say(self, event: SubmissionNoted) -> None:
+        self.said.append(event)
 
     async def let_play(self, version: str) -> Replace:
         """The games of the present program have ended: the next one plays."""
@@ -243,5 +247,11 @@ async def test_a_version_that_cannot_start_is_its_author_s_to_see(
         while not (lines := bot.store.read_log(1)):
             await asyncio.sleep(0)
         assert lines[0] == "bot ann cannot start: No such image; it is tried again in 0 s"
+        while len(bot.store.read_log(1)) < 3:
+            await asyncio.sleep(0)
+        problems = [event for event in contest.said if event.what == "cannot-start"]
+        assert problems == [
+            SubmissionNoted("ann", 1, "cannot-start", ("bot ann cannot start: No such image",))
+        ]
         containers.problem = None
         assert (await containers.next()).name == "ann"
