@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
+import os
 import signal
 from collections.abc import Generator
 from pathlib import Path
@@ -99,3 +101,21 @@ def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
 def soak_seed(pytestconfig: pytest.Config) -> int:
     """Where the draws of a soak run begin; `make soak` chooses and prints it."""
     return int(pytestconfig.getoption("--hypothesis-seed") or 1)
+
+
+@pytest.fixture(scope="session")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the results of three bots, one of which sends illegal moves; do not change it.
+
+    The contest is played once for all workers of a run.
+    """
+    from tests.server.programs import play_three
+
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder = shared / "three-played"
+    with (shared / "three-played.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            play_three(tmp_path_factory.mktemp("three")).rename(folder)
+    return folder

@@ -6,18 +6,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.server.programs import Shell, play_three
+from tests.server.programs import Shell
 
 
 @pytest.fixture
 def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
     return Shell(monkeypatch, capsys)
-
-
-@pytest.fixture(scope="session")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the results of three bots, one of which sends illegal moves; do not change it."""
-    return play_three(tmp_path_factory.mktemp("played"))
 
 
 @pytest.fixture

@@ -15,7 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("protocol", "client", "conformance", "engines", "server", "cli")
 PACKAGES = {"arena_protocol", "arena_client", "arena_check", "arena_engines", "arena_server", "arena_cli"}
 
-pytestmark = pytest.mark.slow
+#: All are `real`, although one starts a process, so that the same worker runs them and builds the wheel once.
+pytestmark = [pytest.mark.slow, pytest.mark.real]
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +73,6 @@ def test_an_index_can_file_it(wheel: Path) -> None:
     assert {"Topic :: Games/Entertainment :: Board Games", "Typing :: Typed"} <= set(filed)
 
 
-@pytest.mark.real
 def test_the_command_runs_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
     shutil.unpack_archive(wheel, tmp_path / "site", "zip")
     program = (

@@ -11,12 +11,12 @@ import pytest
 from arena_server.store.database import Database
 
 from .postgres import Cluster, cluster
-from .programs import Shell, play_three
+from .programs import Shell
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def postgres() -> Iterator[Cluster]:
-    """A PostgreSQL server for the module; its tests are skipped where none is installed."""
+    """A PostgreSQL server for all tests of this process; they are skipped where none is installed."""
     with cluster() as running:
         yield running
 
@@ -39,12 +39,6 @@ def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
 def path(tmp_path: Path) -> Path:
     """Where an SQLite file may be created."""
     return tmp_path / "arena.db"
-
-
-@pytest.fixture(scope="session")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the results of three bots, one of which counts from zero; do not change it."""
-    return play_three(tmp_path_factory.mktemp("played"))
 
 
 @pytest.fixture
