@@ -48,15 +48,25 @@ def starter(language: str) -> Starter:
 
 
 def build(language: str, folder: Path) -> list[str]:
-    """Build a starter in `folder`, which is to be new, and return the command that runs it from anywhere.
+    """Build a starter in `folder`, which is to stay, and return the command that runs it from anywhere.
 
-    Skips the test, naming the tool, if the toolchain is not installed.
+    What this process has built before is not built again. Skips the test, naming the tool, if the toolchain
+    is not installed.
     """
     made = starter(language)
     if made.missing is not None:
         pytest.skip(f"{language}: {made.missing} is not installed")
-    copy = folder / language
-    shutil.copytree(FOLDER / language, copy)
+    if language not in _BUILT:
+        _BUILT[language] = _build(made, folder / language)
+    return _BUILT[language]
+
+
+#: The commands of the starters that this process has built.
+_BUILT: dict[str, list[str]] = {}
+
+
+def _build(made: Starter, copy: Path) -> list[str]:
+    shutil.copytree(FOLDER / made.language, copy)
     for command in made.builds:
         done = subprocess.run(command, cwd=copy, capture_output=True, text=True, timeout=BUILD_S, check=False)
         assert done.returncode == 0, done.stderr
