@@ -83,7 +83,11 @@ def draw(frame: Frame, *, color: bool) -> str:
 
 def _place(record: GameRecord) -> list[str]:
     """Where a game was played, if that was not the server, and what bots in containers used."""
-    place = [f"played by worker {record.worker} on {record.host}"] if record.worker else []
+    place = []
+    if record.worker:
+        bound = f", bound to cores {record.cores}" if record.cores else ""
+        model = f" ({record.cpu}{bound})" if record.cpu else ""
+        place = [f"played by worker {record.worker} on {record.host}{model}"]
     return place + [f"{record.names[each.seat - 1]}: {describe_usage(each)}" for each in record.usage]
 
 

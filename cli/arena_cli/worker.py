@@ -15,15 +15,24 @@ from arena_protocol.record import GameRecord
 from arena_server.core.config import ContestConfig
 from arena_server.core.deal import Setting
 from arena_server.core.formats.base import Pairing
+from arena_server.launch.forks import Forks
 from arena_server.workers.base import GameJob
 from arena_server.workers.process import JobRun, serve
 from arena_server.workers.seated import play_seated
+
+#: What bots import, by the beginning of their commands: engines of ours, and programs with the client.
+_forks = Forks(
+    {
+        ("-m", "arena_cli"): ("arena_cli.app", "arena_cli.bot", "arena_client.run", "arena_engines.bot"),
+        (): ("arena_client",),
+    }
+)
 
 
 def play_job(job: GameJob, run: JobRun) -> GameRecord | None:
     """Play the game of a job: engines in this process, programs beside a host of their own."""
     if not job.engines:
-        return asyncio.run(play_seated(job, run.say))
+        return asyncio.run(play_seated(job, run, _forks))
     names = tuple(bot.name for bot in job.bots)
     setting = Setting.of(job.config, _rules(job.config), Pairing(1, names, 1))
     return play(

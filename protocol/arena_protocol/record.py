@@ -108,8 +108,9 @@ class GameRecord:
     position after the last ply, as STATE prints it: without it, the last move could be replaced
     by another with the same points. `end` is the game's own word (`complete`, ...), `forfeit`, or
     `void` for a game that the platform aborted after any ply. A game that was played away from the contest's
-    server names the `worker` and the machine, `host`; neither can be proved. `usage` is that of bots in
-    containers.
+    server names the `worker` and the machine, `host`, with the model of its `cpu` and the `cores` that the
+    players were bound to (`0-1`, or `0/1` for a core each; empty: to none); nothing of that can be proved.
+    `usage` is that of bots in containers.
     """
 
     format: int = FORMAT
@@ -140,6 +141,8 @@ class GameRecord:
     worker: str = ""
     host: str = ""
     usage: tuple[UsageRecord, ...] = ()
+    cpu: str = ""
+    cores: str = ""
 
 
 def commitment(nonce: str, board: str, sequence: str) -> str:

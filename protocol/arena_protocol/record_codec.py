@@ -3,8 +3,8 @@
 A record is a canonical msgpack map followed by its SHA-256 digest. One record has exactly one
 encoding, and bytes that differ from it anywhere are refused. The map has the fields of
 `GameRecord` by name and in order, except that `seed` is hex text because it may exceed 64 bits, and
-that `first_move_limit_ms`, `infos`, `worker`, `host` and `usage` are absent if they are 0 or empty. Options
-are sorted by name; plies, faults, infos and usage are arrays of their fields in order.
+that `first_move_limit_ms`, `infos`, `worker`, `host`, `usage`, `cpu` and `cores` are absent if they are 0 or
+empty. Options are sorted by name; plies, faults, infos and usage are arrays of their fields in order.
 """
 
 from __future__ import annotations
@@ -328,7 +328,15 @@ _SPECIAL: dict[str, _Reader] = {
     "usage": _each(_row(UsageRecord, _USAGE)),
 }
 #: Fields that older records do not have, with the values that are left out.
-_ADDED: dict[str, object] = {"first_move_limit_ms": 0, "infos": (), "worker": "", "host": "", "usage": ()}
+_ADDED: dict[str, object] = {
+    "first_move_limit_ms": 0,
+    "infos": (),
+    "worker": "",
+    "host": "",
+    "usage": (),
+    "cpu": "",
+    "cores": "",
+}
 _SIMPLE = {"int": _count, "str": _word}
 _FIELDS: dict[str, _Reader] = {
     field.name: _SPECIAL.get(field.name) or _SIMPLE[str(field.type)] for field in fields(GameRecord)

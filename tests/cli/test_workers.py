@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,10 +17,17 @@ from tests.forked import Arena
 from tests.ports import quiet_port
 from tests.server.programs import contest, inside
 from tests.server.workers.dask_cluster import Cluster
+from tests.server.workers.programs import Reports
 
+from arena_cli.local_bots import local_bot
+from arena_cli.workers import WORKER
 from arena_protocol.record import GameRecord
 from arena_protocol.record_codec import decode
+from arena_server.core.config import ContestConfig
+from arena_server.launch.cores import describe_cores, own_cores, shares
 from arena_server.store.reader import Results
+from arena_server.workers.base import GameJob
+from arena_server.workers.local import LocalPool
 
 SHORT = ("--option", "plies=6", "--seed", "5")
 #: The first legal move, and no clock that matters.
@@ -38,6 +47,8 @@ def timeless(found: Mapping[str, GameRecord]) -> dict[str, GameRecord]:
             record,
             worker="",
             host="",
+            cpu="",
+            cores="",
             plies=tuple(ply._replace(time_ms=0, handed_ns=0, arrived_ns=0, clock=()) for ply in record.plies),
         )
         for game, record in found.items()
@@ -123,7 +134,12 @@ def test_engines_of_a_match_play_in_workers_the_games_that_they_play_here(tmp_pa
     assert {record.worker for record in found.values()} <= {"local-1", "local-2"}
     assert inside("verify", "--database", f"sqlite:///{database}").code == 0
     shown = inside("replay", "g1", "--database", f"sqlite:///{database}")
-    assert f"played by worker {found['g1'].worker} on {found['g1'].host}" in shown.out
+    played, cores = found["g1"], own_cores()
+    # Two workers have a core each, if there are two; engines of a game share that of their worker.
+    bound = {describe_cores(each) for each in shares(cores, 2)}
+    assert {record.cores for record in found.values()} <= bound
+    assert f"played by worker {played.worker} on {played.host} ({played.cpu}" in shown.out
+    assert f", bound to cores {played.cores})" in shown.out or len(cores) < 2
 
 
 CUP = 'engine = "greedy"\n'
@@ -211,3 +227,67 @@ def test_a_bot_that_cannot_start_ends_the_run_with_its_line(tmp_path: Path) -> N
     last = outcome.err.splitlines()[-1]
     assert last.startswith("arena: local-1: bot ")
     assert last.endswith(" cannot start: no licence")
+
+
+def parent_of(process: int) -> int:
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def first_lines(path: Path, number: int) -> list[str]:
+    with open(path) as lines:
+        return [lines.readline() for _ in range(number)]
+
+
+def is_gone(process: int) -> bool:
+    """Whether a process has ended; one whose parent was killed may still be in the table."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+@pytest.mark.real
+@pytest.mark.soak
+@pytest.mark.asyncio
+@pytest.mark.parametrize("how", ["withdrawn", "worker killed"])
+async def test_the_bots_of_a_game_end_with_its_lease(tmp_path: Path, how: str) -> None:
+    """They ignore SIGTERM. Both are forks of one interpreter, whose parent is the worker."""
+    began = tmp_path / "began"
+    os.mkfifo(began)
+    (tmp_path / "bot.py").write_text(
+        "import os, signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        f"fd = os.open({str(began)!r}, os.O_WRONLY)\n"
+        "os.write(fd, b'%d %d\\n' % (os.getpid(), os.getppid()))\n"
+        "while True:\n    signal.pause()\n"
+    )
+    bots = [local_bot(name, (sys.executable, str(tmp_path / "bot.py"))) for name in ("ann", "bob")]
+    config = ContestConfig(name="one", seed=0, dealt=(1, "00" * 16), absent_ms=600_000)
+    reports, pool = Reports(), LocalPool(1, [sys.executable, *WORKER])
+    await pool.open(reports)
+    try:
+        pool.submit(
+            GameJob(
+                key="k",
+                game_id="g1",
+                fence=1,
+                config=config,
+                bots=bots,
+                engines=(),
+                python=sys.executable,
+                renew_s=1,
+            )
+        )
+        found = await asyncio.to_thread(first_lines, began, len(bots))
+        processes = [int(line.split()[0]) for line in found]
+        (template,) = {int(line.split()[1]) for line in found}
+        worker = parent_of(template)
+        if how == "withdrawn":
+            pool.withdraw("k")
+        else:
+            os.kill(worker, signal.SIGKILL)
+        assert (await reports.ends.get())[1].record is None
+    finally:
+        await pool.close()
+    async with asyncio.timeout(60):
+        while not all(map(is_gone, [*processes, template, worker])):
+            await asyncio.sleep(0.01)

@@ -187,7 +187,15 @@ class LeasedGames(GameManager):
             return
         self._end(lease)
         lease.accepted, lease.worker = facts, event.worker
-        record = replace(live.match.record(), worker=event.worker, host=event.host, usage=event.record.usage)
+        played = event.record
+        record = replace(
+            live.match.record(),
+            worker=event.worker,
+            host=event.host,
+            usage=played.usage,
+            cpu=played.cpu,
+            cores=played.cores,
+        )
         returned = ResultReturned(live.game_id, record.names, event.worker, event.host)
         self._out.effects += Store(live.game_id, record), returned
         self.reconsider()
@@ -252,7 +260,7 @@ def _offer_of(live: LiveGame) -> Offered:
 
 def _plain(record: GameRecord, game_id: str) -> GameRecord:
     """A worker's record without what a match does not know."""
-    return replace(record, game_id=game_id, worker="", host="", usage=())
+    return replace(record, game_id=game_id, worker="", host="", usage=(), cpu="", cores="")
 
 
 def _judge(live: LiveGame, record: GameRecord, now: int) -> list[GameFact]:

@@ -43,6 +43,8 @@ class LocalBot:
     contest: str | None = None
     #: The container that it runs in; `command` is then what is run there, empty for the image's own.
     sandbox: Sandbox | None = None
+    #: The cores that its process may use; empty: all. The limits of a container are those of its sandbox.
+    cores: Sequence[int] = ()
 
     @property
     def label(self) -> str:

@@ -29,7 +29,7 @@ from arena_server.launch import relay
 from arena_server.launch.base import BotEnded, Launcher, LaunchError, LocalBot, Running
 from arena_server.launch.cgroup import ControlGroup, CpuTime
 from arena_server.launch.docker import ANSWER_S, Docker
-from arena_server.launch.process import LAST_LINES, Child, ProcessLauncher
+from arena_server.launch.process import LAST_LINES, Child, Fork, ProcessLauncher
 from arena_server.launch.sandbox import MB, ContainerLimits, Sandbox
 
 #: The address at which a bot finds the referee in its container.
@@ -279,12 +279,13 @@ class Place:
     port: int
     contest: str
     logs: Path | None = None
+    fork: Fork | None = None
 
 
 @asynccontextmanager
 async def launcher_of(bots: Sequence[LocalBot], place: Place) -> AsyncIterator[Launcher]:
     """Open the places that `bots` need. Raises LaunchError without an engine for those with a sandbox."""
-    processes = ProcessLauncher(place.host, place.port, place.logs)
+    processes = ProcessLauncher(place.host, place.port, place.logs, place.fork)
     if all(bot.sandbox is None for bot in bots):
         yield processes
         return

@@ -10,12 +10,13 @@ import errno
 import os
 import re
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 from arena_server.launch.base import BotEnded, LaunchError, LocalBot
+from arena_server.launch.cores import on_cores
 
 #: How much of the end of the output is kept.
 TAIL_BYTES = 16 * 1024
@@ -44,12 +45,38 @@ _CHAINED = ("The above exception was the direct cause", "During handling of the 
 TRACE_LINES = 80
 
 
+class ChildProcess(Protocol):
+    """A process that was started: `asyncio.subprocess.Process`, or one like it."""
+
+    @property
+    def pid(self) -> int: ...
+    @property
+    def returncode(self) -> int | None: ...
+
+    stdin: asyncio.StreamWriter | None
+    stdout: asyncio.StreamReader | None
+    stderr: asyncio.StreamReader | None
+
+    async def wait(self) -> int: ...
+    def send_signal(self, signal: int) -> None: ...
+    def terminate(self) -> None: ...
+
+
 class Child:
     """A running process, made by `start`. `end` kills it and every process of its session."""
 
-    def __init__(self, process: asyncio.subprocess.Process, log: BinaryIO | None, *, split: bool) -> None:
+    def __init__(
+        self,
+        process: ChildProcess,
+        log: BinaryIO | None,
+        *,
+        split: bool,
+        close: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`close` lets go of what the process was read from."""
         self.process = process
         self._log = log
+        self._close = close
         self._output = self._errors = b""
         streams = [process.stderr] if split else [process.stdout, process.stderr]
         self._reading = asyncio.gather(*(self._read(stream) for stream in streams if stream is not None))
@@ -70,7 +97,7 @@ class Child:
         only stderr goes to `log` and `last_lines`. A new `log` gets mode 0600. Raises OSError if
         there is no such program or file.
         """
-        file = None if log is None else open(log, "ab", buffering=0, opener=_open_private)  # noqa: SIM115 - `end` closes it
+        file = open_log(log)
         try:
             process = await asyncio.create_subprocess_exec(
                 *command,
@@ -160,25 +187,39 @@ class Child:
         self._reading.cancel()
         # Not `suppress(CancelledError)`: who waits here may be cancelled, too.
         await asyncio.gather(self._reading, return_exceptions=True)
+        self._close()
         if self._log is not None:
             self._log.close()
         return status
+
+
+def open_log(path: Path | None) -> BinaryIO | None:
+    """Open a log that `Child.end` closes."""
+    return None if path is None else open(path, "ab", buffering=0, opener=_open_private)
 
 
 def _open_private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
+#: Starts a program like `Child.start`, with its log and its cores (empty: all); None if it cannot.
+Fork = Callable[[Sequence[str], Mapping[str, str], Path | None, Sequence[int]], Awaitable[Child | None]]
+
+
 class ProcessLauncher:
     """Starts bots as processes that connect to `host`:`port`.
 
-    With a folder `logs` the output of each goes to a file there.
+    With a folder `logs` the output of each goes to a file there. A program for which `fork` returns None is
+    started by itself.
     """
 
-    def __init__(self, host: str, port: int, logs: Path | None = None) -> None:
+    def __init__(self, host: str, port: int, logs: Path | None = None, fork: Fork | None = None) -> None:
         self._host = host
         self._port = port
         self._logs = logs
+        self._fork = fork
+        #: The cores of a bot are for a moment those of this thread: one start after the other.
+        self._starting = asyncio.Lock()
 
     async def start(self, bot: LocalBot) -> BotProcess:
         """Start the process of a bot. Raises LaunchError for a file that the system does not run."""
@@ -186,7 +227,12 @@ class ProcessLauncher:
         environment = bot.environment(self._host, self._port, os.environ)
         log = None if self._logs is None else self._logs / bot.log_name
         try:
-            return BotProcess(await Child.start(command, environment, log=log))
+            child = None if self._fork is None else await self._fork(command, environment, log, bot.cores)
+            if child is None:
+                async with self._starting:
+                    with on_cores(bot.cores):
+                        child = await Child.start(command, environment, log=log)
+            return BotProcess(child)
         except OSError as error:
             raise LaunchError(why_not_started(command[0], error)) from None
 

@@ -28,6 +28,8 @@ from arena_server.store.schema import (
     game_checksum,
 )
 
+#: How many rows of games are in memory at once.
+ROWS_AT_ONCE: Final = 100
 #: Seat, ply, kind, line.
 FaultFields = tuple[int, int, str, bytes]
 
@@ -106,7 +108,9 @@ def checked_games(
     faults, names = faults_by_game(session, contest), set(entrants(session, contest))
     columns = [column for column in game_columns(layout) if column.name != "record"]
     games = select(*columns).where(GameRow.contest_id == contest.id).order_by(GameRow.place)
-    for place, row in enumerate(session.execute(games), start=1):
+    # Else the session reads the rows of all games before it gives the first.
+    rows = session.execute(games.execution_options(yield_per=ROWS_AT_ONCE))
+    for place, row in enumerate(rows, start=1):
         found = faults.get(row.id, [])
         check_game(contest, names, row, found)
         if row.place != place:

@@ -268,8 +268,11 @@ class Results:
             yield row.game_id, row.record if self.deals(contest).may_show(row.game_id) else None
 
     def played(self, contest: ContestRow) -> Iterator[tuple[PastGame, str]]:
-        """Every stored game with the worker that played it (empty: the server), in the order of storing."""
-        games = past_games(self._session, contest, self.deals(contest).numbers(), self._layout)
+        """Every stored game with the worker that played it (empty: the server), in the order of storing.
+
+        The numbers of the deals are not read: they are 0. Not all games are in memory at once.
+        """
+        games = past_games(self._session, contest, {}, self._layout)
         mine = select(GameRow.record).where(GameRow.contest_id == contest.id).order_by(GameRow.place)
         records = self._session.scalars(mine.execution_options(yield_per=100))
         for game, record in zip(games, records, strict=True):

@@ -22,6 +22,7 @@ from arena_server.launch.base import Launcher, LocalBot
 from arena_server.launch.contained import ContainedBots
 from arena_server.launch.container import Place, launcher_of
 from arena_server.launch.games import ObservedGames
+from arena_server.launch.process import Fork
 from arena_server.launch.restarts import STOP_S, BotGroup
 from arena_server.logs import LineWriter, Log, WorkerMessage
 from arena_server.sockets import address_of, bind, parse_address
@@ -38,12 +39,16 @@ SPARE_CONNECTIONS = 100
 
 @dataclass(frozen=True, slots=True)
 class LocalRun:
-    """A contest, its database, and the bots to start; with a folder `logs` all output goes to files there."""
+    """A contest, its database, and the bots to start; with a folder `logs` all output goes to files there.
+
+    `fork`: as of `ProcessLauncher`.
+    """
 
     spec: ContestSpec
     database: Database
     bots: Sequence[LocalBot]
     logs: Path | None = None
+    fork: Fork | None = None
 
 
 async def run_local(local: LocalRun, listener: ProgressListener, interrupted: asyncio.Event) -> bool:
@@ -60,7 +65,7 @@ async def run_local(local: LocalRun, listener: ProgressListener, interrupted: as
     with _log(local.logs) as log:
         sock = bind(LOOPBACK, 0)
         host = Host(setup, sock, log, [ProcessTuning()])
-        bots = HostedBots(host, address_of(sock), local.bots, listener, local.logs)
+        bots = HostedBots(host, address_of(sock), local.bots, listener, local.logs, local.fork)
         playing = asyncio.ensure_future(bots.run([local.spec]))
         stopping = asyncio.ensure_future(interrupted.wait())
         try:
@@ -92,6 +97,7 @@ class HostedBots(HostObserver, ContestObserver):
         bots: Sequence[LocalBot],
         listener: ProgressListener,
         logs: Path | None = None,
+        fork: Fork | None = None,
     ) -> None:
         """`address` is that of the host; with a folder `logs` the output of each bot goes to a file there."""
         self._host = host
@@ -99,6 +105,7 @@ class HostedBots(HostObserver, ContestObserver):
         self._bots = bots
         self._listener = listener
         self._logs = logs
+        self._fork = fork
         self._hosted: HostedContest | None = None
         self._launcher: Launcher
         self._group: BotGroup | None = None
@@ -111,7 +118,8 @@ class HostedBots(HostObserver, ContestObserver):
         Raises BotError if a bot cannot start, and as `Host.run` does.
         """
         # The mark of a run that is never resumed: no other run may take its containers for its own.
-        place = Place(*parse_address(self._address, "the server"), secrets.token_hex(8), self._logs)
+        host, port = parse_address(self._address, "the server")
+        place = Place(host, port, secrets.token_hex(8), self._logs, self._fork)
         async with launcher_of(self._bots, place) as self._launcher:
             await self._run(specs)
 

@@ -19,6 +19,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from arena_server.errors import ArenaError
+from arena_server.launch.cores import own_cores, shares
 from arena_server.workers.base import GameJob, JobOutcome, PoolEvents, this_host, word
 from arena_server.workers.process import GameProcess
 
@@ -210,8 +211,42 @@ def _first_line(error: BaseException) -> str:
 
 # -- on the Dask worker
 
-#: Processes between two games.
-_idle: list[GameProcess] = []
+
+class _Processes:
+    """The processes of a Dask worker: as many as it has threads, each with cores of its own if it can be."""
+
+    def __init__(self) -> None:
+        self._idle: list[GameProcess] = []
+        #: The cores of processes that are still to be started.
+        self._free: list[tuple[int, ...]] | None = None
+
+    async def take(self, command: Sequence[str], threads: int) -> GameProcess:
+        """One for a game: that of an earlier game, or a new one."""
+        if self._idle:
+            return self._idle.pop()
+        if self._free is None:
+            self._free = shares(own_cores(), threads)
+        # Two workers in one process have more threads than the first one knew of.
+        cores = self._free.pop(0) if self._free else ()
+        try:
+            return await GameProcess.start([sys.executable, *command], cores)
+        except BaseException:
+            self._free.insert(0, cores)
+            raise
+
+    async def leave(self, process: GameProcess, *, clean: bool) -> None:
+        """Its game is over; only a `clean` one plays another."""
+        if clean:
+            self._idle.append(process)
+            return
+        assert self._free is not None
+        try:
+            await process.end()
+        finally:
+            self._free.insert(0, tuple(process.cores))
+
+
+_processes = _Processes()
 
 
 async def play_on_worker(
@@ -226,7 +261,7 @@ async def play_on_worker(
     job: GameJob = pickle.loads(payload)  # noqa: S301 - who may submit to a Dask cluster runs any code on it
     dask = get_worker()
     worker = word(str(dask.name))
-    process = _idle.pop() if _idle else await GameProcess.start([sys.executable, *command])
+    process = await _processes.take(command, dask.state.nthreads)
     clean = False
 
     def renewed() -> None:
@@ -246,7 +281,4 @@ async def play_on_worker(
             clean = outcome.record is not None
         return outcome.record, outcome.problem, outcome.fatal, worker, this_host()
     finally:
-        if clean:
-            _idle.append(process)
-        else:
-            await process.end()
+        await _processes.leave(process, clean=clean)

@@ -16,8 +16,9 @@ workers is at most ALPHA.
 from __future__ import annotations
 
 import math
+from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -28,8 +29,8 @@ ALPHA: Final = 0.01
 FIRST_LOOK: Final = 100
 _LARGEST: Final = 0.5
 
-#: A value of a game, None for one that does not count.
-Measure = Callable[[PastGame], float | None]
+#: What is said of a worker with more, and of one with less.
+_Words = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,71 +50,88 @@ def look_at(results: int) -> int:
 
 
 def stand_out(played: Iterable[tuple[PastGame, str]], look: int, alpha: float = ALPHA) -> list[StandsOut]:
-    """The workers that stand out at a look, the least likely first; `played` has each game's worker."""
-    games = [(game, worker) for game, worker in played if game.end != VOID and worker]
-    workers = {worker for _, worker in games}
-    measures = _measures({name for game, _ in games for name in game.names})
+    """The workers that stand out at a look, the least likely first; `played` has each game's worker.
+
+    It is read once, and 40 bytes are kept of a game of two seats.
+    """
+    workers: dict[str, int] = {}
+    groups: dict[tuple[str, ...], _Group] = {}
+    for game, worker in played:
+        if game.end != VOID and worker:
+            if (group := groups.get(game.names)) is None:
+                group = groups[game.names] = _Group(game.names)
+            group.add(game, workers.setdefault(worker, len(workers)))
+    measures = defaultdict[_Words, _RankSums](lambda: _RankSums(len(workers)))
+    games = 0
+    for group in groups.values():
+        games += len(group.workers)
+        for words, values in zip(group.measures, group.values, strict=True):
+            measures[words].add(values, group.workers)
     limit = alpha / (look * (look + 1)) / max(1, len(workers) * len(measures))
     found = [
-        StandsOut(worker, words[total < 0], len(games), chance)
-        for words, measure in measures.items()
-        for worker, (total, chance) in _chances(games, measure).items()
-        if chance <= limit
+        StandsOut(worker, words[sums.totals[at] < 0], games, chance)
+        for words, sums in measures.items()
+        for worker, at in workers.items()
+        if (chance := bound(sums.totals[at], sums.variances[at])) <= limit
     ]
     return sorted(found, key=lambda each: (each.chance, each.worker, each.what))
 
 
-def _measures(bots: Iterable[str]) -> Mapping[tuple[str, str], Measure]:
-    """What is compared, by the words for more and for less of it."""
-    return {
-        ("its games take longer", "its games take less time"): _time,
-        ("it has more time-outs", "it has fewer time-outs"): _timeouts,
-        **{
-            (f"{bot} gets more points there", f"{bot} gets fewer points there"): _margin_of(bot)
-            for bot in sorted(bots)
-        },
-    }
+class _Group:
+    """Games of the same players in the same seats: the worker of each, and its value of each measure.
+
+    A value is NaN in a game that does not count for the measure.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.workers = array("I")
+        self.measures: list[_Words] = [
+            ("its games take longer", "its games take less time"),
+            ("it has more time-outs", "it has fewer time-outs"),
+            *((f"{bot} gets more points there", f"{bot} gets fewer points there") for bot in names),
+        ]
+        self.values = [array("d") for _ in self.measures]
+
+    def add(self, game: PastGame, worker: int) -> None:
+        self.workers.append(worker)
+        timeouts = sum(kind == FaultKind.TIMEOUT for _, kind in game.faults)
+        for values, value in zip(self.values, (_time(game), timeouts, *_margins(game.totals)), strict=True):
+            values.append(value)
 
 
-def _time(game: PastGame) -> float | None:
-    return sum(game.used_ms) / game.plies if game.plies and game.used_ms else None
+def _time(game: PastGame) -> float:
+    return sum(game.used_ms) / game.plies if game.plies and game.used_ms else math.nan
 
 
-def _timeouts(game: PastGame) -> float:
-    return sum(kind == FaultKind.TIMEOUT for _, kind in game.faults)
+def _margins(totals: Sequence[int]) -> Iterator[int]:
+    """The points of each seat above the best of the others."""
+    for seat, own in enumerate(totals):
+        yield own - max(total for other, total in enumerate(totals) if other != seat)
 
 
-def _margin_of(bot: str) -> Measure:
-    def margin(game: PastGame) -> float | None:
-        if bot not in game.names:
-            return None
-        own = game.totals[game.names.index(bot)]
-        return own - max(total for name, total in zip(game.names, game.totals, strict=True) if name != bot)
+class _RankSums:
+    """The sum of the ranks of each worker, and its variance, of one measure over groups."""
 
-    return margin
+    def __init__(self, workers: int) -> None:
+        self.totals = [0.0] * workers
+        self.variances = [0.0] * workers
 
-
-def _chances(games: Sequence[tuple[PastGame, str]], measure: Measure) -> dict[str, tuple[float, float]]:
-    """The sum of the ranks of each worker, and the bound of its chance, on both sides."""
-    groups: defaultdict[tuple[str, ...], list[tuple[float, str]]] = defaultdict(list)
-    for game, worker in games:
-        if (value := measure(game)) is not None:
-            groups[game.names].append((value, worker))
-    sums: defaultdict[str, float] = defaultdict(float)
-    variances: defaultdict[str, float] = defaultdict(float)
-    for group in groups.values():
-        ranks = ranked([value for value, _ in group])
+    def add(self, values: Sequence[float], workers: Sequence[int]) -> None:
+        """Add a group."""
+        counted = array("I", (at for at, value in enumerate(values) if not math.isnan(value)))
+        if not counted:
+            return
+        ranks = ranked(array("d", (values[at] for at in counted)))
         mean_square = sum(rank * rank for rank in ranks) / len(ranks)
-        for rank, (_, worker) in zip(ranks, group, strict=True):
-            sums[worker] += rank
-            variances[worker] += mean_square
-    return {worker: (total, bound(total, variances[worker])) for worker, total in sums.items()}
+        for at, rank in zip(counted, ranks, strict=True):
+            self.totals[workers[at]] += rank
+            self.variances[workers[at]] += mean_square
 
 
-def ranked(values: Sequence[float]) -> list[float]:
+def ranked(values: Sequence[float]) -> Sequence[float]:
     """The ranks of values from -1/2 to 1/2, whose sum is 0; equal values have their mean."""
     order = sorted(range(len(values)), key=values.__getitem__)
-    ranks = [0.0] * len(values)
+    ranks = array("d", [0.0]) * len(values)
     first = 0
     while first < len(order):
         last = first

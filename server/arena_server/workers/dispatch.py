@@ -12,6 +12,7 @@ from dataclasses import replace
 from arena_protocol.record import RecordError
 from arena_protocol.record_codec import decode
 from arena_server.core.config import ContestConfig
+from arena_server.core.deal import game_id
 from arena_server.core.effects import Assign, Withdraw
 from arena_server.core.events import Capacity, Event, NotPlayed, PlayedBy, Renewed, Returned
 from arena_server.core.journal import PastGame
@@ -177,7 +178,11 @@ def games_of(database: Database, contest: str, worker: str) -> list[PastGame]:
 
     with Results(database) as results:
         found = results.latest(contest)
-        return [] if found is None else [game for game, by in results.played(found) if by == worker]
+        if found is None:
+            return []
+        deals = results.deals(found).numbers()
+        mine = (game for game, by in results.played(found) if by == worker)
+        return [replace(game, deal=deals.get(game_id(game.number), 0)) for game in mine]
 
 
 def _stand_out(database: Database, contest: str, look: int) -> list[StandsOut]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+from arena_server.launch.cores import own_cores, shares
 from arena_server.workers.base import GameJob, JobOutcome, PoolEvents, this_host
 from arena_server.workers.process import HANDED_BACK, GameProcess
 
@@ -15,7 +16,8 @@ RESTART_S = 0.5
 class LocalPool:
     """`count` processes of `command`, which calls `process.serve` (`base.WorkerPool`).
 
-    A process that ends loses its game, and another one is started.
+    A process that ends loses its game, and another one is started. Each has cores of its own, if there are
+    enough.
     """
 
     def __init__(self, count: int, command: Sequence[str]) -> None:
@@ -35,7 +37,8 @@ class LocalPool:
         self._events = events
         loop = asyncio.get_running_loop()
         self._names = [f"local-{number}" for number in range(1, self._count + 1)]
-        self._tasks = [loop.create_task(self._work(name, events)) for name in self._names]
+        places = zip(self._names, shares(own_cores(), self._count), strict=True)
+        self._tasks = [loop.create_task(self._work(name, cores, events)) for name, cores in places]
         self._report()
 
     def _report(self) -> None:
@@ -65,7 +68,7 @@ class LocalPool:
             task.cancel()
         await asyncio.gather(*self._tasks, *self._ending, return_exceptions=True)
 
-    async def _work(self, worker: str, events: PoolEvents) -> None:
+    async def _work(self, worker: str, cores: Sequence[int], events: PoolEvents) -> None:
         """Be one worker: a process, and another one if it ends."""
         process: GameProcess | None = None
         try:
@@ -78,7 +81,7 @@ class LocalPool:
                 if job.key not in self._running:
                     continue  # it was withdrawn
                 if process is None:
-                    process = self._processes[worker] = await GameProcess.start(self._command)
+                    process = self._processes[worker] = await GameProcess.start(self._command, cores)
                 if not await self._play(process, job, worker, events):
                     await process.end()
                     process = None

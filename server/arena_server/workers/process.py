@@ -16,6 +16,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from queue import SimpleQueue
 from typing import Any, BinaryIO, Self
 
@@ -25,8 +26,9 @@ from arena_protocol.errors import UserError
 from arena_protocol.record import VOID, GameRecord
 from arena_protocol.record_codec import MAX_BYTES, encode
 from arena_server.launch.base import inherited
+from arena_server.launch.cores import cpu_model, describe_cores, shares, use_cores
 from arena_server.launch.process import Child
-from arena_server.workers.base import GameJob, JobOutcome
+from arena_server.workers.base import GameJob, JobOutcome, word
 
 LENGTH_BYTES = 4
 #: Seconds for a process to end its bots and itself.
@@ -42,16 +44,17 @@ class HandedBackError(Exception):
 
 
 class GameProcess:
-    """A running process of `serve`, made by `start`."""
+    """A running process of `serve`, made by `start`; its games use `cores` alone, if there are any."""
 
-    def __init__(self, child: Child) -> None:
+    def __init__(self, child: Child, cores: Sequence[int]) -> None:
         self._child = child
+        self.cores = cores
 
     @classmethod
-    async def start(cls, command: Sequence[str]) -> Self:
+    async def start(cls, command: Sequence[str], cores: Sequence[int] = ()) -> Self:
         """Raises OSError if there is no such program."""
         pipe = asyncio.subprocess.PIPE
-        return cls(await Child.start(command, inherited(os.environ), stdin=pipe, split=True))
+        return cls(await Child.start(command, inherited(os.environ), stdin=pipe, split=True), cores)
 
     async def play(
         self, job: GameJob, renewed: Callable[[], None], said: Callable[[str], None]
@@ -62,7 +65,7 @@ class GameProcess:
         assert process.stdout is not None
         with suppress(ConnectionError, asyncio.IncompleteReadError):
             # A job comes from the contest's own server, and is never read from anyone else.
-            process.stdin.write(_frame({"job": pickle.dumps(job)}))
+            process.stdin.write(_frame({"job": pickle.dumps(job), "cores": self.cores}))
             await process.stdin.drain()
             while True:
                 length = int.from_bytes(await process.stdout.readexactly(LENGTH_BYTES))
@@ -103,12 +106,26 @@ def _frame(values: dict[str, object]) -> bytes:
 
 
 class JobRun:
-    """One job in its process: who plays it asks here whether to stop, and says what people should read."""
+    """One job in its process: who plays it asks here whether to stop, and says what people should read.
 
-    def __init__(self, say: Callable[[str], None]) -> None:
+    `cores` are those of the process; none: it is not known which, or they are not its own.
+    """
+
+    def __init__(self, say: Callable[[str], None], cores: Sequence[int]) -> None:
         self.say = say
+        self._cores = cores
+        #: Which cores the players used, as the record has it: `0-1` all, `0/1` each seat its own.
+        self.pinned = describe_cores(cores)
         self._stop: Callable[[], None] = _hand_back
         self._lock = threading.Lock()
+
+    def seat_cores(self, seats: int) -> list[Sequence[int]]:
+        """Equal cores for the process of each seat: of its own, if there are enough."""
+        own = shares(self._cores, seats)
+        if not own[0]:
+            return [self._cores] * seats
+        self.pinned = "/".join(map(describe_cores, own))
+        return [*own]
 
     def stopped_by(self, stop: Callable[[], None]) -> None:
         """From now on SIGTERM calls `stop`; before, it raises HandedBackError."""
@@ -141,7 +158,7 @@ class _Server:
         self._play = play
         self._out = out
         self._lock = threading.Lock()
-        self._jobs: SimpleQueue[GameJob | None] = SimpleQueue()
+        self._jobs: SimpleQueue[tuple[GameJob, Sequence[int]] | None] = SimpleQueue()
         self._running: JobRun | None = None
         self._leaving = False
 
@@ -150,7 +167,7 @@ class _Server:
         signal.signal(signal.SIGTERM, self._terminated)
         threading.Thread(target=self._read, daemon=True).start()
         while not self._leaving and (job := self._jobs.get()) is not None:
-            self._write(_plain(self._outcome(job)))
+            self._write(_plain(self._outcome(*job)))
 
     def _terminated(self, _number: int, _frame: object) -> None:
         self._leaving = True
@@ -164,16 +181,18 @@ class _Server:
         stdin = sys.stdin.fileno()
         while len(head := _read_exactly(stdin, LENGTH_BYTES)) == LENGTH_BYTES:
             frame = msgpack.unpackb(_read_exactly(stdin, int.from_bytes(head)))
-            self._jobs.put(pickle.loads(frame["job"]))  # noqa: S301 - from who started this process
+            job = pickle.loads(frame["job"])  # noqa: S301 - from who started this process
+            self._jobs.put((job, frame["cores"]))
         # Who started this process is gone. A signal to the process might be taken by this thread, and would
         # not wake the other one.
         self._jobs.put(None)
         signal.pthread_kill(self._main, signal.SIGTERM)
 
-    def _outcome(self, job: GameJob) -> JobOutcome:
+    def _outcome(self, job: GameJob, cores: Sequence[int]) -> JobOutcome:
+        use_cores(cores)
         over = threading.Event()
         threading.Thread(target=self._renew, args=(job.renew_s, over), daemon=True).start()
-        run = JobRun(lambda line: self._write({"said": line}))
+        run = JobRun(lambda line: self._write({"said": line}), cores)
         try:
             self._running = run
             record = self._play(job, run)
@@ -190,7 +209,7 @@ class _Server:
             return JobOutcome(None, "the game had no result")
         if record.end == VOID:
             return JobOutcome(None, f"the game was broken off: {_reason(record)}")
-        data = encode(record)
+        data = encode(replace(record, cpu=word(cpu_model()), cores=run.pinned))
         assert len(data) <= MAX_BYTES, "a record is bounded"
         return JobOutcome(data)
 

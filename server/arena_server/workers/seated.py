@@ -14,10 +14,12 @@ from tempfile import TemporaryDirectory
 from arena_protocol.record import GameRecord
 from arena_server.errors import ConfigError
 from arena_server.launch.base import LocalBot
+from arena_server.launch.forks import Forks
 from arena_server.spec import ContestSpec, entrant_of
 from arena_server.tournament.local import LocalRun, run_local
 from arena_server.tournament.supervisor import STOPPING, ProgressListener
 from arena_server.workers.base import GameJob
+from arena_server.workers.process import JobRun
 
 
 class _Listener(ProgressListener):
@@ -35,12 +37,17 @@ class _Listener(ProgressListener):
             self._say(line)
 
 
-async def play_seated(job: GameJob, say: Callable[[str], None]) -> GameRecord | None:
+async def play_seated(job: GameJob, run: JobRun, forks: Forks) -> GameRecord | None:
     """Play the game of a job; None if it has no result, or after SIGTERM.
 
     Raises BotError for a bot that cannot start, ConfigError for a program that is not here.
     """
     bots = [_here(bot, job.python) for bot in job.bots]
+    if all(bot.sandbox is None for bot in bots):
+        cores = run.seat_cores(len(bots))
+        bots = [replace(bot, cores=own) for bot, own in zip(bots, cores, strict=True)]
+    else:
+        run.pinned = ""  # the engine of the containers knows nothing of our cores: none is better off
     entrants = [
         replace(
             entrant_of(bot.name, bot.token),
@@ -56,9 +63,10 @@ async def play_seated(job: GameJob, say: Callable[[str], None]) -> GameRecord | 
     )
     interrupted = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, interrupted.set)
-    listener = _Listener(say)
-    with TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True) as folder:
-        await run_local(LocalRun(spec, Path(folder) / "arena.db", bots), listener, interrupted)
+    listener = _Listener(run.say)
+    with TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True) as folder, forks.used():
+        local = LocalRun(spec, Path(folder) / "arena.db", bots, fork=forks.start)
+        await run_local(local, listener, interrupted)
     return None if interrupted.is_set() else listener.played
 
 

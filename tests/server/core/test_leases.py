@@ -48,11 +48,12 @@ def test_no_more_games_are_out_than_the_workers_play_at_once() -> None:
 def test_a_result_counts_with_worker_and_host() -> None:
     run = Workers("ann", "bob")
     run.event(Capacity(1))
-    run.give(run.assigned[0])
+    true = played(run.assigned[0].setting)
+    run.give(run.assigned[0], replace(true, cpu="Xeon", cores="0/1"))
     record = run.records["g1"]
-    assert (record.worker, record.host) == ("w1", "box")
+    assert (record.worker, record.host, record.cpu, record.cores) == ("w1", "box", "Xeon", "0/1")
     assert run.of(ResultReturned) == [ResultReturned("g1", record.names, "w1", "box")]
-    assert replace(record, worker="", host="", game_id="g1") == played(run.assigned[0].setting)
+    assert replace(record, worker="", host="", cpu="", cores="", game_id="g1") == true
     assert run.contest.progress().done == 1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import tracemalloc
 from contextlib import closing
 from pathlib import Path
 
@@ -69,6 +70,24 @@ class TestReader:
         kept.close("finished")
         with Results(path) as results:
             assert results.first_faults(results.contest()) == {"b": ("g1", late), "a": ("g2", late)}
+
+    def test_the_games_with_their_workers_are_not_in_memory_at_once(self, path: Path) -> None:
+        """Of three times as many games no more is kept: a row has 1 KB."""
+        keep(path, *range(1, 201), contest=opening("small"))
+        keep(path, *range(1, 601), contest=opening("large"))
+        most = {}
+        with Results(path) as results:
+            tracemalloc.start()
+            try:
+                for name in ("small", "small", "large"):  # the first time what is made once is made
+                    contest = results.contest(name)
+                    tracemalloc.reset_peak()
+                    before = tracemalloc.get_traced_memory()[0]
+                    assert {by for _, by in results.played(contest)} == {""}
+                    most[name] = tracemalloc.get_traced_memory()[1] - before
+            finally:
+                tracemalloc.stop()
+        assert most["large"] < most["small"] + 400 * 100
 
     def test_standings_leave_void_games_out_and_count_faults(self, path: Path) -> None:
         kept = Kept(path)

@@ -53,12 +53,13 @@ async def running(
         cluster.close()
 
 
-async def test_workers_in_this_process_play_games(tmp_path: Path) -> None:
+async def test_workers_in_this_process_play_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from distributed import Scheduler, Worker
 
     scheduler_of: Any = Scheduler  # untyped
     worker_of: Any = Worker
-    reports = Reports()
+    reports, processes = Reports(), cluster_module._Processes()
+    monkeypatch.setattr(cluster_module, "_processes", processes)
     async with (
         scheduler_of(host="127.0.0.1", port=0, dashboard=False) as scheduler,
         worker_of(scheduler.address, nthreads=1, name="w1", dashboard=False),
@@ -79,9 +80,8 @@ async def test_workers_in_this_process_play_games(tmp_path: Path) -> None:
             assert {worker for _, _, worker in ends} == {"w1", "w2"}
         finally:
             await pool.close()
-            for process in cluster_module._idle:
+            for process in processes._idle:
                 await process.end()
-            cluster_module._idle.clear()
 
 
 @pytest.mark.soak

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -120,3 +121,21 @@ def test_the_results_of_a_database_are_compared_at_a_look(tmp_path: Path) -> Non
         ("w1", "its games take longer", 100),
     ]
     assert _stand_out(database, "other", 1) == []
+
+
+def test_the_games_of_a_comparison_are_not_in_memory_at_once() -> None:
+    def most(games: int) -> int:
+        rng = Random(games)
+        points = (rng.randrange(900) for _ in range(games))
+        played = ((PastGame(1, BOTS[:2], 1, (n, 5), "complete", 9, (), (n + 1, 8)), "w") for n in points)
+        tracemalloc.reset_peak()
+        before = tracemalloc.get_traced_memory()[0]
+        assert stand_out(played, 1) == []
+        return tracemalloc.get_traced_memory()[1] - before
+
+    tracemalloc.start()
+    try:
+        most(10)  # what is made once
+        assert most(4000) - most(2000) < 2000 * 300
+    finally:
+        tracemalloc.stop()

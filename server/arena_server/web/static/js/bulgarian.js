@@ -67,6 +67,7 @@ export const TEXTS = {
   "Game {} was left out of this file for its size: “arena replay {}” shows it.": "Партия {} не е в този файл заради размера му: „arena replay {}“ я показва.", "There is no record of game {} here. {}": "Тук няма запис на партия {}. {}",
   "This record cannot be played": "Записът не може да се изиграе", "The chain of the contest cannot be read: {}.": "Веригата на състезанието не може да се прочете: {}.", "The check could not be started.": "Проверката не можа да започне.",
   "deal, moves, points and clocks are as recorded": "раздаване, ходове, точки и часовници са като в записа", "clocks and faults are as recorded": "часовници и грешки са като в записа", " Moves and points are not checked here: arena verify does that.": " Ходове и точки не се проверяват тук: това прави arena verify.",
+  "Played by worker {} on {}": "Играна от работник {} на {}", "bound to cores {}": "само на ядра {}",
   "{}: {} of processor time, {} held back by its own limit, {} kept waiting by a busy machine": "{}: {} процесорно време, {} спиран от собствения си лимит, {} чакал заета машина", "{} ms": "{} ms",
   "{}.{} A file alone does not prove its names.": "{}.{} Само файлът не доказва имената.", "names and result are as the contest lists them; {}": "имената и резултатът са като в състезанието; {}", "; record {} of the {} under the head {}…{}": "; запис {} от {} под главата {}…{}",
   // sharing

@@ -37,7 +37,7 @@ export function showRecord(host, record, { download = null, botLink, proof = nul
     gameHead(record.names, t`${record.contest}, game ${record.game_id} of ${record.game}, ${pliesText(record.plies.length)}`, {
       back, tools: share ? [...ways, shareMenu(view, record, { download, embed, more: ways.filter((way) => way.classList.contains("same")) })] : [],
     }),
-    view.element, usageLines(record));
+    view.element, placeLines(record));
   view.onply = (ply) => { if (!view.playing) history.replaceState(null, "", `#ply=${ply}`); };
   document.addEventListener("keydown", (event) => { if (host.contains(view.element)) view.key(event); });
   const wanted = /^#ply=(\d{1,6})$/.exec(location.hash);
@@ -50,10 +50,12 @@ export function showRecord(host, record, { download = null, botLink, proof = nul
   return view;
 }
 
-/** What bots in containers got of the processor in the game. */
-function usageLines(record) {
+/** Where the game was played, if that was not the server, and what bots in containers got of the processor. */
+function placeLines(record) {
+  const bound = record.cores ? t`bound to cores ${record.cores}` : "";
+  const place = record.worker ? [t`Played by worker ${record.worker} on ${record.host}`, record.cpu, bound].filter(Boolean).join(", ") : "";
   const ms = (value) => value === null ? "?" : t`${numberText(value)} ms`;
-  return el("div", { class: "sub" }, ...record.usage.map(({ seat, used_ms: used, throttled_ms: held, pressure_ms: waited }) =>
+  return el("div", { class: "sub" }, place === "" ? null : el("p", {}, place), ...record.usage.map(({ seat, used_ms: used, throttled_ms: held, pressure_ms: waited }) =>
     el("p", {}, t`${record.names[seat - 1]}: ${ms(used)} of processor time, ${ms(held)} held back by its own limit, ${ms(waited)} kept waiting by a busy machine`)));
 }
 
