@@ -256,6 +256,7 @@ def _show(status: dict[str, Any], *, as_json: bool) -> None:
         print_json(status)
         return
     from arena_cli.results import games_so_far
+    from arena_server.logs import stands_out_line
     from arena_server.pace import pace_text
     from arena_server.waiting import waiting_line
 
@@ -273,12 +274,8 @@ def _show(status: dict[str, Any], *, as_json: bool) -> None:
         eta = "" if pace["left_s"] is None else f", {pace_text(pace)}"
         console.print(f"pace: {pace['games_per_hour']:,.0f} games an hour{eta}", markup=False)
     for each in status["workers"]:
-        console.print(
-            f"worker {each['worker']} stands out: {each['what']} (of equal workers a chance of at most "
-            f"{each['chance']:.1e} in {each['games']} games)",
-            markup=False,
-            soft_wrap=True,
-        )
+        line = stands_out_line(each["worker"], each["what"], each["games"], f"{each['chance']:.1e}")
+        console.print(line, markup=False, soft_wrap=True)
     for bot in status["waiting"]:
         console.print(waiting_line([bot]), markup=False, soft_wrap=True)
     if status["running"]:

@@ -215,9 +215,10 @@ def _play_processes(players: Sequence[str], seats: int, plan: MatchPlan, options
     from arena_cli.tournament import make_folder
 
     if len(players) != seats:
+        where = " with --on" if options.workers.on is not None else ""
         raise ConfigError(
-            f"match: expected {seats} players for {seats} seats, got {len(players)}; "
-            "arena tournament plays a league of programs"
+            f"match: expected {seats} players for {seats} seats{where}, got {len(players)}; arena tournament "
+            f"plays a round-robin of more{where}"
         )
     keep = options.keep
     database = None if keep is None else keep if "://" in keep else f"sqlite:///{keep}"

@@ -183,6 +183,22 @@ class WorkerMessage(LogEvent):
     text: str
 
 
+def stands_out_line(worker: str, what: str, games: int, chance: str) -> str:
+    """What `WorkerStandsOut` says, for a person."""
+    odds = f"of equal workers a chance of at most {chance} in {games} games"
+    return f"worker {worker} stands out: {what} ({odds})"
+
+
+def worker_line(event: LogEvent) -> str | None:
+    """What an event says of a worker, for a person; None for all other events."""
+    match event:
+        case WorkerMessage(worker, text):
+            return f"{worker}: {text}"
+        case WorkerStandsOut(worker, what, games, chance):
+            return stands_out_line(worker, what, games, chance)
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class ContestWaiting(LogEvent):
     """No game runs, and games wait for this many bots; `text` names them with the reasons."""

@@ -272,7 +272,7 @@ class TestEnds:
         (("python x.py", "dmumy"), "no engine 'dmumy' for insertion"),
         (
             ("python x.py", "dummy", "greedy"),
-            "match: expected 2 players for 2 seats, got 3; arena tournament plays a league of programs",
+            "match: expected 2 players for 2 seats, got 3; arena tournament plays a round-robin of more",
         ),
         (
             ("greedy", "dummy", "--concurrency", "0"),

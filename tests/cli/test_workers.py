@@ -73,6 +73,15 @@ def test_how_many_games_are_played_is_said_once() -> None:
     assert outcome.line == "arena: --concurrency: expected without --on, which says how many games are played"
 
 
+def test_a_league_is_played_by_a_tournament() -> None:
+    outcome = inside("match", "greedy", "random", "dummy", "--on", "local:2")
+    assert (outcome.code, outcome.line) == (
+        2,
+        "arena: match: expected 2 players for 2 seats with --on, got 3; "
+        "arena tournament plays a round-robin of more with --on",
+    )
+
+
 def test_every_bot_needs_a_program(tmp_path: Path) -> None:
     file = tmp_path / "cup.toml"
     file.write_text(contest("ann", "bob", seed=None))

@@ -57,7 +57,7 @@ class _ForkServer:
                         woken.recv(1024)
                         self._reap()
                         continue
-                    data, descriptors, _, _ = socket.recv_fds(self.sock, REQUEST_BYTES, 2)
+                    data, descriptors = self._receive()
                     if not data:
                         self._kill()
                         return None
@@ -68,6 +68,13 @@ class _ForkServer:
                         for each in (woken, wake, self.sock):
                             each.close()
                         return request
+
+    def _receive(self) -> tuple[bytes, list[int]]:
+        """The next request with its descriptors; nothing at the end."""
+        with suppress(ConnectionResetError):  # who closed the socket had not read all answers
+            data, descriptors, _, _ = socket.recv_fds(self.sock, REQUEST_BYTES, 2)
+            return data, descriptors
+        return b"", []
 
     def _fork(self, number: int, descriptors: list[int]) -> int:
         """Return the process of the fork; 0 in the fork, with its output in its place."""

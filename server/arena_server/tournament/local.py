@@ -24,7 +24,7 @@ from arena_server.launch.container import Place, launcher_of
 from arena_server.launch.games import ObservedGames
 from arena_server.launch.process import Fork
 from arena_server.launch.restarts import STOP_S, BotGroup
-from arena_server.logs import LineWriter, Log, WorkerMessage
+from arena_server.logs import LineWriter, Log, worker_line
 from arena_server.sockets import address_of, bind, parse_address
 from arena_server.spec import ContestSpec
 from arena_server.store.database import Database
@@ -164,8 +164,8 @@ class HostedBots(HostObserver, ContestObserver):
     def happened(self, event: LogEvent) -> None:
         if isinstance(event, LoggedIn) and event.bot is not None and self._group is not None:
             self._group.logged_in(event.bot, event.slot)
-        elif isinstance(event, WorkerMessage):
-            self._listener.say(f"{event.worker}: {event.text}")
+        elif (line := worker_line(event)) is not None:
+            self._listener.say(line)
 
     def recorded(self, record: GameRecord) -> None:
         self._listener.record(record)

@@ -5,6 +5,7 @@ On stdout it writes JSON lines; times are milliseconds.
     {"web": URL}                  the address of the web page
     {"login": NAME, "slot": 1}    a bot has logged in for the first time
     {"result": {...}}             a game has a durable result, see `plain_result`; not for void games
+    {"says": "..."}               a line for a person, about a worker
     {"page": "kept"}              the contest is over, and the server stays for its page until SIGTERM
     {"freeze": NAME, "slot": 1}   an order about a bot in a container; so are "thaw" and "measure", see
                                   `launch/contained.py`
@@ -36,7 +37,7 @@ from arena_server.host import Host, HostObserver
 from arena_server.hosted import ContestObserver, HostedContest
 from arena_server.launch.contained import ContainedBots
 from arena_server.launch.games import ObservedGames
-from arena_server.logs import LineWriter
+from arena_server.logs import LineWriter, worker_line
 from arena_server.scores import PlayedGame
 from arena_server.waiting import waiting_now
 
@@ -87,6 +88,8 @@ class HostReporter(HostObserver, ContestObserver):
                 # At once: a bot may end right after its log-in, and the supervisor has to know the order.
                 self._logged_in.add((bot, slot))
                 self._lines.write(json.dumps({"login": bot, "slot": slot}))
+            case _ if self._lines and (line := worker_line(event)) is not None:
+                self._lines.write(json.dumps({"says": line}))
 
     def recorded(self, record: GameRecord) -> None:
         if self._lines is not None and record.end != VOID:

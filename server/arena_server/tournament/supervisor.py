@@ -201,6 +201,8 @@ async def _pass_reports(
                     bots.obey(order, partial(_write, server))
                 case {"result": result}:
                     listener.result(result)
+                case {"says": str(line)}:
+                    listener.say(line)
                 case {"play": seat, "url": url}:
                     listener.play_link(seat, url)
                 case {"web": url}:

@@ -60,6 +60,7 @@ class Dispatcher:
         self._closed = False
         self._opening = asyncio.get_running_loop().create_task(self._open())
         self._finding: set[asyncio.Task[None]] = set()
+        self._comparing: set[asyncio.Task[None]] = set()
         #: The workers that stood out at the last look.
         self.stand_outs: list[StandsOut] = []
 
@@ -99,14 +100,16 @@ class Dispatcher:
         """The contest has this many durable results: look now and then which workers stand out."""
         if look := look_at(results):
             task = asyncio.get_running_loop().create_task(self._compare(look))
-            self._finding.add(task)
-            task.add_done_callback(self._finding.discard)
+            self._comparing.add(task)
+            task.add_done_callback(self._comparing.discard)
 
     async def _compare(self, look: int) -> None:
         try:
             self.stand_outs = await asyncio.to_thread(_stand_out, self._database, self._name, look)
         except ArenaError as error:
-            self._fail(error)
+            if not self._closed:  # else the contest has ended, whatever becomes of its database
+                self._fail(error)
+            return
         for each in self.stand_outs:
             self._log(WorkerStandsOut(each.worker, each.what, each.games, f"{each.chance:.1e}"))
 
@@ -127,7 +130,8 @@ class Dispatcher:
         self._opening.cancel()
         for task in self._finding:
             task.cancel()
-        await asyncio.gather(self._opening, *self._finding, return_exceptions=True)
+        # A look at the last result is not lost: many contests have 100, 200 or 400 games.
+        await asyncio.gather(self._opening, *self._finding, *self._comparing, return_exceptions=True)
         await self._workers.pool.close()
 
     # -- what the pool says (base.PoolEvents)

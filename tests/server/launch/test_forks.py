@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -198,3 +199,16 @@ async def test_what_is_not_forked(forks: Forks, words: list[str]) -> None:
 async def test_a_command_that_is_too_long_is_not_forked(tmp_path: Path, forks: Forks) -> None:
     command = [*script(tmp_path, "print(1)"), "x" * 200_000]
     assert await forks.start(command, ENVIRONMENT, None, ()) is None
+
+
+async def test_a_template_ends_in_order_though_its_answers_were_not_read(tmp_path: Path) -> None:
+    """The socket is reset, not only closed."""
+    made = Forks({(): ()})
+    with made.used():
+        child = await running(made, tmp_path)
+        (template,) = made._templates.values()
+        template._stop_reading()
+        os.kill(child.process.pid, signal.SIGKILL)
+        select.select([template._sock], [], [])  # until the answer is there
+    assert template._process.returncode == 0
+    await child.end()
