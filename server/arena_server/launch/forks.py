@@ -75,9 +75,6 @@ class ForkedProcess:
         if self.returncode is None:
             os.kill(self.pid, number)
 
-    def terminate(self) -> None:
-        self.send_signal(signal.SIGTERM)
-
 
 class Template:
     """A process of `template.py` that has imported `modules`; it ends, with its forks, when this one does."""
