@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     import numpy as np
 
     Floats = np.ndarray[Any, np.dtype[np.float64]]
     Ints = np.ndarray[Any, np.dtype[np.intp]]
+
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +145,68 @@ class Games:
 
         found = np.bincount(self.kind, self.counts[self.pairing], minlength=len(self.seated))
         return found.astype(np.float64)
+
+
+class GrowingGames(Generic[Key]):
+    """Games that are counted more and more; `observe` says what pairings of a key are.
+
+    It is asked once for each key, so that arrays of many games with few new kinds take no time of Python's.
+    """
+
+    def __init__(self, observe: Callable[[Key], Observation]) -> None:
+        self._observe = observe
+        #: The numbers of what has been seen, in its order.
+        self._keys: dict[Key, int] = {}
+        self._observations: dict[Observation, int] = {}
+        self._outcomes: dict[Outcome, int] = {}
+        self._players: dict[str, int] = {}
+        #: The arrays of Games; players by their numbers.
+        self._seated: list[int] = []
+        self._places: list[int] = []
+        self._pairing: list[int] = []
+        self._kind: list[int] = []
+        self._counts: list[int] = []
+
+    def add(self, key: Key, count: int) -> None:
+        """Add `count` pairings."""
+        number = self._keys.get(key)
+        if number is None:
+            number = self._keys[key] = self._number_of(self._observe(key))
+        self._counts[number] += count
+
+    def _number_of(self, observation: Observation) -> int:
+        number = self._observations.setdefault(observation, len(self._counts))
+        if number == len(self._counts):
+            self._counts.append(0)
+            self._pairing += [number] * len(observation)
+            self._kind += map(self._kind_of, observation)
+        return number
+
+    def _kind_of(self, outcome: Outcome) -> int:
+        number = self._outcomes.setdefault(outcome, len(self._outcomes))
+        if number * len(outcome[0]) == len(self._seated):
+            self._seated += [self._players.setdefault(name, len(self._players)) for name in outcome[0]]
+            self._places += outcome[1]
+        return number
+
+    def games(self) -> Games:
+        """All that has been added; without any it has no seats."""
+        import numpy as np
+
+        if not self._counts:
+            return Games.of({})
+        names = sorted(self._players)
+        rank = np.empty(len(names), dtype=np.intp)
+        rank[[self._players[name] for name in names]] = np.arange(len(names))
+        shape = len(self._outcomes), -1
+        return Games(
+            names,
+            rank[np.array(self._seated, dtype=np.intp)].reshape(shape),
+            np.array(self._places, dtype=np.intp).reshape(shape),
+            np.array(self._pairing, dtype=np.intp),
+            np.array(self._kind, dtype=np.intp),
+            np.array(self._counts, dtype=np.float64),
+        )
 
 
 def _one_number(seats: set[int]) -> list[int]:

@@ -11,6 +11,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import partial
 from itertools import chain, combinations, repeat
 from typing import Any, Final
 
@@ -22,7 +24,7 @@ from arena_protocol.codec import WORD
 from arena_protocol.games import make_game
 from arena_protocol.record import VOID
 from arena_server.core.standings import GameResult, Standings
-from arena_server.rated_games import Games, Observation, Outcome, places_of, version_of
+from arena_server.rated_games import Games, GrowingGames, Observation, Outcome, places_of, version_of
 from arena_server.store.checks import check_form, entrants
 from arena_server.store.deals import Deals
 from arena_server.store.preflight import ADDED
@@ -90,20 +92,43 @@ class Sums:
     ) -> Iterator[tuple[int, Games, Games | None]]:
         """The games up to each of `places`, of bots and of versions; `endings` grows with them.
 
-        None where no bot has named its program: then the versions are the bots.
+        None while no bot has had two versions: then these are the bots.
         """
+        bots = GrowingGames(partial(self._observation, versions=False))
+        versions = GrowingGames(partial(self._observation, versions=True))
+        programs: set[tuple[str, str | None]] = set()
+        several = False
+        new = Counter(endings.complete)
         for place in places:
-            self._count_endings(endings, place)
-            known = chain(endings.complete, endings.begun.values())
-            named = any(agents for kinds in known for _, agents, _ in kinds)
-            versions = self._rated_endings(endings, versions=True) if named else None
-            yield place, self._rated_endings(endings, versions=False), versions
+            step = replace(endings, complete=Counter())
+            self._count_endings(step, place)
+            endings.complete.update(step.complete)
+            endings.place, endings.chain = step.place, step.chain
+            new.update(step.complete)
+            for kinds, games in new.items():
+                bots.add(kinds, games)
+            if not several:
+                programs.update(_programs(chain(new, endings.begun.values())))
+                several = len(programs) > len({name for name, _ in programs})
+                new = endings.complete
+            for kinds, games in new.items() if several else ():
+                versions.add(kinds, games)
+            begun = StoredEndings(begun=endings.begun)
+            parts = [
+                Games.joined((grown.games(), self._rated_endings(begun, versions=by)))
+                for grown, by in ((bots, False), (versions, True))
+            ]
+            yield place, parts[0], parts[1] if several else None
+            new = Counter()
 
     def _rated_endings(self, endings: StoredEndings, *, versions: bool) -> Games:
         counts: Counter[Observation] = Counter()
         for kinds, games in chain(endings.complete.items(), zip(endings.begun.values(), repeat(1))):
-            counts[tuple(sorted(self._outcome(kind, versions=versions) for kind in kinds))] += games
+            counts[self._observation(kinds, versions=versions)] += games
         return Games.of(counts)
+
+    def _observation(self, kinds: Iterable[Kind], *, versions: bool) -> Observation:
+        return tuple(sorted(self._outcome(kind, versions=versions) for kind in kinds))
 
     def check_complete(self) -> None:
         """Raise ValueError if the row of a result is missing."""
@@ -294,6 +319,13 @@ class Sums:
                 ahead[other] += sign == _LESS
             places = self._places[ending] = places_of(ahead)
         return places
+
+
+def _programs(observations: Iterable[Iterable[Kind]]) -> Iterator[tuple[str, str | None]]:
+    """The bots of these games, each with what it calls its program, if it does."""
+    for kinds in observations:
+        for names, agents, _ in kinds:
+            yield from zip(names, agents or repeat(None), strict=False)
 
 
 def _players(names: tuple[str, ...], agents: tuple[str | None, ...]) -> tuple[str, ...]:

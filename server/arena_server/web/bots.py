@@ -33,10 +33,10 @@ from arena_server.web.archive import Archive, NotFoundError
 RECORDS: Final = 100
 #: Records of which the seats' moves are kept.
 KEPT_RECORDS: Final = 20_000
-POINTS: Final = 32
+POINTS: Final = 24
 #: First moves in the document.
 MOVES: Final = 5
-#: A server that plays has the rest of a processor: a million games take a minute of one.
+#: A server that plays has the rest of a processor: a million games take 9 s of one.
 PAUSE: Final = 2.0
 #: How long a page waits for points that are being fitted; it gets those that are there.
 WAIT_S: Final = 1.0
@@ -189,8 +189,6 @@ class RatingHistories:
         began = time.perf_counter()
         for place, at, bots, versions in archive.rated_steps(number, history.endings, history.missing(last)):
             rated = fit_counted(bots)
-            if versions is not None and len(bots.names) == len(versions.names):
-                versions = None  # each bot has one
             apart = None if versions is None else fit_counted(versions)
             history.points = [*history.points, _Point(place, at, _rows(rated), _rows(apart))]
             if pause:

@@ -25,6 +25,7 @@ from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import ContestHeader, Database
 from arena_server.store.plans import table_of
 from arena_server.store.reader import Results
+from arena_server.store.stored_sums import StoredEndings
 
 from ..rated import observed_in
 from ..records import game, opening
@@ -118,6 +119,22 @@ def observed_by_hand(games: Sequence[Played], *, versions: bool) -> Counter[Obse
     )
 
 
+def compare_steps(results: Results, games: Sequence[Played]) -> None:
+    """The games up to several places; what is known of the first ones goes on with the others."""
+    endings, size = StoredEndings(), len(games)
+    places = sorted({min(1, size), size // 3, size // 2, size} - {0})
+    for some in (places[:2], places[2:]):
+        for place, _, bots, versions in results.rated_steps(results.contest(), endings, some):
+            apart = observed_by_hand(games[:place], versions=True)
+            assert endings.place == place
+            assert observed_in(bots) == observed_by_hand(games[:place], versions=False)
+            players = {name for observation in apart for names, _ in observation for name in names}
+            several = len(players) > len({name.partition(" ")[0] for name in players})
+            assert (versions is not None) == several
+            if versions is not None:
+                assert observed_in(versions) == apart
+
+
 def compare(database: Database, games: Sequence[Played]) -> None:
     with Results(database) as results:
         mine = results.contest()
@@ -127,6 +144,7 @@ def compare(database: Database, games: Sequence[Played]) -> None:
         for versions in (False, True):
             rated = results.rated(mine, versions=versions)
             assert observed_in(rated) == observed_by_hand(games, versions=versions)
+        compare_steps(results, games)
         half = table_of(mine, NAMES)
         middle = len(games) // 2
         results.add_results(half, mine, 0, middle)
