@@ -245,6 +245,8 @@ export class GameView {
     if (ply && row) {
       row.firstChild.setAttribute("aria-current", "step");
       if (current !== null && document.activeElement === current) row.firstChild.focus({ preventScroll: true });
+      // A folded list has no place, and to ask for it would take a layout.
+      if (!this.moves.parentElement.open) return;
       const box = this.moves.getBoundingClientRect();
       const place = row.getBoundingClientRect();
       if (place.top < box.top || place.bottom > box.bottom) this.moves.scrollTop += place.top - box.top - box.height / 2;
@@ -269,7 +271,7 @@ export class GameView {
       this.jump(Math.max(1, this.ply + step));
       this.moves.querySelector("[tabindex='0']").focus({ preventScroll: true });
     });
-    return el("details", { class: "moves-box", open: matchMedia("(min-width: 800px)").matches }, el("summary", {}, t`Moves`), this.moves);
+    return el("details", { class: "moves-box", open: matchMedia("(min-width: 800px)").matches, ontoggle: () => this.#showMoves() }, el("summary", {}, t`Moves`), this.moves);
   }
 
   #legend() {

@@ -41,6 +41,7 @@ export class InsertionBoard {
     this.tiles = svg("g", { class: "tiles" });
     this.nodes = new Map();
     this.coming = "";
+    this.animations = new Set();
     this.rim = new Map();
     const cells = [];
     for (let x = 0; x < SIDE; x++) {
@@ -111,7 +112,7 @@ export class InsertionBoard {
   /** The next pictures move up by one place, all as one layer: that of the first, as `site.css` has it. */
   #slideBelt(position, ms) {
     this.#showBelt(position);
-    this.strip.animate([{ transform: "translateX(var(--step))" }, { transform: "none" }], { duration: ms, easing: "ease-out" });
+    this.#run(this.strip, [{ transform: "translateX(var(--step))" }, { transform: "none" }], { duration: ms, easing: "ease-out" });
   }
 
   #showBelt(position) {
@@ -146,7 +147,14 @@ export class InsertionBoard {
   /** Stop an animation; call `show` next. */
   stop() {
     this.running = null;
-    for (const animation of this.element.getAnimations({ subtree: true })) animation.cancel();
+    for (const animation of [...this.animations]) animation.cancel();
+  }
+
+  /** Resolves at the end of the animation, or when it is stopped. To ask the browser for those that run would take a layout. */
+  #run(node, frames, options) {
+    const animation = node.animate(frames, options);
+    this.animations.add(animation);
+    return animation.finished.catch(() => null).then(() => { this.animations.delete(animation); });
   }
 
   #move(paths, ms) {
@@ -166,7 +174,7 @@ export class InsertionBoard {
       const frames = points.map(([x, y], i) => ({ transform: `translate(${x}px, ${y}px)`, offset: total ? lengths[i] / total : i }));
       const leaves = cells.at(-1).some((value) => value < 0 || value >= SIDE);
       if (leaves) Object.assign(frames.at(-1), { opacity: 0, transform: `translate(${endX}px, ${endY}px)` });
-      return node.animate(frames, { duration: ms * Math.max(1, total / 10), easing: "ease-in-out" }).finished.catch(() => null);
+      return this.#run(node, frames, { duration: ms * Math.max(1, total / 10), easing: "ease-in-out" });
     });
     return Promise.all(animations);
   }
@@ -178,7 +186,7 @@ export class InsertionBoard {
     const text = svg("text", { class: "rising", x: middle(0), y: middle(1) + 16 }, `+${POINTS * cells.length}`);
     this.element.append(text);
     const frames = [{ transform: "translateY(0)", opacity: 1 }, { transform: "translateY(-70px)", opacity: 0 }];
-    text.animate(frames, { duration: 4 * ms, easing: "ease-out" }).finished.catch(() => null).then(() => text.remove());
+    this.#run(text, frames, { duration: 4 * ms, easing: "ease-out" }).then(() => text.remove());
   }
 
   #clear(cells, ms) {
@@ -187,8 +195,7 @@ export class InsertionBoard {
     for (const cell of cells) this.nodes.delete(String([Math.floor(cell / SIDE), cell % SIDE]));
     return Promise.all(nodes.map((node) => {
       node.classList.add("gone");
-      return node.animate([{ opacity: 1 }, { opacity: 0.25 }, { opacity: 1 }, { opacity: 0 }], { duration: 1.6 * ms }).finished
-        .catch(() => null).then(() => node.remove());
+      return this.#run(node, [{ opacity: 1 }, { opacity: 0.25 }, { opacity: 1 }, { opacity: 0 }], { duration: 1.6 * ms }).then(() => node.remove());
     }));
   }
 }
