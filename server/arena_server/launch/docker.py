@@ -126,6 +126,7 @@ class Docker:
 
     async def build(self, folder: str) -> str:
         """Build the image of a folder with a Dockerfile, and return its digest. Raises LaunchError."""
+        await self.call("version")  # an engine that hangs is known before a build is waited for
         return (await self.call("build", "--quiet", folder, seconds=IMAGE_S)).splitlines()[-1]
 
     def strangers_build(self, folder: str, digest: str, tag: str, *, network: bool) -> list[str]:

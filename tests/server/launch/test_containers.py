@@ -311,9 +311,12 @@ async def test_an_engine_that_hangs_is_named(tmp_path: Path, monkeypatch: pytest
         await docker.remove("label=x")
     with pytest.raises(NoAnswerError):
         await docker.image("python")
+    with pytest.raises(NoAnswerError):
+        await docker.build(str(tmp_path))
     assert (tmp_path / "said").read_text().splitlines() == [
         "ps --all --quiet --filter label=label=x",
         "image inspect --format {{.Id}} python",
+        "version",
     ]
     await killed(tmp_path / "pids")
 
