@@ -232,6 +232,14 @@ def test_a_running_game_late_lost_asleep_and_over(pages: Watched, tmp_path: Path
         wait_for_ply(page, 9)
         pages.check_access(page)
         pages.shoot(page, "live")
+        # All of it is in a small window, also with every button and with longer words.
+        page.set_viewport_size({"width": 1366, "height": 768})
+        page.evaluate(
+            "document.querySelector('.game').classList.add('long-names');"
+            "document.querySelector('.follow').textContent = 'На живо';"
+            "for (const each of document.querySelectorAll('.buttons .group')) each.hidden = false"
+        )
+        assert page.evaluate("document.documentElement.scrollHeight") == 768
         # Without network: within 22 s the page says that it may be behind, and no clock runs.
         page.context.set_offline(True)
         page.clock.run_for(30_000)
