@@ -109,13 +109,13 @@ def checked_games(
     columns = [column for column in game_columns(layout) if column.name != "record"]
     games = select(*columns).where(GameRow.contest_id == contest.id).order_by(GameRow.place)
     # Else the session reads the rows of all games before it gives the first.
-    rows = session.execute(games.execution_options(yield_per=ROWS_AT_ONCE))
-    for place, row in enumerate(rows, start=1):
-        found = faults.get(row.id, [])
-        check_game(contest, names, row, found)
-        if row.place != place:
-            raise ValueError(f"result {place} of contest {contest.id} is missing")
-        yield row, found
+    with session.execute(games.execution_options(yield_per=ROWS_AT_ONCE)) as rows:
+        for place, row in enumerate(rows, start=1):
+            found = faults.get(row.id, [])
+            check_game(contest, names, row, found)
+            if row.place != place:
+                raise ValueError(f"result {place} of contest {contest.id} is missing")
+            yield row, found
 
 
 def check_game(contest: ContestRow, names: Collection[str], game: Any, faults: list[FaultFields]) -> None:

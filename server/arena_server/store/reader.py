@@ -264,8 +264,9 @@ class Results:
         query = select(GameRow.game_id, GameRow.record).where(GameRow.contest_id == contest.id)
         # g10 comes after g9.
         ordered = query.order_by(func.length(GameRow.game_id), GameRow.game_id)
-        for row in self._session.execute(ordered.execution_options(yield_per=100)):
-            yield row.game_id, row.record if self.deals(contest).may_show(row.game_id) else None
+        with self._session.execute(ordered.execution_options(yield_per=100)) as rows:
+            for row in rows:
+                yield row.game_id, row.record if self.deals(contest).may_show(row.game_id) else None
 
     def played(self, contest: ContestRow) -> Iterator[tuple[PastGame, str]]:
         """Every stored game with the worker that played it (empty: the server), in the order of storing.
@@ -274,10 +275,10 @@ class Results:
         """
         games = past_games(self._session, contest, {}, self._layout)
         mine = select(GameRow.record).where(GameRow.contest_id == contest.id).order_by(GameRow.place)
-        records = self._session.scalars(mine.execution_options(yield_per=100))
-        for game, record in zip(games, records, strict=True):
-            # A whole record takes a hundred times as long.
-            yield game, str(msgpack.unpackb(verify_checksum(bytes(record))).get("worker", ""))
+        with self._session.scalars(mine.execution_options(yield_per=100)) as records:
+            for game, record in zip(games, records, strict=True):
+                # A whole record takes a hundred times as long.
+                yield game, str(msgpack.unpackb(verify_checksum(bytes(record))).get("worker", ""))
 
     def rows(
         self, contest: ContestRow, game_id: str | None = None, *, checked: bool = True, withheld: bool = False
@@ -293,24 +294,25 @@ class Results:
         if game_id is not None:
             games = games.where(GameRow.game_id == game_id)
         ordered = games.order_by(func.length(GameRow.game_id), GameRow.game_id)
-        for game in self._session.execute(ordered.execution_options(yield_per=100)):
-            damage = None
-            try:
-                check_game(contest, names, game, faults.get(game.id, []))
-                verify_checksum(game.record)
-            except ValueError as error:
-                if checked:
-                    raise
-                damage = str(error)
-            columns = ("game_id", "names", "totals", "end", "plies", "place", "chain", "used_ms")
-            may_show = withheld or self.deals(contest).may_show(game.game_id)
-            yield {
-                **{key: getattr(game, key) for key in columns},
-                "record": game.record if may_show else None,
-                "digest": sha256(game.record).digest(),
-                "faults": faults.get(game.id, []),
-                **({} if checked else {"damage": damage}),
-            }
+        with self._session.execute(ordered.execution_options(yield_per=100)) as rows:
+            for game in rows:
+                damage = None
+                try:
+                    check_game(contest, names, game, faults.get(game.id, []))
+                    verify_checksum(game.record)
+                except ValueError as error:
+                    if checked:
+                        raise
+                    damage = str(error)
+                columns = ("game_id", "names", "totals", "end", "plies", "place", "chain", "used_ms")
+                may_show = withheld or self.deals(contest).may_show(game.game_id)
+                yield {
+                    **{key: getattr(game, key) for key in columns},
+                    "record": game.record if may_show else None,
+                    "digest": sha256(game.record).digest(),
+                    "faults": faults.get(game.id, []),
+                    **({} if checked else {"damage": damage}),
+                }
 
     def bots(self, contest: ContestRow) -> list[str]:
         """The names of the entrants: those of the configuration in its order, then the late ones."""
