@@ -137,9 +137,10 @@ class Display(ProgressListener):
         now = time.monotonic()
         speed = self._speed.at(now, progress["plies"])
         self._pace.see(now, progress["done"])
-        pace = pace_text(self._pace.plain(now, progress["total"]))
+        total = progress["total"]
+        left = None if total is None else total - progress["done"]
+        pace = pace_text(self._pace.plain(now, left))
         if self._console.is_terminal:
-            total = progress["total"]
             self._bar.update(self._task, completed=progress["done"], total=total, speed=speed, pace=pace)
             self._show(progress)
         elif self._line_due(now, progress):

@@ -27,6 +27,7 @@ from arena_server.core.formats.base import Draw
 from arena_server.core.journal import JournalError
 from arena_server.core.log_events import LogEvent, ResultReturned
 from arena_server.core.router import Member, Router
+from arena_server.core.standings import Progress
 from arena_server.drawing import run_draw
 from arena_server.driver import Driver, Run
 from arena_server.errors import ArenaError, PublicError, public_text
@@ -337,16 +338,18 @@ class HostedContest:
             self._dispatcher.recorded(self._results)
         self._pace.see(now, self._results)
         if now >= self._pace_logged + LOG_PACE_S:
-            total = self.contest.progress().total
-            if (pace := self.pace(total)) is not None:
+            known = self.contest.progress()
+            progress = replace(known, done=known.done + 1)  # its Stored is still to come
+            if (pace := self.pace(progress)) is not None:
                 self._pace_logged = now
-                self.log(ContestPace(self._results, total, round(pace["games_per_hour"]), pace["left_s"]))
+                per_hour = round(pace["games_per_hour"])
+                self.log(ContestPace(progress.done, progress.total, per_hour, pace["left_s"]))
 
-    def pace(self, total: int | None) -> dict[str, Any] | None:
-        """How fast its games end now, and when the last one will (`pace.py`); `total` is their number."""
+    def pace(self, progress: Progress) -> dict[str, Any] | None:
+        """How fast its games end now, and when the last one will (`pace.py`)."""
         ends = self.spec.timetable.ends_at
         ends_s = None if ends is None else (ends - datetime.now(UTC)).total_seconds()
-        return self._pace.plain(time.monotonic(), total, ends_s)
+        return self._pace.plain(time.monotonic(), progress.left, ends_s)
 
     def reply(self, number: int, problem: str | None) -> None:
         for observer in self._observers:

@@ -20,18 +20,24 @@ class GamePace:
         self._seen: deque[tuple[float, int]] = deque()
 
     def see(self, now: float, done: int) -> None:
-        """There are `done` results at `now`; the first call says where the count begins."""
+        """There are `done` results at `now`; the first call says where the count begins.
+
+        Those that were taken back (`void --worker`) have been played nevertheless.
+        """
+        if self._seen and done < self._seen[-1][1]:
+            back = self._seen[-1][1] - done
+            self._seen = deque((at, count - back) for at, count in self._seen)
         if not self._seen or self._seen[-1][1] != done:
             self._seen.append((now, done))
             while len(self._seen) > 2 and self._seen[1][1] <= done - LAST_GAMES:
                 self._seen.popleft()
 
-    def plain(self, now: float, total: int | None, ends_s: float | None = None) -> dict[str, Any] | None:
+    def plain(self, now: float, left: int | None, ends_s: float | None = None) -> dict[str, Any] | None:
         """The pace at `now` as JSON types, see `plain_pace`; the contest ends in `ends_s` at the latest."""
         if not self._seen:
             return None
         (then, before), (_, done) = self._seen[0], self._seen[-1]
-        plain = plain_pace(done - before, now - then, None if total is None else total - done)
+        plain = plain_pace(done - before, now - then, left)
         if plain is not None and ends_s is not None:
             known = [round(max(0.0, ends_s)), *(() if plain["left_s"] is None else (plain["left_s"],))]
             plain["left_s"] = min(known)

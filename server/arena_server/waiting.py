@@ -15,6 +15,7 @@ from arena_server.core.contest import Contest
 from arena_server.core.log_events import LogEvent
 from arena_server.core.standings import (
     AWAY,
+    FROZEN,
     KICKED,
     NEVER_CONNECTED,
     NO_VERSION,
@@ -32,7 +33,7 @@ LOG_S: Final = 10
 #: How many bots a line names.
 NAMES: Final = 5
 
-REASONS: Final = (NEVER_CONNECTED, NO_VERSION, AWAY, VALIDATION, PROBATION, KICKED)
+REASONS: Final = (NEVER_CONNECTED, NO_VERSION, AWAY, FROZEN, VALIDATION, PROBATION, KICKED)
 
 Waiting = tuple[Awaited, ...]
 
@@ -81,6 +82,8 @@ def _text(awaited: Awaited, seen: time.struct_time | None, today: time.struct_ti
     if awaited.reason == VALIDATION:
         again = f"it plays another when it connects again, or by `arena admin validate {awaited.name}`"
         return f"not validated: its validation game had a fault; {again}"
+    if awaited.reason == FROZEN:
+        return "its container is frozen, and the Docker engine does not thaw it"
     if awaited.reason == NO_VERSION:
         return "no version yet"
     if awaited.reason == NEVER_CONNECTED:

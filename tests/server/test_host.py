@@ -137,7 +137,9 @@ async def test_the_log_says_how_far_a_contest_is(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("arena_server.hosted.LOG_PACE_S", 0)
     async with running(tmp_path, [spec("friday")]) as here:
         await here.play_all("friday")
-        pace = here.host.contests["friday"].pace(4)
+        hosted = here.host.contests["friday"]
+        assert hosted.contest is not None
+        pace = hosted.pace(hosted.contest.progress())
     assert re.findall(r" info progress done=(\d) total=(\d) ", here.log) == [
         *(("1", "4"), ("2", "4"), ("3", "4"), ("4", "4"))
     ]

@@ -26,7 +26,7 @@ def test_it_is_that_of_the_last_results(steps: list[tuple[int, int]], before: in
     then, known = max((each for each in moments if each[1] <= done - LAST_GAMES), default=moments[0])
     now += after
     expected = plain_pace(done - known, now - then, 7)
-    assert pace.plain(now, done + 7) == expected
+    assert pace.plain(now, 7) == expected
 
 
 def test_games_an_hour_and_what_is_left() -> None:
@@ -40,14 +40,24 @@ def test_games_an_hour_and_what_is_left() -> None:
 
 
 @pytest.mark.parametrize(
-    ("total", "ends_s", "left"), [(None, 45.4, 45), (100, 45.4, 45), (12, 45.4, 20), (None, -3.0, 0)]
+    ("more", "ends_s", "left"), [(None, 45.4, 45), (90, 45.4, 45), (2, 45.4, 20), (None, -3.0, 0)]
 )
-def test_it_ends_with_the_timetable_at_the_latest(total: int | None, ends_s: float, left: int) -> None:
+def test_it_ends_with_the_timetable_at_the_latest(more: int | None, ends_s: float, left: int) -> None:
     pace = GamePace()
-    assert pace.plain(0.0, total, ends_s) is None
+    assert pace.plain(0.0, more, ends_s) is None
     pace.see(0.0, 0)
     pace.see(100.0, 10)
-    assert pace.plain(100.0, total, ends_s) == {"games_per_hour": 360.0, "left_s": left}
+    assert pace.plain(100.0, more, ends_s) == {"games_per_hour": 360.0, "left_s": left}
+
+
+def test_results_that_are_taken_back_have_been_played_and_are_to_come_again() -> None:
+    pace = GamePace()
+    for second in range(0, 101, 10):
+        pace.see(second, second // 10)
+    pace.see(100, 4)
+    assert pace.plain(100, 16 - 4) == {"games_per_hour": 360.0, "left_s": 120}
+    pace.see(110, 5)
+    assert pace.plain(110, 16 - 5) == {"games_per_hour": 360.0, "left_s": 110}
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,8 @@ class FaultProfile:
     longest_wakeup: int = 200_000
     longest_draw: int = 2 * SECOND
     longest_thaw: int = 30 * MS
+    #: Such a thaw takes so long that a game does not wait for it.
+    endless_thaw_one_in: int = 0
     crash_one_in: int = 0
     power_one_in: int = 0
     window: int = 64 * 1024
@@ -107,6 +109,7 @@ LOCAL = FaultProfile()
 #: Everything that is simulated.
 ROUGH = FaultProfile(
     latency=(100_000, 12 * MS),
+    endless_thaw_one_in=100,
     split_one_in=6,
     reset_one_in=900,
     vanish_one_in=4000,

@@ -403,7 +403,10 @@ class SimulatedServer:
             case SetFrozen(bot, slot, True):
                 self.frozen.add((name, bot, slot))
             case SetFrozen():
-                self._later(self._rng.randrange(self._faults.longest_thaw), lambda: self._thaw(name, effect))
+                needed = self._rng.randrange(self._faults.longest_thaw)
+                if one_in(self._rng, self._faults.endless_thaw_one_in):
+                    needed += 20 * SECOND  # twice `handover`
+                self._later(needed, lambda: self._thaw(name, effect))
         if isinstance(effect, StartDraw):
             # In another thread or process: it takes a while, in which the server may be killed.
             done = DrawDone(pickle.loads(pickle.dumps(effect.draw)).run())

@@ -67,8 +67,11 @@ class Connections:
         self._out.effects.append(ConnectionRefused(peer.conn, peer.address, peer.bot_name, str(problem.code)))
         self._forget(peer, now)
 
-    def login_expired(self, conn: int, now: int) -> None:
-        """WATCH of a spectator did not come in time."""
+    def expired(self, kind: DeadlineKind, conn: int, now: int) -> None:
+        """The deadline of a connection has passed: a spectator sent no WATCH, or a client does not read."""
+        if kind is DeadlineKind.CHUNK:
+            self.too_slow(self.peers[conn], now)
+            return
         problem = ProtocolError(ErrorCode.TOKEN, f"{DENIED}; a spectator sends WATCH")
         self.refuse(self.peers[conn], problem, now)
 
@@ -83,13 +86,15 @@ class Connections:
         self._games.forget(peer)
         # Departed last: what it does may seat others, and this connection must not be among them.
         if (slot := peer.slot) is not None:
+            if slot.waking:
+                self._games.turns.spare(slot, now)
             slot.disconnect()
             # It has to see the end of its connection; another program may log in to its slot.
             if not slot.awake:
                 self._out.thaw(slot, lost=True)
             self.departed(slot, now)
 
-    # -- absent bots
+    # -- bots without a connection
 
     def departed(self, slot: Slot, now: int) -> None:
         """`slot` has no connection any more, or watches instead of playing."""
@@ -98,6 +103,41 @@ class Connections:
             slot.bot.leave(now)
             self.absent_from(slot.bot, now)
         self._games.depart(slot, now)
+
+    # -- programs that are thawed
+
+    def thawed(self, slot: Slot, number: int, now: int) -> None:
+        """The program of `slot` runs, as the order of this number wanted.
+
+        It gets the TURN that it is due, and may be paired.
+        """
+        was_stuck = slot.stuck
+        if not slot.thawed(number):
+            return
+        self._deadlines.set((DeadlineKind.THAW, slot.key), None)
+        if (live := slot.game) is not None:
+            self._games.turns.spare(slot, now)
+            self._games.turns.advance(live, [], now)
+        if was_stuck:
+            self.arrived(slot.bot)
+        if was_stuck or live is None:
+            self._games.update_free_slots(slot.bot, now)
+
+    def not_thawed(self, slot: Slot, now: int) -> None:
+        """The time for the program of `slot` to be thawed is over.
+
+        A game that waits for it is void, and played again: the bot could do nothing.
+        """
+        if not slot.not_thawed():
+            return
+        if (live := self._games.turns.spare(slot, now)) is not None:
+            limit = self._config.handover_ms
+            self._games.void(live, f"the container of {slot.name} was not thawed within {limit} ms", now)
+        self._games.update_free_slots(slot.bot, now)
+        if not slot.bot.is_here:
+            self.absent_from(slot.bot, now)
+
+    # -- absent bots
 
     def absent_from(self, bot: Bot, now: int) -> None:
         """`bot` has no connection, or cannot be paired before it connects again, from `now` on."""
@@ -112,7 +152,7 @@ class Connections:
         for bot in bots:
             if not waits:
                 self.stop_waiting(bot)
-            elif bot.plays and not bot.withdrawn and (bot.failed or not bot.connected):
+            elif bot.plays and not bot.withdrawn and (bot.failed or bot.stuck or not bot.connected):
                 bot.set_awaited(True)
                 self.absent_from(bot, now)
 

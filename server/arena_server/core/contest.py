@@ -309,8 +309,8 @@ class Contest:
         while key := self.deadlines.pop(now):
             kind, number = key
             match kind:
-                case DeadlineKind.LOGIN:
-                    self._connections.login_expired(number, now)
+                case DeadlineKind.LOGIN | DeadlineKind.CHUNK:
+                    self._connections.expired(kind, number, now)
                 case DeadlineKind.GAME:
                     if (slow := self._games.expire(number, now)) is not None:
                         self._connections.too_slow(slow, now)
@@ -331,11 +331,11 @@ class Contest:
                     slot = self._authenticator.slots[number]
                     slot.rested()
                     self._games.update_free_slots(slot.bot, now)
+                case DeadlineKind.THAW:
+                    self._connections.not_thawed(self._authenticator.slots[number], now)
                 case DeadlineKind.LEASE:
                     assert self._leased is not None, "only a lease has this deadline"
                     self._leased.expired(number, now)
-                case DeadlineKind.CHUNK:
-                    self._connections.too_slow(self._connections.peers[number], now)
 
     def _stalled(self, began: int, ended: int, now: int) -> None:
         """The referee stood still: beyond the limit no clock that ran meanwhile can be trusted."""

@@ -18,9 +18,10 @@ class DeadlineKind(IntEnum):
     PROBATION = 7
     VALIDATION = 8
     LEASE = 9
+    THAW = 10
 
 
-#: What has the deadline: the number of a connection, a game, a player, a validation game, or a game's feed.
+#: What has the deadline: the number of a connection, a game, a bot, a slot, a validation game, or a feed.
 Key = tuple[DeadlineKind, int]
 
 

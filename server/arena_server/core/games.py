@@ -49,7 +49,7 @@ class GameManager:
         self._deadlines = deadlines
         self._chunks = ChunkedSender(out, deadlines, config.handover_ms)
         self.spectators = Spectators(config.spectator_delay_ms * NS_PER_MS, self._chunks, out, deadlines)
-        self.turns = Turns(self._chunks, self.spectators, out, deadlines)
+        self.turns = Turns(self._chunks, self.spectators, out, deadlines, config.handover_ms)
         self.fixtures = Fixtures(config, bots, game.seats, out, now)
         self.validations = Validations(config, game.seats, bots.values(), out, deadlines)
         self._games: dict[int, LiveGame] = {}
@@ -205,7 +205,9 @@ class GameManager:
         live = self._games[number]
         seat, facts = live.match.expire(now)
         if seat:
-            return live.seated[seat - 1].peer
+            slot = live.seated[seat - 1]
+            # It has no TURN yet: thawing has a deadline of its own.
+            return None if slot.waking else slot.peer
         self.turns.advance(live, facts, now)
         return None
 

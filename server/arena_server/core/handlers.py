@@ -111,7 +111,7 @@ class Handlers:
         if isinstance(event, Abandoned):
             self._seat_lines.abandon(self._games.find(event.game_id), event, now)
         elif (slot := self._authenticator.slot(event.bot, event.slot)) is not None:
-            self._games.turns.thawed(slot, event.number, now)
+            self._connections.thawed(slot, event.number, now)
 
     # -- refused lines
 

@@ -96,7 +96,14 @@ class Bot(Participant):
     @property
     def is_here(self) -> bool:
         """Whether a slot has a connection that plays, or needs none."""
-        return self.hosted or any(slot.peer is not None and not slot.watches for slot in self.slots)
+        return self.hosted or any(
+            slot.peer is not None and not (slot.watches or slot.stuck) for slot in self.slots
+        )
+
+    @property
+    def stuck(self) -> bool:
+        """Whether a program of it is not thawed although it should be long since."""
+        return any(slot.stuck for slot in self.slots)
 
     @property
     def free_slots(self) -> int:
@@ -170,7 +177,7 @@ class Slot:
     paired yet after its last game; `watches`: it has sent WATCH. `agent` is what the bot called its
     program when it logged in, or its version if the server has started it. `number` counts the slots of
     the bot, `key` those of the contest. `awake`: its program is not frozen; `waking`: it is being thawed, for
-    the time that `thaws` counts.
+    the time that `thaws` counts; `stuck`: for longer than the contest waits.
     """
 
     key: int
@@ -186,6 +193,7 @@ class Slot:
     agent: str | None = None
     awake: bool = True
     waking: bool = False
+    stuck: bool = False
     thaws: int = 0
 
     @property
@@ -196,7 +204,8 @@ class Slot:
     def free(self) -> bool:
         """Whether it can be seated, if its bot may be paired."""
         here = self.peer is not None or self.bot.hosted
-        return here and self.game is None and not (self.rests or self.watches)
+        # A program that is being thawed cannot answer an offer: its READY would be late.
+        return here and self.game is None and not (self.rests or self.watches or self.waking)
 
     def connect(self, peer: Peer, resume: str, former: str | None, agent: str | None) -> None:
         """It has logged in on `peer`: the digests of its new resume key, and of the one that it has used."""
@@ -251,15 +260,20 @@ class Slot:
     def thaw(self, *, lost: bool = False) -> int:
         """Its program is to be thawed; if its connection is `lost` no TURN waits for that."""
         self.thaws += 1
-        self.awake, self.waking = lost, not lost
+        self.awake, self.waking, self.stuck = lost, not lost, False
         return self.thaws
 
     def thawed(self, number: int) -> bool:
         """Its program runs, if that answers the last `thaw`. Returns whether that was waited for."""
         if not (self.waking and number == self.thaws):
             return False
-        self.awake, self.waking = True, False
+        self.awake, self.waking, self.stuck = True, False, False
         return True
+
+    def not_thawed(self) -> bool:
+        """Thawing takes longer than the contest waits. Returns whether it is still waited for."""
+        self.stuck = self.waking
+        return self.stuck
 
 
 @dataclass(slots=True, eq=False)

@@ -286,15 +286,17 @@ VALIDATION = "validation"
 #: Games wait for a bot that has never logged in.
 NEVER_CONNECTED = "never-connected"
 NO_VERSION = "no-version"
+#: Connected, and its container is frozen although it should run: the engine does not answer.
+FROZEN = "frozen"
 
 
 @dataclass(frozen=True, slots=True)
 class Awaited:
     """A bot that cannot be paired and has games left, or the rest of its game to play.
 
-    `reason` is `never-connected`, `no-version`, `away`, `validation`, `probation` or `kicked`. `last_seen`
-    (ns) is when it lost its last connection, None if it has had none to this server. `faulty_games` are those
-    not forgiven.
+    `reason` is `never-connected`, `no-version`, `away`, `frozen`, `validation`, `probation` or `kicked`.
+    `last_seen` (ns) is when it lost its last connection, None if it has had none to this server.
+    `faulty_games` are those not forgiven.
     """
 
     name: str
@@ -317,6 +319,8 @@ def why_waiting(bot: Bot) -> str | None:
         return VALIDATION
     if bot.is_here:
         return None
+    if bot.stuck:
+        return FROZEN
     if bot.without_version:
         return NO_VERSION
     return AWAY if bot.known else NEVER_CONNECTED
@@ -347,7 +351,7 @@ def absent_or_removed(bots: Sequence[Bot]) -> tuple[str, ...]:
     return tuple(
         bot.name
         for bot in bots
-        if bot.name in causes and not bot.withdrawn and (bot.kicked or not bot.connected)
+        if bot.name in causes and not bot.withdrawn and (bot.kicked or bot.stuck or not bot.connected)
     )
 
 
@@ -375,6 +379,11 @@ class Progress:
     unplayed: Mapping[str, int] = field(default_factory=dict)
     waiting: tuple[Awaited, ...] = ()
     separated: tuple[str, ...] = ()
+
+    @property
+    def left(self) -> int | None:
+        """How many games have no result; None: it is open."""
+        return None if self.total is None else self.total - self.done
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,7 +444,7 @@ def where_is(bot: Bot) -> str:
     if bot.withdrawn:
         return WITHDRAWN
     reason = why_waiting(bot)
-    if reason in (KICKED, PROBATION, VALIDATION):
+    if reason in (KICKED, PROBATION, VALIDATION, FROZEN):
         return reason
     if any(slot.game is not None for slot in bot.slots):
         return PLAYING

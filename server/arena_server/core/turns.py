@@ -4,7 +4,8 @@
 
 Each seat has a cursor in the transcript of its game, and gets the lines from there on; the seat to move
 also gets TURN behind them, once it has all lines. A bot that does not ponder is frozen while the others move:
-it gets TURN when it has been thawed, so that no clock runs meanwhile.
+it gets TURN when it has been thawed, so that no clock runs meanwhile. Thawing is waited for as long as for a
+connection that does not take its TURN; then the game is void, since no bot is to blame for it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Sequence
 
 from arena_protocol import messages as wire
 from arena_protocol.messages import printer
+from arena_server.core.clock import NS_PER_MS
 from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.delivery import CHUNK, ChunkedSender, Spectators
 from arena_server.core.effects import Send, SetFrozen, Store, TurnMark
@@ -27,12 +29,18 @@ class Turns:
     """The turns of all games of one contest. It writes the cursors of seats."""
 
     def __init__(
-        self, chunks: ChunkedSender, spectators: Spectators, out: Outbox, deadlines: Deadlines
+        self,
+        chunks: ChunkedSender,
+        spectators: Spectators,
+        out: Outbox,
+        deadlines: Deadlines,
+        handover_ms: int,
     ) -> None:
         self._chunks = chunks
         self._spectators = spectators
         self._out = out
         self._deadlines = deadlines
+        self._handover = handover_ms * NS_PER_MS
 
     def move(self, peer: Peer, move: str, line: bytes, arrived: int, now: int) -> None:
         """MOVE, for which the session of `peer` had an open TURN."""
@@ -65,7 +73,7 @@ class Turns:
             if peer is not None and slot.game is live and peer.conn not in busy:
                 self._deliver(live, slot, peer, now)
                 if not slot.bot.ponders:
-                    self._freeze_or_thaw(live, slot)
+                    self._freeze_or_thaw(live, slot, now)
         # A game without spectators costs them nothing, but is to be forgotten once it is over.
         if self._spectators.watchers or live.transcript.closed:
             self._spectators.update(live.number, now)
@@ -80,20 +88,16 @@ class Turns:
         else:  # its record is a fact: the next Tick makes it, when all of this event has been judged
             self._deadlines.set((DeadlineKind.VALIDATION, -live.number), now)
 
-    def _freeze_or_thaw(self, live: LiveGame, slot: Slot) -> None:
+    def _freeze_or_thaw(self, live: LiveGame, slot: Slot, now: int) -> None:
         """The program of `slot` runs unless another seat of its game is to move."""
         match = live.match
         runs = match.phase is not Phase.PLAYING or match.timer.seat == slot.seat
         if runs and not (slot.awake or slot.waking):
             self._out.thaw(slot)
+            self._deadlines.set((DeadlineKind.THAW, slot.key), now + self._handover)
         elif not runs and slot.awake and live.cursors[slot.seat - 1].line == len(live.transcript.lines):
             slot.freeze()
             self._out.effects.append(SetFrozen(slot.name, slot.number, True, slot.thaws))
-
-    def thawed(self, slot: Slot, thaw: int, now: int) -> None:
-        """The program of `slot` runs, as the order of this number wanted: it gets the TURN that it is due."""
-        if slot.thawed(thaw) and slot.game is not None:
-            self.advance(slot.game, [], now)
 
     def _deliver(self, live: LiveGame, slot: Slot, peer: Peer, now: int) -> None:
         """Send a seat the lines from its cursor on, and its TURN behind them, in one piece."""
@@ -145,6 +149,17 @@ class Turns:
         assert peer.slot.game is not None
         timer = peer.slot.game.match.timer
         return timer.seat == peer.slot.seat and timer.sent is None
+
+    def spare(self, slot: Slot, now: int) -> LiveGame | None:
+        """Let the turn of `slot` begin now, if its TURN has not been sent: so far it has taken thawing alone.
+
+        Returns the game, which waits for it.
+        """
+        live = slot.game
+        if slot.peer is None or live is None or not self.pending(slot.peer):
+            return None
+        live.match.begin_turn(slot.seat, now)
+        return live
 
     def begin_again(self, live: LiveGame, seat: int) -> None:
         """The seat has a new connection, which gets the transcript from its first line on."""

@@ -28,7 +28,7 @@ from typing import Final, Self
 from arena_server.launch import relay
 from arena_server.launch.base import BotEnded, Launcher, LaunchError, LocalBot, Running
 from arena_server.launch.cgroup import ControlGroup, CpuTime
-from arena_server.launch.docker import ANSWER_S, Docker
+from arena_server.launch.docker import ANSWER_S, Docker, NoAnswerError
 from arena_server.launch.process import LAST_LINES, Child, Fork, ProcessLauncher
 from arena_server.launch.sandbox import MB, ContainerLimits, Sandbox
 
@@ -194,6 +194,8 @@ class BotContainer:
         self._gate = gate
         self._orders = asyncio.Lock()
         self._group: ControlGroup | None = None
+        self._group_sought = False
+        self._ended = False
 
     async def wait(self) -> BotEnded:
         """Wait until its first process has ended: then all of them have."""
@@ -224,12 +226,26 @@ class BotContainer:
         return ""
 
     async def set_frozen(self, frozen: bool) -> None:
-        """Freeze or thaw all its programs: through its control group in microseconds, else by the engine."""
+        """Freeze or thaw all its programs: through its control group in microseconds, else by the engine.
+
+        Returns when they run, or have ended; an engine that does not answer is asked again.
+        """
         async with self._orders:
             group = await self._control_group()
             if group is None or not group.set_frozen(frozen):
-                with suppress(LaunchError):  # it has ended
-                    await self._docker.call("pause" if frozen else "unpause", self._name)
+                await self._ask_to_freeze(frozen)
+
+    async def _ask_to_freeze(self, frozen: bool) -> None:
+        """Have the engine do it. A program goes on when that is certain: until then no TURN is sent."""
+        while not self._ended:
+            try:
+                await self._docker.call("pause" if frozen else "unpause", self._name)
+            except NoAnswerError:
+                if not frozen:
+                    continue
+            except LaunchError:  # it has ended, or was not frozen
+                pass
+            return
 
     async def cpu_time(self) -> tuple[str, CpuTime] | None:
         """What its programs got of the processor since it began."""
@@ -240,14 +256,15 @@ class BotContainer:
 
     async def _control_group(self) -> ControlGroup | None:
         """Its control group, once it runs; None if that is not on this machine."""
-        if self._group is None and (pid := await self._state("Pid")) not in ("", "0"):
+        if not self._group_sought and (pid := await self._state("Pid")) not in ("", "0"):
             with suppress(LaunchError):
                 found = await self._docker.call("inspect", "--format", "{{.Id}}", self._name)
-                self._group = ControlGroup.of(found, int(pid))
+                self._group, self._group_sought = ControlGroup.of(found, int(pid)), True
         return self._group
 
     async def end(self) -> None:
         """Kill and remove its containers."""
+        self._ended = True
         with suppress(LaunchError):
             await self._docker.call("rm", "--force", "--volumes", self._name, f"{self._name}-relay")
         await self._child.end()

@@ -372,7 +372,7 @@ class HostView(HostObserver):
         hosted = self.hosted(name)
         assert hosted.contest is not None
         overview = hosted.contest.overview()
-        pace = hosted.pace(overview.progress.total)
+        pace = hosted.pace(overview.progress)
         return hosted.name, overview, self._host.connections[0], pace
 
 

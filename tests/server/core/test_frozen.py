@@ -77,15 +77,95 @@ def test_the_time_of_thawing_is_not_charged() -> None:
     assert harness.last_line("bob").startswith("TURN 3 clock=990,900 ")
 
 
-def test_a_program_that_is_not_thawed_costs_its_connection_and_then_its_clock() -> None:
+def test_a_game_whose_program_is_not_thawed_is_void_and_the_bot_waits_for_its_engine() -> None:
     harness = begun(BOB, ANN, clock_ms=1000, handover_ms=400)
     harness.thaws = False
     harness.send("bob", "MOVE 9")
+    harness.wait(399)
+    assert not harness.records
+    harness.wait(1)
+    record = harness.records["g1"]
+    assert (record.end, [fault.seat for fault in record.faults]) == ("void", [0])
+    assert record.faults[0].line == b"the container of ann was not thawed within 400 ms"
+    # Its connection stands, no clock runs, and no game is offered to a program that cannot answer.
+    harness.wait(100_000)
+    assert harness.last_line("ann").startswith("OVER g1")
+    assert (offers(harness, "ann"), harness.frozen) == (["g1"], {("ann", 1)})
+    assert [(each.name, each.reason) for each in harness.contest.waiting()] == [("ann", "frozen")]
+    assert harness.contest.overview().bots[1].where == "frozen"
+    harness.thaw_next()
+    assert offers(harness, "ann") == ["g1", "g2"]
+    assert harness.contest.waiting() == ()
+
+
+def test_who_is_not_thawed_for_too_long_is_absent_until_it_is() -> None:
+    harness = begun(BOB, ANN, handover_ms=400, absent_ms=1000)
+    harness.thaws = False
+    harness.send("bob", "MOVE 9")
     harness.wait(400)
+    harness.wait(999)
+    assert harness.contest.ended is None
+    harness.wait(1)
+    assert harness.contest.ended == "incomplete"
+    assert harness.contest.progress().missing == ("ann",)
+
+
+def test_who_is_thawed_in_time_is_not_absent() -> None:
+    harness = begun(BOB, ANN, handover_ms=400, absent_ms=1000)
+    harness.thaws = False
+    harness.send("bob", "MOVE 9")
+    harness.wait(1399)
+    harness.thaw_next()
+    harness.wait(1000)
+    assert (harness.contest.ended, offers(harness, "ann")) == (None, ["g1", "g2"])
+
+
+def test_the_time_to_take_a_turn_begins_when_the_program_runs() -> None:
+    harness = begun(BOB, ANN, clock_ms=1000, handover_ms=400)
+    harness.thaws = harness.flushes = False
+    harness.send("bob", "MOVE 9")
+    harness.wait(399)
+    harness.thaw_next()
+    harness.wait(399)
+    assert harness.last_line("ann").startswith("TURN 2 ")
+    harness.wait(1)
     assert harness.last_line("ann") == "BYE reason=slow"
-    harness.wait(1001)
-    (fault,) = faults_so_far(harness)
-    assert (fault.seat, fault.kind) == (2, "disconnect")
+
+
+def test_a_connection_that_is_lost_while_its_program_is_thawed_pays_from_there() -> None:
+    harness = begun(BOB, ANN, clock_ms=1000, handover_ms=400)
+    harness.thaws = False
+    harness.send("bob", "MOVE 9")
+    harness.wait(399)
+    harness.disconnect("ann")
+    harness.wait(500)
+    harness.log_in("ann")
+    assert harness.last_line("ann").startswith("TURN 2 clock=1000,500 ")
+
+
+def test_a_program_that_is_not_thawed_at_the_end_of_its_game_is_not_paired_before() -> None:
+    harness = begun(*BOTH, handover_ms=400)
+    for name, move in ("ann", "7"), ("bob", "9"), ("ann", "7"):
+        harness.send(name, f"MOVE {move}")
+    harness.thaws = False
+    harness.send("bob", "MOVE 9")
+    harness.wait(400)
+    assert (harness.records["g1"].end, offers(harness, "ann")) == ("complete", ["g1"])
+    assert [each.name for each in harness.contest.waiting()] == ["ann"]
+    harness.thaw_next()
+    assert offers(harness, "ann") == ["g1", "g2"]
+
+
+def test_the_connection_of_a_program_that_is_not_thawed_may_end() -> None:
+    harness = begun(BOB, ANN, handover_ms=400)
+    harness.thaws = False
+    harness.send("bob", "MOVE 9")
+    harness.wait(400)
+    harness.disconnect("ann")
+    assert [each.reason for each in harness.contest.waiting()] == ["away"]
+    harness.frozen.clear()
+    harness.log_in("ann")
+    assert offers(harness, "ann")[-1] == "g2"
 
 
 def faults_so_far(harness: ContestHarness) -> list[FaultRecord]:
@@ -144,13 +224,10 @@ def test_a_program_that_is_thawed_after_its_game_is_offered_the_next_one() -> No
         harness.send(name, f"MOVE {move}")
         harness.thaw_next()
     harness.send("bob", "MOVE 9")
-    assert offers(harness, "ann") == ["g1", "g2"]
-    for name in ("ann", "bob"):
-        harness.send(name, "READY g2")
-    # It is not on move there, and frozen again as soon as it runs.
-    assert (harness.last_line("ann"), len(harness.thawing)) == ("START g2", 1)
+    # It could not answer: its READY would come late.
+    assert offers(harness, "ann") == ["g1"]
     harness.thaw_next()
-    assert harness.frozen == {("ann", 1)}
+    assert offers(harness, "ann") == ["g1", "g2"]
 
 
 def test_no_lag_is_measured_of_a_program_that_cannot_answer() -> None:
@@ -178,3 +255,41 @@ def test_each_slot_is_frozen_for_its_own_game() -> None:
     assert harness.frozen == {("ann", 1), ("ann", 2)}
     harness.send("cyd", "MOVE 9")
     assert harness.frozen == {("ann", 1)}
+
+
+def test_of_two_slots_one_that_is_not_thawed_makes_no_bot_absent() -> None:
+    ann = Entrant("ann", concurrency=2, ponders=False)
+    harness = ContestHarness(ann, "bob", "cyd", handover_ms=400, absent_ms=1000)
+    for conn, options in (("ann", ""), ("ann/2", " slot=2"), ("bob", ""), ("cyd", "")):
+        harness.log_in(conn.partition("/")[0], options, conn)
+    for name in ("ann", "ann/2", "bob", "cyd"):
+        harness.send(name, f"READY {offers(harness, name)[-1]}")
+    harness.thaws = False
+    harness.send("cyd", "MOVE 9")
+    harness.wait(5000)
+    assert (harness.records["g2"].end, harness.contest.ended) == ("void", None)
+    assert [each.name for each in harness.contest.waiting()] == []
+
+
+def test_who_is_not_thawed_in_a_pause_is_not_absent_before_its_end() -> None:
+    harness = begun(BOB, ANN, handover_ms=400, absent_ms=1000)
+    harness.thaws = False
+    harness.send("bob", "MOVE 9")
+    harness.command("pause")
+    harness.wait(5000)
+    assert (harness.records["g1"].end, harness.contest.ended) == ("void", None)
+    harness.command("resume")
+    harness.wait(999)
+    assert harness.contest.ended is None
+    harness.wait(1)
+    assert harness.contest.ended == "incomplete"
+
+
+def test_a_program_whose_game_went_on_without_it_voids_nothing() -> None:
+    harness = begun(BOB, ANN, handover_ms=400)
+    harness.thaws = False
+    harness.send("bob", "MOVE 9")
+    harness.send("ann", *["MOVE 7"] * 102)
+    assert [fault.kind for fault in faults_so_far(harness)] == ["out-of-turn"]
+    harness.wait(400)
+    assert "g1" not in harness.records

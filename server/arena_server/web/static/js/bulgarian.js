@@ -128,7 +128,7 @@ export const NAMED = {
   "fewest-faults": "най-малко грешки", "time-used": "използвано време", lot: "жребий",
   void: "анулирана", forfeit: "служебно", open: "играе се", "to come": "предстои", vacant: "празно", bye: "почива", walkover: "служебно", decided: "решена",
   // states of a contest and of a bot
-  paused: "на пауза", draining: "спира плавно", closed: "затворено", playing: "играе", free: "свободен", away: "несвързан", gone: "отсъства", probation: "изпитателен срок", kicked: "отстранен", withdrawn: "оттеглен", validation: "непроверен",
+  paused: "на пауза", draining: "спира плавно", closed: "затворено", playing: "играе", free: "свободен", away: "несвързан", gone: "отсъства", frozen: "спрян", probation: "изпитателен срок", kicked: "отстранен", withdrawn: "оттеглен", validation: "непроверен",
   "never-connected": "не се е свързвал", "no-version": "без версия",
   // kinds of faults
   timeout: "изтекло време", illegal: "непозволен ход", malformed: "неразбираем ред", flood: "непоискани редове", "out-of-turn": "не на ход", disconnect: "прекъсната връзка", "never-ready": "без READY", quit: "отказ", resource: "ограничение",
@@ -157,7 +157,7 @@ export const SERVER = {
   "cannot be reached: {}": "не може да се достигне: {}", "the connection is lost: {}": "връзката прекъсна: {}", "no server plays this contest now ({})": "никой сървър не играе това състезание сега ({})", "the server closed the connection": "сървърът затвори връзката", "the contest is over there ({})": "състезанието там свърши ({})",
   "Connection refused": "връзката е отказана",
   // whom a contest waits for
-  "never connected": "не се е свързвал", "no version yet": "още няма версия", "not connected since the server started": "не се е свързвал от старта на сървъра", "last seen {} UTC": "за последно в {} UTC",
+  "never connected": "не се е свързвал", "no version yet": "още няма версия", "its container is frozen, and the Docker engine does not thaw it": "контейнерът му е спрян и Docker не го пуска", "not connected since the server started": "не се е свързвал от старта на сървъра", "last seen {} UTC": "за последно в {} UTC",
   "kicked by the organiser, {}": "отстранен от организатора, {}", "on probation: paired no more after {}, {}": "с изпитателен срок: без партии след {}, {}", "until `arena admin lift {}`": "до `arena admin lift {}`",
   "{} faulty game": "{} партия с грешка", "{} faulty games": "{} партии с грешка", "not validated: its validation game had a fault; {}": "непроверен: пробната му партия имаше грешка; {}",
   "it plays another when it connects again, or by `arena admin validate {}`": "играе друга, като се свърже пак, или с `arena admin validate {}`",
