@@ -16,6 +16,7 @@ socket it kills all that is left of its forks.
 from __future__ import annotations
 
 import builtins
+import ctypes
 import gc
 import json
 import os
@@ -32,6 +33,8 @@ from typing import Any, Final
 
 #: The longest request: what a socket holds of one message.
 REQUEST_BYTES: Final = 100_000
+#: prctl(2): the signal that this process gets at the end of its parent.
+_PR_SET_PDEATHSIG: Final = 1
 
 
 @dataclass
@@ -141,7 +144,17 @@ def _print_exception(kind: type[BaseException], error: BaseException, trace: Tra
     sys.__excepthook__(kind, error.with_traceback(trace), trace)
 
 
+def outlive_no_parent() -> None:
+    """Let this process go on when its parent ends: one that someone has stopped would not see that end.
+
+    Who calls it ends at the end of a pipe or a socket. Not SIGKILL: it ends what it has started itself.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGCONT)
+
+
 def main() -> None:
+    outlive_no_parent()
     for name in sys.argv[2:]:
         import_module(name)
     # What is imported is never garbage: a collection in a fork would copy its pages.

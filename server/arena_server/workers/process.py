@@ -28,6 +28,7 @@ from arena_protocol.record_codec import MAX_BYTES, encode
 from arena_server.launch.base import inherited
 from arena_server.launch.cores import cpu_model, describe_cores, shares, use_cores
 from arena_server.launch.process import Child
+from arena_server.launch.template import outlive_no_parent
 from arena_server.workers.base import GameJob, JobOutcome, word
 
 LENGTH_BYTES = 4
@@ -150,6 +151,7 @@ def serve(play: Player) -> None:
     # What an engine prints is no frame.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    outlive_no_parent()
     _Server(play, out).run()
 
 

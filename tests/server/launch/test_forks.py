@@ -8,6 +8,7 @@ import select
 import signal
 import sys
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,42 @@ async def outcome(child: Child) -> tuple[int, list[str]]:
     lines = sorted(line for line in child.last_lines(100) if line not in trace)
     await child.end()
     return status, lines + [line for line in trace if line]
+
+
+#: Starts a fork of a template, and says which processes these are.
+STARTER = """
+import asyncio, sys
+from arena_server.launch.forks import Forks
+
+async def main():
+    forks = Forks({(): ("json",)})
+    with forks.used():
+        child = await forks.start(sys.argv[1:], {"PATH": "/bin"}, None, ())
+        print(forks._templates[()]._process.pid, child.process.pid, flush=True)
+        await child.wait()
+
+asyncio.run(main())
+"""
+
+
+async def test_a_template_that_stands_still_ends_with_its_parent(tmp_path: Path) -> None:
+    words = [sys.executable, "-c", STARTER, *script(tmp_path, WAITS)]
+    parent = await asyncio.create_subprocess_exec(*words, stdout=asyncio.subprocess.PIPE)
+    assert parent.stdout is not None
+    template, fork = map(int, (await parent.stdout.readline()).split())
+    ends = [os.pidfd_open(pid) for pid in (template, fork)]
+    for pid in (template, fork):
+        os.kill(pid, signal.SIGSTOP)
+    parent.kill()
+    await parent.wait()
+    try:
+        for end in ends:  # it is readable when the process has ended
+            assert await asyncio.to_thread(select.select, [end], [], [], 30) == ([end], [], [])
+    finally:
+        for end in ends:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(end, signal.SIGKILL)
+            os.close(end)
 
 
 @pytest.mark.parametrize(
