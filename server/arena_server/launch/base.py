@@ -43,7 +43,7 @@ class LocalBot:
     contest: str | None = None
     #: The container that it runs in; `command` is then what is run there, empty for the image's own.
     sandbox: Sandbox | None = None
-    #: The cores that its process may use; empty: all. The limits of a container are those of its sandbox.
+    #: The cores that its program may use, beside the limits of its sandbox; empty: all.
     cores: Sequence[int] = ()
 
     @property

@@ -28,6 +28,7 @@ from typing import Final, Self
 from arena_server.launch import relay
 from arena_server.launch.base import BotEnded, Launcher, LaunchError, LocalBot, Running
 from arena_server.launch.cgroup import ControlGroup, CpuTime
+from arena_server.launch.cores import describe_cores
 from arena_server.launch.docker import ANSWER_S, Docker, NoAnswerError
 from arena_server.launch.process import LAST_LINES, Child, Fork, ProcessLauncher
 from arena_server.launch.sandbox import MB, ContainerLimits, Sandbox
@@ -148,7 +149,7 @@ class ContainerLauncher:
                 if key.startswith("ARENA_")
             }
             words = ["run", "--name", name, "--label", self._label, "--network", f"container:{name}-relay"]
-            words += [*CONFINED, *limits, "--user", USER]
+            words += [*CONFINED, *limits, *self._cores(bot), "--user", USER]
             words += [word for variable in variables for word in ("--env", variable)]
             words += [bot.sandbox.image, *bot.command_line(HOST, PORT)]
             log = None if self._logs is None else self._logs / bot.log_name
@@ -157,6 +158,10 @@ class ContainerLauncher:
             await gate.end()
             raise
         return BotContainer(self._docker, name, bot.sandbox, child, gate)
+
+    def _cores(self, bot: LocalBot) -> list[str]:
+        """The options for the cores of a bot; none for an engine that has a machine of its own."""
+        return ["--cpuset-cpus", describe_cores(bot.cores)] if bot.cores and self._docker.is_local else []
 
     async def _start_relay(self, name: str) -> Child:
         """Start the container whose network the bot's container will share; wait until it listens."""

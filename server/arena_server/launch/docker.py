@@ -44,6 +44,11 @@ class Docker:
         own = os.environ
         return inherited(own) | {name: own[name] for name in ENGINE_VARIABLES if name in own}
 
+    @property
+    def is_local(self) -> bool:
+        """Whether the engine is on this machine, as far as the environment says."""
+        return (self.environment.get("DOCKER_HOST") or "unix:").startswith("unix:")
+
     async def call(self, *words: str, seconds: float | None = None) -> str:
         """Run `docker WORDS` and return its stdout, after ANSWER_S `seconds` at most.
 

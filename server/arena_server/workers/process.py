@@ -120,10 +120,10 @@ class JobRun:
         self._stop: Callable[[], None] = _hand_back
         self._lock = threading.Lock()
 
-    def seat_cores(self, seats: int) -> list[Sequence[int]]:
-        """Equal cores for the process of each seat: of its own, if there are enough."""
+    def seat_cores(self, seats: int, most: float = 1) -> list[Sequence[int]]:
+        """Equal cores for the program of each seat: of its own, if there are `most` for each."""
         own = shares(self._cores, seats)
-        if not own[0]:
+        if len(own[0]) < most:
             return [self._cores] * seats
         self.pinned = "/".join(map(describe_cores, own))
         return [*own]

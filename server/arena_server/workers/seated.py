@@ -43,11 +43,9 @@ async def play_seated(job: GameJob, run: JobRun, forks: Forks) -> GameRecord | N
     Raises BotError for a bot that cannot start, ConfigError for a program that is not here.
     """
     bots = [_here(bot, job.python) for bot in job.bots]
-    if all(bot.sandbox is None for bot in bots):
-        cores = run.seat_cores(len(bots))
-        bots = [replace(bot, cores=own) for bot, own in zip(bots, cores, strict=True)]
-    else:
-        run.pinned = ""  # the engine of the containers knows nothing of our cores: none is better off
+    most = max((bot.sandbox.limits.cpus for bot in bots if bot.sandbox is not None), default=1)
+    cores = run.seat_cores(len(bots), most)
+    bots = [replace(bot, cores=own) for bot, own in zip(bots, cores, strict=True)]
     entrants = [
         replace(
             entrant_of(bot.name, bot.token),

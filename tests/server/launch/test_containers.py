@@ -6,6 +6,7 @@ import asyncio
 import os
 import socket
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from arena_server.launch import docker as docker_module
 from arena_server.launch.base import BotEnded, LaunchError, LocalBot
 from arena_server.launch.container import RELAY_IMAGE, ContainerLauncher
+from arena_server.launch.cores import own_cores
 from arena_server.launch.docker import Docker, NoAnswerError
 from arena_server.launch.sandbox import MB, ContainerLimits, Sandbox, parse_size
 
@@ -125,6 +127,24 @@ async def test_a_bot_writes_only_its_small_folder() -> None:
     }
     assert found == {"/tmp": "No space left on device", "size": found["size"]}
     assert 4 * MB <= found["size"] <= 8 * MB + 4096
+
+
+@real_engine
+async def test_a_bot_has_its_cores() -> None:
+    core = own_cores()[-1]
+    probe = replace(bot("tell(sorted(os.sched_getaffinity(0)))"), cores=(core,))
+    assert await told(probe) == [core]
+
+
+async def test_the_cores_of_this_machine_are_not_those_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    launcher = ContainerLauncher("127.0.0.1", 1, "x")
+    pinned = replace(bot(""), cores=(0, 1, 3))
+    assert launcher._cores(bot("")) == []
+    assert launcher._cores(pinned) == ["--cpuset-cpus", "0-1,3"]
+    monkeypatch.setenv("DOCKER_HOST", "unix:///run/user/1000/docker.sock")
+    assert launcher._cores(pinned) == ["--cpuset-cpus", "0-1,3"]
+    monkeypatch.setenv("DOCKER_HOST", "ssh://elsewhere")
+    assert launcher._cores(pinned) == []
 
 
 @real_engine
