@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -19,11 +20,23 @@ def node() -> Iterator[Node]:
     node.close()
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Not for the session: it keeps an event loop running on this thread, and asyncio tests would fail."""
+@pytest.fixture(scope="session")
+def started() -> Iterator[tuple[Browser, asyncio.AbstractEventLoop]]:
+    """One browser for all modules, and the loop that it keeps running on this thread."""
     with chromium() as browser:
-        yield browser
+        loop = asyncio.get_running_loop()
+        asyncio._set_running_loop(None)
+        yield browser, loop
+        asyncio._set_running_loop(loop)
+
+
+@pytest.fixture(scope="module")
+def browser(started: tuple[Browser, asyncio.AbstractEventLoop]) -> Iterator[Browser]:
+    """The loop of the browser is that of the thread only here: elsewhere asyncio tests would fail."""
+    browser, loop = started
+    asyncio._set_running_loop(loop)
+    yield browser
+    asyncio._set_running_loop(None)
 
 
 @pytest.fixture
