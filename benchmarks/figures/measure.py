@@ -322,33 +322,42 @@ def version(spec: str, timed: bool = False) -> str:
     assert module is not None, "a class has a module"
     total = hashlib.sha256()
     sources = sorted(_sources(module.__name__).items())
-    for source, tree in sources:
+    for source, read in sources:
         if source != COMPILER or timed or name in TIMED:
-            total.update(f"{source} {ast.dump(tree)}".encode())
+            total.update(f"{source} {read.code}".encode())
     folders = {Path(inspect.getfile(importlib.import_module(source))).parent for source, _ in sources}
     for learnt in sorted(path for folder in folders for path in folder.glob("*.npy")):
         total.update(learnt.read_bytes())
     return total.hexdigest()[:12]
 
 
-def _sources(first: str) -> dict[str, ast.Module]:
+@dataclass(frozen=True)
+class Source:
+    """The code of a module without docstrings and comments, and the modules from which it imports."""
+
+    code: str
+    imported: tuple[str, ...]
+
+
+def _sources(first: str) -> dict[str, Source]:
     """Return the sources of a module and of all modules of OURS that it imports, directly or not."""
-    found: dict[str, ast.Module] = {}
+    found: dict[str, Source] = {}
     waiting = [first]
     while waiting:
         name = waiting.pop()
         if name not in found:
-            found[name] = _bare(inspect.getsource(importlib.import_module(name)))
-            nodes = ast.walk(found[name])
-            imported = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
-            waiting += [each for each in imported if each.startswith(OURS)]
+            found[name] = _read(inspect.getsource(importlib.import_module(name)))
+            waiting += [each for each in found[name].imported if each.startswith(OURS)]
     return found
 
 
-def _bare(source: str) -> ast.Module:
-    """Return a module without docstrings (ast drops comments)."""
-    tree = ast.parse(source)
+@cache  # an engine has most of its modules in common with others
+def _read(text: str) -> Source:
+    tree = ast.parse(text)
+    imported = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
-            node.body = node.body[1:]
-    return tree
+            node.body = node.body[1:]  # ast drops comments
+        if isinstance(node, ast.ImportFrom):
+            imported.append(node.module or "")
+    return Source(ast.dump(tree), tuple(imported))

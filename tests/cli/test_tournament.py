@@ -49,7 +49,7 @@ HONEST = (
 
 def play(folder: Path, text: str, *options: str, env: dict[str, str] | None = None) -> Outcome:
     (folder / "c.toml").write_text(text)
-    return inside("tournament", "c.toml", *options, cwd=folder, env=env)
+    return arena("tournament", "c.toml", *options, cwd=folder, env=env)
 
 
 def visit(url: str, accept: str) -> None:
@@ -366,7 +366,7 @@ class TestRefusals:
 
     def play(self, folder: Path, text: str, *options: str) -> Outcome:
         (folder / "c.toml").write_text(text)
-        return inside("tournament", "c.toml", *options, cwd=folder)
+        return arena("tournament", "c.toml", *options, cwd=folder)
 
     @pytest.mark.parametrize(
         ("bots", "line"),

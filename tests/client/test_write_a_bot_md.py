@@ -11,6 +11,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tests.server.programs import arena
 
 from arena_client import GameView
 from arena_client.scripted import create
@@ -117,17 +118,10 @@ def test_the_first_contest_of_the_page_is_played(tmp_path: Path) -> None:
     (tmp_path / "mybot.py").write_text(PROGRAMS[0], encoding="utf-8")
     (tmp_path / "try.toml").write_text(CONTEST, encoding="utf-8")
     bin_folder = Path(sys.executable).parent
-    ended = subprocess.run(
-        [str(bin_folder / "arena"), "tournament", "try.toml"],
-        cwd=tmp_path,
-        env={**os.environ, "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stderr
-    assert re.search(r"\bmine\b.* -\s*$", ended.stdout, re.MULTILINE), ended.stdout
+    path = f"{bin_folder}{os.pathsep}{os.environ['PATH']}"
+    ended = arena("tournament", "try.toml", cwd=tmp_path, env={"PATH": path})
+    assert ended.code == 0, ended.err
+    assert re.search(r"\bmine\b.* -\s*$", ended.out, re.MULTILINE), ended.out
 
 
 def test_the_socket_bot_is_the_starter() -> None:

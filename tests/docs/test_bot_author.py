@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.server.programs import PATIENCE_S, inside
+from tests.server.programs import PATIENCE_S, arena, inside
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "bot-author.txt").read_text(encoding="utf-8")
@@ -79,7 +79,7 @@ def test_the_programs_play_the_contest_of_the_text(number: int, tmp_path: Path) 
     (tmp_path / "mybot.py").write_text(PROGRAMS[number], encoding="utf-8")
     short = CONTEST.replace('name = "try"', 'name = "try"\ngames_per_pair = 2\n[game]\nplies = 30')
     (tmp_path / "try.toml").write_text(short, encoding="utf-8")
-    played = inside("tournament", "try.toml", "--json", "--no-web", cwd=tmp_path)
+    played = arena("tournament", "try.toml", "--json", "--no-web", cwd=tmp_path)
     assert played.code == 0, played.err
     standings = json.loads(played.out)["standings"]
     assert [(row["games"], row["faults"]) for row in standings] == [(2, {})] * 2

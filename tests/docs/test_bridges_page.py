@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.server.programs import inside
+from tests.server.programs import arena, inside
 
 from arena_cli.bridge import brain_of
 
@@ -28,7 +28,7 @@ def test_the_program_of_the_page_plays_the_tournament_of_the_page(tmp_path: Path
     (tmp_path / "six.py").write_text(block("python"), encoding="utf-8")
     (tmp_path / "bridged.toml").write_text(block("toml"), encoding="utf-8")
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    done = inside("tournament", "bridged.toml", "--no-web", cwd=tmp_path, env={"PATH": path})
+    done = arena("tournament", "bridged.toml", "--no-web", cwd=tmp_path, env={"PATH": path})
     assert done.code == 0, done.err
     table = json.loads(inside("standings", "--json", cwd=tmp_path).out)
     assert {row["bot"]: (row["games"], row["faults"]) for row in table["standings"]} == {
