@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import socket
 from collections.abc import Iterator
@@ -14,6 +15,12 @@ TAKEN_BY_CHANCE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 LOWEST = 10_000
 #: A process keeps its ports to itself by an address each, until it ends.
 _kept: list[socket.socket] = []
+
+
+@atexit.register
+def _let_go() -> None:
+    for each in _kept:
+        each.close()
 
 
 def quiet_port() -> int:

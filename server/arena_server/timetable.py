@@ -39,12 +39,18 @@ class DailyHours:
         today = local.date()
         # Each moment is made of the local date and time, so that a change to summer time moves it.
         changes = sorted(
-            (datetime.combine(today + timedelta(days=day), of_day).astimezone(), is_open)
+            (_moment(datetime.combine(today + timedelta(days=day), of_day)), is_open)
             for day in range(-1, 3)
             for of_day, is_open in ((self.begin, True), (self.end, False))
         )
         is_open = next(is_open for moment, is_open in reversed(changes) if moment <= local)
         return is_open, next(moment for moment, _ in changes if moment > local)
+
+
+def _moment(local: datetime) -> datetime:
+    """The moment of a local time without a zone; one that the change to summer time leaves out is later."""
+    # Not `local.astimezone()`: until Python 3.13 it makes 01:30 of a 02:30 that is left out.
+    return datetime.fromtimestamp(local.timestamp(), UTC).astimezone()
 
 
 def parse_hours(text: str) -> DailyHours:
