@@ -161,7 +161,7 @@ def attributes_written(path: Path) -> Iterator[tuple[int, str]]:
 
 #: How many class names stand in two modules: messages and the facts of the same event, the connections of the
 #: two clients.
-COMMON_NAMES = 8
+COMMON_NAMES = 7
 
 
 def test_a_class_name_stands_for_one_thing() -> None:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.server.programs import Players, Server, Shell, contest
+from tests.server.programs import Shell
 from tests.server.records import Kept, game, opening
 
 from arena_protocol.record import FaultRecord
@@ -24,19 +24,6 @@ from arena_server.store.reader import Results
 from arena_server.web.archive import Archive
 
 FILES = {"head.json", "index.html", "standings.json"}
-
-
-@pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with six results that are shown at once, some with faults; do not change it."""
-    folder = tmp_path_factory.mktemp("played")
-    text = contest("first", "six", "zero", contest='probation = 0\nspectator_delay = "0s"')
-    with Server(text, folder, "--until-finished") as server:
-        Players(
-            server.port, [("first", "first-legal"), ("six", "fixed:move=6"), ("zero", "zero-based")]
-        ).join()
-        assert server.end().code == 0
-    return folder
 
 
 @pytest.fixture

@@ -253,7 +253,8 @@ class Players:
 
 def play_three(folder: Path) -> Path:
     """Play a contest of three bots in `folder`, one of which sends illegal moves; returns the folder."""
-    text = contest("first", "six", "zero", contest="probation = 0", game='plies = 8\nclock = "10s"')
+    shown = 'probation = 0\nspectator_delay = "0s"'
+    text = contest("first", "six", "zero", contest=shown, game='plies = 8\nclock = "10s"')
     with Server(text, folder, "--until-finished") as server:
         Players(
             server.port, [("first", "first-legal"), ("six", "fixed:move=6"), ("zero", "zero-based")]

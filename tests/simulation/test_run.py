@@ -75,7 +75,7 @@ class TestAFailureIsFound:
 
 def _break(how: str, patch: pytest.MonkeyPatch) -> None:
     from arena_server.core.contest import Contest
-    from arena_server.core.standings import Results
+    from arena_server.core.standings import ResultCounter
 
     received, decide = Contest.received, Match.decide
     if how == "blame":
@@ -93,7 +93,7 @@ def _break(how: str, patch: pytest.MonkeyPatch) -> None:
 
         patch.setattr(Contest, "received", announce_at_once)
     elif how == "forget":
-        patch.setattr(Results, "add", lambda self, game: None)
+        patch.setattr(ResultCounter, "add", lambda self, game: None)
     elif how == "crash":
         patch.setattr(Match, "decide", lambda self, *a: 1 // 0 if self.ply == 3 else decide(self, *a))
     else:

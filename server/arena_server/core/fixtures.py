@@ -36,7 +36,7 @@ from arena_server.core.journal import (
 )
 from arena_server.core.log_events import FieldSeparated, RoundDrawn, WalkedOver
 from arena_server.core.peers import Bot, Outbox
-from arena_server.core.standings import Results
+from arena_server.core.standings import ResultCounter
 
 #: A bot that comes after more than this does not catch up: while it did, the whole field would wait for
 #: each bot that was down for a night. After less it does, so that a contest whose bots take seconds to
@@ -67,7 +67,7 @@ class Fixtures:
         self._seats = seats
         self._paired = config.deals == "paired"
         self._out = out
-        self.results = Results(config, bots, out, self._format.scores)
+        self.results = ResultCounter(config, bots, out, self._format.scores)
         #: That the contest ends early, once it is certain who is first.
         self.separated: Separated | None = None
         self._separation = separation_of(config, names, self._format.total, seats)

@@ -218,7 +218,7 @@ def standings(
     return table.rows()
 
 
-class Results:
+class ResultCounter:
     """Counts results that are durable: `done` games have one, `void` ones none; `plies` are of both.
 
     `ranked_by`: see `Standings`.

@@ -151,7 +151,7 @@ class PlayApi:
     def _stream(self) -> Callable[[Scope, Receive, Send], Awaitable[None]]:
         api = self
 
-        class Stream:
+        class SeatStream:
             async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
                 request = Request(scope, receive)
                 seat = api._find("session", request.query_params.get("session"))
@@ -162,7 +162,7 @@ class PlayApi:
                     answer = EventStream(seat.join, seat.leave)
                 await answer(scope, receive, send)
 
-        return Stream()
+        return SeatStream()
 
 
 async def _body(request: Request) -> dict[str, Any]:

@@ -395,7 +395,7 @@ class PublicApi:
     ) -> Callable[[Scope, Receive, Send], Awaitable[None]]:
         api = self
 
-        class Stream:
+        class HubStream:
             async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
                 request = Request(scope, receive)
                 hub = await api._hub_of(request.query_params.get("contest"))
@@ -421,7 +421,7 @@ class PublicApi:
                     return
                 await answer(scope, receive, send)
 
-        return Stream()
+        return HubStream()
 
     async def _live_contest(self, hub: LiveHub, _: Request) -> EventStream | Response:
         first = await hub.contest_event()
