@@ -256,7 +256,7 @@ def _show(status: dict[str, Any], *, as_json: bool) -> None:
         print_json(status)
         return
     from arena_cli.results import games_so_far
-    from arena_server.logs import stands_out_line
+    from arena_server.logs import slow_line, stands_out_line
     from arena_server.pace import pace_text
     from arena_server.waiting import waiting_line
 
@@ -276,6 +276,13 @@ def _show(status: dict[str, Any], *, as_json: bool) -> None:
     for each in status["workers"]:
         line = stands_out_line(each["worker"], each["what"], each["games"], f"{each['chance']:.1e}")
         console.print(line, markup=False, soft_wrap=True)
+    if benches := status["benches"]:
+        speeds = ", ".join(f"{each['worker']} {each['bench']:,}" for each in benches)
+        console.print(f"workers, plies/s before their first game: {speeds}", markup=False, soft_wrap=True)
+    for each in benches:
+        if each["slow"]:
+            line = slow_line(each["worker"], each["bench"], each["others"])
+            console.print(line, markup=False, soft_wrap=True)
     for bot in status["waiting"]:
         console.print(waiting_line([bot]), markup=False, soft_wrap=True)
     if status["running"]:

@@ -53,7 +53,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "games": (
         *("game_id", "contest", "game", "options", "end", "plies", "clock_ms", "increment_ms", "margin_ms"),
         *("move_limit_ms", "first_move_limit_ms", "byoyomi_ms", "lag_quota_ms", "board", "sequence", "final"),
-        *("seed", "nonce", "commit", "software", "worker", "host", "cpu", "cores"),
+        *("seed", "nonce", "commit", "software", "worker", "host", "cpu", "cores", "bench"),
     ),
     "seats": ("game_id", "seat", "name", "total", "used_ms", "faults", *_USAGE),
     "plies": (

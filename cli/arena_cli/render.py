@@ -86,7 +86,8 @@ def _place(record: GameRecord) -> list[str]:
     place = []
     if record.worker:
         bound = f", bound to cores {record.cores}" if record.cores else ""
-        model = f" ({record.cpu}{bound})" if record.cpu else ""
+        speed = f", {record.bench:,} plies/s before its first game" if record.bench else ""
+        model = f" ({record.cpu}{bound}{speed})" if record.cpu else ""
         place = [f"played by worker {record.worker} on {record.host}{model}"]
     return place + [f"{record.names[each.seat - 1]}: {describe_usage(each)}" for each in record.usage]
 

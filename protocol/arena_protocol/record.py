@@ -107,10 +107,12 @@ class GameRecord:
     `options` are the game's own, as GAME prints them; there is one seat per name. `final` is the
     position after the last ply, as STATE prints it: without it, the last move could be replaced
     by another with the same points. `end` is the game's own word (`complete`, ...), `forfeit`, or
-    `void` for a game that the platform aborted after any ply. A game that was played away from the contest's
-    server names the `worker` and the machine, `host`, with the model of its `cpu` and the `cores` that the
-    players were bound to (`0-1`, or `0/1` for a core each; empty: to none); nothing of that can be proved.
-    `usage` is that of bots in containers.
+    `void` for a game that the platform aborted after any ply. `usage` is that of bots in containers.
+
+    A game that was played away from the contest's server names the `worker` and the machine, `host`, with the
+    model of its `cpu`, the `cores` that the players were bound to (`0-1`, or `0/1` for a core each; empty: to
+    none), and the `bench`, how many plies a second of the rules it made before its first game (0: not known);
+    nothing of that can be proved.
     """
 
     format: int = FORMAT
@@ -143,6 +145,7 @@ class GameRecord:
     usage: tuple[UsageRecord, ...] = ()
     cpu: str = ""
     cores: str = ""
+    bench: int = 0
 
 
 def commitment(nonce: str, board: str, sequence: str) -> str:

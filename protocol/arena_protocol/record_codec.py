@@ -3,8 +3,9 @@
 A record is a canonical msgpack map followed by its SHA-256 digest. One record has exactly one
 encoding, and bytes that differ from it anywhere are refused. The map has the fields of
 `GameRecord` by name and in order, except that `seed` is hex text because it may exceed 64 bits, and
-that `first_move_limit_ms`, `infos`, `worker`, `host`, `usage`, `cpu` and `cores` are absent if they are 0 or
-empty. Options are sorted by name; plies, faults, infos and usage are arrays of their fields in order.
+that `first_move_limit_ms`, `infos`, `worker`, `host`, `usage`, `cpu`, `cores` and `bench` are absent
+if they are 0 or empty. Options are sorted by name; plies, faults, infos and usage are arrays of
+their fields in order.
 """
 
 from __future__ import annotations
@@ -336,6 +337,7 @@ _ADDED: dict[str, object] = {
     "usage": (),
     "cpu": "",
     "cores": "",
+    "bench": 0,
 }
 _SIMPLE = {"int": _count, "str": _word}
 _FIELDS: dict[str, _Reader] = {

@@ -47,6 +47,7 @@ from arena_server.store.database import ContestHeader, Database, damaged
 from arena_server.store.writer import Writer
 from arena_server.timetable import Timekeeper
 from arena_server.waiting import WaitingList
+from arena_server.workers.bench import WorkerBench
 from arena_server.workers.comparison import StandsOut
 from arena_server.workers.dispatch import Dispatcher
 
@@ -134,6 +135,11 @@ class HostedContest:
     def stand_outs(self) -> Sequence[StandsOut]:
         """The workers that stand out (`workers/comparison.py`)."""
         return () if self._dispatcher is None else self._dispatcher.stand_outs
+
+    @property
+    def benches(self) -> Sequence[WorkerBench]:
+        """How fast the workers are (`workers/bench.py`)."""
+        return () if self._dispatcher is None else self._dispatcher.benches
 
     @property
     def database(self) -> Database:

@@ -174,6 +174,26 @@ class WorkerStandsOut(LogEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class WorkerMeasured(LogEvent):
+    """How fast a worker is before its first game, in plies a second (`workers/bench.py`)."""
+
+    event = "worker-bench"
+    worker: str
+    plies_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSlow(LogEvent):
+    """A worker is slow before its first game, beside the `others` in the median."""
+
+    event = "worker-slow"
+    level = "warning"
+    worker: str
+    plies_s: int
+    others: int
+
+
+@dataclass(frozen=True, slots=True)
 class WorkerMessage(LogEvent):
     """What a worker says of the bots that it has started, such as why one ended."""
 
@@ -189,11 +209,18 @@ def stands_out_line(worker: str, what: str, games: int, chance: str) -> str:
     return f"worker {worker} stands out: {what} ({odds})"
 
 
+def slow_line(worker: str, bench: int, others: int) -> str:
+    """What `WorkerSlow` says, for a person."""
+    return f"worker {worker} is slow: {bench:,} plies/s before its first game, the others {others:,}"
+
+
 def worker_line(event: LogEvent) -> str | None:
     """What an event says of a worker, for a person; None for all other events."""
     match event:
         case WorkerMessage(worker, text):
             return f"{worker}: {text}"
+        case WorkerSlow(worker, bench, others):
+            return slow_line(worker, bench, others)
         case WorkerStandsOut(worker, what, games, chance):
             return stands_out_line(worker, what, games, chance)
     return None

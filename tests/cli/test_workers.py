@@ -49,6 +49,7 @@ def timeless(found: Mapping[str, GameRecord]) -> dict[str, GameRecord]:
             host="",
             cpu="",
             cores="",
+            bench=0,
             plies=tuple(ply._replace(time_ms=0, handed_ns=0, arrived_ns=0, clock=()) for ply in record.plies),
         )
         for game, record in found.items()

@@ -195,6 +195,7 @@ class LeasedGames(GameManager):
             usage=played.usage,
             cpu=played.cpu,
             cores=played.cores,
+            bench=played.bench,
         )
         returned = ResultReturned(live.game_id, record.names, event.worker, event.host)
         self._out.effects += Store(live.game_id, record), returned
@@ -260,7 +261,7 @@ def _offer_of(live: LiveGame) -> Offered:
 
 def _plain(record: GameRecord, game_id: str) -> GameRecord:
     """A worker's record without what a match does not know."""
-    return replace(record, game_id=game_id, worker="", host="", usage=(), cpu="", cores="")
+    return replace(record, game_id=game_id, worker="", host="", usage=(), cpu="", cores="", bench=0)
 
 
 def _judge(live: LiveGame, record: GameRecord, now: int) -> list[GameFact]:

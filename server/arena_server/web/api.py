@@ -29,6 +29,7 @@ from arena_server.core.config import Entrant
 from arena_server.core.deal import token_digest
 from arena_server.core.events import Command
 from arena_server.core.standings import Overview
+from arena_server.hosted import HostedContest
 from arena_server.orders import ORDER_BYTES, ORDER_FORM, parse_order, plain_order
 from arena_server.waiting import waiting_now
 from arena_server.web.access import TOKEN_BYTES
@@ -112,8 +113,7 @@ class OrganiserApi:
     async def status(self, request: Request) -> Response:
         wanted = request.query_params.get("contest")
         name, overview, connections, pace = await self._bridge.call(lambda: self._view.overview(wanted))
-        workers = await self._bridge.call(lambda: self._view.hosted(wanted).stand_outs)
-        plain = {"pace": pace, "workers": [asdict(each) for each in workers]}
+        plain = {"pace": pace, **await self._bridge.call(lambda: _workers(self._view.hosted(wanted)))}
         return JSONResponse({"contest": name, **plain_overview(overview, connections), **plain})
 
     async def order(self, request: Request) -> Response:
@@ -205,6 +205,14 @@ def unavailable_as_503(endpoint: Endpoint) -> Endpoint:
             return JSONResponse({"error": str(error)}, 404)
 
     return call
+
+
+def _workers(hosted: HostedContest) -> dict[str, Any]:
+    """What is known of the workers of a contest; empty lists without any. On the loop's thread."""
+    return {
+        "workers": [asdict(each) for each in hosted.stand_outs],
+        "benches": [{**asdict(each), "slow": each.slow} for each in hosted.benches],
+    }
 
 
 def plain_overview(overview: Overview, connections: int) -> dict[str, Any]:

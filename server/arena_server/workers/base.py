@@ -62,6 +62,9 @@ class PoolEvents(Protocol):
     def renewed(self, job: GameJob) -> None:
         """The worker that plays this game is alive."""
 
+    def measured(self, worker: str, bench: int) -> None:
+        """A worker made `bench` plies a second before its first game; said with each of its games."""
+
     def said(self, worker: str, line: str) -> None:
         """A message of a worker, for people."""
 

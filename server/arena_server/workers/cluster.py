@@ -21,7 +21,7 @@ from typing import Any, Final
 from arena_server.errors import ArenaError
 from arena_server.launch.cores import own_cores, shares
 from arena_server.workers.base import GameJob, JobOutcome, PoolEvents, this_host, word
-from arena_server.workers.process import GameProcess
+from arena_server.workers.process import GameProcess, JobReports
 
 #: Seconds for a scheduler to answer, and for one that is gone to come back.
 CONNECT_S: Final = 10.0
@@ -152,6 +152,8 @@ class DaskPool:
         match event[1]:
             case {"line": str(line), "name": str(worker)}:
                 self._events.said(worker, line)
+            case {"bench": int(bench), "name": str(worker)}:
+                self._events.measured(worker, bench)
             case {"key": str(key)} if key in self._jobs:
                 self._events.renewed(self._jobs[key][0])
 
@@ -273,8 +275,11 @@ async def play_on_worker(
     def said(line: str) -> None:
         dask.log_event(topic, {"line": line, "name": worker})
 
+    def measured(bench: int) -> None:
+        dask.log_event(topic, {"bench": bench, "name": worker})
+
     try:
-        outcome = await process.play(job, renewed, said)
+        outcome = await process.play(job, JobReports(renewed, measured, said))
         if outcome is None:
             outcome = JobOutcome(None, await process.how_it_ended())
         else:

@@ -31,6 +31,9 @@ _LARGEST: Final = 0.5
 
 #: What is said of a worker with more, and of one with less.
 _Words = tuple[str, str]
+TIME: Final = "its games take longer", "its games take less time"
+TIMEOUTS: Final = "it has more time-outs", "it has fewer time-outs"
+POINTS: Final = "{} gets more points there", "{} gets fewer points there"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +89,9 @@ class _Group:
     def __init__(self, names: Sequence[str]) -> None:
         self.workers = array("I")
         self.measures: list[_Words] = [
-            ("its games take longer", "its games take less time"),
-            ("it has more time-outs", "it has fewer time-outs"),
-            *((f"{bot} gets more points there", f"{bot} gets fewer points there") for bot in names),
+            TIME,
+            TIMEOUTS,
+            *((POINTS[0].format(bot), POINTS[1].format(bot)) for bot in names),
         ]
         self.values = [array("d") for _ in self.measures]
 

@@ -18,9 +18,10 @@ from arena_server.core.events import Capacity, Event, NotPlayed, PlayedBy, Renew
 from arena_server.core.journal import PastGame
 from arena_server.core.log_events import LogEvent
 from arena_server.errors import ArenaError
-from arena_server.logs import WorkerMessage, WorkerStandsOut
+from arena_server.logs import WorkerMeasured, WorkerMessage, WorkerSlow, WorkerStandsOut
 from arena_server.store.database import Database
 from arena_server.workers.base import GameJob, JobOutcome, Workers
+from arena_server.workers.bench import WorkerBench, compared
 from arena_server.workers.comparison import StandsOut, look_at, stand_out
 
 #: How often workers may give the same game back before the contest ends with what they said last.
@@ -63,6 +64,9 @@ class Dispatcher:
         self._comparing: set[asyncio.Task[None]] = set()
         #: The workers that stood out at the last look.
         self.stand_outs: list[StandsOut] = []
+        #: The best bench of each worker, and those that are slow.
+        self._benches: dict[str, int] = {}
+        self._slow: set[str] = set()
 
     async def _open(self) -> None:
         try:
@@ -113,6 +117,11 @@ class Dispatcher:
         for each in self.stand_outs:
             self._log(WorkerStandsOut(each.worker, each.what, each.games, f"{each.chance:.1e}"))
 
+    @property
+    def benches(self) -> list[WorkerBench]:
+        """How fast the workers are that have had a game."""
+        return compared(self._benches)
+
     async def _find_games(self, worker: str) -> None:
         try:
             games = await asyncio.to_thread(games_of, self._database, self._name, worker)
@@ -141,6 +150,17 @@ class Dispatcher:
 
     def renewed(self, job: GameJob) -> None:
         self._feed(Renewed(job.game_id, job.fence))
+
+    def measured(self, worker: str, bench: int) -> None:
+        if bench <= self._benches.get(worker, 0):
+            return
+        if worker not in self._benches:
+            self._log(WorkerMeasured(worker, bench))
+        self._benches[worker] = bench
+        for each in self.benches:
+            if each.slow and each.worker not in self._slow:
+                self._slow.add(each.worker)
+                self._log(WorkerSlow(each.worker, each.bench, each.others))
 
     def said(self, worker: str, line: str) -> None:
         self._log(WorkerMessage(worker, line))

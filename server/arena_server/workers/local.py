@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from arena_server.launch.cores import own_cores, shares
 from arena_server.workers.base import GameJob, JobOutcome, PoolEvents, this_host
-from arena_server.workers.process import HANDED_BACK, GameProcess
+from arena_server.workers.process import HANDED_BACK, GameProcess, JobReports
 
 #: Seconds before a process is started again that has ended.
 RESTART_S = 0.5
@@ -96,7 +96,12 @@ class LocalPool:
     async def _play(self, process: GameProcess, job: GameJob, worker: str, events: PoolEvents) -> bool:
         """Play one game; False if the process has ended, or is about to."""
         self._running[job.key] = process
-        outcome = await process.play(job, lambda: events.renewed(job), lambda line: events.said(worker, line))
+        reports = JobReports(
+            lambda: events.renewed(job),
+            lambda bench: events.measured(worker, bench),
+            lambda line: events.said(worker, line),
+        )
+        outcome = await process.play(job, reports)
         self._running.pop(job.key, None)
         ends = outcome is None or outcome.problem == HANDED_BACK
         if outcome is None:

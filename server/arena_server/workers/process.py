@@ -16,7 +16,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from typing import Any, BinaryIO, Self
 
@@ -30,6 +30,7 @@ from arena_server.launch.cores import cpu_model, describe_cores, shares, use_cor
 from arena_server.launch.process import Child
 from arena_server.launch.template import outlive_no_parent
 from arena_server.workers.base import GameJob, JobOutcome, word
+from arena_server.workers.bench import MachineBench
 
 LENGTH_BYTES = 4
 #: Seconds for a process to end its bots and itself.
@@ -42,6 +43,15 @@ class HandedBackError(Exception):
 
 
 # -- who starts the process
+
+
+@dataclass(frozen=True, slots=True)
+class JobReports:
+    """Who takes the reports on a job: that it goes on, how fast the process is, and lines for people."""
+
+    renewed: Callable[[], None]
+    measured: Callable[[int], None]
+    said: Callable[[str], None]
 
 
 class GameProcess:
@@ -57,9 +67,7 @@ class GameProcess:
         pipe = asyncio.subprocess.PIPE
         return cls(await Child.start(command, inherited(os.environ), stdin=pipe, split=True), cores)
 
-    async def play(
-        self, job: GameJob, renewed: Callable[[], None], said: Callable[[str], None]
-    ) -> JobOutcome | None:
+    async def play(self, job: GameJob, reports: JobReports) -> JobOutcome | None:
         """Have it play a game; None if the process has ended."""
         process = self._child.process
         assert process.stdin is not None
@@ -72,9 +80,11 @@ class GameProcess:
                 length = int.from_bytes(await process.stdout.readexactly(LENGTH_BYTES))
                 match msgpack.unpackb(await process.stdout.readexactly(length)):
                     case {"renewed": _}:
-                        renewed()
+                        reports.renewed()
+                    case {"bench": int(bench)}:
+                        reports.measured(bench)
                     case {"said": str(line)}:
-                        said(line)
+                        reports.said(line)
                     case {"record": record, "problem": problem, "fatal": fatal}:
                         return JobOutcome(record, problem, fatal)
         return None
@@ -163,6 +173,7 @@ class _Server:
         self._jobs: SimpleQueue[tuple[GameJob, Sequence[int]] | None] = SimpleQueue()
         self._running: JobRun | None = None
         self._leaving = False
+        self._bench = MachineBench()
 
     def run(self) -> None:
         self._main = threading.get_ident()
@@ -197,6 +208,8 @@ class _Server:
         run = JobRun(lambda line: self._write({"said": line}), cores)
         try:
             self._running = run
+            bench = self._bench.plies_per_second(job.config)
+            self._write({"bench": bench})
             record = self._play(job, run)
         except HandedBackError:
             record = None
@@ -211,7 +224,7 @@ class _Server:
             return JobOutcome(None, "the game had no result")
         if record.end == VOID:
             return JobOutcome(None, f"the game was broken off: {_reason(record)}")
-        data = encode(replace(record, cpu=word(cpu_model()), cores=run.pinned))
+        data = encode(replace(record, cpu=word(cpu_model()), cores=run.pinned, bench=bench))
         assert len(data) <= MAX_BYTES, "a record is bounded"
         return JobOutcome(data)
 

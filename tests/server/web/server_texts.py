@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import arena_server
+from arena_server.workers import comparison
 
 ROOT = Path(arena_server.__file__).parent
 #: Their errors reach a page. `submit.py` and `client.py` speak to programs.
@@ -27,7 +28,8 @@ RAISED = {
 
 
 def server_texts() -> set[str]:
-    found = {text for source in SOURCES for text in texts_in((ROOT / source).read_text(encoding="utf-8"))}
+    found = {*comparison.TIME, *comparison.TIMEOUTS, *comparison.POINTS}
+    found |= {text for source in SOURCES for text in texts_in((ROOT / source).read_text(encoding="utf-8"))}
     for path in (
         *ROOT.glob("core/formats/*.py"),
         ROOT / "core" / "fixtures.py",

@@ -8,13 +8,27 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from arena_server.workers.comparison import TIME
+
 from .browser import DESKTOP, PHONE, Watched
 from .persons import game_of_two
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Dialog
+    from playwright.sync_api import Dialog, Route
 
 pytestmark = pytest.mark.real
+
+
+def with_workers(route: Route) -> None:
+    """Answer as a server with workers."""
+    benches = [
+        {"worker": "w0", "bench": 100_000, "others": 30_000, "slow": False},
+        {"worker": "w1", "bench": 30_000, "others": 100_000, "slow": True},
+    ]
+    stands_out = {"worker": "w1", "what": TIME[0], "games": 200, "chance": 1e-5}
+    status = route.fetch().json()
+    assert (status["workers"], status["benches"]) == ([], [])
+    route.fulfill(json=status | {"workers": [stands_out], "benches": benches})
 
 
 def test_the_organiser_gives_orders_on_the_page(pages: Watched, tmp_path: Path) -> None:
@@ -102,6 +116,19 @@ def test_the_organiser_gives_orders_on_the_page(pages: Watched, tmp_path: Path) 
         # A contest that is over takes no orders.
         for gone in ("Extend", "Abort", "Add", "Kick ann"):
             page.get_by_role("button", name=gone, exact=True).wait_for(state="hidden")
+        page.route("**/status", with_workers)
+        page.get_by_role("row").filter(has_text="w1").filter(has_text="30,000").wait_for()
+        page.get_by_text("it is slow: the others make 100,000").wait_for()
+        page.get_by_text(
+            "its games take longer (of equal workers a chance of at most 1.0e-5 in 200 games)"
+        ).wait_for()
+        pages.shoot(page, "organiser-workers")
+        page.evaluate("localStorage.setItem('language', 'bg')")
+        page.reload()
+        page.get_by_text("партиите му траят повече").wait_for()
+        pages.check_language(page, *names, "w0", "w1")
+        page.evaluate("localStorage.setItem('language', 'en')")
+        page.reload()
         page.get_by_role("button", name="Log out").click()
         field.wait_for()
         assert page.evaluate("sessionStorage.length") == 0

@@ -68,6 +68,7 @@ class Reports:
         self.lines: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
         self.renewals: asyncio.Queue[str] = asyncio.Queue()
         self.ends: asyncio.Queue[tuple[str, JobOutcome, str]] = asyncio.Queue()
+        self.benches: list[tuple[str, int]] = []
         self.failures: asyncio.Queue[str] = asyncio.Queue()
 
     def capacity(self, games: int) -> None:
@@ -75,6 +76,9 @@ class Reports:
 
     def renewed(self, job: GameJob) -> None:
         self.renewals.put_nowait(job.key)
+
+    def measured(self, worker: str, bench: int) -> None:
+        self.benches.append((worker, bench))
 
     def said(self, worker: str, line: str) -> None:
         self.lines.put_nowait((worker, line))

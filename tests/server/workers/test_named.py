@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -33,13 +33,16 @@ NS_PER_MS = 1_000_000
 class Played:
     """Two workers that play games at once, the second one, w1, as the test says (`base.WorkerPool`)."""
 
-    def __init__(self, slowness: int, gives_to: str) -> None:
+    def __init__(self, slowness: int, gives_to: str, benches: Sequence[tuple[str, int]] = ()) -> None:
+        self._benches = benches
         self._slowness = slowness
         self._gives_to = gives_to
         self._rng = Random(1)
 
     async def open(self, events: PoolEvents) -> None:
         self._events = events
+        for worker, bench in self._benches:
+            events.measured(worker, bench)
         events.capacity(4)
 
     def submit(self, job: GameJob) -> None:
@@ -88,13 +91,19 @@ class Lines(ProgressListener):
         self.lines.append(line.partition(" (")[0])
 
 
-async def named(folder: Path, games: int, slowness: int = 1, gives_to: str = "") -> list[str]:
+async def named(
+    folder: Path,
+    games: int,
+    slowness: int = 1,
+    gives_to: str = "",
+    benches: Sequence[tuple[str, int]] = (),
+) -> list[str]:
     """What is said in a contest of these workers."""
     config = ContestConfig(
         name="named", seed=1, game="tictactoe", format="matches", games_per_pair=games, spectator_delay_ms=0
     )
     bots = {name: LocalBot(name, ("-",), "t") for name in BOTS}
-    workers = Workers(pool=Played(slowness, gives_to), bots=bots, engines={}, lease_ms=30_000)
+    workers = Workers(pool=Played(slowness, gives_to, benches), bots=bots, engines={}, lease_ms=30_000)
     entrants = [entrant_of(name, "t") for name in BOTS]
     listener = Lines()
     spec = ContestSpec(config=config, entrants=entrants, new=True, workers=workers)
@@ -119,3 +128,14 @@ async def test_a_worker_that_is_kind_to_a_bot_is_named_with_it(tmp_path: Path) -
     found = await named(tmp_path, 200, gives_to="ann")
     assert "worker w1 stands out: ann gets more points there" in found
     assert not [line for line in found if "games take" in line]
+
+
+async def test_a_worker_that_is_slow_before_its_first_game_is_named_once(tmp_path: Path) -> None:
+    benches = [("w0", 100_000), ("w1", 30_000), ("w1", 40_000), ("w1", 35_000), ("w0", 100_000)]
+    assert await named(tmp_path, 4, benches=benches) == [
+        "worker w1 is slow: 30,000 plies/s before its first game, the others 100,000"
+    ]
+
+
+async def test_a_worker_that_was_busy_at_its_first_bench_is_not_slow_for_ever(tmp_path: Path) -> None:
+    assert await named(tmp_path, 4, benches=[("w1", 30_000), ("w1", 90_000), ("w0", 100_000)]) == []

@@ -67,7 +67,7 @@ export const TEXTS = {
   "Game {} was left out of this file for its size: “arena replay {}” shows it.": "Партия {} не е в този файл заради размера му: „arena replay {}“ я показва.", "There is no record of game {} here. {}": "Тук няма запис на партия {}. {}",
   "This record cannot be played": "Записът не може да се изиграе", "The chain of the contest cannot be read: {}.": "Веригата на състезанието не може да се прочете: {}.", "The check could not be started.": "Проверката не можа да започне.",
   "deal, moves, points and clocks are as recorded": "раздаване, ходове, точки и часовници са като в записа", "clocks and faults are as recorded": "часовници и грешки са като в записа", " Moves and points are not checked here: arena verify does that.": " Ходове и точки не се проверяват тук: това прави arena verify.",
-  "Played by worker {} on {}": "Играна от работник {} на {}", "bound to cores {}": "само на ядра {}",
+  "Played by worker {} on {}": "Играна от работник {} на {}", "bound to cores {}": "само на ядра {}", "{} plies/s before its first game": "{} хода/s преди първата му партия",
   "{}: {} of processor time, {} held back by its own limit, {} kept waiting by a busy machine": "{}: {} процесорно време, {} спиран от собствения си лимит, {} чакал заета машина", "{} ms": "{} ms",
   "{}.{} A file alone does not prove its names.": "{}.{} Само файлът не доказва имената.", "names and result are as the contest lists them; {}": "имената и резултатът са като в състезанието; {}", "; record {} of the {} under the head {}…{}": "; запис {} от {} под главата {}…{}",
   // sharing
@@ -101,6 +101,9 @@ export const TEXTS = {
   "Play again": "Играй пак", "Play a void game again": "Анулирана партия отново", "Extend": "Удължи", "More games a pair, or rounds": "Още партии на двойка или кръгове", "Your name": "Вашето име", "Reason of the next order": "Причина за следващата наредба",
   "{}{}; {}, {} running, {} void; {}; {}": "{}{}; {}, текущи {}, анулирани {}; {}; {}", "Resume": "Продължи", "Pause": "Пауза", "Drain": "Спри плавно", "Abort": "Прекрати", "Break off": "Прекъсни", "Mean move": "Среден ход", "Faulty games": "Партии с грешка",
   "Log of {}": "Дневник на {}", "Log": "Дневник", " until {} UTC": " до {} UTC", "Add": "Добави", "Kick": "Отстрани", "Lift": "Прости", "Validate": "Провери", "Withdraw": "Оттегли", "Token": "Ключ", "for {}": "за {}",
+  "Workers": "Работници", "Worker": "Работник", "Plies/s before its first game": "Хода/s преди първата партия", "Stands out": "Откроява се", "Play its games again": "Повтори партиите му",
+  "Play all games of the worker {} again, without it?": "Да се играят ли всички партии на работника {} отново, без него?", "it is slow: the others make {}": "бавен е: другите правят {}",
+  "{} (of equal workers a chance of at most {} in {})": "{} (при еднакви работници с вероятност най-много {} за {})",
   "At": "Кога", "Who": "Кой", "What": "Какво", "Why": "Защо", "No order was given.": "Няма дадени наредби.", "Add a bot": "Нов бот", "It plays from now on. The server makes its token, shows it once, and keeps its digest.": "Играе отсега нататък. Сървърът прави ключа му, показва го веднъж и пази отпечатъка му.",
   "Invite": "Покани", "Or a link for an author to register a bot": "Или връзка, с която автор регистрира бот",
   // registering
@@ -181,6 +184,9 @@ export const SERVER = {
   "no place for it: {} connections are {} slots of bots and {} for clients that log in or watch; raise server.max_connections": "няма място за него: {} връзки са {} места на ботове и {} за влизащи и зрители; увеличете server.max_connections",
   "no place for it: submissions.late is {}": "няма място за него: submissions.late е {}",
   "no worker plays games of this contest: it has no --on": "никой работник не играе партии на това състезание: то няма --on",
+  // workers that are unlike the others
+  "its games take longer": "партиите му траят повече", "its games take less time": "партиите му траят по-малко", "it has more time-outs": "има повече изтекли времена", "it has fewer time-outs": "има по-малко изтекли времена",
+  "{} gets more points there": "{} взема повече точки там", "{} gets fewer points there": "{} взема по-малко точки там",
   // games of visitors
   "a move is a word of ASCII characters": "ходът е дума от знаци ASCII", "a page of another server asked for this game": "партията е поискана от страница на друг сървър", "another player is called {}: choose another name": "друг играч се казва {}: изберете друго име",
   "expected a seat from 1 to {}, got {}": "очаква се място от 1 до {}, получено {}", "expected as your name {}, got {}": "за име се очаква {}, получено {}", "expected {} as a {}, got {}": "очаква се {} като {}, получено {}", "it is not your turn": "не сте на ход", "no engine {} for {}; there are: {}": "няма програма {} за {}; има: {}",

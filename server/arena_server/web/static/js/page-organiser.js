@@ -12,6 +12,7 @@ const SHOWN_ORDERS = 100;
 const CONFIRM = {
   drain: () => t`Stop the contest once no game runs?`, abort: () => t`End the contest for good, now? Running games become void, and the table stays as it is.`,
   extend: (target) => t`Extend the contest by ${target}?`, kick: (target) => t`Kick ${target}? Its game becomes void.`, void: (target) => t`Break off ${target} for good?`, replay: (target) => t`Play ${target} again?`,
+  "void-worker": (target) => t`Play all games of the worker ${target} again, without it?`,
   remove: (target) => t`Withdraw ${target}? Its running games become void, and no other is played.`, token: (target) => t`Make a new token for ${target}? The old one and its connections are dead at once.`,
 };
 /** What the form for a new bot asks for: the key, its title, and how long it may be. */
@@ -107,7 +108,7 @@ const parts = {};
 
 function draw(status) {
   message.textContent = "";
-  Object.assign(parts, { title: el("h1"), sub: el("p", { class: "sub" }), waiting: el("p", { class: "sub" }), games: scrolled(t`Running games`), bots: scrolled(t`Bots`), gate: el("p", { class: "tools" }), orders: scrolled(t`Orders`), token: el("output", { class: "token" }),
+  Object.assign(parts, { title: el("h1"), sub: el("p", { class: "sub" }), waiting: el("p", { class: "sub" }), games: scrolled(t`Running games`), bots: scrolled(t`Bots`), workers: scrolled(t`Workers`), gate: el("p", { class: "tools" }), orders: scrolled(t`Orders`), token: el("output", { class: "token" }),
     by: el("input", { type: "text", id: "by", size: 16, maxlength: 60, autocomplete: "name", value: localStorage.getItem("arena-organiser") ?? "" }),
     reason: el("input", { type: "text", id: "reason", size: 32, maxlength: 300, autocomplete: "off" }) });
   const games = [
@@ -115,12 +116,13 @@ function draw(status) {
     oneField("extend", t`Extend`, t`More games a pair, or rounds`, { size: 4, inputmode: "numeric", pattern: "[0-9]+" }),
   ];
   const add = addForm();
+  parts.ofWorkers = el("section", { class: "panel", hidden: true }, el("h2", {}, t`Workers`), parts.workers);
   // A contest that is over takes no orders.
   parts.forms = [...games, add];
   main.replaceChildren(el("div", { class: "title" }, parts.title, parts.sub, parts.waiting, parts.gate,
       el("p", { class: "filters" }, el("label", { for: "by" }, t`Your name`, parts.by), el("label", { for: "reason" }, t`Reason of the next order`, parts.reason)), done, message),
     el("section", { class: "panel" }, el("h2", {}, t`Running games`), parts.games, ...games),
-    el("section", { class: "panel" }, el("h2", {}, t`Bots`), parts.bots), add,
+    el("section", { class: "panel" }, el("h2", {}, t`Bots`), parts.bots), parts.ofWorkers, add,
     el("section", { class: "panel" }, el("h2", {}, t`Orders`), parts.orders),
     el("p", {}, el("button", { type: "button", onclick: () => { token = null; askForToken(); } }, t`Log out`)));
   update(status);
@@ -142,6 +144,23 @@ function update(status) {
   parts.bots.replaceChildren(table([t`Bot`, t`Author`, t`State`, t`Points`, t`Games`, t`Mean move`, t`Faulty games`, t`Orders`], status.bots.map((bot) => [
     bot.name, authorText(bot), stateText(bot), numberText(bot.points), numberText(bot.games), moveText(bot.move_ms), numberText(bot.faulty_games), [...(over ? [] : botOrders(bot)), logButton(bot.name)],
   ])));
+  showWorkers(status, over);
+}
+
+/** The workers that play the games (--on): how fast they are, and which is unlike the others. */
+function showWorkers({ workers, benches }, over) {
+  const names = [...new Set([...benches, ...workers].map((each) => each.worker))];
+  parts.ofWorkers.hidden = names.length === 0;
+  parts.workers.replaceChildren(table([t`Worker`, t`Plies/s before its first game`, t`Stands out`, t`Orders`], names.map((name) => {
+    const bench = benches.find((each) => each.worker === name);
+    return [name, bench ? numberText(bench.bench) : "", el("div", {}, ...oddities(bench, workers.filter((each) => each.worker === name)).map((text) => el("div", {}, text))),
+      over ? "" : [action(t`Play its games again`, "void-worker", name)]];
+  })));
+}
+
+function oddities(bench, found) {
+  return [...(bench?.slow ? [t`it is slow: the others make ${numberText(bench.others)}`] : []), ...found.map(({ what, games, chance }) =>
+    t`${said(what)} (of equal workers a chance of at most ${chance.toExponential(1)} in ${plural(games, "game")})`)];
 }
 
 /** Where a bot is, and below that from where it is connected and what it calls its program. */

@@ -10,7 +10,7 @@ const USAGE = ["seat", "used_ms", "throttled_ms", "pressure_ms"];
 const DIGEST = 32;
 /** A board of more cells than this is not drawn. */
 const MOST_CELLS = 10_000;
-const NUMBERS = ["format", "clock_ms", "increment_ms", "margin_ms", "move_limit_ms", "byoyomi_ms", "lag_quota_ms", "first_move_limit_ms"];
+const NUMBERS = ["format", "clock_ms", "increment_ms", "margin_ms", "move_limit_ms", "byoyomi_ms", "lag_quota_ms", "first_move_limit_ms", "bench"];
 const TEXTS = ["software", "contest", "game_id", "game", "seed", "nonce", "commit", "board", "sequence", "final", "end", "worker", "host", "cpu", "cores"];
 
 export class RecordError extends Error {}
@@ -57,7 +57,7 @@ function checkRecord(record) {
   const wholes = (value) => Array.isArray(value) && value.length === record.names.length && value.every(whole);
   if (record === null || typeof record !== "object") fail("expected an object");
   if (record.format !== FORMAT) fail(`format ${record.format}; this page reads format ${FORMAT}`);
-  if (record.first_move_limit_ms === undefined) record.first_move_limit_ms = 0;
+  for (const key of ["first_move_limit_ms", "bench"]) if (record[key] === undefined) record[key] = 0;
   for (const key of ["worker", "host", "cpu", "cores"]) if (record[key] === undefined) record[key] = "";
   for (const key of NUMBERS) whole(record[key]) || fail(`${key} is not a whole number`);
   for (const key of TEXTS) typeof record[key] === "string" || fail(`${key} is not a text`);

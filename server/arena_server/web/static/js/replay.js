@@ -53,7 +53,8 @@ export function showRecord(host, record, { download = null, botLink, proof = nul
 /** Where the game was played, if that was not the server, and what bots in containers got of the processor. */
 function placeLines(record) {
   const bound = record.cores ? t`bound to cores ${record.cores}` : "";
-  const place = record.worker ? [t`Played by worker ${record.worker} on ${record.host}`, record.cpu, bound].filter(Boolean).join(", ") : "";
+  const speed = record.bench ? t`${numberText(record.bench)} plies/s before its first game` : "";
+  const place = record.worker ? [t`Played by worker ${record.worker} on ${record.host}`, record.cpu, bound, speed].filter(Boolean).join(", ") : "";
   const ms = (value) => value === null ? "?" : t`${numberText(value)} ms`;
   return el("div", { class: "sub" }, place === "" ? null : el("p", {}, place), ...record.usage.map(({ seat, used_ms: used, throttled_ms: held, pressure_ms: waited }) =>
     el("p", {}, t`${record.names[seat - 1]}: ${ms(used)} of processor time, ${ms(held)} held back by its own limit, ${ms(waited)} kept waiting by a busy machine`)));
