@@ -142,6 +142,7 @@ def test_engines_of_a_match_play_in_workers_the_games_that_they_play_here(tmp_pa
     found = records(database)
     assert sorted(found) == ["g1", "g2", "g3", "g4"]
     assert {record.worker for record in found.values()} <= {"local-1", "local-2"}
+    assert all(record.bench > 0 for record in found.values())
     assert inside("verify", "--database", f"sqlite:///{database}").code == 0
     shown = inside("replay", "g1", "--database", f"sqlite:///{database}")
     played, cores = found["g1"], own_cores()
@@ -149,7 +150,8 @@ def test_engines_of_a_match_play_in_workers_the_games_that_they_play_here(tmp_pa
     bound = {describe_cores(each) for each in shares(cores, 2)}
     assert {record.cores for record in found.values()} <= bound
     assert f"played by worker {played.worker} on {played.host} ({played.cpu}" in shown.out
-    assert f", bound to cores {played.cores})" in shown.out or len(cores) < 2
+    assert f", bound to cores {played.cores}, " in shown.out or len(cores) < 2
+    assert f", {played.bench:,} plies/s before its first game)" in shown.out
 
 
 CUP = 'engine = "greedy"\n'
