@@ -167,7 +167,10 @@ class OrganiserApi:
         """The link is shown in this answer and nowhere else."""
         if self._site is None:
             return JSONResponse({"error": "no page to register on is served: see server.web"}, 409)
-        name = (await self._bridge.call(lambda: self._view.hosted(contest))).name
+        try:
+            name = (await self._bridge.call(lambda: self._view.with_late_place(contest))).name
+        except NoPlaceError as error:
+            return JSONResponse({"error": str(error)}, 409)
         problem = await self._bridge.order(lambda: self._view.hosted(name), command)
         if problem is not None:
             return JSONResponse({"error": problem}, 409)

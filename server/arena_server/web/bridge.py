@@ -327,13 +327,23 @@ class HostView(HostObserver):
         """A bot that is added, by the digest of its author's token. Raises NoPlaceError, and as `hosted`."""
         hosted = self.hosted(contest)
         assert hosted.contest is not None
-        late, given = hosted.spec.late, {entrant.name for entrant in hosted.spec.entrants}
-        if not late.most or name in given:
+        late = hosted.spec.late
+        if not late.most or name in {entrant.name for entrant in hosted.spec.entrants}:
             return Entrant(name, digest, **details)  # type: ignore[arg-type] # texts
-        sent = hosted.contest.entrants.sent
-        if sum(takes_part and bot not in given for bot, takes_part in sent.items()) >= late.most:
-            raise NoPlaceError(f"no place for it: submissions.late is {late.most}")
+        self.with_late_place(contest)
         return Entrant(name, NO_TOKEN, author_sha256=digest, ponders=late.ponders, **details)  # type: ignore[arg-type] # texts
+
+    def with_late_place(self, contest: str | None) -> HostedContest:
+        """A contest that can take a bot more that is not in its file. Raises NoPlaceError, and as `hosted`."""
+        hosted = self.hosted(contest)
+        assert hosted.contest is not None
+        most, given = hosted.spec.late.most, {entrant.name for entrant in hosted.spec.entrants}
+        sent = hosted.contest.entrants.sent
+        if most and sum(takes_part and bot not in given for bot, takes_part in sent.items()) >= most:
+            raise NoPlaceError(
+                f"no place for another bot: submissions.late is {most}; withdraw one that was added"
+            )
+        return hosted
 
     def problem(self) -> str | None:
         """Why no bot can play, in one line; None if bots can."""

@@ -25,6 +25,7 @@ from arena_server.submissions.rules import SubmittedSeat
 from arena_server.submissions.service import RefusedError, SubmissionService
 from arena_server.submissions.thread import SubmissionThread
 from arena_server.web.bridge import HostView, LoopBridge, NoPlaceError
+from arena_server.web.register import make_invitation
 
 from .script import KEY, Script, setup_in
 from .test_deploy import Containers, Program
@@ -54,6 +55,11 @@ class Here:
         entrant = self.view.newcomer(None, name, token_digest(token))
         command = Command(0, "add", name, "jan", 1, "", entrant)
         return await self._bridge.order(lambda: self.view.hosted(None), command)
+
+    async def invite(self, owner: str) -> str | None:
+        """An invitation, as it comes from the page. Raises NoPlaceError."""
+        _, command = make_invitation(owner, "jan", 1, "")
+        return await self._bridge.order(lambda: self.view.with_late_place(None), command)
 
     async def order(self, verb: str, name: str) -> str | None:
         return await self._bridge.order(lambda: self.view.hosted(None), Command(0, verb, name))
@@ -166,8 +172,9 @@ async def test_who_is_added_sends_a_version_that_plays_also_after_a_restart(tmp_
         assert (bot.name, bot.sandbox.limits.pids) == ("cid", 7)
         assert not await logs_in(here, bot, "cid-token")
         assert await logs_in(here, bot, bot.token)
-        with pytest.raises(NoPlaceError, match=r"^no place for it: submissions.late is 1$"):
-            await here.add("dan", "dan-token")
+        for use in (here.add("dan", "dan-token"), here.invite("jan")):
+            with pytest.raises(NoPlaceError, match=r"^no place for another bot: submissions.late is 1; "):
+                await use
     async with serving(tmp_path) as here:
         again = await here.started()
         assert (again.name, again.token == bot.token) == ("cid", False)
@@ -182,6 +189,7 @@ async def test_one_that_leaves_has_no_container_and_its_place_is_free(tmp_path: 
         await here.started()
         assert await here.order("remove", "cid") is None
         await here.running(0)
+        assert await here.invite("jan") is None
         assert here.view.author_of(None, "cid", "cid-token") is None
         assert await here.add("cid", "newer") is None
         assert (await here.started()).name == "cid", "its versions are its own"
