@@ -8,12 +8,15 @@ import resource
 import socket
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
 from arena_server.listener import (
     ACCEPTS_PER_SECOND,
+    MAX_REFUSALS,
     RESERVE,
+    ConnectionPool,
     Listener,
     connection_cap,
     raise_descriptor_limit,
@@ -193,3 +196,61 @@ class TestListener:
             return sock.fileno()
 
         assert asyncio.run(run()) == -1
+
+
+class Refused:
+    """A connection that its peer keeps open until it is aborted."""
+
+    def __init__(self, number: int, sock: socket.socket, pool: list[ConnectionPool]) -> None:
+        self.number = number
+        self.said = b""
+        self.aborted = False
+        self._sock = sock
+        self._pool = pool
+
+    def start(self) -> None: ...
+
+    def send(self, data: bytes) -> None:
+        self.said += data
+
+    def close(self) -> None: ...
+
+    def abort(self) -> None:
+        self.aborted = True
+        self._sock.close()
+        self._pool[0].released(self.number)
+
+
+def test_of_refused_connections_that_stay_the_oldest_are_aborted() -> None:
+    count = MAX_REFUSALS + 3
+
+    async def run() -> list[Refused]:
+        made: list[Refused] = []
+        all_made, pools = asyncio.Event(), list[ConnectionPool]()
+
+        def make(number: int, sock: socket.socket, plain: bool) -> Any:
+            made.append(Refused(number, sock, pools))
+            if number == count:
+                all_made.set()
+            return made[-1]
+
+        pool = ConnectionPool(
+            asyncio.get_running_loop(), 0, make, lambda number, peer: None, lambda error: None
+        )
+        pools.append(pool)
+        sock = bind("127.0.0.1", 0)
+        listener = pool.listen(sock)
+        peers = [socket.create_connection(sock.getsockname()) for _ in range(count)]
+        async with asyncio.timeout(10):
+            await all_made.wait()
+        listener.close()
+        found = [each.aborted for each in made]
+        await pool.drained(0)  # the rest
+        for peer in peers:
+            peer.close()
+        assert all(each.aborted for each in made)
+        return [made[number] for number, aborted in enumerate(found) if aborted]
+
+    oldest = asyncio.run(run())
+    assert [each.number for each in oldest] == [1, 2, 3]
+    assert all(each.said.startswith(b"ERROR full ") for each in oldest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 
 import pytest
@@ -18,6 +19,33 @@ def test_an_event(event_id: str | None) -> None:
     head = "" if event_id is None else "id: e-1\n"
     text = f'{head}event: played\ndata: {{"text":"a\\nb"}}\n\n'
     assert encode_event("played", {"text": "a\nb"}, event_id) == text.encode()
+
+
+class Unread(asyncio.Transport):
+    """A transport whose peer reads nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.unsent = b""
+        self.aborted = False
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.unsent += data
+
+    def get_write_buffer_size(self) -> int:
+        return len(self.unsent)
+
+    def abort(self) -> None:
+        self.aborted = True
+
+
+def test_a_viewer_is_dropped_with_the_event_that_exceeds_its_backlog() -> None:
+    transport = Unread()
+    viewer = Viewer(transport, chunked=False)
+    viewer.send(b"x" * BACKLOG)
+    assert not transport.aborted
+    viewer.send(b"x")
+    assert transport.aborted
 
 
 class Flood:
