@@ -57,6 +57,23 @@ def test_all_games_of_a_worker_are_void_and_played_again() -> None:
     assert table(run) == counted(run, "w1")
 
 
+def test_the_deal_of_a_void_game_is_hidden_until_it_was_played_again() -> None:
+    run = Workers("ann", "bob", games_per_pair=6, deals="paired")
+    run.event(Capacity(1))
+    for number in range(4):
+        run.give(run.assigned[-1], worker=f"w{number}")
+    games = [past_game(record, run.journal) for record in run.records.values()]
+    assert [game.deal for game in games] == [1, 1, 2, 2]
+    may_show_deal = run.contest._games.fixtures.may_show_deal
+    assert all(map(may_show_deal, games))
+    assert run.command("void-worker", "w0") is None
+    run.find_games("w0")
+    assert list(map(may_show_deal, games)) == [False, False, True, True]
+    while run.finished is None:
+        run.give(run.assigned[-1], worker="w1")
+    assert all(map(may_show_deal, games))
+
+
 def test_a_result_of_an_excluded_worker_is_refused() -> None:
     run = Workers("ann", "bob")
     run.event(Capacity(1))
