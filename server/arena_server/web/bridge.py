@@ -334,7 +334,7 @@ class HostView(HostObserver):
         return Entrant(name, NO_TOKEN, author_sha256=digest, ponders=late.ponders, **details)  # type: ignore[arg-type] # texts
 
     def with_late_place(self, contest: str | None) -> HostedContest:
-        """A contest that can take a bot more that is not in its file. Raises NoPlaceError, and as `hosted`."""
+        """A contest that takes a bot more that is not in its file. Raises NoPlaceError, or as `hosted`."""
         hosted = self.hosted(contest)
         assert hosted.contest is not None
         most, given = hosted.spec.late.most, {entrant.name for entrant in hosted.spec.entrants}
