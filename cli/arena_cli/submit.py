@@ -277,4 +277,5 @@ def _print_versions(document: dict[str, Any]) -> None:
         typer.echo("  ".join(words))
     if document["freeze"] is not None:
         moment = datetime.fromtimestamp(document["freeze"] / 1000, UTC)
-        typer.echo(f"the entries freeze at {moment:%Y-%m-%d %H:%M} UTC")
+        what = "freeze at" if moment > datetime.now(UTC) else "are frozen since"
+        typer.echo(f"the entries {what} {moment:%Y-%m-%d %H:%M} UTC")

@@ -75,6 +75,15 @@ def test_a_failure_is_told_and_stays(mybot: Path, tmp_path: Path) -> None:
         assert shown[1] == "the entries freeze at 5138-11-16 09:46 UTC"
 
 
+def test_the_freeze_is_told_when_it_is_past(mybot: Path, tmp_path: Path) -> None:
+    with site(tmp_path / "store", Script(), SubmissionRules(freeze_ms=60_000)) as server:
+        assert inside("submit", "--list", "--connect", server.address).out.splitlines()[-1] == (
+            "the entries are frozen since 1970-01-01 00:01 UTC"
+        )
+        refused = inside("submit", mybot, "--connect", server.address)
+        assert (refused.code, refused.out) == (1, "")
+
+
 def test_what_the_server_refuses_is_one_line(mybot: Path, tmp_path: Path) -> None:
     script = Script(waits={"build": asyncio.Event()})
     with site(tmp_path / "store", script, SubmissionRules(limits=ArchiveLimits(packed=300))) as server:

@@ -341,7 +341,7 @@ class HostView(HostObserver):
         sent = hosted.contest.entrants.sent
         if most and sum(takes_part and bot not in given for bot, takes_part in sent.items()) >= most:
             raise NoPlaceError(
-                f"no place for another bot: submissions.late is {most}; withdraw one that was added"
+                f"no place for another bot: submissions.late is {most}; the organiser may withdraw one"
             )
         return hosted
 

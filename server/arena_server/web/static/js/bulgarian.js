@@ -182,7 +182,7 @@ export const SERVER = {
   "expected 1 to {} rounds more, as no two bots meet twice, got {}": "очакват се от 1 до {} кръга още, защото никои два бота не се срещат пак, получени {}", "contest.games: this ladder is open, and has no number of games to extend": "contest.games: тази стълбица е без край и няма брой партии за удължаване",
   "the contest ends early: it is certain who is first (contest.stop)": "състезанието свършва предсрочно: сигурно е кой е пръв (contest.stop)",
   "no place for it: {} connections are {} slots of bots and {} for clients that log in or watch; raise server.max_connections": "няма място за него: {} връзки са {} места на ботове и {} за влизащи и зрители; увеличете server.max_connections",
-  "no place for another bot: submissions.late is {}; withdraw one that was added": "няма място за още един бот: submissions.late е {}; оттеглете някой от добавените",
+  "no place for another bot: submissions.late is {}; the organiser may withdraw one": "няма място за още един бот: submissions.late е {}; организаторът може да оттегли някой",
   "no worker plays games of this contest: it has no --on": "никой работник не играе партии на това състезание: то няма --on",
   // workers that are unlike the others
   "its games take longer": "партиите му траят повече", "its games take less time": "партиите му траят по-малко", "it has more time-outs": "има повече изтекли времена", "it has fewer time-outs": "има по-малко изтекли времена",
