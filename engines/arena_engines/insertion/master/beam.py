@@ -199,7 +199,146 @@ def member(moves: int, number: int) -> int:
 
 
 @outlined
-def beam(  # noqa: C901 - compiled together with all below it, so kept in one piece
+def reply(q0: int, q1: int, q2: int, record: int, depth: int, key: int, mem: Memory) -> int:
+    """Return the predicted reply after a search of `depth` plies, with REPLY_ORDER ALL the set of replies.
+
+    `record` is that of the reply's ply in the view of the opponent's model; 0 if STOP is set.
+    """
+    if depth == 0:
+        return 1 + (key >> 20 & HALF) % MOVES
+    if mem[record + FORCED]:
+        return 6
+    move = table_get(key, mem)
+    if move == NONE:
+        low = max(depth - 2, min(depth, 3))
+        step = max(1, depth - low)
+        move = deepen(q0, q1, q2, record, low, depth, step, mem[REPLY_ORDER], mem)
+        if mem[STOP]:
+            return 0
+        if mem[REPLY_ORDER] == ALL:
+            move = different_boards(mem[TIES], LEVELS + ROOT_LEVEL * LEVEL, mem)
+        table_put(key, move, mem)
+    return move
+
+
+@outlined
+def add_answered(
+    child: int,
+    first: int,
+    path: int,
+    keep: int,
+    theirs: int,
+    own: int,
+    left: int,
+    depth: int,
+    weight: int,
+    mem: Memory,
+) -> None:
+    """Add the board behind the reply to a lane of the beam's level; nothing if STOP is set.
+
+    `theirs` and `own` are the records of the reply's ply in both views, `left` the plies from there on,
+    `depth` those of the opponent's search, `weight` that of the path before; `keep` as in add_child.
+    """
+    q0 = mem[child + P0]
+    q1 = mem[child + P1]
+    q2 = mem[child + P2]
+    confidence = mem[CONFIDENCE]
+    ties = mem[REPLY_ORDER] == ALL
+    kind = REPLY_KEY | depth << 12 | mem[REPLY_ORDER] << 18
+    key = hash_board(q0, q1, q2, theirs, mem[GENERATION] | kind)
+    move = reply(q0, q1, q2, theirs, depth, key, mem)
+    mean = NONE
+    if ties and depth > 0 and not mem[theirs + FORCED] and move:
+        mean = mean_cost(q0, q1, q2, move, own, mem)
+        move = member(move, (key ^ mem[DRAW] * -7046029254386353131) >> 20 & HALF)
+    if confidence < CERTAIN and move:
+        worst = worst_reply(q0, q1, q2, own, min(RISK, left), mem[GENERATION], mem)
+        path -= (weight * (CERTAIN - confidence) >> 10) * worst >> 10
+    if mem[STOP]:
+        return
+    q0, q1, q2, removed, falls, _ = play(q0, q1, q2, move, mem[theirs + COLOUR])
+    cost = removed * mem[own + CELL] + falls * mem[own + FELL]
+    if mean != NONE:
+        cost = mean
+    path -= (weight * confidence >> 10) * cost >> 10
+    add_child(q0 | q1 << 25, q2, first, path, keep, mem)
+
+
+@outlined
+def add_children(state: int, record: int, mine: int, left: int, depth: int, weight: int, mem: Memory) -> None:
+    """Add the boards behind every move of a state and the reply to it; not all if STOP is set.
+
+    `record` is that of the state's ply in the view of the opponent's model, `mine` the distance from there to
+    the own view, `left` the known plies from there on (1: no reply), `depth` those of the opponent's search.
+    """
+    own = record + mine
+    base = LEVELS + BEAM_LEVEL * LEVEL
+    p0 = mem[state] & HALF
+    p1 = mem[state] >> 25
+    p2 = mem[state + 1] & HALF
+    first = mem[state + 1] >> 25
+    masks = legal_masks(p0, p1, p2, mem[own + COLOUR], mem[own + FORCED])
+    expand(p0, p1, p2, masks, base, own, mem)
+    keep = 0
+    if first == 0:
+        masks &= mem[BEAM_LANES] << 1
+        keep = 1 if mem[REPLY_ORDER] == ALL else 0
+    for lane in range(15):
+        if masks >> (lane + 1) & 1 == 0:
+            continue
+        child = base + lane
+        path = mem[state + 2] + (weight * mem[child + GAIN] >> 10)
+        move = first if first else lane + 1
+        if left == 1:
+            add_child(mem[child + P0] | mem[child + P1] << 25, mem[child + P2], move, path, keep, mem)
+            continue
+        theirs = record + RECORD
+        add_answered(child, move, path, keep, theirs, own + RECORD, left - 1, depth, weight, mem)
+        if mem[STOP]:
+            return
+
+
+@outlined
+def value_children(record: int, depth: int, weight: int, mem: Memory) -> None:
+    """Value every child by its path and an exact search, for FIRST_VALUES, BEST and VALUE; void with STOP.
+
+    `record` is that of the children's ply in the own view, `depth` the search's plies, `weight` its weight.
+    """
+    end = BEAM_CHILDREN + mem[CHILD_COUNT] * STATE
+    mem[VALUE] = -INFINITY
+    for child in range(BEAM_CHILDREN, end, STATE):
+        mem[FIRST_VALUES + (mem[child + 1] >> 25)] = -INFINITY
+    for child in range(BEAM_CHILDREN, end, STATE):
+        value = mem[child + 2]
+        if depth > 0:
+            value += weight * leaf_value(child, record, depth, mem) >> 10
+            if mem[STOP]:
+                return
+        mem[child + 3] = value
+        first = mem[child + 1] >> 25
+        mem[FIRST_VALUES + first] = max(value, mem[FIRST_VALUES + first])
+        if value > mem[VALUE]:
+            mem[VALUE] = value
+            mem[BEST] = first
+
+
+def leaf_value(child: int, record: int, depth: int, mem: Memory) -> int:
+    """Return the value of an exact search of `depth` plies behind a child; not stored if STOP is set."""
+    p0 = mem[child] & HALF
+    p1 = mem[child] >> 25
+    p2 = mem[child + 1] & HALF
+    key = hash_board(p0, p1, p2, record, mem[GENERATION] | LEAF_KEY | depth << 12)
+    value = table_get(key, mem)
+    if value == NONE:
+        masks = legal_masks(p0, p1, p2, mem[record + COLOUR], mem[record + FORCED])
+        value = search(p0, p1, p2, masks, mem[SPARE_LANE], record, depth, -mem[OPEN], mem[OPEN], mem)
+        if not mem[STOP]:
+            table_put(key, value, mem)
+    return value
+
+
+@outlined
+def beam(
     p0: int,
     p1: int,
     p2: int,
@@ -225,106 +364,24 @@ def beam(  # noqa: C901 - compiled together with all below it, so kept in one pi
     mem[STATE_COUNT] = 1
     for i in range(16):
         mem[FIRST_VALUES + i] = -INFINITY
-    base = LEVELS + BEAM_LEVEL * LEVEL
-    generation = mem[GENERATION]
     gone = 0
-    confidence = mem[CONFIDENCE]
-    ties = mem[REPLY_ORDER] == ALL
     weight = CERTAIN
     while gone < plies and (gone == 0 or gone + 1 + leaf <= plies):
-        if mem[STOP]:
-            return 0
-        theirs = record + (gone + 1) * RECORD
-        own = theirs + mine - RECORD
-        answered = plies - gone > 1
-        depth = min(reply_depth, plies - gone - 1)
-        # 1. Every move of every state, and the reply to it.
+        left = plies - gone
         for i in range(BEAM_HASH_SIZE):
             mem[BEAM_HASH + i] = 0
         mem[CHILD_COUNT] = 0
+        at = record + gone * RECORD
+        depth = min(reply_depth, left - 1)
         for state in range(BEAM_STATES, BEAM_STATES + mem[STATE_COUNT] * STATE, STATE):
-            p0 = mem[state] & HALF
-            p1 = mem[state] >> 25
-            p2 = mem[state + 1] & HALF
-            masks = legal_masks(p0, p1, p2, mem[own + COLOUR], mem[own + FORCED])
-            expand(p0, p1, p2, masks, base, own, mem)
-            if gone == 0:
-                masks &= mem[BEAM_LANES] << 1
-            for lane in range(15):
-                if masks >> (lane + 1) & 1 == 0:
-                    continue
-                q0 = mem[base + P0 + lane]
-                q1 = mem[base + P1 + lane]
-                q2 = mem[base + P2 + lane]
-                path = mem[state + 2] + (weight * mem[base + GAIN + lane] >> 10)
-                first = mem[state + 1] >> 25
-                if gone == 0:
-                    first = lane + 1
-                if answered:
-                    move = 6
-                    kind = REPLY_KEY | depth << 12 | mem[REPLY_ORDER] << 18
-                    key = hash_board(q0, q1, q2, theirs, generation | kind)
-                    if depth == 0:
-                        move = 1 + (key >> 20 & HALF) % MOVES
-                    elif not mem[theirs + FORCED]:
-                        move = table_get(key, mem)
-                        if move == NONE:
-                            low = max(depth - 2, min(depth, 3))
-                            step = max(1, depth - low)
-                            move = deepen(q0, q1, q2, theirs, low, depth, step, mem[REPLY_ORDER], mem)
-                            if mem[STOP]:
-                                return 0
-                            if ties:
-                                move = different_boards(mem[TIES], LEVELS + ROOT_LEVEL * LEVEL, mem)
-                            table_put(key, move, mem)
-                    mean = NONE
-                    if ties and depth > 0 and not mem[theirs + FORCED]:
-                        mean = mean_cost(q0, q1, q2, move, own + RECORD, mem)
-                        move = member(move, (key ^ mem[DRAW] * -7046029254386353131) >> 20 & HALF)
-                    if confidence < CERTAIN:
-                        worst = worst_reply(
-                            q0, q1, q2, own + RECORD, min(RISK, plies - gone - 1), generation, mem
-                        )
-                        if mem[STOP]:
-                            return 0
-                        path -= (weight * (CERTAIN - confidence) >> 10) * worst >> 10
-                    q0, q1, q2, removed, falls, _ = play(q0, q1, q2, move, mem[theirs + COLOUR])
-                    cost = removed * mem[own + RECORD + CELL] + falls * mem[own + RECORD + FELL]
-                    if mean != NONE:
-                        cost = mean
-                    path -= (weight * confidence >> 10) * cost >> 10
-                add_child(q0 | q1 << 25, q2, first, path, 1 if ties and gone == 0 else 0, mem)
-        if answered:
-            weight = weight * confidence >> 10
-        gone += 2 if answered else 1
-        # 2. The value of every child: its path and the exact search from there.
-        children = mem[CHILD_COUNT]
-        own = record + mine + gone * RECORD
-        depth = min(leaf, plies - gone)
-        best = -INFINITY
-        for child in range(BEAM_CHILDREN, BEAM_CHILDREN + children * STATE, STATE):
-            mem[FIRST_VALUES + (mem[child + 1] >> 25)] = -INFINITY
-        for child in range(BEAM_CHILDREN, BEAM_CHILDREN + children * STATE, STATE):
-            p0 = mem[child] & HALF
-            p1 = mem[child] >> 25
-            p2 = mem[child + 1] & HALF
-            value = 0
-            if depth > 0:
-                key = hash_board(p0, p1, p2, own, generation | LEAF_KEY | depth << 12)
-                value = table_get(key, mem)
-                if value == NONE:
-                    masks = legal_masks(p0, p1, p2, mem[own + COLOUR], mem[own + FORCED])
-                    value = search(p0, p1, p2, masks, mem[SPARE_LANE], own, depth, -mem[OPEN], mem[OPEN], mem)
-                    if mem[STOP]:
-                        return 0
-                    table_put(key, value, mem)
-            value = (weight * value >> 10) + mem[child + 2]
-            mem[child + 3] = value
-            first = mem[child + 1] >> 25
-            mem[FIRST_VALUES + first] = max(value, mem[FIRST_VALUES + first])
-            if value > best:
-                best = value
-                mem[BEST] = first
-        mem[VALUE] = best
-        mem[STATE_COUNT] = select(children, width, mem)
+            add_children(state, at, mine, left, depth, weight, mem)
+            if mem[STOP]:
+                return 0
+        gone += min(2, left)
+        if left > 1:
+            weight = weight * mem[CONFIDENCE] >> 10
+        value_children(record + mine + gone * RECORD, min(leaf, plies - gone), weight, mem)
+        if mem[STOP]:
+            return 0
+        mem[STATE_COUNT] = select(mem[CHILD_COUNT], width, mem)
     return mem[BEST]
