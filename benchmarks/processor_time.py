@@ -1,4 +1,7 @@
-"""Let the milliseconds of master be processor time, so that other programs do not shorten its searches."""
+"""Let the milliseconds of master be processor time, so that other programs do not shorten its searches.
+
+For games under a clock the referee's must count the same: `play_deal(..., now=time.thread_time_ns)`.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from arena_engines.insertion.master import engine, planner
+from arena_engines.lateness import Lateness
 
 #: Seconds between two looks at the processor time.
 POLL = 0.0001
@@ -40,11 +45,12 @@ class CpuTimer(threading.Thread):
 
 @contextmanager
 def processor_time() -> Iterator[None]:
-    """Within the block master counts the processor time of its thread; not for games under a clock."""
-    kept = engine.perf_counter, planner.perf_counter, planner.Timer
+    """Within the block a master that is created there counts the processor time of its thread."""
+    kept = engine.perf_counter, planner.perf_counter, planner.Timer, engine.Lateness
     engine.perf_counter = planner.perf_counter = time.thread_time
     planner.Timer = CpuTimer
+    engine.Lateness = partial(Lateness, now=time.thread_time)
     try:
         yield
     finally:
-        engine.perf_counter, planner.perf_counter, planner.Timer = kept
+        engine.perf_counter, planner.perf_counter, planner.Timer, engine.Lateness = kept

@@ -18,11 +18,10 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from time import thread_time
+from time import thread_time, thread_time_ns
 from typing import Any, ClassVar, Protocol
 
 from arena_cli.engine_games import play_deal
@@ -116,7 +115,7 @@ class Pairing:
     """`deals` deals between two engines, each played twice with the seats swapped.
 
     `clock`: the bank of a seat for a game in milliseconds, None: no clock. `options`: those of the game.
-    Without a clock the milliseconds of master are processor time.
+    All milliseconds are processor time.
     """
 
     one: str
@@ -150,11 +149,12 @@ class Pairing:
     def play(self, number: int, scores: Scores) -> None:
         """Play both games of a deal and add them."""
         rules = make_game("insertion", dict(self.options))
-        engines = create(self.one), create(self.other)
-        for engine in engines:
-            engine.warm_up()
-        with processor_time() if self.clock is None else nullcontext():
-            played = list(play_deal(rules, rules.deal(SEED + number), engines, self.clock))
+        with processor_time():
+            engines = create(self.one), create(self.other)
+            for engine in engines:
+                engine.warm_up()
+            deal = rules.deal(SEED + number)
+            played = list(play_deal(rules, deal, engines, self.clock, now=thread_time_ns))
         scores.add(self.engines, played)
 
 

@@ -106,8 +106,9 @@ def play_deal(
     engines: Sequence[Engine],
     clock: int | None,
     names: tuple[str, ...] = (),
+    now: Clock = time.monotonic_ns,
 ) -> Iterator[tuple[tuple[int, ...], PlayedGame]]:
-    """Play the games of one deal, one for each of `seatings`. `names`: as of `play_game`."""
+    """Play the games of one deal, one for each of `seatings`. `names` and `now`: as of `play_game`."""
     for seating in seatings(len(engines)):
         seated = tuple(names[engine] for engine in seating if names)
-        yield seating, play_game(rules, deal, [engines[engine] for engine in seating], clock, names=seated)
+        yield seating, play_game(rules, deal, [engines[engine] for engine in seating], clock, now, seated)

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -76,19 +77,17 @@ def test_a_pairing_that_was_stopped_goes_on_with_its_next_deal() -> None:
 
 
 @pytest.mark.parametrize("clock", [None, 5_000])
-def test_master_counts_processor_time_unless_a_clock_runs(
-    clock: int | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_engines_and_clocks_count_processor_time(clock: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     counted: list[object] = []
     play: Callable[..., object] = measure.play_deal
 
-    def noted(*given: object) -> object:
-        counted.append(vars(engine)["perf_counter"])
-        return play(*given)
+    def noted(*given: Any, **named: object) -> object:
+        counted.extend([vars(engine)["perf_counter"], given[2][0]._lateness._now, named["now"]])
+        return play(*given, **named)
 
     monkeypatch.setattr(measure, "play_deal", noted)
-    Pairing("greedy", "dummy", 1, clock, SHORT).play(0, Scores.empty(2))
-    assert (counted == [time.thread_time]) == (clock is None)
+    Pairing("master:millis=1", "dummy", 1, clock, SHORT).play(0, Scores.empty(2))
+    assert counted == [time.thread_time, time.thread_time, time.thread_time_ns]
 
 
 @pytest.mark.slow
