@@ -20,9 +20,9 @@ from arena_cli.options import DIGESTS_VARIABLE
 from arena_cli.sandboxes import is_contained
 from arena_engines.jit import WAITING
 from arena_server.errors import ArenaError, ConfigError
-from arena_server.launch.base import LocalBot
+from arena_server.launch.base import RUN_MODULE, LocalBot
 
-ARENA = (sys.executable, "-m", "arena_cli")
+ARENA = (sys.executable, *RUN_MODULE, "arena_cli")
 #: The first words of a command that mean this installation: the interpreter that runs `arena`, which can
 #: import arena_client, and `arena` itself. Neither needs to be on the path.
 OURS = {"python": (sys.executable,), "arena": ARENA}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -359,6 +358,7 @@ def _casual(database: StoreURL, server: ServerTable, site: socket.socket | None)
 
     Without `server.play` they may where only this machine reaches the page.
     """
+    from arena_cli.local_bots import ARENA
     from arena_server.sockets import bind
     from arena_server.web.access import CasualSetup
 
@@ -370,6 +370,5 @@ def _casual(database: StoreURL, server: ServerTable, site: socket.socket | None)
     if not limit:
         return None
     path = database if isinstance(database, Path) else Path("arena.db")
-    arena = (sys.executable, "-m", "arena_cli")
     sock = bind("127.0.0.1", 0)
-    return CasualSetup(limit, path.with_name(f"{path.stem}-play{path.suffix}"), arena, sock)
+    return CasualSetup(limit, path.with_name(f"{path.stem}-play{path.suffix}"), ARENA, sock)

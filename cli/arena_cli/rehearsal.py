@@ -27,7 +27,7 @@ from arena_server.core.log_events import GameOver, GameStarted, GameVoided, LogE
 from arena_server.errors import ArenaError
 from arena_server.host import Host, HostObserver, HostSetup, ProcessTuning
 from arena_server.hosted import ContestObserver, HostedContest
-from arena_server.launch.base import inherited
+from arena_server.launch.base import RUN_MODULE, inherited
 from arena_server.launch.process import Child
 from arena_server.logs import LineWriter, Log
 from arena_server.sockets import bind
@@ -247,7 +247,7 @@ class _Run:
 
     async def _start(self, port: int, seats: list[tuple[str, str, int]]) -> Child:
         child = await Child.start(
-            [sys.executable, "-m", "arena_cli.rehearsal_bots"],
+            [sys.executable, *RUN_MODULE, "arena_cli.rehearsal_bots"],
             inherited(os.environ),
             stdin=asyncio.subprocess.PIPE,
             split=True,

@@ -15,6 +15,7 @@ from arena_protocol.record import GameRecord
 from arena_server.core.config import ContestConfig
 from arena_server.core.deal import Setting
 from arena_server.core.formats.base import Pairing
+from arena_server.launch.base import RUN_MODULE
 from arena_server.launch.forks import Forks
 from arena_server.workers.base import GameJob
 from arena_server.workers.process import JobRun, serve
@@ -23,7 +24,12 @@ from arena_server.workers.seated import play_seated
 #: What bots import, by the beginning of their commands: engines of ours, and programs with the client.
 _forks = Forks(
     {
-        ("-m", "arena_cli"): ("arena_cli.app", "arena_cli.bot", "arena_client.run", "arena_engines.bot"),
+        (*RUN_MODULE, "arena_cli"): (
+            "arena_cli.app",
+            "arena_cli.bot",
+            "arena_client.run",
+            "arena_engines.bot",
+        ),
         (): ("arena_client",),
     }
 )

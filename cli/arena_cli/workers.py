@@ -14,11 +14,11 @@ import typer
 from arena_cli.options import duration
 from arena_protocol.errors import needs_extra
 from arena_server.errors import ConfigError
-from arena_server.launch.base import LocalBot
+from arena_server.launch.base import RUN_MODULE, LocalBot
 from arena_server.workers.base import WorkerPool, Workers
 
 #: The process that plays games; on another machine with the interpreter there.
-WORKER: Final = ("-m", "arena_cli.worker")
+WORKER: Final = (*RUN_MODULE, "arena_cli.worker")
 MOST_LOCAL: Final = 256
 
 

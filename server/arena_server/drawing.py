@@ -17,6 +17,7 @@ from asyncio.subprocess import PIPE
 from arena_server.core.formats.base import Draw
 from arena_server.core.journal import Drawn
 from arena_server.errors import ArenaError
+from arena_server.launch.base import RUN_MODULE
 
 
 async def run_draw(draw: Draw) -> Drawn:
@@ -24,7 +25,7 @@ async def run_draw(draw: Draw) -> Drawn:
     if not draw.slow:
         return await asyncio.to_thread(draw.run)
     child = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", __name__, stdin=PIPE, stdout=PIPE, stderr=PIPE
+        sys.executable, *RUN_MODULE, __name__, stdin=PIPE, stdout=PIPE, stderr=PIPE
     )
     try:
         out, errors = await child.communicate(pickle.dumps(draw))

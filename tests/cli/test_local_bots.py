@@ -54,7 +54,14 @@ def test_a_file_here_with_a_dot_in_its_name_is_a_command(
 
 
 def test_arena_is_this_installation() -> None:
-    assert parse_command("arena bot greedy", "A") == [sys.executable, "-m", "arena_cli", "bot", "greedy"]
+    assert parse_command("arena bot greedy", "A") == [
+        sys.executable,
+        "-P",
+        "-m",
+        "arena_cli",
+        "bot",
+        "greedy",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -196,6 +196,8 @@ class TestFinalTable:
         starts = ["53351/34233/13552/44215/44526", "1..../2..../1..../2..../1...."]
         lines = [json.dumps({"game": "insertion", "state": state}) + "\n" for state in starts]
         (tmp_path / "starts.jsonl").write_text("".join(lines))
+        # The name of a module, in the folder of the contest: it is none of the server and its engines.
+        (tmp_path / "random.py").write_text("raise SystemExit('imported from the working folder')")
         text = contest(contest="games_per_pair = 4", bots=engines("dummy", "random"))
         outcome = play(tmp_path, text, "--library", "starts.jsonl")
         assert outcome.code == 0, outcome.err

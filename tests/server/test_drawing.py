@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from asyncio.subprocess import Process
 from collections.abc import Callable
@@ -48,7 +49,7 @@ def children(monkeypatch: pytest.MonkeyPatch) -> list[Process]:
 
     async def keep(*command: str, **pipes: Any) -> Process:
         child: Process = await start(*command, **pipes)
-        if command[1:] == ("-m", drawing.__name__):
+        if command[-1] == drawing.__name__:
             started.append(child)
         return child
 
@@ -74,7 +75,8 @@ class Failing(Draw):
         raise ValueError("no round")
 
 
-async def test_a_draw_that_fails_in_its_process_is_one_line() -> None:
+async def test_a_draw_that_fails_in_its_process_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", os.getcwd())  # where the class of the draw is
     with pytest.raises(ArenaError, match=r"^a round could not be drawn: ValueError: no round$"):
         await run_draw(Failing())
 

@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from arena_server.launch.base import inherited
+from arena_server.launch.base import RUN_MODULE, inherited
 from arena_server.launch.process import LINE_BYTES, Child, open_log
 from arena_server.launch.template import REQUEST_BYTES
 
@@ -82,7 +82,13 @@ class Template:
     def __init__(self, modules: Sequence[str]) -> None:
         self._sock, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._sock.setblocking(False)
-        program = [sys.executable, "-m", "arena_server.launch.template", str(theirs.fileno()), *modules]
+        program = [
+            sys.executable,
+            *RUN_MODULE,
+            "arena_server.launch.template",
+            str(theirs.fileno()),
+            *modules,
+        ]
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603 - our own module
                 program,
@@ -101,7 +107,7 @@ class Template:
     async def fork(
         self, command: Sequence[str], environment: Mapping[str, str], cores: Sequence[int]
     ) -> ForkedProcess | None:
-        """Run a program, FILE or -m MODULE with its arguments; None if the template cannot."""
+        """Run a program, FILE or [-P] -m MODULE with its arguments; None if the template cannot."""
         if not self._reading:
             asyncio.get_running_loop().add_reader(self._sock, self._read)
             self._reading = True
@@ -221,6 +227,7 @@ class Forks:
         words = tuple(command[1:])
         if sys.platform != "linux" or command[0] != sys.executable or not words:
             return None
-        if words[0] != "-m" and not Path(words[0]).is_file():
+        module = words[0] == "-m" or words[: len(RUN_MODULE)] == RUN_MODULE
+        if not module and not Path(words[0]).is_file():
             return None
         return next((key for key, _ in self._imports if words[: len(key)] == key), None)

@@ -1,11 +1,11 @@
 """A Python interpreter that has imported modules, and forks: each fork runs one program and ends.
 
-    python -m arena_server.launch.template FD MODULE ...        started by `forks.Template`
+    python -P -m arena_server.launch.template FD MODULE ...        started by `forks.Template`
 
 Requests and answers are messages of JSON on the Unix socket FD. A request comes with the descriptors of its
 stdout and stderr:
 
-    {"number": 1, "command": [FILE or -m MODULE, ...], "environment": {...}, "cores": [...]}
+    {"number": 1, "command": [FILE or [-P] -m MODULE, ...], "environment": {...}, "cores": [...]}
     {"number": 1, "pid": ...}               it runs, in a process group of its own
     {"number": 1, "status": ...}            it has ended; a negative status is the signal that killed it
 
@@ -120,13 +120,18 @@ def become(request: dict[str, Any]) -> None:
         os.sched_setaffinity(0, request["cores"])
     sys.excepthook = _print_exception
     program, *arguments = request["command"]
+    safe = program == "-P"
+    if safe:
+        program, *arguments = arguments
     if program == "-m":
         module, *arguments = arguments
+        if not safe:
+            sys.path.insert(0, os.getcwd())
         sys.argv = [module, *arguments]
         runpy.run_module(module, run_name="__main__", alter_sys=True)
         return
     sys.argv = [program, *arguments]
-    sys.path[0] = os.path.dirname(os.path.realpath(program))
+    sys.path.insert(0, os.path.dirname(os.path.realpath(program)))
     main = ModuleType("__main__")
     main.__file__ = program
     main.__dict__["__builtins__"] = builtins  # else it is a dictionary

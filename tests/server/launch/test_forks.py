@@ -41,7 +41,7 @@ WAITS = "import os, signal\nprint('up', flush=True)\nwhile True: signal.pause()\
 
 @pytest_asyncio.fixture
 async def forks() -> AsyncIterator[Forks]:
-    made = Forks({("-m", "json.tool"): ("json",), (): ("json",)})
+    made = Forks({("-P", "-m", "json.tool"): ("json",), (): ("json",)})
     with made.used():
         yield made
     for template in made._templates.values():
@@ -138,11 +138,34 @@ async def test_a_module_runs_with_its_arguments(tmp_path: Path, forks: Forks) ->
     file = tmp_path / "some.json"
     file.write_text('{"a": 1}')
     for words in (["--compact", str(file)], [str(tmp_path / "none")], ["--no-such-option"]):
-        command = [sys.executable, "-m", "json.tool", *words]
+        command = [sys.executable, "-P", "-m", "json.tool", *words]
         there = await outcome(await forked(forks, command))
         assert (there[0], there[1][-1:]) == (
             (here := await outcome(await Child.start(command, ENVIRONMENT)))[0],
             here[1][-1:],
+        )
+
+
+async def test_a_module_of_the_working_folder_is_found_where_an_interpreter_finds_it(
+    tmp_path: Path, forks: Forks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mybot.py").write_text("import sys\nprint(__name__, __file__, sys.argv, sys.path[0])")
+    # It stands in for a module that the interpreter has not imported.
+    (tmp_path / "tabnanny.py").write_text("print('here')")
+    for words in (
+        ["-m", "mybot", "a word"],
+        ["-P", "-m", "mybot"],
+        ["-m", "tabnanny"],
+        ["-P", "-m", "tabnanny"],
+    ):
+        command = [sys.executable, *words]
+        there = await outcome(await forked(forks, command))
+        here = await outcome(await Child.start(command, ENVIRONMENT))
+        # Of an error, what runpy says: an interpreter puts its own name before it.
+        assert (there[0], there[1][-1].rpartition("Error: ")[2]) == (
+            here[0],
+            here[1][-1].rpartition("python: ")[2],
         )
 
 
