@@ -113,7 +113,9 @@ class OrganiserApi:
     async def status(self, request: Request) -> Response:
         wanted = request.query_params.get("contest")
         name, overview, connections, pace = await self._bridge.call(lambda: self._view.overview(wanted))
-        plain = {"pace": pace, **await self._bridge.call(lambda: _workers(self._view.hosted(wanted)))}
+        contests = await self._bridge.call(self._view.names)
+        workers = await self._bridge.call(lambda: _workers(self._view.hosted(wanted)))
+        plain = {"contests": contests, "pace": pace, **workers}
         return JSONResponse({"contest": name, **plain_overview(overview, connections), **plain})
 
     async def order(self, request: Request) -> Response:
@@ -205,7 +207,7 @@ def unavailable_as_503(endpoint: Endpoint) -> Endpoint:
         except UnavailableError as error:
             return JSONResponse({"error": str(error)}, 503)
         except UnknownContestError as error:
-            return JSONResponse({"error": str(error)}, 404)
+            return JSONResponse({"error": str(error), "contests": error.contests}, 404)
 
     return call
 

@@ -49,7 +49,14 @@ class UnavailableError(Exception):
 
 
 class UnknownContestError(Exception):
-    """No contest of this name is hosted, or several are and none is named; the text is one line."""
+    """No contest of this name is hosted, or several are and none is named; the text is one line.
+
+    `contests` are the names of those that are.
+    """
+
+    def __init__(self, problem: str, contests: Sequence[str]) -> None:
+        self.contests = contests
+        super().__init__(f"{problem}; there are: {', '.join(contests)}")
 
 
 class NoPlaceError(Exception):
@@ -297,7 +304,7 @@ class HostView(HostObserver):
             (name,) = listed
         if name not in listed:
             what = "say which contest" if name is None else f"no contest {name!r:.40} here"
-            raise UnknownContestError(f"{what}; there are: {', '.join(listed)}")
+            raise UnknownContestError(what, list(listed))
         if listed[name].contest is None:
             raise _not_started()
         return listed[name]
@@ -373,6 +380,10 @@ class HostView(HostObserver):
         if hosted is None or hosted.waiting is None:
             return []
         return waiting_now(hosted.waiting.shown(time.monotonic_ns()))
+
+    def names(self) -> list[str]:
+        """The contests that the organiser looks after here."""
+        return [hosted.name for hosted in self._host.listed]
 
     def overview(self, name: str | None) -> tuple[str, Overview, int, dict[str, Any] | None]:
         """The name of the contest, the contest, the number of connections, and the pace.

@@ -29,24 +29,21 @@ from arena_server.web.identity import NO_IDENTITY, SiteIdentity
 from arena_server.web.security import digest_source
 
 STATIC: Final = Path(__file__).parent / "static"
-#: The pages and their titles. `page-NAME.js` is the entry of each.
-PAGES: Final = {
-    "index": "Contests",
-    "contest": "Contest",
-    "bot": "Bot",
-    "game": "Game",
-    "replay": "Replay a record",
-    "tv": "TV",
-    "play": "Play",
-    "organiser": "Organiser",
-    "register": "Register a bot",
-}
+#: `page-NAME.js` is the entry of each page.
+PAGES: Final = ("index", "contest", "bot", "game", "replay", "tv", "play", "organiser", "register")
 #: The pages that have a script in common.
 SHARED: Final = ("index", "contest", "bot", "game")
+#: The title of a page whose organiser has given none.
+NAME: Final = "insertion-arena"
 WORKER: Final = "worker.js"
 LANGUAGE, CATALOGUE = "texts.js", "bulgarian.js"
 #: The files that never change under their name.
 LASTING: Final = re.compile(r"site-[0-9a-f]{16}\.(js|css|svg|png)")
+
+_NO_SCRIPT: Final = (
+    "<noscript><p>These pages need JavaScript.</p>"
+    '<p lang="bg">Тези страници се нуждаят от JavaScript.</p></noscript>'
+)
 
 #: Comments on lines of their own: a fifth of what a browser would load.
 _COMMENT: Final = re.compile(r"^[ \t]*(?://[^\n]*|/\*.*?\*/[ \t]*)\n", re.MULTILINE | re.DOTALL)
@@ -78,8 +75,9 @@ def site_files(
     said = _identity(about, next(iter(logo), None))
     own = f'data-worker="{_lasting(worker, "js")}" data-catalogue="{_lasting(catalogue, "js")}"'
     attributes = f'data-menu="{links}" {own}{said}'
+    title = about.title or NAME
     html = {
-        f"{page}.html": _page(page, attributes, names | {"js": _lasting(script, "js")}, head).encode()
+        f"{page}.html": _page(page, attributes, names | {"js": _lasting(script, "js")}, head, title).encode()
         for page, script in scripts.items()
     }
     lasting = {_lasting(script, "js"): script for script in (*scripts.values(), worker, catalogue)}
@@ -111,15 +109,16 @@ def _static(name: str) -> bytes:
     return (STATIC / name).read_bytes()
 
 
-def _page(page: str, attributes: str, names: dict[str, str], head: str) -> str:
+def _page(page: str, attributes: str, names: dict[str, str], head: str, title: str) -> str:
+    # Its script knows the reader's language: until it runs no word of a language is shown.
     return f"""<!doctype html>
 <html lang="en" data-page="{page}" {attributes}>
 <meta charset="utf-8">
-{head}<title>{PAGES[page]}</title>
+{head}<title>{escape(title)}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="icon" href="{names["svg"]}">
 <link rel="stylesheet" href="{names["css"]}">
-<main id="main"><h1>{PAGES[page]}</h1><p class="empty">Loading ...</p></main>
+<main id="main"><h1>{escape(title)}</h1><p class="empty">...</p>{_NO_SCRIPT}</main>
 <script type="module" src="{names["js"]}"></script>
 </html>
 """

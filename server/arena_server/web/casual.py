@@ -150,9 +150,7 @@ class CasualGames:
 
     async def _read_offer(self) -> dict[str, Any]:
         # In a process: importing all engines here would keep the referee from running.
-        child = await Child.start(
-            [*_priority(), *self._setup.arena, "engines", "--json"], inherited(os.environ)
-        )
+        child = await Child.start([*self._setup.arena, "engines", "--json"], inherited(os.environ))
         try:
             async with asyncio.timeout(OFFER_S):
                 if await child.wait():

@@ -200,7 +200,7 @@ def test_an_author_registers_a_bot_by_a_link(tmp_path: Path) -> None:
         site, _, code = answer["link"].partition("/register.html#trial/")
         assert re.fullmatch("[0-9a-f]{32}", code)
         with urlopen(f"{site}/register.html", timeout=PATIENCE_S) as page:
-            assert b"Register a bot" in page.read()
+            assert b'data-page="register"' in page.read()
 
         def post(**given: str) -> tuple[int, dict[str, str]]:
             body = json.dumps({"contest": "trial", "code": code, "name": "zoe"} | given).encode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,9 @@ import pytest
 
 from arena_server.workers.comparison import TIME
 
+from ..programs import contest
 from .browser import DESKTOP, PHONE, Watched
+from .organised import Organised
 from .persons import game_of_two
 
 if TYPE_CHECKING:
@@ -132,4 +135,31 @@ def test_the_organiser_gives_orders_on_the_page(pages: Watched, tmp_path: Path) 
         page.get_by_role("button", name="Log out").click()
         field.wait_for()
         assert page.evaluate("sessionStorage.length") == 0
+        pages.close()
+
+
+def test_the_organiser_of_several_contests_chooses_one(pages: Watched, tmp_path: Path) -> None:
+    pages.expected.append("404 (Not Found)")
+    cup = tmp_path / "cup.toml"
+    cup.write_text(contest("carl", "dora").replace('"trial"', '"cup"'))
+    with Organised(tmp_path, str(cup)) as server:
+        server.ready()
+        page = pages.open(f"{server.url}/organiser.html")
+        page.get_by_label("token").fill(json.loads((tmp_path / "arena.db-cup.admin").read_text())["token"])
+        page.get_by_role("button", name="Log in").click()
+        page.get_by_role("link", name="trial").wait_for()
+        pages.check_access(page)
+        page.get_by_role("link", name="cup").click()
+        page.get_by_role("heading", name="cup").wait_for()
+        page.get_by_role("row").filter(has_text="dora").wait_for()
+        page.get_by_role("button", name="Pause").click()
+        page.get_by_role("button", name="Resume").wait_for()
+        given = {name: server.admin("orders", "--contest", name).out for name in ("cup", "trial")}
+        assert {name: "pause" in text for name, text in given.items()} == {"cup": True, "trial": False}
+        page.get_by_role("link", name="trial").click()
+        page.get_by_role("heading", name="trial").wait_for()
+        page.get_by_role("button", name="Pause").wait_for()
+        page.goto(f"{server.url}/organiser.html?contest=league")
+        page.get_by_text("There is no contest league here.").wait_for()
+        page.get_by_role("link", name="cup").wait_for()
         pages.close()

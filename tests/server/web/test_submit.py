@@ -37,7 +37,7 @@ class View:
 
     def author_of(self, contest: str | None, bot: str, token: str) -> tuple[str, bool] | None:
         if contest not in (None, "friday"):
-            raise UnknownContestError(f"no contest {contest!r:.40} here; there are: friday")
+            raise UnknownContestError(f"no contest {contest!r:.40} here", ["friday"])
         return ("friday", bot == "ann") if token == TOKEN and bot in ("ann", "remote") else None
 
 

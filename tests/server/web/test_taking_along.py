@@ -91,6 +91,14 @@ def test_a_foreign_page_shows_a_game_if_it_is_allowed(browser: Browser, site: st
         box = frame.locator(part).last.bounding_box()
         assert box is not None
         assert box["y"] + box["height"] <= 648, part  # of 640 in the frame, which begins at 8
+    # A low frame has all of it, too, on a phone and on a wide page.
+    for width, height in ((640, 480), (1000, 440), (1280, 720)):
+        page.locator("iframe").evaluate(
+            "(each, [w, h]) => { each.width = w; each.height = h; }", [width, height]
+        )
+        inner = "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
+        page.frames[1].wait_for_function(f"innerHeight === {height}")
+        assert page.frames[1].evaluate(inner) == [width, height]
     assert not frame.locator(".site").is_visible()
     assert told == []
     page.context.close()

@@ -8,7 +8,7 @@ export const TEXTS = {
   "Waiting for {}{}": "Чака се {}{}", "void, it does not count": "анулирана, не се брои", " by forfeit": " служебно", "{} wins": "{} печели", "no winner": "няма победител",
   "a draw": "равенство", "a draw of {}": "равенство между {}", "wins": "печели", "zombie": "зомби", "to move": "на ход", "to move ": "на ход ", "ply {}": "ход {}", ". Over: {}": ". Край: {}",
   // menu
-  "Contests": "Състезания", "Replay a file": "Партия от файл", "TV": "ТВ", "Play": "Игра", "Organiser": "Организатор", "Skip to the content": "Към съдържанието", "Pages": "Страници",
+  "Contests": "Състезания", "Other contests: ": "Други състезания: ", "There is no contest {} here.": "Тук няма състезание {}.", "Replay a file": "Партия от файл", "TV": "ТВ", "Play": "Игра", "Organiser": "Организатор", "Skip to the content": "Към съдържанието", "Pages": "Страници",
   "Switch between light and dark": "Светла или тъмна страница", "Light or dark": "Светло или тъмно", "{}{}. This page asks again in {} s ...": "{}{}. Страницата ще опита пак след {} s ...",
   "the server does not answer": "сървърът не отговаря",
   // boards

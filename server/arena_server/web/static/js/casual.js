@@ -60,7 +60,7 @@ export async function casualPart({ onstart, take }) {
     field.checked = checked;
     return [field, el("label", { class: "check" }, field, said), said];
   };
-  const [game, gameLabel] = select(t`Game`, [...games.keys()]);
+  const [game, gameLabel] = select(t`Kind of game`, [...games.keys()]);
   const name = nameField();
   const [seat, seatLabel] = select(t`Your seat`);
   const choices = el("div", { class: "choices" });
@@ -138,7 +138,7 @@ function linksPanel(own, others, take) {
 async function recent() {
   const { contests } = await get("played.json");
   if (!contests.length) return null;
-  const heads = [t`Started`, t`Game`, t`Players`, t`Result`];
+  const heads = [t`Started`, t`Kind of game`, t`Players`, t`Result`];
   const row = (contest) => {
     // Those before have been broken off: a move was taken back.
     const game = contest.rows.at(-1);

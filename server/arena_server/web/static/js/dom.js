@@ -146,7 +146,7 @@ export function pageHeader() {
   const pages = document.documentElement.dataset.menu?.split(" ") ?? [];
   const here = `${document.documentElement.dataset.page}.html`;
   const about = aboutSite();
-  if (language !== "en" && PAGES[here]) document.title = PAGES[here];
+  if (PAGES[here]) document.title = PAGES[here];
   const links = pages.map((page) => el("a", { href: page, "aria-current": page === here ? "page" : null }, PAGES[page]));
   return el("header", { class: "site" },
     el("a", { class: "skip", href: "#main" }, t`Skip to the content`),

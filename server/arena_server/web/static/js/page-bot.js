@@ -51,7 +51,7 @@ async function everywhere(contest, row) {
 }
 
 function resultsPanel(found) {
-  const heads = [t`Contest`, t`Game`, t`Rank`, t`Points`, t`Games`, t`Mean`, t`Wins`, t`Started`];
+  const heads = [t`Contest`, t`Kind of game`, t`Rank`, t`Points`, t`Games`, t`Mean`, t`Wins`, t`Started`];
   return el("section", { class: "panel" }, el("h2", {}, t`All contests of this bot`), el("div", { class: "scroll" }, el("table", { class: "cards" },
     el("thead", {}, el("tr", {}, ...heads.map((text, i) => el("th", { scope: "col", class: i > 1 && i < 7 ? "num" : null }, text)))),
     el("tbody", {}, ...found.map(({ id, name: title, game, started_at: at, of, row, decided }) => el("tr", { class: "row", "aria-current": String(id) === number ? "true" : null }, ...labelled(heads, [

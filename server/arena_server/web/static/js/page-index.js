@@ -19,7 +19,7 @@ async function begin() {
   if (site.live) {
     for (const running of contests.filter((contest) => (site.running ?? []).includes(contest.id) && contest.status === "running").reverse()) {
       walls.push(new Wall(running.id, { sound: !walls.length }));
-      parts.push(el("section", { "aria-label": t`Running games` }, el(headed++ ? "h2" : "h1", {}, t`Now playing: `, el("a", { href: link("contest.html", { id: running.id }) }, running.name)), walls.at(-1).element));
+      parts.push(el("section", { class: "playing", "aria-label": t`Running games` }, el(headed++ ? "h2" : "h1", {}, t`Now playing: `, el("a", { href: link("contest.html", { id: running.id }) }, running.name)), walls.at(-1).element));
     }
   }
   parts.push(el("section", { class: "list" }, el(headed++ ? "h2" : "h1", {}, t`Contests`), contests.length ? table(contests) : el("p", { class: "empty" }, t`No contest has begun yet.`)));

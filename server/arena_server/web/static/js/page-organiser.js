@@ -1,7 +1,7 @@
 // The organiser's page: state of the contest, and orders. The token is sent in a header of each request, so no other
 // site can give orders through this browser; it is kept for this tab only.
 
-import { applyTheme, el, gamesText, labelled, numberText, pageHeader, plural, waitingText } from "./dom.js";
+import { applyTheme, el, gamesText, labelled, link, numberText, pageHeader, plural, waitingText } from "./dom.js";
 import { said } from "./said.js";
 import { named, t } from "./texts.js";
 
@@ -25,13 +25,18 @@ const message = el("p", { class: "error-line", role: "alert" });
 const done = el("p", { class: "sub", role: "status" });
 let token = sessionStorage.getItem("arena-token");
 let timer = null;
+/** Which one, where the server has several contests. */
+const contest = new URLSearchParams(location.search).get("contest");
+
+/** What the organiser's port answers to a GET of `path`. */
+const ask = (path) => fetch(link(path, { contest }), { headers: { Authorization: `Bearer ${token}` } });
 
 async function request(path, body = null) {
   const headers = { Authorization: `Bearer ${token}` };
-  const response = await fetch(path, body === null ? { headers } : { method: "POST", headers, body: JSON.stringify(body) });
+  const response = await (body === null ? ask(path) : fetch(path, { method: "POST", headers, body: JSON.stringify({ ...body, ...(contest === null ? {} : { contest }) }) }));
   const answer = await response.json().catch(() => ({}));
   if (response.ok) return answer;
-  throw Object.assign(new Error(said(answer.error ?? "") || (response.status === 404 ? t`orders are taken on the admin port (--admin-port)` : response.statusText)), { status: response.status });
+  throw Object.assign(new Error(said(answer.error ?? "") || (response.status === 404 ? t`orders are taken on the admin port (--admin-port)` : response.statusText)), { status: response.status, contests: answer.contests });
 }
 
 function askForToken(problem = "") {
@@ -57,8 +62,18 @@ async function begin() {
     await look();
     again();
   } catch (error) {
+    if (error.contests) return askForContest(error.contests);
     askForToken(error.status === 401 ? t`This token is wrong.` : error.message);
   }
+}
+
+/** A link to each of the contests of the server; not to the one that is shown. */
+const contestLinks = (names) => names.filter((name) => name !== parts.shown).map((name) => el("a", { href: link("organiser.html", { contest: name }) }, name));
+
+function askForContest(names) {
+  sessionStorage.setItem("arena-token", token);
+  message.textContent = contest === null ? "" : t`There is no contest ${contest} here.`;
+  main.replaceChildren(el("h1", {}, t`Organiser`), el("section", { class: "panel" }, el("h2", {}, t`Contests`), el("ul", {}, ...contestLinks(names).map((each) => el("li", {}, each)))), message);
 }
 
 function again() {
@@ -108,7 +123,7 @@ const parts = {};
 
 function draw(status) {
   message.textContent = "";
-  Object.assign(parts, { title: el("h1"), sub: el("p", { class: "sub" }), waiting: el("p", { class: "sub" }), games: scrolled(t`Running games`), bots: scrolled(t`Bots`), workers: scrolled(t`Workers`), gate: el("p", { class: "tools" }), orders: scrolled(t`Orders`), token: el("output", { class: "token" }),
+  Object.assign(parts, { shown: status.contest, title: el("h1"), sub: el("p", { class: "sub" }), waiting: el("p", { class: "sub" }), games: scrolled(t`Running games`), bots: scrolled(t`Bots`), workers: scrolled(t`Workers`), gate: el("p", { class: "tools" }), orders: scrolled(t`Orders`), token: el("output", { class: "token" }),
     by: el("input", { type: "text", id: "by", size: 16, maxlength: 60, autocomplete: "name", value: localStorage.getItem("arena-organiser") ?? "" }),
     reason: el("input", { type: "text", id: "reason", size: 32, maxlength: 300, autocomplete: "off" }) });
   const games = [
@@ -119,7 +134,8 @@ function draw(status) {
   parts.ofWorkers = el("section", { class: "panel", hidden: true }, el("h2", {}, t`Workers`), parts.workers);
   // A contest that is over takes no orders.
   parts.forms = [...games, add];
-  main.replaceChildren(el("div", { class: "title" }, parts.title, parts.sub, parts.waiting, parts.gate,
+  const others = contestLinks(status.contests);
+  main.replaceChildren(el("div", { class: "title" }, parts.title, others.length ? el("p", { class: "latest" }, t`Other contests: `, ...others) : null, parts.sub, parts.waiting, parts.gate,
       el("p", { class: "filters" }, el("label", { for: "by" }, t`Your name`, parts.by), el("label", { for: "reason" }, t`Reason of the next order`, parts.reason)), done, message),
     el("section", { class: "panel" }, el("h2", {}, t`Running games`), parts.games, ...games),
     el("section", { class: "panel" }, el("h2", {}, t`Bots`), parts.bots), parts.ofWorkers, add,
@@ -175,15 +191,15 @@ const moveText = (ms) => ms === null ? "" : ms < 1000 ? `${ms} ms` : `${(ms / 10
 function logButton(name) {
   return el("button", { type: "button", "aria-label": t`Log of ${name}`, onclick: async () => {
     message.textContent = "";
-    const response = await fetch(`logs/${encodeURIComponent(name)}`, { headers: { Authorization: `Bearer ${token}` } });
+    const response = await ask(`logs/${encodeURIComponent(name)}`);
     if (!response.ok) {
       message.dataset.from = "order";
       message.textContent = said((await response.json().catch(() => ({}))).error ?? response.statusText);
       return;
     }
-    const link = el("a", { href: URL.createObjectURL(await response.blob()), download: `${name}.log` });
-    link.click();
-    URL.revokeObjectURL(link.href);
+    const file = el("a", { href: URL.createObjectURL(await response.blob()), download: `${name}.log` });
+    file.click();
+    URL.revokeObjectURL(file.href);
   } }, t`Log`);
 }
 
