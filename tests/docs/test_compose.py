@@ -72,7 +72,7 @@ def status(port: int | str) -> str:
 
 def test_the_services_are_a_referee_and_the_bots_of_its_contest() -> None:
     file = compose()
-    bots = {name: service for name, service in file["services"].items() if name != "referee"}
+    bots = {name: service for name, service in file["services"].items() if name not in ("referee", "site")}
     assert sorted(bots) == sorted(bot["name"] for bot in contest()["bot"])
     assert file["networks"]["contest"]["internal"] is True
     for name, service in bots.items():
@@ -90,6 +90,15 @@ def test_the_published_ports_are_those_of_the_page_and_of_the_organiser() -> Non
     # No port of a network that is internal can be reached from the host.
     networks = compose()["networks"]
     assert any(not (networks[name] or {}).get("internal") for name in referee["networks"])
+
+
+def test_every_bot_has_limits_and_every_site_a_port() -> None:
+    services = compose()["services"]
+    bots = [each for name, each in services.items() if name not in ("referee", "site")]
+    assert {(each["cpus"], each["mem_limit"], each["pids_limit"]) for each in bots} == {(1, "1g", 128)}
+    assert [port.rpartition(":")[::2] for port in services["site"]["ports"]] == [
+        ("127.0.0.1:2081-2089", services["site"]["command"][-1])
+    ]
 
 
 @pytest.mark.real
@@ -134,7 +143,7 @@ def test_the_commands_of_the_services_with_their_own_hosts_play_the_contest(tmp_
     short = re.sub(r"^rest = .*", 'spectator_delay = "0s"', text, flags=re.M)
     short = re.sub(r"games_per_pair = \d+", "games_per_pair = 2", short)
     (tmp_path / "compose.toml").write_text(short, encoding="utf-8")
-    referee = services.pop("referee")
+    referee, site = services.pop("referee"), services.pop("site")
     command = swapped(referee["command"], {CONFIG: str(tmp_path / "compose.toml")})
     ports = ["--port", "0", "--web-port", "0", "--admin-port", "0"]
     with running([ARENA, *command, *ports], tmp_path, ARENA_ADMIN_TOKEN=TOKEN) as server:
@@ -156,6 +165,13 @@ def test_the_commands_of_the_services_with_their_own_hosts_play_the_contest(tmp_
             ]
             assert [bot.wait(timeout=120) for bot in bots] == [0] * len(bots)
         assert_played(found["web"][1], found["admin"][1], games=12)
+        web = swapped(site["command"], here)
+        web[web.index("--port") + 1] = "0"
+        with running([ARENA, *web], tmp_path) as alone:
+            assert alone.stdout is not None
+            address = re.match(r"web on http://127\.0\.0\.1:(\d+)", alone.stdout.readline())
+            assert address is not None
+            assert_played(address[1], found["admin"][1], games=12)
         server.send_signal(signal.SIGTERM)
         assert server.wait(timeout=60) == 0
 
