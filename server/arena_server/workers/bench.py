@@ -17,9 +17,9 @@ from arena_protocol.games import make_game
 from arena_server.core.config import ContestConfig
 
 PARTS: Final = 3
-PART_NS: Final = 100_000_000
-#: A worker that makes less of what the others make in the median is slow. In 156 pairs of benches at once on
-#: the two cores of a machine with nine busy processes the lesser one had 0.91 of the other at least.
+PART_NS: Final = 30_000_000
+#: A worker that makes less of what the others make in the median is slow. In 90 pairs of benches at once on
+#: the two cores of a machine with ten busy processes the lesser one had 0.96 of the other at least.
 SLOW: Final = 0.75
 
 
