@@ -18,11 +18,11 @@ from tempfile import TemporaryFile
 
 from arena_cli.options import DIGESTS_VARIABLE
 from arena_cli.sandboxes import is_contained
+from arena_cli.workers import ARENA
 from arena_engines.jit import WAITING
 from arena_server.errors import ArenaError, ConfigError
-from arena_server.launch.base import RUN_MODULE, LocalBot
+from arena_server.launch.base import LocalBot
 
-ARENA = (sys.executable, *RUN_MODULE, "arena_cli")
 #: The first words of a command that mean this installation: the interpreter that runs `arena`, which can
 #: import arena_client, and `arena` itself. Neither needs to be on the path.
 OURS = {"python": (sys.executable,), "arena": ARENA}

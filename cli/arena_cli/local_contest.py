@@ -20,9 +20,10 @@ from typing import Self
 
 import typer
 
-from arena_cli.local_bots import ARENA, engine_command, is_command, local_bot, parse_command
+from arena_cli.local_bots import engine_command, is_command, local_bot, parse_command
 from arena_cli.options import numbers
 from arena_cli.sandboxes import image_name, is_contained, player_sandbox
+from arena_cli.workers import ARENA
 from arena_protocol.games import GAMES
 from arena_protocol.record import describe_fault
 from arena_server.core.config import ContestConfig, check_numbers

@@ -27,7 +27,7 @@ from arena_cli.options import (
     WebPort,
     duration,
 )
-from arena_cli.workers import WorkerOptions
+from arena_cli.workers import ARENA, WorkerOptions
 from arena_server.errors import ArenaError, ConfigError
 
 if TYPE_CHECKING:
@@ -110,6 +110,7 @@ class Prepared:
     """Checked contests with a usable database and bound ports; nothing runs yet.
 
     `web` has the bound ports of the site and of the organiser. `bots` of the only contest are started here.
+    `unstarted` are the bots that have a program in their file, of a server that starts none.
     `submissions` are of the contests whose bots are sent by their authors, and run here; `inner` is a port
     for clients of this machine.
     """
@@ -123,6 +124,7 @@ class Prepared:
     bots: Sequence[LocalBot] = ()
     submissions: Sequence[SubmissionSetup] = ()
     inner: socket.socket | None = None
+    unstarted: Sequence[str] = ()
 
 
 def prepare(paths: Sequence[Path], options: ServeOptions) -> Prepared:
@@ -145,7 +147,8 @@ def prepare(paths: Sequence[Path], options: ServeOptions) -> Prepared:
         from arena_server.sockets import bind
 
         prepared = replace(prepared, inner=bind("127.0.0.1", 0))
-    return prepared
+    own = [bot.name for file in files for bot in file.bot if bot.is_local and options.workers.on is None]
+    return replace(prepared, unstarted=own)
 
 
 def _submissions(
@@ -358,7 +361,6 @@ def _casual(database: StoreURL, server: ServerTable, site: socket.socket | None)
 
     Without `server.play` they may where only this machine reaches the page.
     """
-    from arena_cli.local_bots import ARENA
     from arena_server.sockets import bind
     from arena_server.web.access import CasualSetup
 

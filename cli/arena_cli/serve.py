@@ -117,7 +117,7 @@ def serve(prepared: Prepared, run: RunOptions) -> None:
     import asyncio
 
     from arena_server.host import HostSetup
-    from arena_server.logs import LineWriter, Log
+    from arena_server.logs import LineWriter, Log, ProgramsNotStarted
 
     prepared, reserved = _share_descriptors(prepared)
     casual = prepared.web.casual
@@ -137,10 +137,11 @@ def serve(prepared: Prepared, run: RunOptions) -> None:
         inner=prepared.inner,
     )
     log_lines = LineWriter(STDERR)
+    log = Log(log_lines, run.log_level, run.log_format)
+    if prepared.unstarted and not run.supervised:
+        log.write(ProgramsNotStarted(", ".join(prepared.unstarted)))
     try:
-        reports = asyncio.run(
-            _serve(prepared, setup, Log(log_lines, run.log_level, run.log_format), run.supervised)
-        )
+        reports = asyncio.run(_serve(prepared, setup, log, run.supervised))
     finally:
         log_lines.close()
     if run.until_finished and not run.supervised:
@@ -242,7 +243,7 @@ def _submissions(prepared: Prepared, host: Host, log: Log) -> Iterator[Submissio
 
 def _examination(config: Path) -> tuple[list[str], list[str]]:
     """The commands that check a version and play a game with it."""
-    from arena_cli.local_bots import ARENA
+    from arena_cli.workers import ARENA
 
     about = ["--config", str(config), "--name", "{bot}"]
     return [*ARENA, "check", "bot", *about, "--", "image:{image}"], [

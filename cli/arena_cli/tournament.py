@@ -136,7 +136,7 @@ def _checked(config: Path, file: ContestFile, options: TournamentOptions) -> lis
 
 def _server_command(config: Path, file: ContestFile, options: TournamentOptions) -> list[str]:
     """The command of the tournament's server."""
-    from arena_cli.local_bots import ARENA
+    from arena_cli.workers import ARENA
 
     port = options.port
     if port is None:

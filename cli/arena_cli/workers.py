@@ -17,6 +17,8 @@ from arena_server.errors import ConfigError
 from arena_server.launch.base import RUN_MODULE, LocalBot
 from arena_server.workers.base import WorkerPool, Workers
 
+#: The command of this installation: neither `arena` nor its interpreter needs to be on the path.
+ARENA: Final = (sys.executable, *RUN_MODULE, "arena_cli")
 #: The process that plays games; on another machine with the interpreter there.
 WORKER: Final = (*RUN_MODULE, "arena_cli.worker")
 MOST_LOCAL: Final = 256

@@ -298,6 +298,16 @@ class ConnectionsLimited(LogEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class ProgramsNotStarted(LogEvent):
+    """These bots have a program in the file; the server waits for them as for all others."""
+
+    event = "programs-not-started"
+    level = "info"
+    bots: str
+    text: str = "this command starts no bots: arena tournament FILE does, or start each by hand"
+
+
+@dataclass(frozen=True, slots=True)
 class DescriptorsExhausted(LogEvent):
     """A connection could not be accepted."""
 

@@ -8,8 +8,9 @@ from hashlib import sha256
 
 import pytest
 
-from arena_cli.local_bots import ARENA, local_bot
+from arena_cli.local_bots import local_bot
 from arena_cli.local_contest import LocalContest, bot_names, fault_lines, seat
+from arena_cli.workers import ARENA
 from arena_server.core.config import ContestConfigError
 from arena_server.errors import ConfigError
 from arena_server.launch.sandbox import ContainerLimits, Sandbox

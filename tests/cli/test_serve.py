@@ -103,6 +103,7 @@ class TestLife:
             outcome = server.end(signal.SIGTERM)
             assert (outcome.code, outcome.out) == (0, "")
             assert " info stopping why=SIGTERM" in outcome.err
+            assert "programs-not-started" not in outcome.err
             with Results(server.database) as results:
                 chosen = results.contest()
                 assert (chosen.status, results.games_played(chosen), chosen.games) == ("finished", 6, 6)
@@ -112,11 +113,14 @@ class TestLife:
             assert (verified.code, verified.out) == (0, "verified: 6 games\n")
 
     def test_until_finished_it_exits_with_the_standings(self, tmp_path: Path) -> None:
-        with Server(contest("a", "b"), tmp_path, "--until-finished") as server:
+        text = contest(bots='[[bot]]\nname = "a"\nengine = "dummy"\n[[bot]]\nname = "b"\n')
+        with Server(text, tmp_path, "--until-finished") as server:
             players = Players(server.port, [("a", "first-legal"), ("b", "fixed:move=6")])
             outcome = server.end()
             assert players.join() == {"a": "finished", "b": "finished"}
             assert outcome.code == 0
+            # The program of a bot in the file is started by others.
+            assert " info programs-not-started bots=a text=" in outcome.err
             assert outcome.out.startswith("trial: insertion, 2 of 2 games, scored by points, finished")
             assert [line.split()[1] for line in outcome.out.splitlines()[4:6]] != []
 
