@@ -117,7 +117,7 @@ def serve(prepared: Prepared, run: RunOptions) -> None:
     import asyncio
 
     from arena_server.host import HostSetup
-    from arena_server.logs import LineWriter, Log, ProgramsNotStarted
+    from arena_server.logs import LineWriter, Log
 
     prepared, reserved = _share_descriptors(prepared)
     casual = prepared.web.casual
@@ -135,11 +135,10 @@ def serve(prepared: Prepared, run: RunOptions) -> None:
         cipher=prepared.cipher or (lambda: None),
         reserved=reserved,
         inner=prepared.inner,
+        unstarted=() if run.supervised else prepared.unstarted,
     )
     log_lines = LineWriter(STDERR)
     log = Log(log_lines, run.log_level, run.log_format)
-    if prepared.unstarted and not run.supervised:
-        log.write(ProgramsNotStarted(", ".join(prepared.unstarted)))
     try:
         reports = asyncio.run(_serve(prepared, setup, log, run.supervised))
     finally:

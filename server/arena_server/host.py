@@ -28,7 +28,7 @@ from arena_server.driver import Driver
 from arena_server.errors import ArenaError
 from arena_server.hosted import HostedContest
 from arena_server.listener import connection_cap, raise_descriptor_limit
-from arena_server.logs import ConnectionsLimited, Log, ServerFault, ServerStopping
+from arena_server.logs import ConnectionsLimited, Log, ProgramsNotStarted, ServerFault, ServerStopping
 from arena_server.spec import ContestSpec
 from arena_server.store.database import Database
 
@@ -83,6 +83,7 @@ class HostSetup:
     `cipher` makes the server's end of an encrypted connection, if connections are to be encrypted.
     `reserved` descriptors are kept for the web server. `software` is what ARENA says.
     `inner` is a second listening socket, for clients of this machine: never encrypted.
+    `unstarted` bots have a program in their file, which is not started here.
     """
 
     database: Database
@@ -95,6 +96,7 @@ class HostSetup:
     cipher: Callable[[], Cipher | None] = lambda: None
     reserved: int = 0
     inner: socket.socket | None = None
+    unstarted: Sequence[str] = ()
 
 
 class Host:
@@ -155,6 +157,8 @@ class Host:
         cap = connection_cap(wanted, descriptors, self._setup.reserved)
         if cap < wanted:
             self._log.write(ConnectionsLimited(cap, wanted, descriptors))
+        if self._setup.unstarted:
+            self._log.write(ProgramsNotStarted(", ".join(self._setup.unstarted)))
         limits = ConnectionLimits(cap, self._setup.max_spectators, self._setup.spectators_per_address)
         self._router = Router(self._setup.software, limits)
         # A server without logs of bots does not pay for them with every line.
