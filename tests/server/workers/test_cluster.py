@@ -9,6 +9,7 @@ import os
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,9 @@ from arena_server.errors import ArenaError
 from arena_server.workers import cluster as cluster_module
 from arena_server.workers.cluster import DaskPool
 
-pytest.importorskip("distributed", reason="the extra [cluster] is not installed")
-
 pytestmark = [
+    # Not `importorskip`: each process of the tests would import it, for 0.5 s.
+    pytest.mark.skipif(find_spec("distributed") is None, reason="the extra [cluster] is not installed"),
     pytest.mark.asyncio,
     pytest.mark.real,
     # Dask leaves its own transports to the collector when a peer was killed.
