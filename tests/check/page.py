@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -87,8 +87,8 @@ def score() -> str:
     return "\n".join(lines) + "\n"
 
 
-def check(column: str, folder: Path, every: int = 1) -> list[CaseResult]:
-    """Check the bot of one column, built in `folder`: by all cases, or by every `every`th.
+def check(column: str, folder: Path, chosen: Collection[str] = ()) -> list[CaseResult]:
+    """Check the bot of one column, built in `folder`: by all cases, or by the plain game and `chosen` ones.
 
     Skips if its toolchain is not installed.
     """
@@ -97,7 +97,8 @@ def check(column: str, folder: Path, every: int = 1) -> list[CaseResult]:
     else:
         command = build(column, folder)
     words = [*command, "{host}", "{port}", "{name}"]
-    return list(check_bot(Process(words), BotSettings(), BOT_SUITE.select()[::every]))
+    cases = [case for case in BOT_SUITE.select() if not chosen or case.plain or case.id in chosen]
+    return list(check_bot(Process(words), BotSettings(), cases))
 
 
 def cells(results: Iterable[CaseResult]) -> dict[str, str]:
