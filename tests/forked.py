@@ -26,6 +26,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, suppress
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 #: What `arena serve` imports beyond what a wrong configuration needs.
@@ -42,8 +43,6 @@ MODULES = (
     "sqlalchemy.dialects.sqlite",
     "uvicorn.protocols.http.h11_impl",
 )
-#: The words that start the program as a process.
-ARENA = [sys.executable, "-m", "arena_cli"]
 #: The size of a process number and of a wait status on the pipe.
 WORD = 4
 #: No command line and no environment is longer.
@@ -178,10 +177,12 @@ def become(files: Sequence[int], arguments: Sequence[str], cwd: str, env: Mappin
 
 def fork_children() -> None:
     """Fork the `arena` commands that this process will start; each is its child, as if it were executed."""
+    from arena_cli.local_bots import ARENA
+
     execute = subprocess.Popen._execute_child  # type: ignore[attr-defined]
 
     def fork_or_execute(process: Any, args: Sequence[str], *more: Any) -> None:
-        if list(args[: len(ARENA)]) != ARENA:
+        if tuple(args[: len(ARENA)]) != ARENA:
             execute(process, args, *more)
             return
         cwd, env, pipes, new_session = more[4], more[5], more[9:15], more[20]
@@ -211,6 +212,8 @@ def run_and_exit() -> None:
     """Run the command of `sys.argv` in a fork of a process with a loop, of which nothing may go on."""
     from arena_cli import main as arena
 
+    with suppress(OSError):  # its command line is that of the first process
+        Path("/proc/self/comm").write_text(" ".join(sys.argv[:2]), encoding="ascii")
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -28,6 +29,13 @@ from ...positions import at
 from .games import master, played, positions
 
 
+@pytest.fixture
+def processor_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A move may take so much of the processor, whatever else the machine does."""
+    monkeypatch.setattr(engine, "perf_counter", time.thread_time)
+
+
+@pytest.mark.usefixtures("processor_time")
 def test_master_beats_the_champion_even_in_a_hurry() -> None:
     one = [played(master(millis=10), Champion(), seed) for seed in (1, 2)]
     other = [played(Champion(), master(millis=10), seed) for seed in (1, 2)]
@@ -36,6 +44,7 @@ def test_master_beats_the_champion_even_in_a_hurry() -> None:
     assert mine > 1.1 * theirs
 
 
+@pytest.mark.usefixtures("processor_time")
 def test_beside_a_zombie_nearly_all_pictures_become_points() -> None:
     game = played(master(millis=5), Dummy(), plies=200)
     assert game.totals[0] >= 1700
