@@ -44,6 +44,7 @@ from arena_engines.insertion.master.layout import (
 )
 from arena_engines.jit import outlined
 from arena_protocol.games.insertion import rules
+from arena_protocol.games.insertion.board import Planes
 from arena_protocol.games.insertion.rules import drop, push_left, push_right, runs, settle
 
 #: The first bit of the mirror image, and the factor that repeats a mask in it.
@@ -102,59 +103,39 @@ def upside_down(sets: int) -> int:
     )
 
 
-def move_masks(p0: int, p1: int, p2: int, colour: int) -> int:
-    """Return four sets of moves of a board without runs, 16 bits each, bit n for move n (1..15).
+def sink_hits(
+    planes: Planes, colours: Planes, occupied: int, same: int, pair_left: int, pair_right: int
+) -> int:
+    """Return the cells of a run beside a full column that sinks by one, wherever the columns are full."""
+    p0, p1, p2 = planes
+    s0 = (p0 >> 1 & NOT_TOPS) | (colours[0] & TOP)
+    s1 = (p1 >> 1 & NOT_TOPS) | (colours[1] & TOP)
+    s2 = (p2 >> 1 & NOT_TOPS) | (colours[2] & TOP)
+    left = ~differ(s0, s1, s2, p0 << 5, p1 << 5, p2 << 5) & occupied << 5
+    right = ~differ(s0, s1, s2, p0 >> 5, p1 >> 5, p2 >> 5) & occupied >> 5
+    return (left & pair_left) | (right & pair_right) | (left & right) | (same & same << 1 & TOP)
 
-    Bits 0..15: the distinct moves, as rules.distinct_moves gives them. Bits 16..31: those of them that
-    remove a run for certain. Bits 32..47: those that may (a pushed picture falls two rows or more); no other
-    move removes anything. Bits 48..63: the moves that push a picture off the board.
-    """
-    p0 = both(p0)
-    p1 = both(p1)
-    p2 = both(p2)
-    occupied = p0 | p1 | p2
-    empty = BOARDS & ~occupied
-    landing = (occupied << 1 | BOTTOMS) & empty
-    c0 = -(colour & 1)
-    c1 = -(colour >> 1 & 1)
-    c2 = -(colour >> 2 & 1)
-    same = occupied & ~differ(p0, p1, p2, c0, c1, c2)
-    # Pairs of equal neighbours at rest, brought to the cell that would make them three.
-    pairs = occupied & ~differ(p0, p1, p2, p0 >> 5, p1 >> 5, p2 >> 5)
-    towers = occupied & NOT_TOPS & ~differ(p0, p1, p2, p0 >> 1, p1 >> 1, p2 >> 1)
+
+def push_hits(
+    planes: Planes,
+    colours: Planes,
+    occupied: int,
+    same: int,
+    pairs: int,
+    towers: int,
+    moving: int,
+    at: int,
+    low: int,
+) -> int:
+    """Return the cells of a run that a push from the left completes, of both halves."""
+    p0, p1, p2 = planes
     pair_left = pairs << 10
     pair_right = pairs >> 5
     tower_above = towers >> 1 & NOT_TOPS
     tower_below = towers << 2 & UPPER_THREES
-    left = same << 5
-    right = same >> 5
-    open_hit = (
-        (left & pair_left) | (right & pair_right) | (left & right) | (same << 1 & tower_below)
-    ) & landing
-    # Drops on full columns: the column sinks by one beside its neighbours.
-    full = occupied & occupied >> 1
-    full &= full >> 2 & occupied >> 4 & BOTTOM
-    hit = open_hit & ~LEFT
-    if full:
-        s0 = (p0 >> 1 & NOT_TOPS) | (c0 & TOP)
-        s1 = (p1 >> 1 & NOT_TOPS) | (c1 & TOP)
-        s2 = (p2 >> 1 & NOT_TOPS) | (c2 & TOP)
-        left = ~differ(s0, s1, s2, p0 << 5, p1 << 5, p2 << 5) & occupied << 5
-        right = ~differ(s0, s1, s2, p0 >> 5, p1 >> 5, p2 >> 5) & occupied >> 5
-        full_hit = (left & pair_left) | (right & pair_right) | (left & right) | (same & same << 1 & TOP)
-        hit |= full_hit & full * LEFT
-    drops = columns((hit | hit >> 1 | hit >> 2 | hit >> 3 | hit >> 4) & BOTTOM)
-    # Pushes from the left; `hole` is the first empty cell of each row.
-    gap = (empty | empty << 5) & BOARDS
-    gap |= (gap & THREE_LEFT) << 10
-    gap |= (gap & LEFTS) << 20
-    moving = BOARDS & ~gap
-    hole = gap & ~(gap << 5) & ~LEFTS
-    at = hole & landing
-    low = hole >> 1 & NOT_TOPS & landing
-    s0 = p0 << 5 | (c0 & LEFTS)
-    s1 = p1 << 5 | (c1 & LEFTS)
-    s2 = p2 << 5 | (c2 & LEFTS)
+    s0 = p0 << 5 | (colours[0] & LEFTS)
+    s1 = p1 << 5 | (colours[1] & LEFTS)
+    s2 = p2 << 5 | (colours[2] & LEFTS)
     above = ~differ(s0, s1, s2, p0 >> 1, p1 >> 1, p2 >> 1) & occupied >> 1 & NOT_TOPS
     beneath = ~differ(s0, s1, s2, p0 << 1, p1 << 1, p2 << 1) & occupied << 1 & NOT_BOTTOMS
     below = beneath & tower_below
@@ -168,20 +149,70 @@ def move_masks(p0: int, p1: int, p2: int, colour: int) -> int:
     below = ~differ(s0, s1, s2, p0 << 1, p1 << 1, p2 << 1) & occupied << 1 & tower_below
     left = ~differ(s0, s1, s2, p0 << 5, p1 << 5, p2 << 5) & occupied << 5
     right = ~differ(s0, s1, s2, p0 >> 5, p1 >> 5, p2 >> 5) & occupied >> 5
-    hit |= ((below | (left & pair_left) | (right & pair_right) | (left & right)) & low) << 1
-    # A push into an empty rim cell is a drop, and bears the lower number: a row on the left, 10 on the right.
+    return hit | ((below | (left & pair_left) | (right & pair_right) | (left & right)) & low) << 1
+
+
+def push_masks(pushed: int, open_hit: int, falls: int, occupied: int, landing: int, full_rows: int) -> int:
+    """Return the part of the move masks that the pushes have, from the rows in which each of these occurs.
+
+    A push into an empty rim cell is a drop, and bears the lower number: a row on the left, 10 on the right.
+    """
     rim = occupied >> IMAGE & LEFT
     open_rows = (occupied | landing) & LEFT
-    pushed = rows(hit)
     from_left = (pushed | open_hit) & open_rows
     from_right = pushed >> IMAGE & rim
-    unsure = rows(hole & ~at & ~(low << 1)) & occupied
-    full_rows = (moving >> 20 & LEFT) << 48
+    unsure = falls & occupied
     left = open_rows | from_left << 16 | (unsure & LEFT & ~from_left) << 32 | full_rows
     right = rim | from_right << 16 | (unsure >> IMAGE & ~from_right) << 32 | full_rows
+    return left << 1 | upside_down(right) << 11
+
+
+def move_masks(p0: int, p1: int, p2: int, colour: int) -> int:
+    """Return four sets of moves of a board without runs, 16 bits each, bit n for move n (1..15).
+
+    Bits 0..15: the distinct moves, as rules.distinct_moves gives them. Bits 16..31: those of them that
+    remove a run for certain. Bits 32..47: those that may (a pushed picture falls two rows or more); no other
+    move removes anything. Bits 48..63: the moves that push a picture off the board.
+    """
+    p0 = both(p0)
+    p1 = both(p1)
+    p2 = both(p2)
+    occupied = p0 | p1 | p2
+    empty = BOARDS & ~occupied
+    landing = (occupied << 1 | BOTTOMS) & empty
+    colours = -(colour & 1), -(colour >> 1 & 1), -(colour >> 2 & 1)
+    same = occupied & ~differ(p0, p1, p2, colours[0], colours[1], colours[2])
+    # Pairs of equal neighbours at rest, brought to the cell that would make them three.
+    pairs = occupied & ~differ(p0, p1, p2, p0 >> 5, p1 >> 5, p2 >> 5)
+    towers = occupied & NOT_TOPS & ~differ(p0, p1, p2, p0 >> 1, p1 >> 1, p2 >> 1)
+    pair_left = pairs << 10
+    pair_right = pairs >> 5
+    tower_below = towers << 2 & UPPER_THREES
+    left = same << 5
+    right = same >> 5
+    open_hit = (
+        (left & pair_left) | (right & pair_right) | (left & right) | (same << 1 & tower_below)
+    ) & landing
+    # Drops on full columns: the column sinks by one beside its neighbours.
+    full = occupied & occupied >> 1
+    full &= full >> 2 & occupied >> 4 & BOTTOM
+    hit = open_hit & ~LEFT
+    if full:
+        hit |= sink_hits((p0, p1, p2), colours, occupied, same, pair_left, pair_right) & full * LEFT
+    drops = columns((hit | hit >> 1 | hit >> 2 | hit >> 3 | hit >> 4) & BOTTOM)
+    # Pushes from the left; `hole` is the first empty cell of each row.
+    gap = (empty | empty << 5) & BOARDS
+    gap |= (gap & THREE_LEFT) << 10
+    gap |= (gap & LEFTS) << 20
+    moving = BOARDS & ~gap
+    hole = gap & ~(gap << 5) & ~LEFTS
+    at = hole & landing
+    low = hole >> 1 & NOT_TOPS & landing
+    hit = push_hits((p0, p1, p2), colours, occupied, same, pairs, towers, moving, at, low)
     top = full & 1 | 0b11110
     top |= (drops & top) << 16 | columns(full) << 48
-    return left << 1 | top << 6 | upside_down(right) << 11
+    falls = rows(hole & ~at & ~(low << 1))
+    return top << 6 | push_masks(rows(hit), open_hit, falls, occupied, landing, (moving >> 20 & LEFT) << 48)
 
 
 #: The array of layout.py, int64[::1]; a list to the type checker, since it is indexed by numbers only.

@@ -254,6 +254,70 @@ def search(  # noqa: C901 - the inner loop of everything, kept in one piece
     return best
 
 
+def root_value(lane: int, record: int, reach: int, best: int, equal: int, base: int, mem: Memory) -> int:
+    """Return the value of a root move `reach` plies deep: exact if it is at least `best` + 1 - `equal`.
+
+    A `best` of -OPEN is none yet.
+    """
+    flip = mem[record + FLIP]
+    window = mem[OPEN]
+    gain = mem[base + GAIN + lane]
+    if reach == 1:
+        return gain
+    narrow = best != -window
+    alpha = best - equal if narrow else best
+    beta = alpha + 1 if narrow else window
+    while True:
+        value = gain + flip * search(
+            mem[base + P0 + lane],
+            mem[base + P1 + lane],
+            mem[base + P2 + lane],
+            mem[base + MASKS + lane],
+            lane,
+            record + RECORD,
+            reach - 1,
+            alpha - gain if flip > 0 else gain - beta,
+            beta - gain if flip > 0 else gain - alpha,
+            mem,
+        )
+        if not narrow or value <= alpha:
+            return value
+        narrow = False
+        alpha = value - 1
+        beta = window
+
+
+def search_root(record: int, reach: int, tie_break: int, base: int, mem: Memory) -> int:
+    """Search all root moves `reach` plies deep, in the order of their keys; return those of the best value.
+
+    BEST follows the best move so far, VALUE has its value at the end, and its key becomes the greatest.
+    A stopped search returns 0.
+    """
+    ties = 0
+    best = -mem[OPEN]
+    best_lane = LANES
+    below = mem[OPEN] << 20
+    while True:
+        below = key_below(below, base, mem)
+        if below == NONE:
+            break
+        lane = below & 15
+        # A lane on the preferred side of the best must reach its value, the others must exceed it.
+        preferred = lane < best_lane if tie_break == FIRST else lane > best_lane and tie_break == LAST
+        equal = 1 if preferred or tie_break == ALL else 0
+        value = root_value(lane, record, reach, best, equal, base, mem)
+        if mem[STOP]:
+            return 0
+        if value > best - equal:
+            ties = ties | 2 << lane if value == best else 2 << lane
+            best = value
+            best_lane = lane
+            mem[BEST] = lane + 1
+    mem[VALUE] = best
+    mem[base + KEY + best_lane] = ((top_key(base, mem) >> 4) + 1) << 4 | best_lane
+    return ties
+
+
 @outlined
 def deepen(
     p0: int, p1: int, p2: int, record: int, low: int, depth: int, step: int, tie_break: int, mem: Memory
@@ -263,8 +327,6 @@ def deepen(
     `tie_break`: ANY, FIRST or LAST of the moves of the best value. A stopped search returns the best move so
     far, never worse than that of the depth before.
     """
-    flip = mem[record + FLIP]
-    window = mem[OPEN]
     base = LEVELS + ROOT_LEVEL * LEVEL
     masks = legal_masks(p0, p1, p2, mem[record + COLOUR], mem[record + FORCED])
     lanes = (masks & SET) >> 1
@@ -275,57 +337,16 @@ def deepen(
     sort_keys(lanes, base, record, mem)
     mem[NODES] += count(lanes)
     mem[BEST] = (top_key(base, mem) & 15) + 1
-    # 2. Each depth in the order of the last one; the best lane's key becomes the greatest.
-    ties = 0
+    # 2. Each depth in the order of the last one; ALL is wanted at the last alone.
     mem[TIES] = 0
-    reach = low
-    while reach <= depth and not mem[STOP]:
-        best = -window
-        best_lane = LANES
-        below = window << 20
-        while True:
-            below = key_below(below, base, mem)
-            if below == NONE:
-                break
-            lane = below & 15
-            gain = mem[base + GAIN + lane]
-            value = gain
-            # A lane on the preferred side of the best must reach its value, the others must exceed it.
-            preferred = lane < best_lane if tie_break == FIRST else lane > best_lane and tie_break == LAST
-            equal = 1 if preferred or (tie_break == ALL and reach == depth) else 0
-            if reach > 1:
-                narrow = best != -window
-                alpha = best - equal if narrow else best
-                beta = alpha + 1 if narrow else window
-                while True:
-                    value = gain + flip * search(
-                        mem[base + P0 + lane],
-                        mem[base + P1 + lane],
-                        mem[base + P2 + lane],
-                        mem[base + MASKS + lane],
-                        lane,
-                        record + RECORD,
-                        reach - 1,
-                        alpha - gain if flip > 0 else gain - beta,
-                        beta - gain if flip > 0 else gain - alpha,
-                        mem,
-                    )
-                    if not narrow or value <= alpha:
-                        break
-                    narrow = False
-                    alpha = value - 1
-                    beta = window
-            if mem[STOP]:
-                return mem[BEST]
-            if value > best - equal:
-                ties = ties | 2 << lane if value == best else 2 << lane
-                best = value
-                best_lane = lane
-                mem[BEST] = lane + 1
-        mem[VALUE] = best
-        mem[base + KEY + best_lane] = ((top_key(base, mem) >> 4) + 1) << 4 | best_lane
-        reach += step
-    mem[TIES] = ties
+    ties = 0
+    for reach in range(low, depth + 1, step):
+        if not mem[STOP]:
+            ties = search_root(
+                record, reach, ANY if tie_break == ALL and reach < depth else tie_break, base, mem
+            )
+    if not mem[STOP]:
+        mem[TIES] = ties
     return mem[BEST]
 
 
