@@ -177,7 +177,7 @@ def become(files: Sequence[int], arguments: Sequence[str], cwd: str, env: Mappin
 
 def fork_children() -> None:
     """Fork the `arena` commands that this process will start; each is its child, as if it were executed."""
-    from arena_cli.local_bots import ARENA
+    from arena_cli.workers import ARENA
 
     execute = subprocess.Popen._execute_child  # type: ignore[attr-defined]
 

@@ -291,11 +291,13 @@ class SeatCursor:
 class LineCounts:
     """Lines of a seat that were not asked for, those of them that were moves, and its notes.
 
+    `ready` is the connection that has said READY.
     `SeatLines` writes it.
     """
 
     unasked: int = 0
     out_of_turn: int = 0
+    ready: int | None = None
     notes: InfoBudget = field(default_factory=InfoBudget)
 
 

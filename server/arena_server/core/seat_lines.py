@@ -33,8 +33,12 @@ class SeatLines:
         """READY for the game of `peer`."""
         live, seat = _seat_of(peer)
         self._turns.key_arrived(live.seated[seat - 1])
+        counts = live.lines[seat - 1]
+        again, counts.ready = counts.ready == peer.conn, peer.conn
         if live.match.phase is not Phase.OFFERED or not live.match.awaits(seat):
-            self._count(live, seat, peer, line, now)
+            # A bot whose connection is lost often answers each GAME that is sent again.
+            if again:
+                self._count(live, seat, peer, line, now)
             return
         self._turns.advance(live, live.match.execute(SayReady(seat, arrived), now), now)
 

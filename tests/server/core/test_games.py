@@ -148,10 +148,23 @@ def test_a_flooder_that_comes_back_is_mute_again_after_one_line() -> None:
     harness.disconnect("bad")
     harness.log_in("bad")
     assert not harness.is_muted("bad")
-    harness.send("bad", "READY g1")
+    harness.send("bad", "MOVE 8")
     assert harness.is_muted("bad")
     finish(harness)
     assert [fault.kind for fault in faults(harness)] == ["flood"]
+
+
+def test_the_answer_to_a_game_that_is_sent_again_is_no_unasked_line() -> None:
+    harness = seated("bad", "good", flood_limit=2)
+    for _ in range(5):
+        harness.disconnect("bad")
+        harness.log_in("bad")
+        harness.send("bad", "READY g1")
+    assert not harness.is_muted("bad")
+    harness.send("bad", "READY g1", "READY g1")  # asked for once a connection
+    assert harness.is_muted("bad")
+    finish(harness)
+    assert [fault.seat for fault in faults(harness)] == [1]
 
 
 def test_moves_out_of_turn() -> None:
