@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from arena_server.core.commands import VERBS, RunState
@@ -203,7 +205,9 @@ def test_a_void_game_is_not_played_again_unless_the_organiser_wants_it() -> None
     harness.send("ann", "READY g2")
     harness.send("bob", "READY g2", "MOVE 7")
     assert harness.finished == "incomplete"
-    assert harness.contest.progress().done == 1
+    progress = harness.contest.progress()
+    assert (progress.done, progress.left) == (1, 1)
+    assert replace(progress, total=None).left is None  # an open contest
     check_sums(harness)
 
 
