@@ -176,7 +176,10 @@ def become(files: Sequence[int], arguments: Sequence[str], cwd: str, env: Mappin
 
 
 def fork_children() -> None:
-    """Fork the `arena` commands that this process will start; each is its child, as if it were executed."""
+    """Fork the `arena` commands that this process will start; each is its child, as if it were executed.
+
+    Only for `arena tournament`: a fork of a server, which has more threads, could wait for a lock for ever.
+    """
     from arena_cli.workers import ARENA
 
     execute = subprocess.Popen._execute_child  # type: ignore[attr-defined]
@@ -194,6 +197,7 @@ def fork_children() -> None:
             process._child_created = True
             process._close_pipe_fds(*pipes)
             return
+        subprocess.Popen._execute_child = execute  # type: ignore[attr-defined]
         if new_session:
             os.setsid()
         files = [number if each == -1 else each for number, each in enumerate((pipes[0], pipes[3], pipes[5]))]
@@ -245,7 +249,8 @@ def main() -> None:
         arena()
     gc.freeze()
     fork_on_request(requests)
-    fork_children()
+    if sys.argv[1:2] == ["tournament"]:
+        fork_children()
     arena()
 
 
