@@ -69,8 +69,8 @@ def command(config: Config, options: TournamentOptions = TournamentOptions(), as
     by the link that is printed. In a `command` the first word python means the interpreter of arena,
     arena this installation, and {host} {port} {name} {token} {slot} are replaced. The environment of a
     bot has ARENA_HOST, ARENA_PORT, ARENA_NAME, ARENA_TOKEN and, beyond the first process of a bot with
-    `concurrency`, ARENA_SLOT; and of the caller's only PATH, HOME, LANG, TMPDIR, XDG_CACHE_HOME and
-    ARENA_DEBUG.
+    `concurrency`, ARENA_SLOT; and of the caller's only PATH, HOME, LANG, TMPDIR, PYTHONPATH,
+    XDG_CACHE_HOME and ARENA_DEBUG.
 
     A bot that ends before it has logged in ends the tournament with the last line of its stderr
     and status 1. One that crashes later is started again after 0.5, 1, 2, 4 and then every 8

@@ -17,7 +17,7 @@ from arena_server.launch.sandbox import Sandbox
 
 #: What a bot inherits of this process's environment. Everything else may be a secret of the
 #: organiser, such as ARENA_ADMIN_TOKEN or a password of the database.
-INHERITED = ("PATH", "HOME", "LANG", "TMPDIR", "XDG_CACHE_HOME", "ARENA_DEBUG")
+INHERITED = ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH", "XDG_CACHE_HOME", "ARENA_DEBUG")
 
 #: How an interpreter runs a module of ours: not with `-m` alone, which puts the working folder first on the
 #: path, where a file of the user, such as random.py, would be imported in the place of a module.

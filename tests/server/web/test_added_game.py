@@ -34,6 +34,7 @@ def added(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         (folder / package).symlink_to(folder / room / package)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
+        patch.setenv("PYTHONPATH", str(folder))  # of the processes that the server starts
         forked.end()  # the next one imports the copy
         yield
     forked.end()
