@@ -34,11 +34,12 @@ for line in sys.stdin:
 
 
 def play(
-    folder: Path, program: list[str], *options: str, game: str = "xo", clock: str = "20s"
+    folder: Path, program: list[str], *options: str, game: str = "xo", clock: str = "20s", games: int = 2
 ) -> tuple[Outcome, dict[str, Any]]:
-    """Play two games against the bot first-legal; return the end of the bridge and its row of the table."""
+    """Play `games` against the bot first-legal; return the end of the bridge and its row of the table."""
     own = f'clock = "{clock}"' + ("\nplies = 6" if game == "insertion" else "")
-    text = contest("mine", "rival", contest=f'game = "{game}"\nprobation = 0', game=own, seed=None)
+    table = f'game = "{game}"\ngames_per_pair = {games}\nprobation = 0'
+    text = contest("mine", "rival", contest=table, game=own, seed=None)
     with Server(text, folder, "--until-finished") as server:
         players = Players(server.port, [("rival", "first-legal")])
         where = ("--connect", f"127.0.0.1:{server.port}", "--name", "mine")
@@ -89,8 +90,17 @@ class TestBrains:
         assert "mine: the program has not answered in this game; it is started again" in done.err
 
     @pytest.mark.real
+    def test_a_brain_that_ends_at_the_start_of_each_game_is_given_up_in_the_third(
+        self, tmp_path: Path
+    ) -> None:
+        done, _ = play(tmp_path, brain("ends-at-start"), "--piskvork", games=4)
+        assert done.code == 1
+        assert done.err.splitlines()[-1].endswith(": leaving with 4; given up after 3 times")
+
+    @pytest.mark.real
     def test_a_brain_that_never_runs_is_given_up_with_its_stderr(self, tmp_path: Path) -> None:
-        done, _ = play(tmp_path, brain("ends-at-once"), "--piskvork")
+        # It ends in the lobby or in a game, as it happens: in no game more than once.
+        done, _ = play(tmp_path, brain("ends-at-once"), "--piskvork", games=4)
         assert done.code == 1
         last = done.err.splitlines()[-1]
         assert last.startswith("arena: mine: the program ended by itself")

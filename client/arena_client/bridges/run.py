@@ -139,7 +139,9 @@ class Bridge:
         self._retry = RetryState(DEFAULT, server_name(host, port))
         self._events: asyncio.Queue[Event] = asyncio.Queue()
         self._starts = 0
+        #: How often the program has ended since it last answered in a game that is over.
         self._ends = 0
+        self._answered = False
         self._connections = 0
         self._reason = ""
 
@@ -253,7 +255,8 @@ class Bridge:
         self._adapter.from_server(line)
         if not line.startswith(b"OVER "):
             return
-        self._ends = 0
+        if self._answered:
+            self._ends, self._answered = 0, False
         if self._seat.unanswered or self._adapter.busy:
             self._note("the program has not answered in this game; it is started again")
             await self._restart()
@@ -264,6 +267,7 @@ class Bridge:
             self._note(note)
         self._adapter.notes.clear()
         for line in self._adapter.for_server:
+            self._answered = True
             self._seat.answer(line)
         self._adapter.for_server.clear()
         if self._adapter.broken is not None:
