@@ -69,8 +69,7 @@ HALF = (1 << 25) - 1
 BUCKETS = 512
 #: Kinds of stored values, as bits of the generation in their keys.
 REPLY_KEY = 1 << 16
-LEAF_KEY = 1 << 17
-RISK_KEY = 1 << 18
+VALUE_KEY = 1 << 17
 #: CONFIDENCE of a reply that is predicted for certain.
 CERTAIN = 1 << 10
 #: Plies of the search that values a reply other than the predicted one.
@@ -92,6 +91,11 @@ def table_put(key: int, value: int, mem: Memory) -> None:
     data = value << 32
     mem[slot] = key ^ data
     mem[slot + 1] = data
+
+
+def planes_of(state: int, mem: Memory) -> tuple[int, int, int]:
+    """Return the board of a state."""
+    return mem[state] & HALF, mem[state] >> 25, mem[state + 1] & HALF
 
 
 def find_board(word0: int, word1: int, base: int, mem: Memory) -> int:
@@ -167,9 +171,9 @@ def select(count: int, width: int, mem: Memory) -> int:
 
 
 @outlined
-def worst_reply(p0: int, p1: int, p2: int, record: int, depth: int, generation: int, mem: Memory) -> int:
-    """Return the value of the worst reply for me to its mover, by a search of `depth` plies."""
-    key = hash_board(p0, p1, p2, record, generation | RISK_KEY | depth << 12)
+def exact_value(p0: int, p1: int, p2: int, record: int, depth: int, mem: Memory) -> int:
+    """Return the value of an exact search of `depth` plies; not stored if STOP is set."""
+    key = hash_board(p0, p1, p2, record, mem[GENERATION] | VALUE_KEY | depth << 12)
     value = table_get(key, mem)
     if value == NONE:
         masks = legal_masks(p0, p1, p2, mem[record + COLOUR], mem[record + FORCED])
@@ -252,7 +256,7 @@ def add_answered(
         mean = mean_cost(q0, q1, q2, move, own, mem)
         move = member(move, (key ^ mem[DRAW] * -7046029254386353131) >> 20 & HALF)
     if confidence < CERTAIN and move:
-        worst = worst_reply(q0, q1, q2, own, min(RISK, left), mem[GENERATION], mem)
+        worst = exact_value(q0, q1, q2, own, min(RISK, left), mem)
         path -= (weight * (CERTAIN - confidence) >> 10) * worst >> 10
     if mem[STOP]:
         return
@@ -273,9 +277,7 @@ def add_children(state: int, record: int, mine: int, left: int, depth: int, weig
     """
     own = record + mine
     base = LEVELS + BEAM_LEVEL * LEVEL
-    p0 = mem[state] & HALF
-    p1 = mem[state] >> 25
-    p2 = mem[state + 1] & HALF
+    p0, p1, p2 = planes_of(state, mem)
     first = mem[state + 1] >> 25
     masks = legal_masks(p0, p1, p2, mem[own + COLOUR], mem[own + FORCED])
     expand(p0, p1, p2, masks, base, own, mem)
@@ -311,7 +313,8 @@ def value_children(record: int, depth: int, weight: int, mem: Memory) -> None:
     for child in range(BEAM_CHILDREN, end, STATE):
         value = mem[child + 2]
         if depth > 0:
-            value += weight * leaf_value(child, record, depth, mem) >> 10
+            p0, p1, p2 = planes_of(child, mem)
+            value += weight * exact_value(p0, p1, p2, record, depth, mem) >> 10
             if mem[STOP]:
                 return
         mem[child + 3] = value
@@ -320,21 +323,6 @@ def value_children(record: int, depth: int, weight: int, mem: Memory) -> None:
         if value > mem[VALUE]:
             mem[VALUE] = value
             mem[BEST] = first
-
-
-def leaf_value(child: int, record: int, depth: int, mem: Memory) -> int:
-    """Return the value of an exact search of `depth` plies behind a child; not stored if STOP is set."""
-    p0 = mem[child] & HALF
-    p1 = mem[child] >> 25
-    p2 = mem[child + 1] & HALF
-    key = hash_board(p0, p1, p2, record, mem[GENERATION] | LEAF_KEY | depth << 12)
-    value = table_get(key, mem)
-    if value == NONE:
-        masks = legal_masks(p0, p1, p2, mem[record + COLOUR], mem[record + FORCED])
-        value = search(p0, p1, p2, masks, mem[SPARE_LANE], record, depth, -mem[OPEN], mem[OPEN], mem)
-        if not mem[STOP]:
-            table_put(key, value, mem)
-    return value
 
 
 @outlined
