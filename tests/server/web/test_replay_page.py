@@ -36,7 +36,8 @@ pytestmark = pytest.mark.real
 
 LAPTOP: ViewportSize = {"width": 1366, "height": 768}
 LONG = a_record(options={"plies": 120}, faults={31: (1, "illegal"), 77: (2, "flood")})
-SHORT = a_record(options={"plies": 60})
+#: Runs in most plies.
+SHORT = a_record(options={"plies": 60, "colours": 3})
 GAMES = {
     "insertion": LONG,
     "three": a_record(options={"plies": 60, "seats": 3, "colours": 7}),
@@ -121,6 +122,23 @@ READ_BOARD = """[
     (tile) => [tile.getAttribute("transform"), tile.textContent])
 ]"""
 
+#: A board has the name of its position once its animation is over.
+NAMED = "(name) => document.querySelector('.stage .board').getAttribute('aria-label') === name"
+#: Goes forward ply by ply, and ends `phases` phases of each animation before the next ply cuts it off.
+#: How many parts of a kind the board has as each animation begins.
+CUT_OFF = """async ([plies, phases, part]) => {
+  const found = [];
+  for (let ply = 0; ply < plies; ply++) {
+    document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
+    found.push(document.querySelectorAll(`.stage .board ${part}`).length);
+    for (let phase = 0; phase < phases; phase++) {
+      for (const animation of document.getAnimations()) animation.finish();
+      await new Promise(requestAnimationFrame);
+    }
+  }
+  return found;
+}"""
+
 
 def two_boards(label: str, tiles: list[tuple[str, str]]) -> list[str]:
     """The board of the label, and the one of the tiles, as STATE prints them."""
@@ -141,14 +159,39 @@ def test_every_position_is_that_of_the_oracle(pages: Watched, site: str) -> None
     for ply, picture in zip(SHORT.plies, SHORT.sequence, strict=False):
         board = oracle.play(board, int(ply.move), int(picture))[0]
         boards.append(board)
-    shown = [two_boards(*read) for read in at_each_ply(page, READ_BOARD)]
-    assert shown == [[board, board] for board in boards]
-    page.select_option("select", "16")
+    read = at_each_ply(page, READ_BOARD)
+    assert [two_boards(*each) for each in read] == [[board, board] for board in boards]
+    page.select_option("select", "8")
     for number in range(10, len(boards) + 1, 10):
         page.fill(".slider input", str(number - 1))
         page.keyboard.press("ArrowRight")
-        page.wait_for_function("() => !document.getAnimations().length")
+        page.wait_for_function(NAMED, arg=read[number - 1][0])
         assert two_boards(*page.evaluate(READ_BOARD)) == [boards[number - 1]] * 2
+
+
+def test_an_animation_that_is_cut_off_has_a_next_one(pages: Watched, site: str) -> None:
+    page = show(pages, site, SHORT)
+    drawn = at_each_ply(page, READ_BOARD)
+    page.select_option("select", "0.25")
+    for phases in (0, 1, 2, 3):
+        page.fill(".slider input", "0")
+        # Each begins with the tiles of the ply before it, and the one that it inserts.
+        assert page.evaluate(CUT_OFF, [40, phases, ".tile"]) == [
+            26,
+            *(len(tiles) + 1 for _, tiles in drawn[:39]),
+        ]
+        # The way back is at once, also from the middle of an animation.
+        page.keyboard.press("ArrowLeft")
+        assert two_boards(*page.evaluate(READ_BOARD)) == two_boards(*drawn[38])
+
+
+@pytest.mark.parametrize("game", ["xo", "tictactoe"])
+def test_a_board_without_animations_shows_each_ply_at_once(pages: Watched, site: str, game: str) -> None:
+    page = show(pages, site, GAMES[game])
+    (first, *rest) = at_each_ply(page, "document.querySelectorAll('.stage .board .mark').length")
+    page.fill(".slider input", "0")
+    assert page.evaluate(CUT_OFF, [1 + len(rest), 0, ".mark"]) == [first, *rest]
+    assert rest[-1] - first == len(rest)
 
 
 @pytest.mark.parametrize("game", GAMES)

@@ -47,6 +47,7 @@ export class GameView {
       this.controls,
       el("div", { class: "side" }, this.decisive, this.#movesBox(),
         el("div", { class: "charts" }, ...this.charts.map((chart) => el("figure", {}, el("figcaption", {}, chart.title, this.#legend()), chart.element)))));
+    this.board.show(timeline.position(this.ply), timeline.ply(this.ply));
     this.refresh();
   }
 
@@ -55,13 +56,12 @@ export class GameView {
   /** Show the position after ply `ply`; with `step`, if it is the next one, by its animation. */
   go(ply, { animate = false } = {}) {
     const target = Math.max(0, Math.min(this.timeline.length, ply));
-    this.board.stop();
-    const forward = target === this.ply + 1;
-    this.ply = target;
     const last = this.timeline.ply(target);
     let done = null;
-    if (animate && forward) done = this.board.animate(this.timeline.steps[target], last, PHASE_MS / this.speed);
-    else this.board.show(this.timeline.position(target), last);
+    if (animate && target === this.ply + 1) done = this.board.animate(this.timeline.steps[target], last, PHASE_MS / this.speed);
+    // An animation that leads there goes on, also when the end of the game is announced.
+    else if (target !== this.ply) this.board.show(this.timeline.position(target), last);
+    this.ply = target;
     this.#showPly();
     return done;
   }
@@ -108,7 +108,7 @@ export class GameView {
   /** The timeline has grown, or the game is over. */
   grown() {
     this.refresh();
-    if (this.following) this.go(this.timeline.length, { animate: this.timeline.length === this.ply + 1 });
+    if (this.following) this.go(this.timeline.length, { animate: true });
   }
 
   /** A bot has sent a note: only what shows notes is drawn again. */
@@ -177,7 +177,6 @@ export class GameView {
     }));
     for (const kind of ["fault", "cascade"]) this.jumps[kind].hidden = !marks.some((mark) => mark.kind === kind);
     this.element.classList.toggle("running", timeline.end === null);
-    this.board.show(timeline.position(this.ply), timeline.ply(this.ply));
     this.#showPly();
   }
 

@@ -74,18 +74,19 @@ function watch(id) {
   let shares = null;
   const leaning = new LeaningBar();
   const status = el("p", { class: "status", role: "status" });
-  const show = (timeline, animate) => {
+  let shown = null;
+  const show = (timeline) => {
     const ply = timeline.length;
     const last = timeline.ply(ply);
-    if (animate && ply) board.animate(timeline.steps[ply], last, PHASE_MS);
-    else board.show(timeline.position(ply), last);
+    if (shown === null) board.show(timeline.position(ply), last);
+    else if (shown !== ply) board.animate(timeline.steps[ply], last, PHASE_MS);
+    shown = ply;
     const winner = timeline.winner(ply);
     shares.show(timeline.points(ply));
     leaning.show(timeline, timeline.end === null ? ply + 1 : ply);
     cards.forEach((card, i) => card.show({ won: winner === i + 1, points: timeline.points(ply)[i], clock: timeline.clocks(ply)[i], bank: timeline.info.clock_ms, moving: timeline.toMove(ply) === i + 1, gained: last?.seat === i + 1 ? last.points : 0, fault: timeline.fault(i + 1, ply) }));
     status.textContent = timeline.end !== null ? `${resultText(timeline.info.names, timeline.points(ply), timeline.end, !timeline.decided)}.` : t`Game ${id}, ply ${ply}`;
   };
-  let shown = 0;
   const live = new LiveGame(gamePath(id, parameter("contest")), {
     onbegin: (timeline) => {
       stage.classList.toggle("decided", timeline.decided);
@@ -98,16 +99,16 @@ function watch(id) {
         el("div", { class: "tv-board" }, shares.element, el("div", { class: "board-row" }, leaning.element,
           state.contest === null ? board.element : el("a", { class: "tv-open", href: gameLink(state.contest, id), title: t`Open the game` }, board.element)), board.extra ?? null, status),
         el("div", { class: "tv-seats" }, ...cards.slice(half).map((card) => card.element)));
-      shown = timeline.length;
-      show(timeline, false);
+      shown = null;
+      show(timeline);
     },
-    ongrow: () => { const grown = live.timeline.length === shown + 1; shown = live.timeline.length; board.stop(); show(live.timeline, grown); },
+    ongrow: () => show(live.timeline),
     onnote: () => leaning.show(live.timeline, live.timeline.length + 1),
     onover: () => { ring(); state.until = performance.now() + RESULT_MS; },
     onstate: (connection) => {
       stage.classList.toggle("stale", connection !== "live");
       if (live.timeline === null) return;
-      if (connection === "live") show(live.timeline, false);
+      if (connection === "live") show(live.timeline);
       else status.textContent = t`The connection is lost; the game may be further on. Connecting again ...`;
     },
   });

@@ -44,7 +44,8 @@ export class Timeline {
     this.record = null;
     /** The plies at which a cascade began: two or more waves. */
     this.cascades = [];
-    this.steps = [this.rules === null ? { position: game.scene, toMove: game.to_move } : { position: this.rules.start(game), phases: [] }];
+    this.steps = [this.rules === null ? { position: game.scene, toMove: game.to_move } : { position: this.rules.start(game) }];
+    // Of every other one also the position `before` it, by which a board knows whether it can begin there.
   }
 
   /** All of a record; of one with an impossible ply the plies before it. Throws GameError for an impossible start. */
@@ -70,8 +71,8 @@ export class Timeline {
 
   /** Add a ply {seat, move, time_ms, clock, points, total, zombie}, with {scene, to_move} without rules, and the picture that it reveals. */
   add(ply, revealed = null) {
-    const { position } = this.steps.at(-1);
-    const step = this.rules === null ? { position: ply.scene, toMove: ply.to_move } : this.rules.play(position, ply.move);
+    const before = this.steps.at(-1).position;
+    const step = { before, ...(this.rules === null ? { position: ply.scene, toMove: ply.to_move } : this.rules.play(before, ply.move)) };
     if (this.rules !== null && revealed !== null) step.position = this.rules.extend(step.position, revealed);
     this.steps.push(step);
     this.plies.push(ply);

@@ -42,6 +42,8 @@ export class InsertionBoard {
     this.nodes = new Map();
     this.coming = "";
     this.animations = new Set();
+    /** The position that is drawn as a whole; null during an animation, and after one that was cut off. */
+    this.whole = null;
     this.rim = new Map();
     const cells = [];
     for (let x = 0; x < SIDE; x++) {
@@ -78,8 +80,13 @@ export class InsertionBoard {
     return t`Board, rows from the top: ${rows.map((row) => [...row].map(word).join(", ")).join("; ")}`;
   }
 
-  /** Tiles that are where they belong, such as those of an animation that has ended, are kept: a phone draws few in a frame. */
   show(position, last) {
+    this.#stop();
+    this.#draw(position, last);
+  }
+
+  /** Tiles that are where they belong, such as those of an animation that has ended, are kept: a phone draws few in a frame. */
+  #draw(position, last) {
     const before = this.nodes;
     this.nodes = new Map();
     position.board.forEach((colour, cell) => {
@@ -94,6 +101,7 @@ export class InsertionBoard {
     this.#mark(last);
     this.#showBelt(position);
     this.element.setAttribute("aria-label", this.describe(position));
+    this.whole = position;
   }
 
   #put(colour, cell) {
@@ -127,9 +135,13 @@ export class InsertionBoard {
     this.belt.setAttribute("aria-label", visible ? t`Next pictures: ${[...visible].join(" ")}` : t`No pictures left`);
   }
 
-  /** Play the phases of `step` from the position shown; `ms` for a phase that moves pictures by one cell. */
+  /** Play the phases of `step`; `ms` for a phase that moves pictures by one cell. */
   async animate(step, last, ms) {
     if (stillMotion() || ms < 20) return this.show(step.position, last);
+    this.#stop();
+    // Of a ply that was skipped or cut off the tiles are not where this one finds them.
+    if (this.whole !== step.before) this.#draw(step.before, null);
+    this.whole = null;
     const run = {};
     this.running = run;
     this.#mark(last);
@@ -141,11 +153,10 @@ export class InsertionBoard {
       await (phase.kind === "clear" ? this.#clear(phase.cells, ms) : this.#move(phase.paths, ms));
       if (this.running !== run) return undefined;
     }
-    return this.show(step.position, last);
+    return this.#draw(step.position, last);
   }
 
-  /** Stop an animation; call `show` next. */
-  stop() {
+  #stop() {
     this.running = null;
     for (const animation of [...this.animations]) animation.cancel();
   }

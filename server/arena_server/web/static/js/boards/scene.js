@@ -158,6 +158,4 @@ export class SceneBoard {
   animate(step, last) {
     this.show(step.position, last);
   }
-
-  stop() {}
 }
