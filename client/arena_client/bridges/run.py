@@ -267,7 +267,8 @@ class Bridge:
             self._note(note)
         self._adapter.notes.clear()
         for line in self._adapter.for_server:
-            self._answered = True
+            # A program may say HELLO at each start, and end at each.
+            self._answered = self._answered or line.startswith((b"READY", b"MOVE"))
             self._seat.answer(line)
         self._adapter.for_server.clear()
         if self._adapter.broken is not None:

@@ -1,0 +1,59 @@
+"""`Bridge` between a program of a few lines and a server that follows a script."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena_client.bridges.adapters import Adapter
+from arena_client.bridges.run import Bridge
+from arena_client.bridges.seat import Seat
+from arena_client.errors import ClientError
+
+from ..fake_server import DEALT, OFFER, OVER
+
+pytestmark = [pytest.mark.real, pytest.mark.asyncio]
+
+#: Notes each start in a file and says HELLO; ends at once in the first, third ... of them, and is silent in
+#: the others.
+EVERY_SECOND_ENDS = """
+import sys
+print("HELLO 1 me", flush=True)
+with open(sys.argv[1], "a+") as starts:
+    starts.write("+")
+    starts.seek(0)
+    ends = len(starts.read()) % 2 == 1
+sys.exit(7 if ends else len(sys.stdin.read()) * 0)
+"""
+#: A game whose READY the program did not send.
+FORFEITED = "".join(f"{line}\n" for line in (OFFER, *DEALT, "ZOMBIE ply=1 reason=timeout", OVER)).encode()
+
+
+async def test_ends_between_games_without_an_answer_are_counted_over_the_games(tmp_path: Path) -> None:
+    starts = tmp_path / "starts"
+    starts.touch()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"ARENA 1 fake/1\n")
+        await reader.readline()
+        writer.write(b"WELCOME me session=s1 resume=r1\n")
+        for game in range(3):
+            # The bridge has seen the end of the start before, so that no game is given up.
+            while not reader.at_eof() and len(starts.read_text()) < 2 * game + 2:
+                await asyncio.sleep(0.01)
+            writer.write(FORFEITED)
+        writer.write(b"BYE reason=finished\n")
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        host, port = server.sockets[0].getsockname()
+        program = [sys.executable, "-c", EVERY_SECOND_ENDS, str(starts)]
+        bridge = Bridge(program, Adapter("me"), Seat("me"), host, port, stderr=io.BytesIO())
+        with pytest.raises(ClientError, match=r"\(exit status 7\); given up after 3 times$"):
+            await bridge.run()
+    assert starts.read_text() == "+" * 5
