@@ -157,7 +157,9 @@ def measure(folder: Path) -> None:
 
 
 def ran(folder: Path, *command: str) -> Callable[[], object]:
-    return lambda: subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, check=True)
+    # Without it each command would compile its modules again, where the shell forbids to write them.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return lambda: subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, check=True)
 
 
 def timed(what: str, rival: float, answer: Callable[[], object]) -> float:

@@ -126,6 +126,5 @@ def _arena(
     Example: arena tournament examples/local.toml
     """
     if context.invoked_subcommand != "serve":
-        gc.freeze()
         gc.freeze()  # what start-up has made lives until the end: no collection looks at it again
         gc.enable()

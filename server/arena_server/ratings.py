@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     Floats = np.ndarray[Any, np.dtype[np.float64]]
-    Ints = np.ndarray[Any, np.dtype[np.intp]]
+    Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
 #: The mean of all ratings.
 MEAN: Final = 1500.0
@@ -85,7 +85,7 @@ def fit(games: Iterable[RatedGame]) -> Ratings:
 def fit_counted(games: Games) -> Ratings:
     """The same of games that are counted already: how many there are of a kind makes no difference.
 
-    0.4 s of a processor for 150,000 kinds of games between 225 players.
+    0.15 s of a processor for 150,000 kinds of games between 225 players.
     """
     field, unrated = _connected(games)
     if len(field) < 2:
@@ -105,43 +105,46 @@ def _connected(games: Games) -> tuple[set[int], dict[str, str]]:
     """The largest set of players that results connect in both directions, and why others are not in it."""
     import numpy as np
 
-    names, seats = games.names, games.seated.shape[-1] if len(games.seated) else 0
-    taken: dict[int, set[int]] = {number: set() for number in range(len(names))}
-    given: dict[int, set[int]] = {number: set() for number in range(len(names))}
+    players, seats = len(games.names), games.seated.shape[-1] if len(games.seated) else 0
+    # Who has taken points, or half of them, of whom.
+    taken = np.zeros((players, players), dtype=np.bool_)
     for one, other in permutations(range(seats), 2):
         chosen = games.seated[games.places[:, one] <= games.places[:, other]]
-        for pair in np.unique(chosen[:, one] * len(names) + chosen[:, other]).tolist():
-            number, against = divmod(pair, len(names))
-            taken[number].add(against)
-            given[against].add(number)
+        taken[chosen[:, one], chosen[:, other]] = True
+    given = taken.T.copy()
     field: set[int] = set()
-    left = sorted(taken)
+    left = set(range(players))
     while left:
-        component = _reached(left[0], taken) & _reached(left[0], given)
+        start = min(left)
+        component = _reached(start, taken) & _reached(start, given)
         # Of two of the same size the first by name.
         field = component if len(component) > len(field) else field
-        left = [number for number in left if number not in component]
+        left -= component
     if len(field) < 2:
-        above = {number for number, others in given.items() if not others}
-        below = {number for number, others in taken.items() if not others}
+        above = set(np.flatnonzero(~given.any(axis=1)).tolist())
+        below = set(np.flatnonzero(~taken.any(axis=1)).tolist())
         field = set()
     else:
-        anyone = min(field)
-        below, above = _reached(anyone, taken), _reached(anyone, given)
+        start = min(field)
+        below, above = _reached(start, taken), _reached(start, given)
     reasons = {}
-    for number in sorted(taken.keys() - field):
+    for number in sorted(set(range(players)) - field):
         why = UNBEATEN if number in above else WINLESS if number in below else UNCONNECTED
-        reasons[names[number]] = why
+        reasons[games.names[number]] = why
     return field, reasons
 
 
-def _reached(start: int, edges: Mapping[int, set[int]]) -> set[int]:
-    found, open_ = {start}, [start]
-    while open_:
-        new = edges[open_.pop()] - found
-        found |= new
-        open_ += new
-    return found
+def _reached(start: int, edges: Bools) -> set[int]:
+    """Where the edges (from, to) lead from `start`, itself included."""
+    import numpy as np
+
+    found = np.zeros(len(edges), dtype=np.bool_)
+    found[start] = True
+    new = found
+    while new.any():
+        new = edges[new].any(axis=0) & ~found
+        found = found | new
+    return set(np.flatnonzero(found).tolist())
 
 
 def _rows(games: Games, values: Floats, covariance: Floats) -> list[Rating]:
