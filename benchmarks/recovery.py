@@ -16,8 +16,9 @@ from arena_server.core.config import ContestConfig, Entrant, format_of
 from arena_server.core.contest import Contest
 from arena_server.core.deal import Setting
 from arena_server.core.events import Tick
+from arena_server.core.facts import GameFact, Offered
 from arena_server.core.formats.base import Format
-from arena_server.core.journal import Entry, GameFact, Offered, entry_of
+from arena_server.core.journal import Entry, entry_of
 from arena_server.core.match import Match, PlayMove, SayReady
 from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import ContestHeader

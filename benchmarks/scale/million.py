@@ -24,8 +24,9 @@ from arena_protocol.record import GameRecord
 from arena_protocol.record_codec import encode
 from arena_server.core.config import ContestConfig, format_of
 from arena_server.core.deal import Setting
+from arena_server.core.facts import Offered
 from arena_server.core.formats.base import Pairing
-from arena_server.core.journal import Entry, Offered, entry_of
+from arena_server.core.journal import Entry, entry_of
 from arena_server.core.match import Match
 from arena_server.inprocess import play_in_process
 from arena_server.store.contest_store import ContestStore

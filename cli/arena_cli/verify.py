@@ -14,8 +14,9 @@ from arena_cli.results import CHAIN_FILE, SUFFIX, find_path, open_results, read_
 
 if TYPE_CHECKING:
     from arena_protocol.record import GameRecord
+    from arena_server.core.facts import Validated
     from arena_server.core.formats.history import History
-    from arena_server.core.journal import PastGame, Validated
+    from arena_server.core.journal import PastGame
     from arena_server.store.chain import Flaw, Link
     from arena_server.store.reader import Results
     from arena_server.store.schema import ContestRow

@@ -14,8 +14,8 @@ import pickle
 import sys
 from asyncio.subprocess import PIPE
 
+from arena_server.core.facts import Drawn
 from arena_server.core.formats.base import Draw
-from arena_server.core.journal import Drawn
 from arena_server.errors import ArenaError
 from arena_server.launch.base import RUN_MODULE
 

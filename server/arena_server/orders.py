@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from arena_server.core.journal import Order
+from arena_server.core.facts import Order
 
 #: The longest body of an order in bytes; real ones have about 50.
 ORDER_BYTES = 4096

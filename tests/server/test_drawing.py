@@ -16,11 +16,11 @@ import pytest
 
 from arena_server import drawing
 from arena_server.core.config import ContestConfig, Entrant
+from arena_server.core.facts import Drawn
 from arena_server.core.formats import swiss
 from arena_server.core.formats.base import Draw
 from arena_server.core.formats.swiss import SwissDraw
 from arena_server.core.formats.swiss_pairing import SMALL, Candidate
-from arena_server.core.journal import Drawn
 from arena_server.drawing import run_draw
 from arena_server.errors import ArenaError
 from arena_server.host import HostObserver

@@ -41,7 +41,8 @@ from arena_server.core.effects import (
     Unmute,
 )  # fmt: skip
 from arena_server.core.events import Event, Lost, Opened, Stop, Stored, Tick
-from arena_server.core.journal import Live, Past, Validated, fact_of
+from arena_server.core.facts import Validated
+from arena_server.core.journal import Live, Past, fact_of
 from arena_server.core.log_events import BotValidated, GameStarted, ValidationStarted
 from arena_server.core.standings import Progress
 from arena_server.core.transcript import Transcript

@@ -14,8 +14,9 @@ from tests.simulation.world import World
 
 from arena_client.scripted import Close
 from arena_server.core.config import ContestConfig
+from arena_server.core.facts import Drawn
 from arena_server.core.formats import FORMATS
-from arena_server.core.journal import Drawn, fact_of
+from arena_server.core.journal import fact_of
 from arena_server.core.standings import Row
 from arena_server.store.journal import unpack
 

@@ -13,7 +13,8 @@ from tests.simulation.test_rounds import SLOW
 from tests.simulation.world import World
 
 from arena_server.core.config import ContestConfig
-from arena_server.core.journal import KIND_OF, Separated, fact_of
+from arena_server.core.facts import Separated
+from arena_server.core.journal import KIND_OF, fact_of
 from arena_server.store.journal import unpack
 
 GAMES = 6

@@ -12,9 +12,10 @@ from arena_protocol.errors import ByeReason
 from arena_server.core.config import ContestConfigError, Entrant
 from arena_server.core.connections import Connections
 from arena_server.core.events import Replace
+from arena_server.core.facts import Joined, Left, Sent, TokenSet, TrialSet
 from arena_server.core.formats.base import FormatError
 from arena_server.core.games import GameManager
-from arena_server.core.journal import Joined, JournalError, Left, Sent, TokenSet, TrialSet
+from arena_server.core.journal import JournalError
 from arena_server.core.log_events import BotJoined, BotLeft, BotReplaced
 from arena_server.core.login import Authenticator, is_digest
 from arena_server.core.peers import Bot, Outbox

@@ -13,7 +13,8 @@ from typing import NamedTuple
 from arena_protocol.record import GameRecord
 from arena_server.core.config import Entrant
 from arena_server.core.effects import Marker
-from arena_server.core.journal import Drawn, PastGame
+from arena_server.core.facts import Drawn
+from arena_server.core.journal import PastGame
 
 
 @dataclass(frozen=True, slots=True)

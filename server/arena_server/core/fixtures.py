@@ -19,21 +19,20 @@ from arena_server.core.clock import NS_PER_MS
 from arena_server.core.config import ContestConfig, format_of, separation_of
 from arena_server.core.deal import may_show_deal
 from arena_server.core.effects import StartDraw
-from arena_server.core.formats.base import FormatError, Pairing, PairingError
-from arena_server.core.formats.rounds import Rounds
-from arena_server.core.journal import (
+from arena_server.core.facts import (
     Annulled,
     Drawn,
     Extended,
     Joined,
-    JournalError,
     Left,
-    PastGame,
     Repeat,
     Separated,
     TotalSet,
     Walkover,
 )
+from arena_server.core.formats.base import FormatError, Pairing, PairingError
+from arena_server.core.formats.rounds import Rounds
+from arena_server.core.journal import JournalError, PastGame
 from arena_server.core.log_events import FieldSeparated, RoundDrawn, WalkedOver
 from arena_server.core.peers import Bot, Outbox
 from arena_server.core.standings import ResultCounter

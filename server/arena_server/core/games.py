@@ -19,9 +19,10 @@ from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.deal import REFEREE, Setting, number_of
 from arena_server.core.delivery import ChunkedSender, Spectators
 from arena_server.core.events import DrawDone, FromWorkers
+from arena_server.core.facts import GameFact, Offered
 from arena_server.core.fixtures import Fixtures
 from arena_server.core.formats.base import Pairing
-from arena_server.core.journal import GameFact, JournalError, Offered, PastGame
+from arena_server.core.journal import JournalError, PastGame
 from arena_server.core.log_events import GameOver, GameResumed, GameStarted, GameVoided, ValidationStarted
 from arena_server.core.match import Abort, Match
 from arena_server.core.peers import REFEREE_KEY, Bot, LiveGame, Outbox, Peer, Slot

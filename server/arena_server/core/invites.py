@@ -11,7 +11,8 @@ from typing import Final
 from arena_protocol.messages import valid_name
 from arena_server.core.config import Entrant
 from arena_server.core.entrants import CommandError
-from arena_server.core.journal import Invited, JournalError, Redeemed
+from arena_server.core.facts import Invited, Redeemed
+from arena_server.core.journal import JournalError
 from arena_server.core.login import is_digest
 from arena_server.core.peers import Outbox
 

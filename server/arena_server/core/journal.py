@@ -1,9 +1,4 @@
-"""Facts: what happened in a contest, as the journal keeps it, and which facts still matter.
-
-A fact of a game is a decision of its match (`match.py`): `Match.apply` is the only writer of the
-game's state, from live facts and from the journal's alike. PlyRecord, FaultRecord and InfoRecord are facts as
-they stand in the game's record. Facts of the contest itself replace each other: the last one about
-each thing counts.
+"""The journal: facts as entries, the entries that still matter, and what is durable of a contest.
 
     fact                          entry: a plain tuple of numbers, texts and bytes, ready for msgpack
     Offered(("ann", "bob"), 3)    (7, "offer", ("ann", "bob"), 3, (), ())
@@ -18,277 +13,46 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, get_args
+from typing import Any, Final, get_args
 
 from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord
+from arena_server.core.facts import (
+    Annulled,
+    Away,
+    Conduct,
+    ContestFact,
+    Drawn,
+    Ended,
+    Excluded,
+    Extended,
+    FormerKeys,
+    GameFact,
+    Invited,
+    Joined,
+    Leased,
+    Left,
+    Offered,
+    Order,
+    Ready,
+    Redeemed,
+    Repeat,
+    ResumeKeys,
+    RunStateSet,
+    Sent,
+    Separated,
+    Started,
+    TokenSet,
+    TotalSet,
+    TrialSet,
+    Validated,
+    Walkover,
+)
 
 #: A fact with the number of its game in front, as it is stored.
 Entry = tuple[Any, ...]
 
 #: The number under which the contest itself has entries.
 CONTEST: Final = 0
-
-
-class Offered(NamedTuple):
-    """GAME is sent. It annuls all earlier facts of the same game.
-
-    `names` play in the order of the seats, on deal `deal` (1, 2, ...) of those of these players.
-    `slots`: in which slot each seat's bot plays the game; empty: all in slot 1. `agents`: what each
-    bot calls its program; empty: none of them says.
-    """
-
-    names: tuple[str, ...]
-    deal: int
-    slots: tuple[int, ...] = ()
-    agents: tuple[str | None, ...] = ()
-
-
-class Ready(NamedTuple):
-    """The seat has sent READY in time."""
-
-    seat: int
-
-
-class Away(NamedTuple):
-    """The seat lost its connection before START: it has to send READY again."""
-
-    seat: int
-
-
-class Started(NamedTuple):
-    """Every seat is ready or at fault."""
-
-
-class Ended(NamedTuple):
-    """The game is over; `end` is the game's own word, `forfeit` or `void`."""
-
-    totals: tuple[int, ...]
-    end: str
-
-
-class Leased(NamedTuple):
-    """The game is a worker's to play; a result counts with the newest `fence` (1, 2, ...) alone."""
-
-    fence: int
-
-
-class ResumeKeys(NamedTuple):
-    """The SHA-256 digest of the resume key of each slot of a bot; None: the slot has none."""
-
-    name: str
-    digests: tuple[str | None, ...]
-
-
-class FormerKeys(NamedTuple):
-    """The digest of the key with which each slot came back last; None: its newer key has arrived.
-
-    Such a key is valid beside the newer one: a crash may come between the journal and WELCOME.
-    """
-
-    name: str
-    digests: tuple[str | None, ...]
-
-
-class Conduct(NamedTuple):
-    """Faulty games of a bot that do not count any more, and whether the organiser has removed it.
-
-    `faulty_trials`: how many of its validation games in a row had a fault, up to the last.
-    """
-
-    name: str
-    forgiven: int
-    kicked: bool
-    faulty_trials: int = 0
-
-
-class TrialSet(NamedTuple):
-    """Whether a bot has a validation game to play before it is paired."""
-
-    name: str
-    trial: bool
-
-
-class Validated(NamedTuple):
-    """Validation game `number` of a bot is over: this is its record, encoded; its entries are not needed."""
-
-    name: str
-    number: int
-    record: bytes
-
-
-class Repeat(NamedTuple):
-    """Game `number` repeats the void game `void`, on deal `deal` of its players."""
-
-    number: int
-    void: int
-    deal: int
-
-
-class Excluded(NamedTuple):
-    """Nothing of this worker counts: it gets no game any more, and its games are played again."""
-
-    worker: str
-
-
-class Annulled(NamedTuple):
-    """The stored result of game `number`, which `worker` played, does not count: the game is void."""
-
-    number: int
-    worker: str
-
-
-class Drawn(NamedTuple):
-    """A format has drawn, for the `draw`-th time (1, 2, ...): each of `groups` plays `games` games.
-
-    Their numbers begin with `first`. Who is alone in a group has a bye; a place of a bracket that stays
-    empty is an empty group. In a group of more than two every two play as many.
-    """
-
-    draw: int
-    first: int
-    games: int
-    groups: tuple[tuple[str, ...], ...]
-
-    @property
-    def pairs(self) -> tuple[tuple[str, ...], ...]:
-        """The groups that play."""
-        return tuple(group for group in self.groups if len(group) > 1)
-
-    @property
-    def byes(self) -> tuple[str, ...]:
-        """Those who have no opponent."""
-        return tuple(group[0] for group in self.groups if len(group) == 1)
-
-
-class Walkover(NamedTuple):
-    """What those of `absent` had left to play of draw `draw` is lost for them, and not played."""
-
-    draw: int
-    absent: tuple[str, ...]
-
-
-class RunStateSet(NamedTuple):
-    """Whether games may start (`commands.RunState`); `about` is always empty."""
-
-    about: str
-    state: str
-
-
-class Joined(NamedTuple):
-    """A late entrant, whose games have numbers from `first` on; the rest is as in `config.Entrant`."""
-
-    name: str
-    first: int
-    concurrency: int
-    owner: str
-    author: str
-    language: str
-    url: str
-
-
-class Sent(NamedTuple):
-    """Versions of a late entrant are sent by its author, and run by the server.
-
-    `ponders` is as in `config.Entrant`; the next TokenSet is the author's.
-    """
-
-    name: str
-    ponders: bool
-
-
-class Left(NamedTuple):
-    """Whether a bot is withdrawn from the contest."""
-
-    name: str
-    left: bool
-
-
-class Extended(NamedTuple):
-    """The contest is extended for the `number`-th time (1, 2, ...): see `Format.extend`.
-
-    New numbers of games begin with `first`.
-    """
-
-    number: int
-    first: int
-    games: int
-
-
-class TotalSet(NamedTuple):
-    """How many games the contest has from now on (`Format.total`); `about` is always empty."""
-
-    about: str
-    games: int
-
-
-class Separated(NamedTuple):
-    """The contest ends early: after `games` results it is certain that `names` are the first."""
-
-    games: int
-    names: tuple[str, ...]
-
-
-class TokenSet(NamedTuple):
-    """The SHA-256 digest of the token of a bot, which replaces that of the configuration."""
-
-    name: str
-    digest: str
-
-
-class Invited(NamedTuple):
-    """Who has the code of this SHA-256 may register one bot of `owner`, up to `until` (ms since 1970)."""
-
-    number: int
-    owner: str
-    digest: str
-    until: int
-
-
-class Redeemed(NamedTuple):
-    """Bot `name` was registered by invitation `number`."""
-
-    number: int
-    name: str
-
-
-class Order(NamedTuple):
-    """The organiser's order `number` (1, 2, ...) was carried out.
-
-    `who` gave it at `at` (ms since 1970, UTC), and said why in `reason`, which may be empty.
-    """
-
-    number: int
-    verb: str
-    target: str
-    who: str
-    at: int
-    reason: str
-
-
-GameFact = Offered | Leased | Ready | Away | Started | PlyRecord | FaultRecord | InfoRecord | Ended
-ContestFact = (
-    ResumeKeys
-    | FormerKeys
-    | Conduct
-    | TrialSet
-    | Validated
-    | Repeat
-    | Excluded
-    | Annulled
-    | Drawn
-    | Walkover
-    | RunStateSet
-    | Joined
-    | Sent
-    | Left
-    | Extended
-    | TotalSet
-    | Separated
-    | TokenSet
-    | Invited
-    | Redeemed
-    | Order
-)
 
 #: The word of each fact in its entry.
 KIND_OF: Final[dict[type, str]] = {

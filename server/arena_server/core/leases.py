@@ -26,18 +26,9 @@ from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.deal import number_of
 from arena_server.core.effects import Assign, ExcludeWorker, Store, Withdraw
 from arena_server.core.events import Capacity, DrawDone, FromWorkers, NotPlayed, PlayedBy, Renewed, Returned
+from arena_server.core.facts import Ended, Excluded, GameFact, Leased, Offered, Ready, Started
 from arena_server.core.games import GameManager, past_of
-from arena_server.core.journal import (
-    Ended,
-    Excluded,
-    GameFact,
-    JournalError,
-    Leased,
-    Offered,
-    PastGame,
-    Ready,
-    Started,
-)
+from arena_server.core.journal import JournalError, PastGame
 from arena_server.core.log_events import GameStarted, LeaseEnded, ResultRefused, ResultReturned, WorkerVoided
 from arena_server.core.peers import Bot, LiveGame, Outbox
 from arena_server.core.recovery import restore

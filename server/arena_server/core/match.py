@@ -21,7 +21,7 @@ from arena_protocol.record import FORFEIT, VOID, FaultKind, FaultRecord, GameRec
 from arena_server.core.clock import NS_PER_MS, TimeControl, TurnTimer, elapsed_ms
 from arena_server.core.config import LONGEST_MS
 from arena_server.core.deal import Setting, own_move
-from arena_server.core.journal import Away, Ended, GameFact, Offered, Ready, Started
+from arena_server.core.facts import Away, Ended, GameFact, Offered, Ready, Started
 
 
 class Phase(Enum):

@@ -12,7 +12,8 @@ from arena_server.core.clock import LagEstimate
 from arena_server.core.config import NO_TOKEN
 from arena_server.core.deadlines import DeadlineKind
 from arena_server.core.effects import CloseConnection, Effect, Mute, Send, SetFrozen, TurnMark, Unmute
-from arena_server.core.journal import CONTEST, ContestFact, Entry, FormerKeys, ResumeKeys, entry_of
+from arena_server.core.facts import ContestFact, FormerKeys, ResumeKeys
+from arena_server.core.journal import CONTEST, Entry, entry_of
 from arena_server.core.match import Match
 from arena_server.core.probation import Participant
 from arena_server.core.ratelimit import InfoBudget, LeakyBucket

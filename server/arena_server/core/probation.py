@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from arena_server.core.journal import Conduct, TrialSet
+from arena_server.core.facts import Conduct, TrialSet
 
 
 @dataclass(slots=True, eq=False)

@@ -15,11 +15,7 @@ from arena_server.core.clock import TimeControl
 from arena_server.core.commands import Commands, RunState
 from arena_server.core.deal import REFEREE, game_id
 from arena_server.core.entrants import Entrants
-from arena_server.core.fixtures import FixtureFact
-from arena_server.core.formats.base import Pairing
-from arena_server.core.games import GameManager
-from arena_server.core.journal import (
-    CONTEST,
+from arena_server.core.facts import (
     Annulled,
     Away,
     Conduct,
@@ -31,13 +27,10 @@ from arena_server.core.journal import (
     GameFact,
     Invited,
     Joined,
-    JournalError,
     Leased,
     Left,
-    Live,
     Offered,
     Order,
-    Past,
     Ready,
     Redeemed,
     Repeat,
@@ -51,8 +44,11 @@ from arena_server.core.journal import (
     TrialSet,
     Validated,
     Walkover,
-    fact_of,
 )
+from arena_server.core.fixtures import FixtureFact
+from arena_server.core.formats.base import Pairing
+from arena_server.core.games import GameManager
+from arena_server.core.journal import CONTEST, JournalError, Live, Past, fact_of
 from arena_server.core.login import is_digest
 from arena_server.core.match import Match, Phase
 from arena_server.core.peers import Bot, Slot

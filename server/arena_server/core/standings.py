@@ -21,7 +21,8 @@ from typing import Any
 from arena_protocol.record import VOID
 from arena_server.core import tiebreaks
 from arena_server.core.config import ContestConfig
-from arena_server.core.journal import Order, PastGame
+from arena_server.core.facts import Order
+from arena_server.core.journal import PastGame
 from arena_server.core.log_events import BotOnProbation
 from arena_server.core.peers import Bot, Outbox
 from arena_server.core.tiebreaks import Meetings, PlayerSums

@@ -19,7 +19,7 @@ from arena_protocol import messages as wire
 from arena_protocol.messages import encode, printer
 from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord
 from arena_server.core.deal import Setting
-from arena_server.core.journal import GameFact, Started
+from arena_server.core.facts import GameFact, Started
 
 #: The bit of spectators in an audience; seat `s` has bit `1 << s`.
 SPECTATORS: Final = 1

@@ -18,7 +18,8 @@ from arena_server.core.clock import NS_PER_MS
 from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.delivery import CHUNK, ChunkedSender, Spectators
 from arena_server.core.effects import Send, SetFrozen, Store, TurnMark
-from arena_server.core.journal import CONTEST, KIND_OF, Ended, GameFact
+from arena_server.core.facts import Ended, GameFact
+from arena_server.core.journal import CONTEST, KIND_OF
 from arena_server.core.match import Phase, PlayMove
 from arena_server.core.peers import LiveGame, Outbox, Peer, Slot
 

@@ -21,8 +21,8 @@ from arena_server.core.clock import NS_PER_MS
 from arena_server.core.config import ContestConfig
 from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.deal import REFEREE, number_of, own_move
+from arena_server.core.facts import Conduct, TrialSet, Validated
 from arena_server.core.formats.base import Pairing
-from arena_server.core.journal import Conduct, TrialSet, Validated
 from arena_server.core.log_events import BotOnProbation, BotValidated, ProbationOver, ValidationFailed
 from arena_server.core.peers import REFEREE_KEY, Bot, LiveGame, Outbox, Slot
 

@@ -11,7 +11,7 @@ from sqlalchemy import Text, cast, null, select
 from sqlalchemy.orm import Session
 
 from arena_protocol.record import VOID
-from arena_server.core.journal import ContestFact, Joined
+from arena_server.core.facts import ContestFact, Joined
 from arena_server.store.preflight import ADDED
 from arena_server.store.schema import BotRow, ContestRow, GameRow
 

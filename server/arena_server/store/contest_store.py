@@ -24,7 +24,8 @@ from arena_protocol.record import VOID, GameRecord
 from arena_server.core.config import ContestConfig
 from arena_server.core.deal import game_id as id_of
 from arena_server.core.deal import number_of
-from arena_server.core.journal import ANNULLED, JOINED, KEPT, OFFER, TOTAL, Entry, Live, Offered, fact_of
+from arena_server.core.facts import Offered
+from arena_server.core.journal import ANNULLED, JOINED, KEPT, OFFER, TOTAL, Entry, Live, fact_of
 from arena_server.store import schema
 from arena_server.store.chain import GENESIS, extend
 from arena_server.store.checks import entrants, faults_by_game

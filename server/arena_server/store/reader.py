@@ -16,10 +16,11 @@ from sqlalchemy.orm import Session
 
 from arena_protocol.record import VOID, FaultRecord, RecordError
 from arena_server.core.deal import game_id
+from arena_server.core.facts import Annulled, ContestFact, Order, Separated, Validated
 from arena_server.core.formats.base import Pairing
 from arena_server.core.formats.history import History
 from arena_server.core.formats.scheduled import Scheduled
-from arena_server.core.journal import Annulled, ContestFact, Order, PastGame, Separated, Validated, fact_of
+from arena_server.core.journal import PastGame, fact_of
 from arena_server.core.standings import Row, Standings
 from arena_server.errors import StoreError
 from arena_server.rated_games import Games

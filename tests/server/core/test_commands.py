@@ -8,7 +8,8 @@ import pytest
 
 from arena_server.core.commands import VERBS, RunState
 from arena_server.core.deal import deal_seed
-from arena_server.core.journal import JournalError, Order, Past
+from arena_server.core.facts import Order
+from arena_server.core.journal import JournalError, Past
 from arena_server.core.log_events import CommandDone
 
 from .contest_harness import (

@@ -14,20 +14,8 @@ from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord
 from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.events import Stop, Stored, Tick
-from arena_server.core.journal import (
-    Away,
-    Ended,
-    Entry,
-    GameFact,
-    JournalError,
-    Offered,
-    Past,
-    PastGame,
-    Ready,
-    Repeat,
-    Started,
-    entry_of,
-)
+from arena_server.core.facts import Away, Ended, GameFact, Offered, Ready, Repeat, Started
+from arena_server.core.journal import Entry, JournalError, Past, PastGame, entry_of
 from arena_server.core.recovery import restore
 
 from .contest_harness import MS

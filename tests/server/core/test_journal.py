@@ -7,21 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord
-from arena_server.core.journal import (
-    CONTEST,
+from arena_server.core.facts import (
     Away,
     Conduct,
     ContestFact,
     Drawn,
     Ended,
-    Entry,
     Extended,
     GameFact,
     Invited,
     Joined,
-    JournalError,
     Left,
-    Live,
     Offered,
     Order,
     Ready,
@@ -36,9 +32,8 @@ from arena_server.core.journal import (
     TotalSet,
     TrialSet,
     Walkover,
-    entry_of,
-    fact_of,
 )
+from arena_server.core.journal import CONTEST, Entry, JournalError, Live, entry_of, fact_of
 from arena_server.store.journal import pack, unpack
 
 INTEGERS = st.integers(-(2**63), 2**63 - 1)

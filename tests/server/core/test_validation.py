@@ -15,8 +15,9 @@ from arena_protocol.record_codec import decode
 from arena_protocol.verify import verify
 from arena_server.core.config import ContestConfig, ContestConfigError, Entrant
 from arena_server.core.deal import REFEREE, Setting, game_id, number_of, own_move, token_digest
+from arena_server.core.facts import Validated
 from arena_server.core.formats.base import Pairing
-from arena_server.core.journal import JournalError, Past, Validated, fact_of
+from arena_server.core.journal import JournalError, Past, fact_of
 from arena_server.core.log_events import (
     BotAbsent,
     BotOnProbation,

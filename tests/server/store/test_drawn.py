@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from arena_server.core.facts import Drawn, Repeat
 from arena_server.core.formats.base import PairingError
-from arena_server.core.journal import Drawn, Repeat, entry_of
+from arena_server.core.journal import entry_of
 from arena_server.store.reader import Results
 from arena_server.web.archive import Archive, NotFoundError
 

@@ -9,7 +9,8 @@ import pytest
 from sqlalchemy import text
 
 from arena_protocol.record_codec import decode
-from arena_server.core.journal import CONTEST, Annulled, Entry, Order, entry_of
+from arena_server.core.facts import Annulled, Order
+from arena_server.core.journal import CONTEST, Entry, entry_of
 from arena_server.errors import StoreError
 from arena_server.store import stored_sums
 from arena_server.store.database import LAYOUT, Database

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from arena_protocol.record import FaultRecord, PlyRecord
 from arena_protocol.record_codec import encode
-from arena_server.core.journal import Offered, entry_of
+from arena_server.core.facts import Offered
+from arena_server.core.journal import entry_of
 from arena_server.core.standings import GameResult, Row
 from arena_server.errors import StoreError
 from arena_server.rated_games import Observation, RatedGame, observe, version_of

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from arena_protocol.record import FaultRecord, GameRecord, PlyRecord
 from arena_protocol.record_codec import encode
 from arena_server.core.config import ContestConfig
-from arena_server.core.journal import Joined
+from arena_server.core.facts import Joined
 from arena_server.rated_games import RatedGame, version_of
 from arena_server.ratings import fit, fit_counted
 from arena_server.store.bot_games import details

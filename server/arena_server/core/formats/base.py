@@ -28,8 +28,9 @@ from fractions import Fraction
 from hashlib import sha256
 from typing import ClassVar
 
+from arena_server.core.facts import Drawn, Walkover
 from arena_server.core.formats.document import Round
-from arena_server.core.journal import Drawn, PastGame, Walkover
+from arena_server.core.journal import PastGame
 
 
 class FormatError(ValueError):

@@ -15,10 +15,11 @@ from itertools import islice
 from typing import Any
 
 from arena_protocol.record import VOID
+from arena_server.core.facts import ContestFact, Drawn, Extended, Joined, Repeat, Walkover
 from arena_server.core.formats.base import Pairing, PairingError
 from arena_server.core.formats.document import plain_rounds
 from arena_server.core.formats.rounds import Rounds
-from arena_server.core.journal import ContestFact, Drawn, Extended, Joined, PastGame, Repeat, Walkover
+from arena_server.core.journal import PastGame
 
 HistoryFact = Drawn | Joined | Extended | Repeat | Walkover
 

@@ -16,11 +16,11 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar
 
+from arena_server.core.facts import Drawn
 from arena_server.core.formats.base import Draw, Option, WordOption
 from arena_server.core.formats.document import BYE, OPEN, TO_COME, VACANT, DrawnMatch, Round
 from arena_server.core.formats.encounters import Encounter, Entry
 from arena_server.core.formats.rounds import SEEDING, KnownDraw, Rounds
-from arena_server.core.journal import Drawn
 
 
 class Knockout(Rounds):

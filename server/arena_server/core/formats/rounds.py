@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import ClassVar, Final
 
+from arena_server.core.facts import Drawn, Walkover
 from arena_server.core.formats.base import Draw, DrawnFormat, FormatError, Pairing, Terms, WordOption
 from arena_server.core.formats.encounters import Draws, Encounter
-from arena_server.core.journal import Drawn, PastGame, Walkover
+from arena_server.core.journal import PastGame
 
 #: An option of the formats that have seeds: see `Terms.seeds`.
 SEEDING: Final = WordOption(

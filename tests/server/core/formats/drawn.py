@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from random import Random
 
+from arena_server.core.facts import Drawn, Joined, Repeat, Walkover
 from arena_server.core.formats.base import FormatError, Pairing, Terms
 from arena_server.core.formats.rounds import Rounds
-from arena_server.core.journal import Drawn, Joined, PastGame, Repeat, Walkover
+from arena_server.core.journal import PastGame
 
 #: Totals of a game, for its names in the order of the seats.
 Play = Callable[[tuple[str, ...], Random], tuple[int, ...]]

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arena_server.core.facts import Drawn, Walkover
 from arena_server.core.formats.base import FormatError, Pairing, Terms
 from arena_server.core.formats.groupstage import GroupStage, snake
-from arena_server.core.journal import Drawn, PastGame, Walkover
+from arena_server.core.journal import PastGame
 
 from .drawn import Field
 from .test_rounds import bots

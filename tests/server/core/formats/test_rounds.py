@@ -8,11 +8,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from arena_server.core.facts import Drawn, Walkover
 from arena_server.core.formats import FORMATS
 from arena_server.core.formats.base import FormatError, PairingError, Terms, WordOption
 from arena_server.core.formats.roundrobin import RoundRobin
 from arena_server.core.formats.rounds import Rounds
-from arena_server.core.journal import Drawn, PastGame, Walkover
+from arena_server.core.journal import PastGame
 
 from .drawn import Field, disturb
 
