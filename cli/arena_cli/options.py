@@ -42,7 +42,13 @@ Config = Annotated[
     Path, typer.Argument(metavar="CONFIG", help="The contest's TOML file.", show_default=False)
 ]
 Database = Annotated[
-    str, typer.Option(metavar="URL", help="The database of results: sqlite:///FILE or postgresql://...")
+    str,
+    typer.Option(
+        envvar="ARENA_DATABASE",
+        show_envvar=False,
+        metavar="URL",
+        help="The database of results: sqlite:///FILE or postgresql://...; else ARENA_DATABASE.",
+    ),
 ]
 ContestChoice = Annotated[
     str | None,

@@ -194,7 +194,7 @@ def open_ports(
     cipher = _cipher(server)
     sock = bind(options.host or server.host, server.port if options.port is None else options.port)
     try:
-        bound = _bind_web(where, server, options.web)
+        bound = _bind_web(server, options.web)
         ports = replace(bound, persons=persons, casual=_casual(where, server, bound.site))
         if persons and ports.site is None:
             raise ConfigError(f"bot {persons[0].name}: a person plays on the web page; serve it")
@@ -321,15 +321,14 @@ def _cipher(server: ServerTable) -> Callable[[], Cipher | None] | None:
     return tls_ends(server.tls_certificate, server.tls_key)
 
 
-def _bind_web(database: StoreURL, server: ServerTable, options: WebOptions) -> WebPorts:
+def _bind_web(server: ServerTable, options: WebOptions) -> WebPorts:
     """Bind the ports of the site and of the organiser, and choose the token. Raises ArenaError."""
     from arena_server.sockets import bind
-    from arena_server.web.access import TOKEN_VARIABLE, WebPorts, choose_token
+    from arena_server.web.access import WebPorts, choose_token
 
     admin_port = server.admin_port if options.admin_port is None else options.admin_port
-    token = organiser = site = None
-    if admin_port is not None or isinstance(database, Path) or TOKEN_VARIABLE in os.environ:
-        token = choose_token(database, os.environ)
+    token = choose_token(os.environ)
+    organiser = site = None
     if admin_port is not None:
         organiser = bind(options.admin_host or server.admin_host, admin_port, "--admin-port")
     if options.web if options.web is not None else server.web or options.web_port is not None:
@@ -343,7 +342,7 @@ def _bind_web(database: StoreURL, server: ServerTable, options: WebOptions) -> W
                     organiser.close()
                 raise
             site = bind(host, 0, "--web-port")  # the default is taken: any other will do
-    if organiser is None and token is not None and site is not None and not _is_private(site, server):
+    if organiser is None and site is not None and not _is_private(site, server):
         # A public page asks for no token, and orders do not travel over the network in the clear.
         organiser = bind("127.0.0.1", 0)
     return WebPorts(site, organiser, token, tuple(server.web_names), tuple(server.web_embed))
@@ -362,6 +361,7 @@ def _casual(database: StoreURL, server: ServerTable, site: socket.socket | None)
     Without `server.play` they may where only this machine reaches the page.
     """
     from arena_server.sockets import bind
+    from arena_server.store.database import home_of
     from arena_server.web.access import CasualSetup
 
     if site is None:
@@ -371,6 +371,6 @@ def _casual(database: StoreURL, server: ServerTable, site: socket.socket | None)
         limit = CASUAL_GAMES if _is_private(site, server) else 0
     if not limit:
         return None
-    path = database if isinstance(database, Path) else Path("arena.db")
+    path = home_of(database)
     sock = bind("127.0.0.1", 0)
     return CasualSetup(limit, path.with_name(f"{path.stem}-play{path.suffix}"), ARENA, sock)

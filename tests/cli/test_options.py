@@ -11,7 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from arena_cli.options import expanded
+from arena_cli.options import DEFAULT_DATABASE, Database, expanded
 
 CLI = Path(__file__).resolve().parents[2] / "cli" / "arena_cli"
 MOST_LINES = 50
@@ -58,6 +58,23 @@ def test_help_has_the_options_in_their_order() -> None:
     _, output = call("--help")
     places = [output.index(text) for text in ("Do it.", "--needed", "How deep.", "--quick", "--last")]
     assert places == sorted(places)
+
+
+def test_the_database_may_stand_in_the_environment() -> None:
+    def command(database: Database = DEFAULT_DATABASE) -> None:
+        typer.echo(database)
+
+    app = typer.Typer()
+    app.command()(command)
+
+    def printed(*arguments: str, **environment: str) -> str:
+        return CliRunner().invoke(app, arguments, env=environment).output.strip()
+
+    assert printed() == DEFAULT_DATABASE
+    assert printed(ARENA_DATABASE="postgresql://host/name") == "postgresql://host/name"
+    assert (
+        printed("--database", "sqlite:///x.db", ARENA_DATABASE="postgresql://host/name") == "sqlite:///x.db"
+    )
 
 
 @pytest.mark.parametrize("path", sorted(CLI.glob("*.py")), ids=lambda path: path.stem)

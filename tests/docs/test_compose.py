@@ -1,7 +1,7 @@
 """docker-compose.yml plays its contest: as plain processes here, and in containers where there is an engine.
 
 Without containers the commands of the services keep their own hosts; only names of the network
-(`referee`), ports and paths are replaced. The contest has fewer games.
+(`referee`), ports, paths and the URL of the database are replaced. The contest has fewer games.
 """
 
 from __future__ import annotations
@@ -24,11 +24,14 @@ from typing import Any
 import pytest
 import yaml
 from tests.ports import quiet_port
+from tests.server.postgres import cluster
 
 ROOT = Path(__file__).resolve().parents[2]
 ARENA = str(Path(sys.executable).with_name("arena"))
 TOKEN = "a-token-of-the-organiser"
 CONFIG = "/etc/arena/compose.toml"
+#: The services that are no bots.
+OURS = ("database", "referee", "site")
 
 
 def compose() -> dict[str, Any]:
@@ -72,7 +75,7 @@ def status(port: int | str) -> str:
 
 def test_the_services_are_a_referee_and_the_bots_of_its_contest() -> None:
     file = compose()
-    bots = {name: service for name, service in file["services"].items() if name not in ("referee", "site")}
+    bots = {name: service for name, service in file["services"].items() if name not in OURS}
     assert sorted(bots) == sorted(bot["name"] for bot in contest()["bot"])
     assert file["networks"]["contest"]["internal"] is True
     for name, service in bots.items():
@@ -94,11 +97,47 @@ def test_the_published_ports_are_those_of_the_page_and_of_the_organiser() -> Non
 
 def test_every_bot_has_limits_and_every_site_a_port() -> None:
     services = compose()["services"]
-    bots = [each for name, each in services.items() if name not in ("referee", "site")]
+    bots = [each for name, each in services.items() if name not in OURS]
     assert {(each["cpus"], each["mem_limit"], each["pids_limit"]) for each in bots} == {(1, "1g", 128)}
     assert [port.rpartition(":")[::2] for port in services["site"]["ports"]] == [
         ("127.0.0.1:2081-2089", services["site"]["command"][-1])
     ]
+
+
+def test_the_database_is_reached_by_its_socket_from_referee_and_sites_alone() -> None:
+    services = compose()["services"]
+    database, bots = services["database"], [each for name, each in services.items() if name not in OURS]
+    assert (database["network_mode"], database.keys() & {"networks", "ports"}) == ("none", set())
+    with_socket = {name for name, each in services.items() if "socket:/run/arena" in each["volumes"]}
+    assert with_socket == set(OURS)
+    with_data = [name for name, each in services.items() if "database:/data" in each["volumes"]]
+    assert with_data == ["database"]
+    assert all(each["volumes"] == ["compiled:/home/arena/.cache"] for each in bots)
+    urls = {services[name]["environment"]["ARENA_DATABASE"] for name in ("referee", "site")}
+    assert urls == {"postgresql:///arena?host=/run/arena"}
+    script = (ROOT / "deploy" / "database.sh").read_text(encoding="utf-8")
+    assert "-c listen_addresses= -c unix_socket_directories=/run/arena" in script
+    assert "--auth=peer" in script
+
+
+def test_the_database_has_limits_and_is_stopped_by_its_fast_shutdown() -> None:
+    database = compose()["services"]["database"]
+    limits = ("cpus", "mem_limit", "shm_size", "pids_limit", "stop_signal", "stop_grace_period")
+    assert [database[key] for key in limits] == [1, "512m", "128m", 128, "SIGINT", "30s"]
+
+
+def test_the_services_start_by_health_and_again_after_a_crash() -> None:
+    services = compose()["services"]
+    healthy = {"condition": "service_healthy"}
+    assert "depends_on" not in services["database"]
+    assert services["referee"]["depends_on"] == {"database": healthy}
+    assert services["site"]["depends_on"] == {"referee": healthy}
+    assert [name for name, each in services.items() if "healthcheck" in each] == list(OURS)
+    for service in services.values():
+        # A limit would count the restarts of weeks.
+        assert service["restart"] == "on-failure"
+        assert (service["init"], service["read_only"], service["cap_drop"]) == (True, True, ["ALL"])
+        assert service["tmpfs"] == ["/tmp"]
 
 
 @pytest.mark.real
@@ -115,11 +154,14 @@ def test_docker_compose_itself_accepts_the_file() -> None:
 def test_every_service_has_an_image_of_the_dockerfile_that_runs_without_root() -> None:
     text = (ROOT / "Dockerfile").read_text(encoding="utf-8")
     stages = {name: base for base, name in re.findall(r"^FROM (\S+) AS (\S+)$", text, re.M)}
+    users = {
+        stage.split()[2]: re.findall(r"^USER (\S+)$", stage, re.M) for stage in text.split("\nFROM ")[1:]
+    }
     for service in compose()["services"].values():
         target = service["build"]["target"]
         assert service["image"] == f"insertion-arena:{target}"
         assert stages[target] == "base"
-    assert re.findall(r"^USER (\S+)$", text, re.M) == ["arena"]
+        assert (users["base"] + users[target])[-1] == "arena"
 
 
 def swapped(command: Sequence[str], swaps: dict[str, str]) -> list[str]:
@@ -143,10 +185,14 @@ def test_the_commands_of_the_services_with_their_own_hosts_play_the_contest(tmp_
     short = re.sub(r"^rest = .*", 'spectator_delay = "0s"', text, flags=re.M)
     short = re.sub(r"games_per_pair = \d+", "games_per_pair = 2", short)
     (tmp_path / "compose.toml").write_text(short, encoding="utf-8")
-    referee, site = services.pop("referee"), services.pop("site")
+    _, referee, site = (services.pop(name) for name in OURS)
     command = swapped(referee["command"], {CONFIG: str(tmp_path / "compose.toml")})
     ports = ["--port", "0", "--web-port", "0", "--admin-port", "0"]
-    with running([ARENA, *command, *ports], tmp_path, ARENA_ADMIN_TOKEN=TOKEN) as server:
+    with ExitStack() as stack:
+        url = stack.enter_context(cluster()).database().url
+        server = stack.enter_context(
+            running([ARENA, *command, *ports], tmp_path, ARENA_ADMIN_TOKEN=TOKEN, ARENA_DATABASE=url)
+        )
         found = addresses(server)
         # All three are on every address; of a page one is printed that can be clicked.
         hosts = {"listening": "0.0.0.0", "admin": "127.0.0.1", "web": "127.0.0.1"}
@@ -157,21 +203,20 @@ def test_the_commands_of_the_services_with_their_own_hosts_play_the_contest(tmp_
         # As an engine does: a busy machine may not answer within the 3 s of one check.
         while subprocess.run([sys.executable, *check[1:]], stderr=subprocess.DEVNULL, check=False).returncode:
             assert server.poll() is None
-        with ExitStack() as stack:
-            here = {"referee:2006": f"127.0.0.1:{found['listening'][1]}"}
-            bots = [
-                stack.enter_context(running([ARENA, *swapped(service["command"], here)], tmp_path))
-                for service in services.values()
-            ]
-            assert [bot.wait(timeout=120) for bot in bots] == [0] * len(bots)
+        here = {"referee:2006": f"127.0.0.1:{found['listening'][1]}"}
+        bots = [
+            stack.enter_context(running([ARENA, *swapped(service["command"], here)], tmp_path))
+            for service in services.values()
+        ]
+        assert [bot.wait(timeout=120) for bot in bots] == [0] * len(bots)
         assert_played(found["web"][1], found["admin"][1], games=12)
         web = swapped(site["command"], here)
         web[web.index("--port") + 1] = "0"
-        with running([ARENA, *web], tmp_path) as alone:
-            assert alone.stdout is not None
-            address = re.match(r"web on http://127\.0\.0\.1:(\d+)", alone.stdout.readline())
-            assert address is not None
-            assert_played(address[1], found["admin"][1], games=12)
+        alone = stack.enter_context(running([ARENA, *web], tmp_path, ARENA_DATABASE=url))
+        assert alone.stdout is not None
+        address = re.match(r"web on http://127\.0\.0\.1:(\d+)", alone.stdout.readline())
+        assert address is not None
+        assert_played(address[1], found["admin"][1], games=12)
         server.send_signal(signal.SIGTERM)
         assert server.wait(timeout=60) == 0
 

@@ -53,8 +53,8 @@ class Postgres:
     async_journal: bool = False
 
     def __str__(self) -> str:
-        parts = urlsplit(self.url)
-        return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+        place = urlsplit(self.url).netloc  # empty if the query has a socket's folder
+        return self.url.replace(f"://{place}", f"://{place.rpartition('@')[2]}", 1)
 
 
 #: An SQLite file, or a database on a PostgreSQL server.
@@ -79,6 +79,11 @@ def database_of(url: str, *, async_journal: bool = False) -> Database:
             'server.journal_commit: "async" is for PostgreSQL; with an SQLite file no move waits for the disk'
         )
     return Path(path)
+
+
+def home_of(database: Database) -> Path:
+    """The path whose name begins those of a server's other files: of the database, else `arena.db` here."""
+    return database if isinstance(database, Path) else Path("arena.db")
 
 
 def _names_a_database(url: str) -> bool:

@@ -1,7 +1,8 @@
 """The web ports, the organiser's token, and the file by which `arena admin` finds token and address.
 
-The file lies beside the database, `arena.db-CONTEST.admin`, with mode 0600, and is removed when
-the server ends. A server that was killed leaves it behind; the next one replaces it.
+The file lies beside the database, with PostgreSQL in the server's current folder, as
+`arena.db-CONTEST.admin` with mode 0600, and is removed when the server ends. A server that was
+killed leaves it behind; the next one replaces it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Final
 
 from arena_server.errors import ArenaError, ConfigError
 from arena_server.sockets import urls_of
-from arena_server.store.database import Database
+from arena_server.store.database import Database, home_of
 from arena_server.web.identity import NO_IDENTITY, SiteIdentity
 
 #: The environment's token takes precedence over the file's, on both sides.
@@ -106,18 +107,10 @@ class Access:
     token: str
 
 
-def choose_token(database: Database, environment: Mapping[str, str]) -> str:
-    """The environment's token, else a fresh one.
-
-    Raises ConfigError for a token that is too short, and where there is no file for a fresh one.
-    """
+def choose_token(environment: Mapping[str, str]) -> str:
+    """The environment's token, else a fresh one. Raises ConfigError for a token that is too short."""
     given = environment.get(TOKEN_VARIABLE)
     if given is None:
-        if not isinstance(database, Path):
-            raise ConfigError(
-                f"the admin port needs {TOKEN_VARIABLE} in the environment: beside {database} "
-                "there is no place for a file with a token"
-            )
         return secrets.token_hex(TOKEN_BYTES)
     if len(given) < SHORTEST or not (given.isascii() and given.isprintable()) or " " in given:
         raise ConfigError(
@@ -127,9 +120,10 @@ def choose_token(database: Database, environment: Mapping[str, str]) -> str:
     return given
 
 
-def path_of(database: Path, contest: str) -> Path:
+def path_of(database: Database, contest: str) -> Path:
     """The file of the server that plays `contest` into `database`."""
-    return database.with_name(f"{database.name}-{contest}{SUFFIX}")
+    home = home_of(database)
+    return home.with_name(f"{home.name}-{contest}{SUFFIX}")
 
 
 class AccessFile:
@@ -141,22 +135,24 @@ class AccessFile:
     def __init__(
         self, database: Database, contest: str, access: Access, environment: Mapping[str, str]
     ) -> None:
-        self._path = path_of(database, contest) if isinstance(database, Path) else None
+        self._path = path_of(database, contest)
         token = None if TOKEN_VARIABLE in environment else access.token
+        self._needed = token is not None
         self._text = json.dumps({"address": access.address, "token": token}) + "\n"
 
     def __enter__(self) -> AccessFile:
-        if self._path is not None:
-            try:
-                _write(self._path, self._text)
-            except OSError as error:
-                raise ArenaError(f"{self._path}: cannot be written: {error.strerror}") from None
+        try:
+            _write(self._path, self._text)
+        except OSError as error:
+            if not self._needed:  # --connect says where the server is
+                return self
+            raise ArenaError(f"{self._path}: cannot be written: {error.strerror}") from None
         return self
 
     def __exit__(self, *_: object) -> None:
         """Remove the file, unless another server has replaced it."""
         try:
-            if self._path is not None and self._path.read_text(encoding="ascii") == self._text:
+            if self._path.read_text(encoding="ascii") == self._text:
                 self._path.unlink()
         except (OSError, ValueError):
             return  # it is gone or unreadable: it misleads no client
@@ -201,13 +197,12 @@ def find_access(
 
 
 def _find(database: Database, contest: str | None) -> Path | None:
-    if not isinstance(database, Path):
-        return None
     if contest is not None:
         path = path_of(database, contest)
         return path if path.exists() else None
-    beginning = f"{database.name}-"
-    paths = [path for path in sorted(database.parent.glob(f"*{SUFFIX}")) if path.name.startswith(beginning)]
+    home = home_of(database)
+    beginning = f"{home.name}-"
+    paths = [path for path in sorted(home.parent.glob(f"*{SUFFIX}")) if path.name.startswith(beginning)]
     if len(paths) > 1:
         names = ", ".join(path.name.removeprefix(beginning).removesuffix(SUFFIX) for path in paths)
         raise ConfigError(f"{database}: more than one contest is played here; choose by --contest: {names}")

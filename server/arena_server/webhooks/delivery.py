@@ -19,7 +19,7 @@ from arena_server.core.log_events import LogEvent
 from arena_server.errors import ArenaError
 from arena_server.logs import WebhookDelivered, WebhookDropped, WebhookFailed
 from arena_server.spec import Webhook
-from arena_server.store.database import Database
+from arena_server.store.database import Database, home_of
 from arena_server.webhooks.message import Cursor, Message, post, result_of, started_at
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _read_progress(path: Path) -> dict[str, HookProgress]:
 
 def cursors_path(database: Database, contest: str) -> Path:
     """The file of a contest's hooks: beside an SQLite file, else in the current folder."""
-    home = database if isinstance(database, Path) else Path("arena.db")
+    home = home_of(database)
     return home.with_name(f"{home.name}-webhooks-{contest}")
 
 

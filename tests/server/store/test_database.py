@@ -38,4 +38,5 @@ class TestUrls:
 
 def test_a_server_goes_by_its_url_without_the_password() -> None:
     assert str(Postgres("postgresql://me:secret@host:5433/x")) == "postgresql://host:5433/x"
+    assert str(Postgres("postgresql:///x?host=/run/arena")) == "postgresql:///x?host=/run/arena"
     assert "secret" not in repr(Postgres("postgresql://me:secret@host/x"))

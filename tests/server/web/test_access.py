@@ -21,31 +21,21 @@ from arena_server.web.access import (
 
 
 class TestAccess:
-    def test_a_fresh_token_has_128_bits(self, tmp_path: Path) -> None:
-        tokens = {choose_token(tmp_path / "arena.db", {}) for _ in range(20)}
+    def test_a_fresh_token_has_128_bits(self) -> None:
+        tokens = {choose_token({}) for _ in range(20)}
         assert len(tokens) == 20
         assert {len(token) for token in tokens} == {32}
 
-    def test_the_token_of_the_environment_goes_first(self, tmp_path: Path) -> None:
-        given = {TOKEN_VARIABLE: "a-token-long-enough"}
-        assert choose_token(tmp_path / "arena.db", given) == "a-token-long-enough"
-        assert choose_token(Postgres("postgresql://host/name"), given) == "a-token-long-enough"
+    def test_the_token_of_the_environment_goes_first(self) -> None:
+        assert choose_token({TOKEN_VARIABLE: "a-token-long-enough"}) == "a-token-long-enough"
 
     @pytest.mark.parametrize("token", ["", "short", "with a blank in it", "not-quite-ascii-é", "x" * 15])
     def test_a_token_that_can_be_guessed_or_not_be_said(self, token: str) -> None:
         with pytest.raises(ConfigError) as caught:
-            choose_token(Path("arena.db"), {TOKEN_VARIABLE: token})
+            choose_token({TOKEN_VARIABLE: token})
         assert str(caught.value) == (
             f"ARENA_ADMIN_TOKEN: expected at least 16 ASCII characters without a blank, "
             f"got {len(token)} characters"
-        )
-
-    def test_a_database_without_a_folder_needs_the_environment(self) -> None:
-        with pytest.raises(ConfigError) as caught:
-            choose_token(Postgres("postgresql://user:secret@host/name"), {})
-        assert str(caught.value) == (
-            "the admin port needs ARENA_ADMIN_TOKEN in the environment: beside postgresql://host/name "
-            "there is no place for a file with a token"
         )
 
     def test_the_file_is_for_its_owner_only_and_goes_with_the_server(self, tmp_path: Path) -> None:
@@ -88,10 +78,19 @@ class TestAccess:
             ):
                 find_access(database, None, None, {})
 
-    def test_a_server_database_has_no_file(self) -> None:
-        server, given = Postgres("postgresql://host/name"), {TOKEN_VARIABLE: "e" * 16}
-        with AccessFile(server, "trial", Access("127.0.0.1:9", "e" * 16), given):
-            assert find_access(server, None, "127.0.0.1:9", given) == Access("127.0.0.1:9", "e" * 16)
+    def test_the_file_of_a_server_with_postgresql_is_in_the_current_folder(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        database, access = Postgres("postgresql://host/name"), Access("127.0.0.1:9", "t" * 32)
+        with AccessFile(database, "trial", access, {}):
+            assert [path.name for path in tmp_path.iterdir()] == ["arena.db-trial.admin"]
+            assert find_access(database, None, None, {}) == access
+
+    def test_a_file_without_a_token_need_not_be_written(self, tmp_path: Path) -> None:
+        database, given = tmp_path / "nowhere" / "arena.db", {TOKEN_VARIABLE: "e" * 16}
+        with AccessFile(database, "trial", Access("127.0.0.1:9", "e" * 16), given):
+            assert find_access(database, None, "127.0.0.1:9", given) == Access("127.0.0.1:9", "e" * 16)
 
     def test_no_folder_to_write_to(self, tmp_path: Path) -> None:
         database = tmp_path / "nowhere" / "arena.db"
