@@ -1,7 +1,8 @@
 """Games per second of a match played here and by workers, in one run on one machine: a ratio each.
 
     python -m benchmarks.workers [--games 40] [--dask]        programs, each a process
-    python -m benchmarks.workers --memory 100000              what results of workers keep in memory
+    python -m benchmarks.workers --memory 100000              what results of workers keep in memory,
+                                                              beside a list of their records
 
 The programs move at once, so nearly all of a game is overhead: the start of two interpreters,
 log-in, record. A longer game has the same.
@@ -110,6 +111,8 @@ class Instant:
 
     def __init__(self) -> None:
         self._rng = Random(1)
+        #: The bytes of the last record.
+        self.size = 0
 
     async def open(self, events: PoolEvents) -> None:
         self._events = events
@@ -125,7 +128,9 @@ class Instant:
         record = play_in_process(
             setting, [lambda match: self._rng.choice(list(moves(match.position)))] * rules.seats
         )
-        self._events.ended(job, JobOutcome(encode(record)), "instant", "here")
+        data = encode(record)
+        self.size = len(data)
+        self._events.ended(job, JobOutcome(data), "instant", "here")
 
     def withdraw(self, key: str) -> None:
         pass
@@ -145,9 +150,13 @@ class Watch(ProgressListener):
     def result(self, _result: dict[str, object]) -> None:
         self._done += 1
         if self._done % (self._games // 10) == 0:
-            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            peak = _peak_mb()
             speed = self._done / (time.monotonic() - self._began)
             print(f"{self._done:8} results  {peak:6.1f} MB at most  {speed:6.0f} games/s", flush=True)
+
+
+def _peak_mb() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def memory(games: int) -> None:
@@ -155,8 +164,9 @@ def memory(games: int) -> None:
     config = ContestConfig(
         name="memory", seed=1, game="tictactoe", format="matches", games_per_pair=games, spectator_delay_ms=0
     )
+    pool = Instant()
     workers = Workers(
-        pool=Instant(),
+        pool=pool,
         bots={name: LocalBot(name, ("-",), "t") for name in names},
         engines={},
         lease_ms=30_000,
@@ -166,7 +176,12 @@ def memory(games: int) -> None:
     )
     with TemporaryDirectory() as folder:
         run = LocalRun(replace(spec), Path(folder) / "arena.db", [])
+        before = _peak_mb()
         asyncio.run(run_local(run, Watch(games), asyncio.Event()))
+        grown = _peak_mb() - before
+    # A list of the records as they came, the least that keeps them all.
+    listed = games * (sys.getsizeof(bytes(pool.size)) + 8) / 2**20
+    print(f"{grown:.1f} MB, {grown / listed:.2f} of a list of the records ({listed:.1f} MB)")
 
 
 def main() -> None:

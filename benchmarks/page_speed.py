@@ -1,0 +1,195 @@
+"""Measure the pages of a running site in Chromium: first paint, bytes, layout shift, frames a second.
+
+    arena web --database sqlite:///arena.db --port 2080
+    python -m benchmarks.page_speed http://127.0.0.1:2080 [--contest 1] [--game g1] [--slower 4]
+
+The rival in the same run is a page of one sentence from a server of the standard library: it has the same
+browser, machine and load. Each first paint is the median of RUNS loads with an empty cache, after one more
+that warms the server up. Bytes are what goes over the wire, compressed. Frames are those of a replay on the
+profile of a phone (390 x 844, 2 pixels a point) whose processor is `--slower` times as slow; without a
+graphics card Chromium draws them with the processor, too.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
+from statistics import median
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+RUNS = 5
+DESKTOP, PHONE = (1366, 768), (390, 844)
+PLAYED_MS = 10_000
+PLAIN = b"<!doctype html><html lang=en><title>Plain</title><p>A page of one sentence."
+#: Notes layout shifts, and when the first element of each selector of MARKS is there.
+NOTES = """
+window.shift = 0;
+new PerformanceObserver((list) => {
+  for (const each of list.getEntries()) if (!each.hadRecentInput) window.shift += each.value;
+}).observe({ type: "layout-shift", buffered: true });
+window.seen = {};
+new MutationObserver(() => {
+  for (const [name, selector] of Object.entries(MARKS)) {
+    if (!(name in window.seen) && document.querySelector(selector)) window.seen[name] = performance.now();
+  }
+}).observe(document, { childList: true, subtree: true });
+"""
+FIGURES = """() => ({
+  paint: performance.getEntriesByName("first-contentful-paint")[0].startTime,
+  shift: window.shift,
+  seen: window.seen,
+})"""
+FRAMES = """
+window.frames_at = [];
+const count = (at) => { window.frames_at.push(at); requestAnimationFrame(count); };
+requestAnimationFrame(count);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Medians of loads: first paint and `seen` in ms, bytes over the wire, layout shift."""
+
+    paint: float
+    bytes: float
+    shift: float
+    seen: Mapping[str, float]
+
+
+def loaded(
+    browser: Browser, url: str, size: tuple[int, int] = DESKTOP, marks: Mapping[str, str] | None = None
+) -> Loaded:
+    """Load a page with an empty cache; `marks` are selectors of elements that are waited for."""
+    runs = [_load(browser, url, size, marks or {}) for _ in range(RUNS + 1)][1:]
+    return Loaded(
+        median(run.paint for run in runs),
+        median(run.bytes for run in runs),
+        median(run.shift for run in runs),
+        {name: median(run.seen[name] for run in runs) for name in marks or {}},
+    )
+
+
+def _load(browser: Browser, url: str, size: tuple[int, int], marks: Mapping[str, str]) -> Loaded:
+    context = browser.new_context(viewport={"width": size[0], "height": size[1]}, locale="en-US")
+    page = context.new_page()
+    page.add_init_script(f"const MARKS = {dict(marks)!r};{NOTES}")
+    sizes: list[int] = []
+    session = context.new_cdp_session(page)
+    session.send("Network.enable")
+    session.on("Network.loadingFinished", lambda event: sizes.append(int(event["encodedDataLength"])))
+    page.goto(url)
+    for selector in marks.values():
+        page.wait_for_selector(selector)
+    page.wait_for_load_state("networkidle")
+    found: dict[str, Any] = page.evaluate(FIGURES)
+    context.close()
+    return Loaded(found["paint"], sum(sizes), found["shift"], found["seen"])
+
+
+@contextmanager
+def plain_page() -> Iterator[str]:
+    """The address of the rival."""
+
+    class Plain(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Length", str(len(PLAIN)))
+            self.end_headers()
+            self.wfile.write(PLAIN)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Plain) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/"
+        finally:
+            server.shutdown()
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    from playwright.sync_api import sync_playwright
+
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors", flush=True)
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+def frames(browser: Browser, url: str, slower: float, *, replay: bool) -> list[float]:
+    """The times between two frames (ms, ascending) on a slow phone, of a replay or of a page at rest."""
+    context = browser.new_context(
+        viewport={"width": PHONE[0], "height": PHONE[1]},
+        device_scale_factor=2,
+        is_mobile=True,
+        has_touch=True,
+    )
+    page: Page = context.new_page()
+    page.goto(url)
+    if replay:
+        page.wait_for_selector(".badge.true")
+    context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": slower})
+    if replay:
+        page.keyboard.press("Space")
+    page.evaluate(FRAMES)
+    page.wait_for_timeout(PLAYED_MS)
+    at: list[float] = page.evaluate("window.frames_at")
+    context.close()
+    return sorted(after - before for before, after in pairwise(at))
+
+
+def main() -> int:
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("url", help="the address of the site")
+    parser.add_argument("--contest", default="1", help="the number of a contest (default: 1)")
+    parser.add_argument("--game", default="g1", help="a game of it that is over (default: g1)")
+    parser.add_argument("--slower", type=float, default=4, help="of the phone's processor (default: 4)")
+    given = parser.parse_args()
+    game = f"game.html?contest={given.contest}&game={given.game}"
+    pages = {
+        "index": "index.html",
+        "contest": f"contest.html?id={given.contest}",
+        "game": game,
+        "replay": "replay.html",
+    }
+    with chromium() as browser, plain_page() as plain:
+        rival = loaded(browser, plain)
+        print(f"{'page':10} {'first paint':>12} {'of plain':>9} {'bytes':>9} {'layout shift':>13}")
+        for name, url in {
+            "plain": plain,
+            **{name: f"{given.url}/{path}" for name, path in pages.items()},
+        }.items():
+            page = rival if name == "plain" else loaded(browser, url)
+            share = page.paint / rival.paint
+            print(
+                f"{name:10} {page.paint:9.0f} ms {share:9.2f} {page.bytes:9,.0f} {page.shift:13.4f}",
+                flush=True,
+            )
+        at_rest = frames(browser, plain, given.slower, replay=False)
+        gaps = frames(browser, f"{given.url}/{game}#ply=0", given.slower, replay=True)
+    rate, most = 1000 * len(gaps) / sum(gaps), gaps[int(0.95 * len(gaps))]
+    print(
+        f"replay, processor {given.slower:g} times slower: {rate:.1f} frames a second, "
+        f"{rate / (1000 * len(at_rest) / sum(at_rest)):.2f} of those of the plain page at rest; "
+        f"a frame takes {median(gaps):.1f} ms (median), {most:.1f} (95 %), {gaps[-1]:.1f} (worst)"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
