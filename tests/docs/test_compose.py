@@ -245,25 +245,65 @@ def engine() -> None:
 
 @pytest.mark.soak
 @pytest.mark.usefixtures("engine")
-def test_docker_compose_up_plays_the_contest(tmp_path: Path) -> None:
-    for target in ("referee", "engines"):
+def test_docker_compose_up_plays_the_contest_through_crashes(tmp_path: Path) -> None:
+    """Database, referee and one of two sites are killed once; the engine starts them again."""
+    for target in ("database", "referee", "engines"):
         build = ["docker", "build", "--network", "host", "--tag", f"insertion-arena:{target}"]
         subprocess.run([*build, "--target", target, "."], cwd=ROOT, check=True, timeout=900)
     web, admin = str(quiet_port()), str(quiet_port())
     environment = {"ARENA_WEB_PORT": web, "ARENA_ADMIN_PORT": admin, "ARENA_ADMIN_TOKEN": TOKEN}
     project = ["docker-compose", "--project-directory", str(ROOT), "--file", str(ROOT / "docker-compose.yml")]
-    project += ["--project-name", f"arena-test-{os.getpid()}"]
+    project += ["--project-name", f"arena-test-{os.getpid()}", "--profile", "site"]
+
+    def asked(*command: str, check: bool = True) -> str:
+        return subprocess.run(
+            [*project, *command],
+            env={**os.environ, **environment},
+            stdout=subprocess.PIPE,
+            text=True,
+            check=check,
+            timeout=120,
+        ).stdout
+
+    def crash(service: str) -> None:
+        # All processes but the init, which then ends with the status of its child; so does the shell.
+        asked("exec", "-T", service, "sh", "-c", "kill -9 -1", check=False)
+
+    bots = contest()["bot"]
+    games = len(bots) * (len(bots) - 1) // 2 * contest()["contest"]["games_per_pair"]
     try:
-        with running([*project, "up", "--no-build"], tmp_path, **environment) as up:
-            output = seen(up, "leaves: finished", len(contest()["bot"]))
-            assert output.index("listening on 0.0.0.0:2006") < output.index(" login "), output
-            pairs = len(contest()["bot"]) * (len(contest()["bot"]) - 1) // 2
-            assert_played(web, admin, games=pairs * contest()["contest"]["games_per_pair"])
+        with running([*project, "up", "--no-build", "--scale", "site=2"], tmp_path, **environment) as up:
+            output = seen(up, " over ", 5)
+            assert "arena: " not in output, "the referee began before its database"
+            assert output.index("listening on 0.0.0.0:2006") < output.index(" login ")
+            crash("database")
+            output += seen(up, "info taking-up contest=1", 1) + seen(up, " over ", 5)
+            assert "arena: postgresql:///arena?host=/run/arena: the database does not answer" in output
+            crash("referee")
+            output += seen(up, "info taking-up contest=1", 1) + seen(up, " over ", 5)
+            crash("site")
+            output += seen(up, " web on ", 1)
+            output += seen(up, "leaves: finished", len(bots))
+            sites = [asked("port", "--index", index, "site", "2080").rpartition(":")[2] for index in "12"]
+            for port in (web, *(port.strip() for port in sites)):
+                assert_played(port, admin, games)
+                rows = read(f"http://127.0.0.1:{port}/api/v1/contests/1/games-0.json")
+                shown = {game: totals for game, _, totals, *_ in rows}
+                assert shown | announced(output) == shown
+            assert asked("exec", "-T", "referee", "arena", "verify") == f"verified: {games} games\n"
             up.send_signal(signal.SIGINT)
             up.communicate(timeout=120)
+            assert "database system is shut down" in asked("logs", "--tail", "1", "database")
     finally:
-        down = [*project, "down", "--volumes"]
-        subprocess.run(down, env={**os.environ, **environment}, check=True, timeout=120)
+        asked("down", "--volumes")
+
+
+def announced(output: str) -> dict[str, list[int]]:
+    """The totals of the games that the referee's log calls over."""
+    return {
+        game: [int(total) for total in totals.split(",")]
+        for game, totals in re.findall(r" over game=(g\d+) end=complete totals=([\d,]+)", output)
+    }
 
 
 def seen(process: subprocess.Popen[str], text: str, times: int) -> str:
