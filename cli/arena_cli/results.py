@@ -178,7 +178,7 @@ def _print_rounds(results: Results, contest: ContestRow, form: OutputFormat) -> 
     from arena_server.errors import ConfigError
 
     if (history := results.history(contest)) is None:
-        raise ConfigError(f"--rounds: {contest.name} is a {contest.format}, which draws no rounds")
+        raise ConfigError(f"--rounds: the format of {contest.name}, {contest.format}, draws no rounds")
     document = history.document()
     if form is OutputFormat.JSON:
         print_json({"contest": contest.name} | document)

@@ -152,7 +152,7 @@ def test_a_contest_without_rounds(here: Path, shell: Shell) -> None:
     outcome = shell("standings", "--rounds")
     assert (outcome.code, outcome.line) == (
         2,
-        "arena: --rounds: trial is a round-robin, which draws no rounds",
+        "arena: --rounds: the format of trial, round-robin, draws no rounds",
     )
 
 
