@@ -255,7 +255,7 @@ def _show(status: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         print_json(status)
         return
-    from arena_cli.results import games_so_far
+    from arena_cli.results import games_text
     from arena_server.logs import slow_line, stands_out_line
     from arena_server.pace import pace_text
     from arena_server.waiting import waiting_line
@@ -264,7 +264,7 @@ def _show(status: dict[str, Any], *, as_json: bool) -> None:
     games = status["games"]
     console.print(
         f"{status['contest']}: {status['state']}{_hours(status)}, "
-        f"{games_so_far(games['done'], games['total'])}, "
+        f"{games_text(games['done'], games['total'])}, "
         f"{games['running']} running, {games['void']} void, {status['plies']:,} plies, "
         f"{status['connections']} connections",
         markup=False,

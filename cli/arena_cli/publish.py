@@ -96,9 +96,9 @@ def _head(results: Results, contest: ContestRow, document: dict[str, Any]) -> Pu
 
 
 def _games(document: dict[str, Any]) -> str:
-    from arena_cli.results import games_so_far
+    from arena_cli.results import games_text
 
-    return games_so_far(document["games_played"], document["games"])
+    return games_text(document["games_played"], document["games"])
 
 
 def _files(document: dict[str, Any], head: PublishedHead) -> dict[str, str]:

@@ -271,7 +271,7 @@ def _plain_fault(contest: ContestRow, bot: str, game: str, fault: FaultRecord) -
 
 
 def _title(contest: ContestRow, played: int, total: int | None, scoring: str | None) -> str:
-    games = games_so_far(played, total)
+    games = games_text(played, total)
     scored = f"scored by {scoring or contest.scoring}"
     return f"{contest.name}: {contest.game}, {games}, {scored}, {contest.status}"
 
@@ -326,9 +326,11 @@ def withheld_text(games: Sequence[str]) -> str:
     return f"; {are} withheld until all games on the same deals have a result"
 
 
-def games_so_far(done: int, total: int | None) -> str:
+def games_text(done: int, total: int | None) -> str:
     """Return how many games have a result; of an open contest there is no number of all."""
-    return f"{done} games so far" if total is None else f"{done} of {total} games"
+    if total is not None:
+        return f"{done} of {total} games"
+    return "1 game" if done == 1 else f"{done} games"
 
 
 def unplayed_message(progress: dict[str, Any]) -> str:

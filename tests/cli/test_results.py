@@ -10,9 +10,16 @@ import pytest
 from tests.server.programs import Shell
 from tests.server.records import keep_early_end
 
-from arena_cli.results import separated_text, unplayed_message
+from arena_cli.results import games_text, separated_text, unplayed_message
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize(
+    ("done", "total", "text"), [(2, 6, "2 of 6 games"), (1, None, "1 game"), (718, None, "718 games")]
+)
+def test_an_open_contest_has_no_number_of_all_games(done: int, total: int | None, text: str) -> None:
+    assert games_text(done, total) == text
 
 
 class TestStandings:
