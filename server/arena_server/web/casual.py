@@ -299,6 +299,7 @@ class CasualGame:
             contest=self.contest,
             place=place,
             hints=self.wish.hints,
+            alone=self.wish.opponent != PERSON,
             replay=self._play_again if self.wish.takes_back else None,
             named=partial(self._name, place) if place != self.wish.seat and not player.name else None,
             finished=self._left,

@@ -59,16 +59,17 @@ class PersonSeat:
         contest: str | None = None,
         place: int = 0,
         hints: bool = True,
+        alone: bool = False,
         replay: Callable[[str, str, str], None] | None = None,
         named: Callable[[str], None] | None = None,
         finished: Callable[[], None] = lambda: None,
     ) -> None:
         """`contest` names that of a casual game; it is given up ABANDONED_S after the last viewer left.
 
-        In it the person has the seat `place`, and may take moves back with `replay`, which has a game played
-        again: its id, who wants that, and why. With `named` the person chooses a name with the link: it is
-        called with that, or with none, and raises SeatError for a name that cannot be. `finished` is called
-        when the seat gets no further game.
+        In it the person has the seat `place`, and is `alone` if all others are engines. The person may take
+        moves back with `replay`, which has a game played again: its id, who wants that, and why. With
+        `named` the person chooses a name with the link: it is called with that, or with none, and raises
+        SeatError for a name that cannot be. `finished` is called when the seat gets no further game.
         """
         self.place = place
         #: The key of a link to the next game of the same players, once one of them wants it.
@@ -83,6 +84,7 @@ class PersonSeat:
         self._named = named
         self._finished = finished
         self._hints = hints
+        self._alone = alone
         self._replay = replay
         self._taken_back = 0
         #: While a game is played again: the moves that stand, the game of them, and the ply taken back.
@@ -345,6 +347,7 @@ class PersonSeat:
         if self._game is not None and self._turn is not None:
             document["legal"] = self._game.legal_moves()
         more = {"problem": self._problem, "contest": self._contest, "hints": self._hints}
+        more["alone"] = self._alone
         back = self._replay is not None and self._turn is not None and self._has_moved()
         return encode_event("seat", document | more | {"undo": back, "rematch": self.rematch})
 

@@ -117,7 +117,6 @@ def test_a_visitor_plays_it_against_its_engine(pages: Watched, tmp_path: Path) -
         page.get_by_label("Another engine").check()
         page.get_by_label("Engine, from weak to strong").select_option("nosy")
         page.get_by_role("button", name="Start the game").click()
-        page.get_by_role("button", name="Ready").click()
         turn, over = (
             page.get_by_text("It is your turn."),
             page.get_by_text("The game is over", exact=False).first,

@@ -93,8 +93,7 @@ def test_a_game_against_an_engine_from_the_form_to_the_record(pages: Watched, tm
         assert page.get_by_label("Moves may be taken back").is_checked()
         page.get_by_role("button", name="Start the game").click()
         page.get_by_role("heading", name="You play as maria").wait_for()
-        page.get_by_role("button", name="Ready").click()
-        wait_for_turn(page, 2)
+        wait_for_turn(page, 2)  # against an engine the start is all that a person has to press
         assert page.get_by_role("button", name="Hint").is_hidden()
         pages.shoot(page, "casual-game")
         assert page.get_by_role("button", name="Take back").is_hidden()
@@ -108,7 +107,8 @@ def test_a_game_against_an_engine_from_the_form_to_the_record(pages: Watched, tm
         pages.check_access(page)
         pages.shoot(page, "casual-over")
         page.get_by_role("button", name="Rematch").click()
-        page.get_by_role("button", name="Ready").wait_for()
+        wait_for_turn(page, 1)
+        assert page.get_by_role("button", name="Ready").is_hidden()
         assert page.locator(".seat h2").all_inner_texts() == ["maria", "perfect-2"]
         page.go_back()
         page.get_by_role("link", name="The record of game g2").click()

@@ -192,13 +192,13 @@ class TestCasual:
         self, referee: Referee, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(module, "ABANDONED_S", 0.0)
-        seat = Seat(referee, contest="play-1", hints=False)
+        seat = Seat(referee, contest="play-1", hints=False, alone=True)
         reader, writer = await referee.next()
         await reader.readline()
         send(writer, welcome("r1"), b"PING t")
         assert await reader.readline() == b"PONG t\n", "a page shows it: no QUIT before"
         shown = await seat.until(lambda shown: shown["state"] == "waiting")
-        assert (shown["contest"], shown["hints"]) == ("play-1", False)
+        assert (shown["contest"], shown["hints"], shown["alone"]) == ("play-1", False, True)
         seat.seat.leave(seat.viewer)  # type: ignore[arg-type]
         assert await reader.readline() == b"QUIT\n"
         await seat.close()

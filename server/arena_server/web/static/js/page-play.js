@@ -17,7 +17,7 @@ const key = location.hash.slice(1);
 const stored = `arena-seat-${key}`;
 const message = el("p", { class: "error-line", role: "alert" });
 const text = el("p", { class: "turn", role: "status" });
-const seat = { session: null, name: "", state: "connecting", turn: null, legal: [], contest: null, hints: true, undo: false, rematch: null, view: null, live: null, next: null };
+const seat = { session: null, name: "", state: "connecting", turn: null, legal: [], contest: null, hints: true, alone: false, asked: null, refused: false, undo: false, rematch: null, view: null, live: null, next: null };
 
 async function post(verb, body) {
   let response;
@@ -147,7 +147,12 @@ function sit(session) {
   goOn.onclick = () => { begin(seat.next); show(); };
   seat.live = new LiveGame(`play/events?session=${encodeURIComponent(session)}`, {
     keep: true,
-    handlers: { seat: (document) => { Object.assign(seat, document); title.textContent = t`You play as ${seat.name}`; show(); } },
+    handlers: { seat: (document) => {
+      Object.assign(seat, document);
+      title.textContent = t`You play as ${seat.name}`;
+      show();
+      readyAtOnce();
+    } },
     onbegin: (timeline) => {
       const shown = seat.view?.timeline;
       // The end of a game stays on the page until the person goes on.
@@ -174,6 +179,14 @@ function sit(session) {
   show();
 }
 
+/** Who has started a game against engines is ready: no other person can be late. If this fails there is the button. */
+async function readyAtOnce() {
+  if (seat.state !== "invited" || !seat.alone || seat.asked === seat.game) return;
+  seat.asked = seat.game;
+  seat.refused = !await order("ready");
+  show();
+}
+
 /** A server that has started again knows no session of before: its links are new. */
 async function checkSession() {
   try {
@@ -192,12 +205,12 @@ function show() {
   const ended = seat.next !== null;
   const shown = seat.view?.timeline;
   const outcome = shown && shown.end !== null ? `: ${outcomeText(shown)}` : "";
-  const words = ended ? t`The game is over, and another one waits for you.` : mine ? t`It is your turn.` : seat.state === "playing" ? t`The others move.` : (seat.contest ? CASUAL_TEXTS[seat.state] : null) ?? TEXTS[seat.state] ?? "";
+  const words = ended ? t`The game is over, and another one waits for you.` : mine ? t`It is your turn.` : seat.state === "playing" ? t`The others move.` : (seat.contest ? CASUAL_TEXTS[seat.alone && !seat.refused && ["invited", "ready"].includes(seat.state) ? "connecting" : seat.state] : null) ?? TEXTS[seat.state] ?? "";
   const sentence = words.replace(t`The game is over`, t`The game is over${outcome}`);
   text.classList.toggle("won", shown !== undefined && shown.end !== null && shown.winner(shown.length) === place(shown));
   text.textContent = seat.problem ? `${sentence} (${said(seat.problem)})` : sentence;
   goOn.hidden = !ended;
-  start.hidden = ended || seat.state !== "invited";
+  start.hidden = ended || seat.state !== "invited" || (seat.alone && !seat.refused);
   form.hidden = ended || !["playing", "ready"].includes(seat.state);
   advise.hidden = !seat.hints || shown === undefined || shown.rules === null;
   back.hidden = !seat.undo || !mine;
