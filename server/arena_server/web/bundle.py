@@ -47,7 +47,7 @@ _NO_SCRIPT: Final = (
 
 #: Comments on lines of their own: a fifth of what a browser would load.
 _COMMENT: Final = re.compile(r"^[ \t]*(?://[^\n]*|/\*.*?\*/[ \t]*)\n", re.MULTILINE | re.DOTALL)
-_IMPORT: Final = re.compile(r'^import \{ ([^}]+) \} from "(\.[^"]+)";$', re.MULTILINE)
+_IMPORT: Final = re.compile(r'^import \{\s([^}]+?),?\s\} from "(\.[^"]+)";$', re.MULTILINE)
 _EXPORT: Final = re.compile(r"^export ((?:async )?function\*?|class|const) ([A-Za-z_$][\w$]*)", re.MULTILINE)
 
 

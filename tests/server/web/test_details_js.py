@@ -64,3 +64,22 @@ def test_a_game_that_is_only_won_or_lost_gives_no_points(
 )
 def test_the_pace_in_words(node: Node, pace: object, text: str) -> None:
     assert node("pace", pace=pace) == text
+
+
+@pytest.mark.parametrize(
+    ("scoring", "games", "numbers"),
+    [
+        ("points", [2, 2, 0], ["620.0", "255.5", "0.0"]),
+        ("points", [2, 2, 2], ["1,240", "511", "0"]),
+        ("wins", [4, 2, 2], ["0.5", "0.5", "0.0"]),
+    ],
+)
+def test_a_list_has_the_number_by_which_it_is_ranked(
+    node: Node, scoring: str, games: list[int], numbers: list[str]
+) -> None:
+    rows = [
+        {"games": count, "points": points, "wins": wins}
+        for count, points, wins in zip(games, (1240, 511, 0), (2, 1, 0), strict=True)
+    ]
+    assert node("ranking", scoring=scoring, rows=rows) == numbers
+    assert node("ranking", scoring=scoring, rows=[row | {"score": 7} for row in rows]) == ["7"] * 3

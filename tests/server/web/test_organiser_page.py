@@ -90,6 +90,25 @@ def test_the_organiser_gives_orders_on_the_page(pages: Watched, tmp_path: Path) 
         page.get_by_role("row").filter(has_text="Dora D. (C++)").wait_for()
         pages.check_access(page)
         pages.shoot(page, "organiser-added")
+        page.get_by_label("Or a link for an author").fill("zoe")
+        page.get_by_role("button", name="Invite").click()
+        page.get_by_text("The link for zoe, good once").wait_for()
+        author = pages.open(page.locator("output code").inner_text(), locale="bg-BG")
+        author.get_by_label("Име на бота").fill("-zoe")
+        author.keyboard.press("Enter")  # refused by the form: it asks for a name
+        assert author.locator("#name:invalid").count() == 1
+        author.get_by_label("Име на бота").fill("zoe")
+        pages.check_language(author, "trial")
+        pages.check_schemes(author, "register")
+        author.keyboard.press("Enter")
+        author.get_by_role("heading", name="zoe е регистриран").wait_for()
+        author.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        author.get_by_role("button", name="Копирай").first.click()
+        author.get_by_text("Копирано").wait_for()
+        assert author.evaluate("navigator.clipboard.readText()") == author.locator("code").first.inner_text()
+        pages.check_access(author)
+        pages.shoot(author, "registered")
+        author.context.close()
         page.get_by_role("button", name="Token dora").click()
         page.get_by_text("Done: token dora").wait_for()
         page.get_by_role("button", name="Withdraw dora").click()
@@ -97,7 +116,18 @@ def test_the_organiser_gives_orders_on_the_page(pages: Watched, tmp_path: Path) 
         page.evaluate("localStorage.setItem('language', 'bg')")
         page.reload()  # the token is kept for the tab
         page.get_by_role("row").filter(has_text="оттеглен").wait_for()
-        names = ("trial", "ann", "bob", "carl", "dora", "jan", "Dora D. (C++)", "<b>floods</b>", "web/1")
+        names = (
+            "trial",
+            "ann",
+            "bob",
+            "carl",
+            "dora",
+            "zoe",
+            "jan",
+            "Dora D. (C++)",
+            "<b>floods</b>",
+            "web/1",
+        )
         pages.check_language(page, *names)
         page.evaluate("localStorage.setItem('language', 'en')")
         page.reload()
@@ -119,12 +149,19 @@ def test_the_organiser_gives_orders_on_the_page(pages: Watched, tmp_path: Path) 
         # A contest that is over takes no orders.
         for gone in ("Extend", "Abort", "Add", "Kick ann"):
             page.get_by_role("button", name=gone, exact=True).wait_for(state="hidden")
+        assert page.get_by_label("Reason of the next order").is_hidden()
         page.route("**/status", with_workers)
         page.get_by_role("row").filter(has_text="w1").filter(has_text="30,000").wait_for()
         page.get_by_text("it is slow: the others make 100,000").wait_for()
         page.get_by_text(
             "its games take longer (of equal workers a chance of at most 1.0e-5 in 200 games)"
         ).wait_for()
+        # On a phone what is empty has no label.
+        page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+        rows = page.locator("section", has_text="Workers").locator("tbody tr")
+        assert rows.first.locator("[data-label='Stands out']").is_hidden()
+        assert rows.last.locator("[data-label='Stands out']").is_visible()
+        page.set_viewport_size({"width": DESKTOP[0], "height": DESKTOP[1]})
         pages.shoot(page, "organiser-workers")
         page.evaluate("localStorage.setItem('language', 'bg')")
         page.reload()

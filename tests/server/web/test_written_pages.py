@@ -28,7 +28,8 @@ pytestmark = pytest.mark.real
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the results of three bots, one of which sends illegal moves."""
     folder = tmp_path_factory.mktemp("written")
-    text = contest("first", "six", "zero", contest="probation = 0", game='plies = 8\nclock = "10m"')
+    more = "probation = 0\ngames_per_pair = 6"
+    text = contest("first", "six", "zero", contest=more, game='plies = 8\nclock = "10m"')
     plans = [("first", "first-legal"), ("six", "fixed:move=6"), ("zero", "zero-based")]
     with Server(text, folder, "--until-finished") as server:
         Players(server.port, plans).join()
@@ -66,6 +67,27 @@ def test_from_the_standings_to_a_verified_game(played: Path, pages: Watched, tmp
     page.get_by_role("link", name="← The contest").click()
     page.get_by_role("heading", name="Faults").wait_for()
     assert all(each.startswith((address, "blob:", "data:")) for each in requests), requests
+
+
+def test_on_a_phone_the_games_of_a_bot_are_pages_of_a_few_cards(
+    played: Path, pages: Watched, tmp_path: Path
+) -> None:
+    address = report(played, tmp_path / "trial.html").as_uri()
+    page = pages.open(f"{address}?page=bot&contest=1&bot=zero", PHONE)
+    games = page.locator(".games tbody tr")
+    page.get_by_text("12 games, page 1 of 2").wait_for()
+    assert games.count() == 10
+    first = games.first.inner_text()
+    page.get_by_role("button", name="Next").click()
+    page.get_by_text("12 games, page 2 of 2").wait_for()
+    assert games.count() == 2
+    # The next ones are read from the first on.
+    assert page.locator(".games").bounding_box()["y"] >= 0  # type: ignore[index]
+    page.get_by_role("button", name="Previous").click()
+    assert games.first.inner_text() == first
+    page.set_viewport_size({"width": DESKTOP[0], "height": DESKTOP[1]})
+    page.get_by_text(re.compile("^12 games$")).wait_for()
+    assert games.count() == 12
 
 
 def test_a_game_that_was_left_out(played: Path, pages: Watched, tmp_path: Path) -> None:
@@ -183,9 +205,10 @@ def test_the_records_of_a_folder_on_a_plain_file_server(played: Path, pages: Wat
     with served(tmp_path / "public") as url:
         page = pages.open(url)
         page.get_by_role("link", name="trial").click()
+        page.locator(".cross summary").first.click()
         page.locator(".cross td a").first.wait_for()
         assert page.locator(".site nav a").all_inner_texts() == ["Contests", "Replay a file"]
-        page.locator("#games tbody tr", has_text="g1").locator("td.num a").click()
+        page.locator("#games td.num a[href$='game=g1#ply=8']").click()
         page.get_by_text("✓ Verified here").wait_for()
         assert page.url.endswith("game.html?contest=1&game=g1#ply=8")
         assert page.locator(".site nav a").all_inner_texts() == ["Contests", "Replay a file"]

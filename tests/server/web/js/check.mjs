@@ -11,7 +11,7 @@ const { parseRecord, readRecord, RecordError } = await load("record.js");
 const { verify, verifyChain, verifyListed } = await load("verify.js");
 const { hint } = await load("hint.js");
 const { choose, interest } = await load("interest.js");
-const { paceText, resultText } = await load("dom.js");
+const { paceText, rankingText, resultText } = await load("dom.js");
 const { changed, cut, encodeGif, reduceColours } = await load("gif.js");
 const bulgarian = await load("bulgarian.js");
 const { inBulgarian } = await load("said.js");
@@ -54,6 +54,7 @@ const commands = {
     const rules = makeGame(game, options, seats);
     return hint(rules, moves.reduce((position, move) => rules.play(position, move).position, rules.start(deal)), limit);
   },
+  ranking: ({ scoring, rows }) => rows.map((row) => rankingText({ scoring }, rows, row)),
   result: ({ names, totals, end }) => resultText(names, totals, end),
   interest: ({ game, gains, now, plies }) => interest(game, gains, now, plies),
   quantiles: ({ values, shares }) => shares.map((share) => quantile(values, share)),

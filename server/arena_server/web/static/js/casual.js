@@ -2,7 +2,8 @@
 
 import { get } from "./api.js";
 import { makeBoard } from "./boards.js";
-import { clockText, dateText, el, labelled, link, resultText } from "./dom.js";
+import { copyButton } from "./copy.js";
+import { clockText, dateText, el, labelled, link, NAME_PATTERN, resultText } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { makeGame, RULES } from "./rules.js";
 import { named, t } from "./texts.js";
@@ -35,7 +36,7 @@ function previewBoard({ preview, seats }) {
 
 /** A field for the name of a person, with the one that was kept. */
 export function nameField() {
-  const field = el("input", { type: "text", maxlength: 32, size: 14, pattern: "[A-Za-z0-9][A-Za-z0-9_.\\-]*", autocomplete: "nickname", title: t`Letters and digits of English, and . _ -` });
+  const field = el("input", { type: "text", maxlength: 32, size: 14, pattern: NAME_PATTERN, autocomplete: "nickname", title: t`Letters and digits of English, and . _ -` });
   try { field.value = localStorage.getItem(NAME) ?? ""; } catch { /* storage may be forbidden */ }
   return field;
 }
@@ -123,12 +124,7 @@ function linksPanel(own, others, take) {
   const row = ({ name, key }) => {
     const url = new URL(seatLink(key), location.href).href;
     const field = el("input", { type: "text", readonly: true, value: url, "aria-label": t`Link of ${name}`, onfocus: () => field.select() });
-    const copy = el("button", { type: "button", onclick: async () => {
-      field.focus();
-      try { await navigator.clipboard.writeText(url); } catch { return; } // without permission it is selected
-      copy.textContent = t`Copied`;
-    } }, t`Copy`);
-    return el("p", { class: "link-row" }, el("b", {}, name), field, copy);
+    return el("p", { class: "link-row" }, el("b", {}, name), field, copyButton(url));
   };
   return el("div", { class: "panel" }, el("h2", {}, t`The game waits for its players`),
     el("p", {}, others.length > 1 ? t`Send each of these links to one other person; a link works once.` : t`Send this link to the other person; it works once.`), ...others.map(row),

@@ -52,6 +52,20 @@ export function gamesText(done, total) {
   return total === null ? plural(done, "game") : t`${numberText(done)} of ${plural(total, "game")}`;
 }
 
+/** A mean with as many decimals everywhere. */
+export const meanText = (value, digits = 1) =>
+  value.toLocaleString(language, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+
+/** Whether bots of a table have different numbers of games: then it ranks by the mean. */
+export const unequal = (standings) => new Set(standings.map((row) => row.games)).size > 1;
+
+/** The number that a row of `standings` is ranked by: the score of its format, the mean, or the sum. */
+export function rankingText({ scoring }, standings, row) {
+  if ("score" in row) return numberText(row.score);
+  const sum = scoring === "wins" ? row.wins : row.points;
+  return unequal(standings) ? meanText(row.games ? sum / row.games : 0) : numberText(sum);
+}
+
 export function pliesText(count) {
   return plural(count, "ply");
 }
@@ -118,6 +132,9 @@ export function link(page, parameters = {}, hash = "") {
 export function inTime(work) {
   return Promise.race([work, new Promise((done) => { setTimeout(done, MOMENT_MS); })]);
 }
+
+/** The names of bots, as the attribute `pattern` has it. */
+export const NAME_PATTERN = "[A-Za-z0-9][A-Za-z0-9_.\\-]*";
 
 export const stillMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 

@@ -5,7 +5,9 @@ import { clockText, dateText, el, labelled, link, numberText, parameter, plural 
 import { gameLink } from "./gameview.js";
 import { named, t } from "./texts.js";
 
-const PAGE = 50;
+/** The rows of a page; fewer where each row is a card, as in `site.css`. */
+const PAGE = { rows: 50, cards: 10 };
+const CARDS = "(max-width: 600px)";
 /** Planned games beyond this number are counted and not listed; SCHEDULE_CHUNKS of `arena site` goes with it. */
 const MOST_PLANNED = 100_000;
 export const OVER = "over";
@@ -161,8 +163,10 @@ export class GameList {
     Object.assign(this, { stateSelect, botSelect, otherSelect, resultSelect, faultSelect });
     this.body = el("tbody");
     this.count = el("span", { role: "status" });
-    this.next = el("button", { type: "button", onclick: () => { this.page++; this.show(); } }, t`Next`);
-    this.previous = el("button", { type: "button", onclick: () => { this.page--; this.show(); } }, t`Previous`);
+    this.next = el("button", { type: "button", onclick: () => this.#turn(1) }, t`Next`);
+    this.previous = el("button", { type: "button", onclick: () => this.#turn(-1) }, t`Previous`);
+    this.cards = matchMedia(CARDS);
+    this.cards.addEventListener("change", () => this.show());
     /** Planned games are counted until they are asked for. */
     this.folded = true;
     this.fold = el("button", { type: "button", class: "fold", onclick: () => { this.folded = !this.folded; this.show(); } });
@@ -171,6 +175,13 @@ export class GameList {
       el("div", { class: "scroll" }, el("table", { class: "cards games" }, el("thead", {}, el("tr", {}, ...this.heads.map((text, i) => el("th", { scope: "col", class: i === 4 || i === 5 ? "num" : null }, text)))), this.body)),
       this.fold,
       el("p", { class: "pager" }, this.previous, this.next, this.count));
+  }
+
+  /** Go to another page of rows, and to its first one. */
+  #turn(step) {
+    this.page += step;
+    this.show();
+    if (this.element.getBoundingClientRect().top < 0) this.element.scrollIntoView();
   }
 
   setRows(rows) {
@@ -206,9 +217,10 @@ export class GameList {
     this.fold.hidden = !planned.length || filters.state !== null;
     this.fold.textContent = folded ? t`Show ${numberText(planned.length)} planned` : t`Hide ${numberText(planned.length)} planned`;
     this.fold.setAttribute("aria-expanded", String(!folded));
-    const pages = Math.max(1, Math.ceil(found.length / PAGE));
+    const size = this.cards.matches ? PAGE.cards : PAGE.rows;
+    const pages = Math.max(1, Math.ceil(found.length / size));
     this.page = Math.max(0, Math.min(this.page, pages - 1));
-    const shown = found.slice(PAGE * this.page, PAGE * (this.page + 1));
+    const shown = found.slice(size * this.page, size * (this.page + 1));
     this.live.clear();
     this.body.replaceChildren(...shown.map((row) => this.#row(row)));
     if (!shown.length) this.body.append(el("tr", {}, el("td", { colspan: this.heads.length, class: "none" }, this.rows.length || !folded && this.open.length ? t`No game matches.` : t`No game has ended yet.`)));
@@ -224,7 +236,8 @@ export class GameList {
     const name = (seat) => contest.bots[row.seats[seat]];
     const bots = el("td", { class: "name-cell" }, row.seats.flatMap((_, seat) => [seat ? " – " : "", el("a", { href: link("bot.html", { contest: contest.id, bot: name(seat) }) }, name(seat))]));
     const none = () => el("td", {});
-    if (row.state === PLANNED) return el("tr", { class: "planned" }, el("td", {}, row.id), bots, none(), el("td", {}, t`planned`), none(), none(), none(), none());
+    const cells = (...all) => labelled(this.heads, all);
+    if (row.state === PLANNED) return el("tr", { class: "planned" }, cells(el("td", {}, row.id), bots, none(), el("td", {}, t`planned`), none(), none(), none(), none()));
     if (row.state === RUNNING) return this.#runningRow(row, bots);
     const best = Math.max(...row.totals);
     const end = (...children) => el("a", { href: gameLink(contest.id, row.id, row.plies) }, ...children);
@@ -251,6 +264,9 @@ export class GameList {
     show(game);
     this.live.set(game.id, show);
     const [points, state, plies] = links;
-    return el("tr", {}, el("td", {}, el("a", { href: gameLink(this.contest.id, game.id) }, game.id)), bots, el("td", { class: "nowrap" }, points), el("td", {}, state), el("td", { class: "num" }, plies), el("td", {}), el("td", {}), el("td", {}));
+    return el("tr", {}, labelled(this.heads, [
+      el("td", {}, el("a", { href: gameLink(this.contest.id, game.id) }, game.id)), bots,
+      el("td", { class: "nowrap" }, points), el("td", {}, state), el("td", { class: "num" }, plies), el("td", {}), el("td", {}), el("td", {}),
+    ]));
   }
 }

@@ -1,7 +1,10 @@
 // One contest: standings, running games, cross-table, list of games. A running contest is kept up to date.
 
 import { get, livePath, LiveStream, spaced } from "./api.js";
-import { aboutSite, applyTheme, clockText, el, gamesText, inReport, inTime, labelled, link, numberText, pageHeader, paceText, parameter, plural, resultText, waitingText } from "./dom.js";
+import {
+  aboutSite, applyTheme, clockText, el, gamesText, inReport, inTime, labelled, link, meanText, numberText, pageHeader, paceText, parameter,
+  plural, rankingText, resultText, unequal, waitingText,
+} from "./dom.js";
 import { CrossTable } from "./crosstable.js";
 import { faultsPanel, loadFaults, rangesPanel } from "./details.js";
 import { gameLink } from "./gameview.js";
@@ -10,7 +13,7 @@ import { loadRatings, ratingPanel } from "./ratings.js";
 import { loadRounds, roundsPanel } from "./rounds.js";
 import { Wall } from "./wall.js";
 import { said } from "./said.js";
-import { language, named, t } from "./texts.js";
+import { named, t } from "./texts.js";
 
 applyTheme();
 document.body.prepend(pageHeader());
@@ -31,7 +34,7 @@ export function standingsTable(contest, rows) {
   const scored = rows.some((row) => "score" in row);
   // Where games are only won or lost the points say what the wins do, and the mean is that of these.
   const won = contest.decided && contest.scoring === "wins";
-  const ranking = scored ? "score" : unequal(contest) && (won || contest.scoring === "points") ? "mean" : contest.scoring;
+  const ranking = scored ? "score" : unequal(contest.standings) && (won || contest.scoring === "points") ? "mean" : contest.scoring;
   const number = (key, text) => el("td", { class: "num" }, key === ranking ? el("b", {}, text) : text);
   const heads = [t`Rank`, t`Bot`, ...(scored ? [t`Score`] : []), ...(won ? [] : [t`Points`]), t`Games`, t`Mean`, t`Wins`, ...tieBreaks.map(titleOf), t`Faults`];
   const body = rows.map((row) => el("tr", {}, ...labelled(heads, [
@@ -47,13 +50,10 @@ export function standingsTable(contest, rows) {
   return el("table", { class: "standings cards" }, el("thead", {}, el("tr", {}, ...heads.map((text, i) => el("th", { scope: "col", class: i === 1 || i === heads.length - 1 ? null : "num" }, text)))), el("tbody", {}, ...body));
 }
 
-const unequal = (contest) => new Set(contest.standings.map((row) => row.games)).size > 1;
-const meanText = (value, digits = 1) => value.toLocaleString(language, { minimumFractionDigits: digits, maximumFractionDigits: digits });
-
 /** A format may rank by a score of its own; while the bots have different numbers of games others rank by the mean. */
 function rankedBy(contest) {
   if (contest.ranked_by) return t`ranked by score: ${said(contest.ranked_by)}`;
-  return `${contest.scoring === "wins" ? t`scored by wins` : t`scored by points`}${unequal(contest) ? t` a game, because the numbers of games differ` : ""}`;
+  return `${contest.scoring === "wins" ? t`scored by wins` : t`scored by points`}${unequal(contest.standings) ? t` a game, because the numbers of games differ` : ""}`;
 }
 
 function earlyText({ games, names }) {
@@ -67,10 +67,11 @@ function leaderText(contest) {
   if (!first.length) return "";
   const names = first.map((row) => row.bot).join(", ");
   const [row] = first;
-  const sum = contest.scoring === "wins" ? row.wins : row.points;
-  // While the numbers of games differ the table ranks by the mean.
-  const value = "score" in row ? t`a score of ${numberText(row.score)}`
-    : unequal(contest) ? contest.scoring === "wins" ? t`${meanText(sum / row.games)} wins a game` : t`${meanText(sum / row.games)} points a game` : plural(sum, contest.scoring.slice(0, -1));
+  const number = rankingText(contest, contest.standings, row);
+  const wins = contest.scoring === "wins";
+  const value = "score" in row ? t`a score of ${number}`
+    : unequal(contest.standings) ? wins ? t`${number} wins a game` : t`${number} points a game`
+      : plural(wins ? row.wins : row.points, contest.scoring.slice(0, -1));
   const games = plural(row.games, "game");
   if (contest.status === "running") return first.length > 1 ? t`${names} lead with ${value} in ${games}` : t`${names} leads with ${value} in ${games}`;
   return first.length > 1 ? t`${names} are first with ${value} in ${games}` : t`${names} is first with ${value} in ${games}`;

@@ -2,7 +2,7 @@
 
 import { get, livePath, LiveStream } from "./api.js";
 import { makeBoard } from "./boards.js";
-import { applyTheme, el, numberText, pageHeader, parameter, resultText, waitingText } from "./dom.js";
+import { applyTheme, el, numberText, pageHeader, parameter, rankingText, resultText, waitingText } from "./dom.js";
 import { gameLink, LeaningBar, SeatCard, ShareBar } from "./gameview.js";
 import { choose, interest, RECENT_MS } from "./interest.js";
 import { gamePath, LiveGame } from "./livegame.js";
@@ -157,7 +157,7 @@ async function begin() {
     title.textContent = contest?.name ?? "";
     const over = contest !== null && contest.status !== "running" ? overText(contest, standings) : "";
     waiting.textContent = live ? t`Running games cannot be shown now: ${said(live)}. Trying again ...` : over || waitingText(bots) || t`Waiting for the next game ...`;
-    leaders.replaceChildren(...(contest === null ? [] : standings.slice(0, 8).map((row) => el("li", {}, el("b", {}, row.rank === null ? row.bot : `${row.rank}. ${row.bot}`), ` ${numberText(row.score ?? (contest.scoring === "wins" ? row.wins : row.points))}`))));
+    leaders.replaceChildren(...(contest === null ? [] : standings.slice(0, 8).map((row) => el("li", {}, el("b", {}, row.rank === null ? row.bot : `${row.rank}. ${row.bot}`), ` ${rankingText(contest, standings, row)}`))));
   } });
   setInterval(turn, 1000);
   setInterval(() => state.live?.tick?.(), 100);

@@ -1,6 +1,7 @@
 // What can be taken along from a game: a link, its record, its moves as text, its board as a picture, code that embeds it.
 
 import { makeBoard } from "./boards.js";
+import { copy } from "./copy.js";
 import { el, link, numberText, resultText } from "./dom.js";
 import { changed, cut, encodeGif, reduceColours } from "./gif.js";
 import { t } from "./texts.js";
@@ -107,24 +108,6 @@ async function gameGif(timeline, ondone) {
     ondone(frames.length / plies.length);
   }
   return encodeGif(canvas.width, canvas.height, frames);
-}
-
-/** Copy `text`. Without the right to (a page over plain http has none) as a person would: by a selection. */
-async function copy(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    const area = el("textarea", { class: "visually-hidden", "aria-hidden": "true" });
-    area.value = text;
-    const before = document.activeElement;
-    document.body.append(area);
-    area.select();
-    const done = document.execCommand("copy");
-    area.remove();
-    before?.focus();
-    return done;
-  }
 }
 
 /** Let the browser save `parts` as a file. */
