@@ -126,7 +126,7 @@ def _connections() -> int:
 def _serve(ports: WebPorts, database: StoreURL, servers: list[GameServer], stop: threading.Event) -> None:
     """Serve until `stop` is set. Raises ArenaError after a failure, which the log describes."""
     from arena_server.errors import ArenaError
-    from arena_server.logs import LineWriter, Log
+    from arena_server.logs import LineWriter, Log, PageError
     from arena_server.web.thread import WebThread
 
     failures: list[bool] = []
@@ -138,12 +138,13 @@ def _serve(ports: WebPorts, database: StoreURL, servers: list[GameServer], stop:
     def make() -> ASGIApp:
         from arena_server.web.app import archive_app
 
-        return archive_app(database, servers, ports)
+        return archive_app(database, servers, ports, lambda error: log.write(PageError(error)))
 
     assert ports.site is not None
     lines = LineWriter(STDERR)
+    log = Log(lines)
     try:
-        with WebThread(ports.site, make, ports.connections, Log(lines), failed):
+        with WebThread(ports.site, make, ports.connections, log, failed):
             stop.wait()
     finally:
         lines.close()

@@ -345,6 +345,15 @@ class SubmissionNoted(LogEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class PageError(LogEvent):
+    """What the page could not answer; the visitor is not told why."""
+
+    event = "page-error"
+    level = "warning"
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
 class WebFault(LogEvent):
     """A line of an error of the web server."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -57,9 +57,17 @@ def organiser_app(
 
 
 def site_app(
-    referee: Referee, bridge: LoopBridge, view: HostView, token: str | None, ports: WebPorts
+    referee: Referee,
+    bridge: LoopBridge,
+    view: HostView,
+    token: str | None,
+    ports: WebPorts,
+    report: Callable[[str], None],
 ) -> Starlette:
-    """The application behind `--web-port`; with a `token` the organiser's pages are part of it."""
+    """The application behind `--web-port`; with a `token` the organiser's pages are part of it.
+
+    `report` takes what its visitors are not told of an error.
+    """
     first = referee.configs[0]
     features = {
         "software": first.software,
@@ -79,7 +87,9 @@ def site_app(
         except UnavailableError:  # the channel goes on with what the database has
             return []
 
-    public = PublicApi(Archive(referee.database, delayed=True), features, viewers, played, waiting)
+    public = PublicApi(
+        Archive(referee.database, delayed=True), features, viewers, played, waiting, report=report
+    )
     live = [config.name for config in referee.configs if config.guests]
     for name in live:
         feed = TranscriptFeed(bridge, partial(view.hosted, name), view.news[name])
@@ -96,8 +106,13 @@ def site_app(
     return application(routes, _checks(ports))
 
 
-def archive_app(database: Database, servers: Sequence[GameServer], ports: WebPorts) -> Starlette:
-    """The site alone: the contests of a database, and their running games from servers elsewhere."""
+def archive_app(
+    database: Database, servers: Sequence[GameServer], ports: WebPorts, report: Callable[[str], None]
+) -> Starlette:
+    """The site alone: the contests of a database, and their running games from servers elsewhere.
+
+    `report` takes what its visitors are not told of an error.
+    """
     features: dict[str, Any] = {
         "name": None,
         "names": [],
@@ -108,7 +123,7 @@ def archive_app(database: Database, servers: Sequence[GameServer], ports: WebPor
     }
     viewers = int(ports.connections * (1 - KEPT_FOR_PAGES))
     feed = partial(SocketFeed, servers) if servers else None
-    public = PublicApi(Archive(database, delayed=True), features, viewers, feed=feed)
+    public = PublicApi(Archive(database, delayed=True), features, viewers, feed=feed, report=report)
     routes: list[BaseRoute] = [*public.routes(), *_pages(features, ports.about, live=bool(servers)).routes()]
     return application(routes, _checks(ports))
 

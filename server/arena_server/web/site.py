@@ -73,6 +73,8 @@ EVENT_ROWS: Final = 100
 
 #: How old the list of running contests may be.
 LOOK_S: Final = 1.0
+#: How often the log has an error of the pages: each request of a visitor may meet it.
+REPORT_S: Final = 60.0
 
 NOT_LIVE: Final = "this server shows no running games"
 #: Games of visitors in a list.
@@ -131,8 +133,11 @@ class PublicApi:
         played: Archive | None = None,
         waiting: Callable[[str], Awaitable[list[dict[str, Any]]]] | None = None,
         feed: Callable[[str], LiveFeed] | None = None,
+        report: Callable[[str], None] = lambda _: None,
     ) -> None:
         """`features` is the document site.json; at most `viewers` streams are open at once.
+
+        `report` takes what visitors are not told of an error, at most every REPORT_S.
 
         `played` has the games of visitors; `waiting` tells whom a contest waits for. With `feed`, which
         makes that of a contest, all contests that the database has as running are live; else those
@@ -140,6 +145,8 @@ class PublicApi:
         """
         self._feed = feed
         self._looked_at = -LOOK_S
+        self._report = report
+        self._reported_at = -REPORT_S
         self._waiting = waiting
         self._archive = archive
         self._played = played
@@ -220,6 +227,9 @@ class PublicApi:
             except NotFoundError as error:
                 response = JSONResponse({"error": str(error)}, 404)
             except (ArenaError, RecordError) as error:
+                if monotonic() - self._reported_at >= REPORT_S:
+                    self._reported_at = monotonic()
+                    self._report(str(error))
                 response = JSONResponse({"error": public_text(error)}, 503)
             response.headers.update(CORS)
             response.headers.setdefault("Cache-Control", "no-cache")

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from arena_server.logs import Log, WebFault
+from arena_server.logs import Log, PageError, WebFault
 from arena_server.web.access import ORGANISER_CONNECTIONS, WebPorts
 from arena_server.web.bridge import HostView, LoopBridge, Referee
 
@@ -42,7 +42,7 @@ def serve_web(ports: WebPorts, referee: Referee, log: Log) -> Iterator[None]:
         from arena_server.web.app import site_app
 
         token = ports.token if ports.organiser is None else None
-        return site_app(referee, bridge, view, token, ports)
+        return site_app(referee, bridge, view, token, ports, lambda error: log.write(PageError(error)))
 
     with ExitStack() as stack:
         if ports.organiser is not None:

@@ -132,12 +132,16 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
-def site(database: Path, clock: Callable[[], float] = time.monotonic) -> Iterator[Running]:
+def site(
+    database: Path,
+    clock: Callable[[], float] = time.monotonic,
+    report: Callable[[str], None] = lambda _: None,
+) -> Iterator[Running]:
     features = {"software": "test", "name": "trial", "organiser": False, "play": False, "start": False}
 
     def make() -> ASGIApp:
         pages = Pages(["index", "contest", "bot", "game", "replay"], MENU)
-        routes = [*PublicApi(Archive(database), features).routes(), *pages.routes()]
+        routes = [*PublicApi(Archive(database), features, report=report).routes(), *pages.routes()]
         limit = Middleware(RateLimit, clock)
         return application(routes, [Middleware(FromOutside), limit, Middleware(PageHeaders)])
 
@@ -224,8 +228,11 @@ class TestServed:
             "contests/1/ratings",
             "contests/1/faults",
         )
-        with site(path) as server:
+        reported: list[str] = []
+        with site(path, report=reported.append) as server:
             answers = {name: server.ask(f"GET {API}/{name}.json") for name in documents}
+        assert len(reported) == 1, "one line in a minute"
+        assert reported[0].startswith(f"{path}: ")
         failed = {name: text for name, (status, _, text) in answers.items() if status == 503}
         assert set(failed.values()) == {json.dumps({"error": HIDDEN}, separators=(",", ":"))}
         assert failed.keys() >= {"contests/1", "contests/1/games-0"}
