@@ -16,6 +16,8 @@ from arena_server.launch.process import Child
 #: What the command needs of our environment to find its engine; no secret of ours.
 ENGINE_VARIABLES = ("DOCKER_HOST", "DOCKER_CONFIG", "DOCKER_CONTEXT", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY")
 #: What a step of a stranger's build may use.
+#: BuildKit takes these options and ignores them (docker/buildx#644); the engine's own builder keeps them.
+CLASSIC_BUILDER = {"DOCKER_BUILDKIT": "0"}
 BUILD_LIMITS = ("--memory", "1g", "--memory-swap", "1g", "--cpu-period", "100000", "--cpu-quota", "100000")
 #: Seconds for the end of a command whose answer is not wanted any more.
 CALL_GRACE_S = 5.0
@@ -137,7 +139,7 @@ class Docker:
     def strangers_build(self, folder: str, digest: str, tag: str, *, network: bool) -> list[str]:
         """The command that builds the image of a stranger, tags it and writes its digest to a file.
 
-        What it runs has no `network`, if so wanted, and is removed in any case.
+        Its environment needs CLASSIC_BUILDER for the limits of a step. What it runs has no `network`, if so wanted, and is removed in any case.
         """
         words = ["build", "--force-rm", "--iidfile", digest, "--tag", tag]
         words += [] if network else ["--network", "none"]

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from arena_server.launch.base import LaunchError
-from arena_server.launch.docker import Docker
+from arena_server.launch.docker import CLASSIC_BUILDER, Docker
 from arena_server.submissions.archive import DOCKERFILE, MB, ArchiveError, unpack
 from arena_server.submissions.dockerfile import DOCKERFILE_BYTES, check_dockerfile
 from arena_server.submissions.rules import SubmissionSetup
@@ -31,6 +31,8 @@ LOW_PRIORITY: Final = ("nice", "-n", "10")
 GRACE_S: Final = 5.0
 #: What is kept of a line of output.
 LINE_CHARACTERS: Final = 500
+#: How a notice of the command `docker` on its CLASSIC_BUILDER begins; it is not the author's to act on.
+BUILDER_NOTICE: Final = b"DEPRECATED: The legacy builder "
 
 #: What sets colours in a terminal.
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
@@ -84,7 +86,7 @@ class EngineExaminer:
         except ArchiveError as error:
             raise RejectedError(str(error)) from None
         words = self.docker.strangers_build(str(folder), str(digest), tag, network=rules.build_network)
-        await run_step(words, self.docker.environment, rules.build_s, say)
+        await run_step(words, self.docker.environment | CLASSIC_BUILDER, rules.build_s, say)
         image = digest.read_text(encoding="ascii").strip()
         size = await self._ask("image", "inspect", "--format", "{{.Size}}", image)
         if int(size) > rules.image_bytes:
@@ -185,6 +187,7 @@ class _LastLine:
     def __init__(self, say: Say) -> None:
         self._say = say
         self._rest = b""
+        self._in_notice = False
         self.text = ""
 
     def feed(self, data: bytes) -> None:
@@ -193,9 +196,16 @@ class _LastLine:
         self._rest = self._rest[: LINE_CHARACTERS * 4]
         for line in lines:
             text = printable(line.decode("utf-8", "replace"))
-            if text:
+            if text and not self._is_notice(line):
                 self.text = text
                 self._say(text)
+
+    def _is_notice(self, line: bytes) -> bool:
+        """Whether `docker build` says this of its builder: before all output, in lines that are indented."""
+        self._in_notice = not self.text and (
+            line.startswith(BUILDER_NOTICE) or (self._in_notice and line.startswith(b" "))
+        )
+        return self._in_notice
 
 
 def printable(text: str) -> str:

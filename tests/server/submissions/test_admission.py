@@ -25,6 +25,11 @@ from .script import setup_in
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.real]
 
+#: What the command says before a build with the engine's own builder.
+NOTICE = """DEPRECATED: The legacy builder is deprecated and will be removed in a future release.
+            BuildKit is currently disabled; enable it by removing the DOCKER_BUILDKIT=0
+            environment-variable.
+"""
 #: The command of the engine: it notes its words, and builds and inspects as the Dockerfile says.
 ENGINE = """#!{python}
 import os, sys
@@ -33,6 +38,8 @@ words = sys.argv[1:]
 with open(os.path.join(here, "calls"), "a") as file:
     print(*words, file=file)
 if words[0] == "build":
+    assert os.environ["DOCKER_BUILDKIT"] == "0", "BuildKit ignores the limits"
+    print({notice!r}, file=sys.stderr)
     text = open(os.path.join(words[-1], "Dockerfile")).read()
     if "BROKEN" in text:
         print("Step 2/2 : COPY nothing /")
@@ -54,7 +61,7 @@ class Home:
         self.dockerfile("FROM python:3.12-slim\nCOPY bot.py /\n")
         (self.bot / "bot.py").write_text("print()")
         program = folder / "docker"
-        program.write_text(ENGINE.replace("{python}", sys.executable))
+        program.write_text(ENGINE.replace("{python}", sys.executable).replace("{notice!r}", repr(NOTICE)))
         program.chmod(0o755)
         (folder / "size").write_text("1000")
         self.lines: list[str] = []
@@ -88,6 +95,16 @@ async def test_a_build_has_no_network_and_its_output_is_told(home: Home) -> None
     assert home.lines == ["Successfully built"]
     assert "--network none" in home.calls[0]
     assert "--tag tag" in home.calls[0]
+
+
+async def test_a_notice_of_the_engine_is_told_neither_as_output_nor_as_the_reason() -> None:
+    lines: list[str] = []
+    code = f"import sys; print({NOTICE!r}, file=sys.stderr); sys.exit(1)"
+    with pytest.raises(RejectedError, match=r"^it ended with status 1$"):
+        await run_step([sys.executable, "-c", code], dict(os.environ), 60.0, lines.append)
+    assert lines == []
+    await run_step([sys.executable, "-c", f"print('RUN'); print({NOTICE!r})"], {}, 60.0, lines.append)
+    assert lines == ["RUN", *(line.strip() for line in NOTICE.splitlines())]
 
 
 async def test_a_build_with_a_network(home: Home) -> None:
