@@ -139,7 +139,8 @@ class Docker:
     def strangers_build(self, folder: str, digest: str, tag: str, *, network: bool) -> list[str]:
         """The command that builds the image of a stranger, tags it and writes its digest to a file.
 
-        Its environment needs CLASSIC_BUILDER for the limits of a step. What it runs has no `network`, if so wanted, and is removed in any case.
+        Its environment needs CLASSIC_BUILDER for the limits of a step. What it runs has no `network`, if
+        so wanted, and is removed in any case.
         """
         words = ["build", "--force-rm", "--iidfile", digest, "--tag", tag]
         words += [] if network else ["--network", "none"]
