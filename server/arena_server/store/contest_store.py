@@ -24,14 +24,14 @@ from arena_protocol.record import VOID, GameRecord
 from arena_server.core.config import ContestConfig
 from arena_server.core.deal import game_id as id_of
 from arena_server.core.deal import number_of
-from arena_server.core.facts import Offered
-from arena_server.core.journal import ANNULLED, JOINED, KEPT, OFFER, TOTAL, Entry, Live, fact_of
+from arena_server.core.journal import ANNULLED, JOINED, KEPT, TOTAL, Entry
 from arena_server.store import schema
 from arena_server.store.chain import GENESIS, extend
 from arena_server.store.checks import entrants, faults_by_game
 from arena_server.store.database import APPLICATION_ID, EARLIER, LAYOUT, ContestHeader, Database, Postgres
 from arena_server.store.head import FileId, HeadFile, check_files, identify_files, missing_rows, read_head
 from arena_server.store.journal import JournalAppender, PostgresAppender, SqliteAppender, pack
+from arena_server.store.journal_rows import JournalRows
 from arena_server.store.migration import migrate
 from arena_server.store.ownership import LOCK_CLASS, Claim, ContestLock, is_played
 from arena_server.store.preflight import COMMENT, COMMENT_QUERY, FINAL, check_comment, check_same_config
@@ -59,10 +59,8 @@ from arena_server.store.wal import WriteAheadLog
 CHECKPOINT_ROWS = 10_000
 #: How often the WAL is checked for damage; a check takes 5 ms, and 0.2 s with a WAL of 40 MB.
 CHECK_S = 20.0
-#: The journal is compacted once it has this many entries and four times as many as still matter.
-COMPACT_ENTRIES = 20_000
-#: Entries rewritten and rows deleted per transaction of a compaction: `append` waits for one of them.
-STEP_ENTRIES, STEP_ROWS = 500, 1_000
+#: Games that are annulled by one query.
+ANNULLED_AT_ONCE = 1_000
 
 
 class ContestStore:
@@ -74,32 +72,26 @@ class ContestStore:
         #: Held during every transaction: who appends waits for it, and no other transaction begins.
         self._lock = Lock()
         self._wal: WriteAheadLog | None = None
-        #: Appends entries without waiting, once a contest in an SQLite file is entered.
-        self.appender: JournalAppender | None = None
         self._contest_lock: ContestLock | None = None
         self._claim: Claim | None = None
         self._found: UnfinishedContest | None = None
         self._contest = 0
         self._bots: dict[str, int] = {}
-        #: The last record of the hash chain, and the newest row of the journal before there is an appender.
+        #: The last record of the hash chain.
         self._place, self._chain = 0, GENESIS
-        self._journal_place = 0
         self._head: HeadFile | None = None
         self._files: list[tuple[Path, FileId]] = []
-        #: The entries that still matter, and how many the journal holds.
-        self._live = Live()
-        self._entries = 0
-        #: Entries for the table of facts that are not in it yet, and how many are.
-        self._unkept: list[Entry] = []
+        #: How many entries are in the table of facts.
         self._kept = 0
         #: The number of games at which their sums are stored next.
         self._sums_due = due(StoredEndings())
-        #: Rows written since the last checkpoint, and at the last call of `maintain`.
-        self._unsaved = self._unsaved_before = 0
+        #: Results stored, and rows written at the last checkpoint and at the last call of `maintain`.
+        self._results = self._saved = self._written_before = 0
         self._checked_at = time.monotonic()
 
     def __enter__(self) -> Self:
         self._connection = self._engine.connect()
+        self._journal = JournalRows(self._connection)
         if isinstance(self._database, Path):
             self._wal = WriteAheadLog(self._database, self._connection)
         try:
@@ -116,9 +108,7 @@ class ContestStore:
     ) -> None:
         try:
             with self._lock:
-                if self.appender is not None:
-                    self.appender.close()
-                    self.appender = None
+                self._journal.close()
                 if self._head is not None:
                     self._head.close()
                     self._head = None
@@ -172,7 +162,7 @@ class ContestStore:
                     self._claim.check()
                 yield
             if self._head is not None:
-                self._head.write_journal(self._newest_row)
+                self._head.write_journal(self._journal.newest)
 
     def sync(self) -> None:
         """Wait until everything committed is on the disk; `append` works meanwhile. Raises OSError."""
@@ -231,11 +221,13 @@ class ContestStore:
             raise ValueError(f"the bots of contest {self._contest} are not those of its configuration")
         assert self._claim is not None
         if isinstance(self._database, Postgres):
-            self.appender = PostgresAppender(self._database, self._claim, self._journal_place, self._lock)
+            self._journal.appender = PostgresAppender(
+                self._database, self._claim, self._journal.newest, self._lock
+            )
         else:
             self._head = HeadFile(self._database, self._contest, config.name)
-            self.appender = SqliteAppender(
-                self._database, self._claim, self._journal_place, self._lock, self._head
+            self._journal.appender = SqliteAppender(
+                self._database, self._claim, self._journal.newest, self._lock, self._head
             )
             self._files = identify_files(self._database)
 
@@ -252,6 +244,7 @@ class ContestStore:
         session.add(contest)
         session.flush()
         self._contest = contest.id
+        self._journal.begin(contest.id)
         session.add_all(schema.BotRow(contest_id=contest.id, name=name) for name in header.names)
         self._own(contest.id)
 
@@ -259,110 +252,87 @@ class ContestStore:
         contest = session.get_one(schema.ContestRow, found.contest)
         schema.set_status(contest, schema.RUNNING, None, None)
         self._contest = found.contest
-        self._live.add(found.past.entries)
-        for game in found.past.results:
-            self._live.forget(game.number)
+        newest = select(func.max(schema.JournalRow.place)).where(schema.JournalRow.contest_id == contest.id)
+        self._journal.begin(contest.id, session.scalar(newest) or 0, found.past)
         mine = select(schema.GameRow.place, schema.GameRow.chain).where(
             schema.GameRow.contest_id == contest.id
         )
         if last := session.execute(mine.order_by(schema.GameRow.place.desc()).limit(1)).first():
             self._place, self._chain = last
-        newest = select(func.max(schema.JournalRow.place)).where(schema.JournalRow.contest_id == contest.id)
-        self._journal_place = session.scalar(newest) or 0
         self._sums_due = due(load(session, contest.id, frozenset(entrants(session, contest)), StoredEndings))
         self._take_kept(list(kept_entries(session, contest.id)))
-        self._compact()
+        self._journal.compact()
         self._found = None  # it may be large
 
     def _take_kept(self, kept: Sequence[Entry]) -> None:
         """Find what the last server has put into the journal, and not into the table of facts any more."""
         self._kept = len(kept)
         latest = {entry[1:3]: entry for entry in kept}
-        self._unkept = [
-            entry for entry in self._live.contest if entry[1] in KEPT and latest.get(entry[1:3]) != entry
+        self._journal.kept = [
+            entry
+            for entry in self._journal.live.contest
+            if entry[1] in KEPT and latest.get(entry[1:3]) != entry
         ]
 
     def end(self, status: str) -> None:
         """Set the status of the contest. One that has ended for good needs no journal."""
-        self._count_recent()
+        self._journal.count_recent()
         self._keep()
         with self._session() as session:
             contest = session.get_one(schema.ContestRow, self._contest)
             schema.set_status(contest, status, now(), self._chain)
             session.flush()
         if status in FINAL:
-            self._live, self._entries = Live(), 0
-            self._set_newest_row(0)
             if self._head is not None:
                 self._head.write_journal(0)  # before the rows are gone
-            mine = schema.JournalRow.contest_id == self._contest
-            self._connection.execute(delete(schema.JournalRow).where(mine))
+            self._journal.delete()
 
     # -- entries and records
 
     @property
+    def appender(self) -> JournalAppender | None:
+        """Appends entries without waiting, once a contest is entered."""
+        return self._journal.appender
+
+    @property
     def running(self) -> int:
         """How many games have begun and have no result here, as of the last transaction or `maintain`."""
-        return len(self._live.games)
+        return len(self._journal.live.games)
 
     def add(self, entries: Sequence[Entry], results: Sequence[tuple[str, GameRecord, bytes]]) -> None:
         """Write entries, then results: game id, record, encoded record. The results' entries are dropped."""
-        self._count_recent()
+        self._journal.count_recent()
         if entries:
-            self._add_row(entries)
-            self._count(entries)
+            self._journal.add(entries)
         self._keep()
         if results:
             self._add_results(results)
         for game_id, _, _ in results:
-            self._live.forget(number_of(game_id))
-
-    @property
-    def _newest_row(self) -> int:
-        """The number of the newest row of the journal, which the appender counts once it exists."""
-        return self._journal_place if self.appender is None else self.appender.place
-
-    def _set_newest_row(self, place: int) -> None:
-        if self.appender is None:
-            self._journal_place = place
-        else:
-            self.appender.place = place
-
-    def _count_recent(self) -> None:
-        """Count what was appended without this thread; the caller holds the lock."""
-        if self.appender is not None:
-            recent, self.appender.recent = self.appender.recent, []
-            for entries in recent:
-                self._count(entries)
-
-    def _count(self, entries: Sequence[Entry]) -> None:
-        for entry in self._live.add(entries):
-            if entry[1] in KEPT:
-                self._unkept.append(entry)
-        self._entries += len(entries)
-        self._unsaved += 1
+            self._journal.live.forget(number_of(game_id))
 
     def _keep(self) -> None:
         """Put entries that outlive the journal into the table of facts, within a transaction."""
+        unkept = self._journal.kept
         rows = [
             {"contest_id": self._contest, "place": place, "payload": pack([entry])}
-            for place, entry in enumerate(self._unkept, start=self._kept + 1)
+            for place, entry in enumerate(unkept, start=self._kept + 1)
         ]
-        for entry in self._unkept:
+        for entry in unkept:
             if entry[1] == JOINED and entry[2] not in self._bots:
                 row = {"contest_id": self._contest, "name": entry[2]}
                 added = insert(schema.BotRow).returning(schema.BotRow.id)
                 (self._bots[entry[2]],) = self._connection.execute(added, row).one()
-        totals = [entry[3] for entry in self._unkept if entry[1] == TOTAL]
+        totals = [entry[3] for entry in unkept if entry[1] == TOTAL]
         if totals:
             with self._session() as session:
                 schema.set_total(session.get_one(schema.ContestRow, self._contest), totals[-1])
                 session.flush()
-        if annulled := [id_of(entry[2]) for entry in self._unkept if entry[1] == ANNULLED]:
+        if annulled := [id_of(entry[2]) for entry in unkept if entry[1] == ANNULLED]:
             self._annul(annulled)
         if rows:
             self._connection.execute(insert(schema.FactRow), rows)
-            self._kept, self._unkept = self._kept + len(rows), []
+            self._kept += len(rows)
+            self._journal.kept = []
 
     def _annul(self, names: Sequence[str]) -> None:
         """These games are void now; the sums are made again. Their records, and the chain, stay."""
@@ -370,8 +340,8 @@ class ContestStore:
             contest = session.get_one(schema.ContestRow, self._contest)
             faults = faults_by_game(session, contest)
             mine = select(schema.GameRow).where(schema.GameRow.contest_id == self._contest)
-            for at in range(0, len(names), STEP_ROWS):
-                part = mine.where(schema.GameRow.game_id.in_(names[at : at + STEP_ROWS]))
+            for at in range(0, len(names), ANNULLED_AT_ONCE):
+                part = mine.where(schema.GameRow.game_id.in_(names[at : at + ANNULLED_AT_ONCE]))
                 for game in session.scalars(part):
                     game.end = VOID
                     game.checksum = game_checksum(game, faults.get(game.id, []))
@@ -379,17 +349,11 @@ class ContestStore:
         self._connection.execute(delete(schema.SumsRow).where(schema.SumsRow.contest_id == self._contest))
         self._sums_due = due(StoredEndings())
 
-    def _add_row(self, entries: Sequence[Entry]) -> None:
-        place = self._newest_row + 1
-        row = {"contest_id": self._contest, "place": place, "payload": pack(entries)}
-        self._connection.execute(insert(schema.JournalRow), row)
-        self._set_newest_row(place)
-
     def _add_results(self, results: Sequence[tuple[str, GameRecord, bytes]]) -> None:
         games, pairings = [], []
         for game_id, record, data in results:
             self._place, self._chain = self._place + 1, extend(self._chain, data)
-            offer = self._offer(number_of(game_id))
+            offer = self._journal.offer(number_of(game_id))
             agents = () if offer is None else offer.agents
             games.append(game_row(self._contest, game_id, record, data, (self._place, self._chain), agents))
             if offer is not None:
@@ -401,19 +365,13 @@ class ContestStore:
         for game_id, record, _ in results:
             if record.faults:
                 self._add_faults(game_id, record)
-        self._unsaved += len(results)
+        self._results += len(results)
 
     def _add_faults(self, game_id: str, record: GameRecord) -> None:
         mine = (schema.GameRow.contest_id == self._contest, schema.GameRow.game_id == game_id)
         (key,) = self._connection.execute(select(schema.GameRow.id).where(*mine)).one()
         faults = [fault_row(key, record.names, self._bots, each) for each in record.faults]
         self._connection.execute(insert(schema.FaultRow), faults)
-
-    def _offer(self, number: int) -> Offered | None:
-        """The offer of an unfinished game in the journal; None without one."""
-        offers = (entry for entry in self._live.games.get(number, ()) if entry[1] == OFFER)
-        fact = next((fact_of(entry) for entry in offers), None)
-        return fact if isinstance(fact, Offered) else None
 
     # -- maintenance
 
@@ -428,22 +386,23 @@ class ContestStore:
             self._wal.check()
             self._checked_at = time.monotonic()
         with self._lock:
-            self._count_recent()
-        if self._unkept:
+            self._journal.count_recent()
+        if self._journal.kept:
             with self.transaction():
                 self._keep()
         if self._place >= self._sums_due:
             self._store_sums()
-        if self._entries > COMPACT_ENTRIES and self._entries > 4 * len(self._live):
-            steps = self._compaction_steps()
+        if self._journal.is_long:
+            steps = self._journal.compaction_steps()
             more = True
             while more:
                 with self.transaction():
                     more = next(steps, False)
-        at_rest = idle and self._unsaved and self._unsaved == self._unsaved_before
-        self._unsaved_before = self._unsaved
-        if at_rest or self._unsaved >= CHECKPOINT_ROWS:
-            self._unsaved = 0
+        written = self._journal.written + self._results
+        at_rest = idle and written > self._saved and written == self._written_before
+        self._written_before = written
+        if at_rest or written - self._saved >= CHECKPOINT_ROWS:
+            self._saved = written
             if self._wal is not None:
                 self._wal.checkpoint(self._lock)
 
@@ -460,32 +419,3 @@ class ContestStore:
             self._connection.execute(delete(schema.SumsRow).where(schema.SumsRow.contest_id == self._contest))
             self._connection.execute(insert(schema.SumsRow), [{"contest_id": self._contest, **packed}])
         self._sums_due = due(endings)
-
-    def _compact(self) -> None:
-        """Rewrite the entries that still matter and delete all older rows, in one transaction."""
-        for _ in self._compaction_steps():
-            pass
-
-    def _compaction_steps(self) -> Iterator[bool]:
-        """Do the same in steps; the journal has the same meaning after each of them.
-
-        The contest's entries replace each other, and a game's first entry replaces all before it.
-        """
-        self._count_recent()
-        mine, rows = schema.JournalRow.contest_id == self._contest, schema.JournalRow.id
-        last = self._connection.scalar(select(func.max(rows)).where(mine)) or 0
-        self._add_row(self._live.contest)  # also without entries: the newest row keeps its place
-        size = 0
-        for number in list(self._live.games):
-            self._count_recent()  # since the last step
-            entries = self._live.games.get(number, [])  # none if it was stored between two steps
-            if entries:
-                self._add_row(entries)
-            size += len(entries)
-            if size >= STEP_ENTRIES:
-                size = 0
-                yield True
-        self._entries = len(self._live)
-        old = select(rows).where(mine, rows <= last).order_by(rows).limit(STEP_ROWS)
-        while self._connection.execute(delete(schema.JournalRow).where(rows.in_(old))).rowcount:
-            yield True

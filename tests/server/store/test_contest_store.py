@@ -132,9 +132,9 @@ def test_a_new_contest_begins_on_request(database: Database) -> None:
 
 
 def test_a_journal_stays_small(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arena_server.store.contest_store.COMPACT_ENTRIES", 50)
-    monkeypatch.setattr("arena_server.store.contest_store.STEP_ENTRIES", 4)
-    monkeypatch.setattr("arena_server.store.contest_store.STEP_ROWS", 3)
+    monkeypatch.setattr("arena_server.store.journal_rows.COMPACT_ENTRIES", 50)
+    monkeypatch.setattr("arena_server.store.journal_rows.STEP_ENTRIES", 4)
+    monkeypatch.setattr("arena_server.store.journal_rows.STEP_ROWS", 3)
     monkeypatch.setattr("arena_server.store.contest_store.CHECKPOINT_ROWS", 20)
     kept = Kept(database)
     kept.start()
@@ -156,8 +156,8 @@ def test_a_journal_has_the_same_meaning_after_each_step_of_compaction(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server may be killed after any step."""
-    monkeypatch.setattr("arena_server.store.contest_store.STEP_ENTRIES", 4)
-    monkeypatch.setattr("arena_server.store.contest_store.STEP_ROWS", 1)
+    monkeypatch.setattr("arena_server.store.journal_rows.STEP_ENTRIES", 4)
+    monkeypatch.setattr("arena_server.store.journal_rows.STEP_ROWS", 1)
     contest = opening(new=False)
     steps = 0
     while True:
@@ -169,7 +169,7 @@ def test_a_journal_has_the_same_meaning_after_each_step_of_compaction(
                     store.add([KEY, *game_entries(1), *game_entries(2)], [])
                     store.add([(1, "move", 9), *game_entries(3)], [])
             with store.transaction():
-                rewriting = store._compaction_steps()
+                rewriting = store._journal.compaction_steps()
                 left = [next(rewriting, False) for _ in range(steps)]
         found = resumed(database)
         assert found is not None
