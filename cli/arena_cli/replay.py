@@ -79,7 +79,7 @@ def command(
         return
     record = load_record(game, options.contest, options.database)
     if as_json:
-        from arena_server.web.archive import json_record
+        from arena_server.web.documents import json_record
 
         print_json(json_record(record))
         return

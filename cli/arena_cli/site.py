@@ -202,7 +202,7 @@ def plain_game(name: str, data: bytes) -> dict[str, Any]:
     """Return the record of a game as JSON types. Raises StoreError for one that is damaged."""
     from arena_protocol.record import RecordError
     from arena_server.errors import StoreError
-    from arena_server.web.archive import plain_record
+    from arena_server.web.documents import plain_record
 
     try:
         return plain_record(data)

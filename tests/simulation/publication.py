@@ -20,7 +20,8 @@ from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import ContestHeader
 from arena_server.store.journal import unpack
 from arena_server.store.schema import RUNNING
-from arena_server.web.archive import Archive, NotFoundError, plain_record
+from arena_server.web.archive import Archive, NotFoundError
+from arena_server.web.documents import plain_record
 
 #: The commands that print or write something about a contest, in the folder of its database.
 COMMANDS = (

@@ -10,7 +10,7 @@ are JSON in chunks of CHUNK games, and a chunk that is full never changes.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from arena_protocol.games import GAMES
-from arena_protocol.record import GameRecord, describe_fault
-from arena_protocol.record_codec import decode, to_json
+from arena_protocol.record import describe_fault
 from arena_server.core.deal import number_of
 from arena_server.core.formats.history import History
 from arena_server.core.journal import PastGame
@@ -34,7 +33,7 @@ from arena_server.store.plans import history_of, table_of
 from arena_server.store.reader import GameSummary, Results
 from arena_server.store.schema import RUNNING, ContestRow, plain_time
 from arena_server.store.stored_sums import StoredEndings
-from arena_server.web.scenes import is_decided, record_scenes
+from arena_server.web.documents import encoded, plain_contest, plain_game, plain_seconds
 
 #: States of a game that has ended.
 OVER, WITHHELD = "over", "withheld"
@@ -155,7 +154,7 @@ class Archive:
             raise NotFoundError(f"contest {number} draws no rounds")
         known = index.last, index.facts
         if index.rounds is None or index.rounds[0] != known:
-            index.rounds = known, _encoded(index.history.document())
+            index.rounds = known, encoded(index.history.document())
         return index.rounds[1]
 
     def games(self, number: int, chunk: int) -> bytes:
@@ -201,7 +200,7 @@ class Archive:
         if not planned and chunk * CHUNK >= (index.planned or 0):
             raise NotFoundError(f"contest {number} has no games of chunk {chunk} in its schedule")
         places = {name: place for place, name in enumerate(index.bots)}
-        return _encoded(
+        return encoded(
             [
                 [f"g{pairing.number}", [places[name] for name in pairing.names]]
                 for pairing in planned
@@ -257,7 +256,7 @@ class Archive:
             for place, at, bots, versions in results.rated_steps(
                 self._find(results, number), endings, places
             ):
-                yield place, _seconds(at), bots, versions
+                yield place, plain_seconds(at), bots, versions
 
     def name(self, number: int, place: int) -> str:
         """The name of the bot at this place of `bots`; on any thread. Raises NotFoundError."""
@@ -423,66 +422,10 @@ def _chunk(results: Results, contest: ContestRow, index: _GameIndex, chunk: int)
     last = min(index.last, (chunk + 1) * CHUNK)
     if index.chunks.get(chunk, (-1,))[0] != last:
         places = {name: place for place, name in enumerate(index.bots)}
-        rows = [_plain_game(game, places) for game in results.summaries(contest, chunk * CHUNK, last)]
-        index.chunks[chunk] = last, _encoded(rows)
+        rows = [plain_game(game, places) for game in results.summaries(contest, chunk * CHUNK, last)]
+        index.chunks[chunk] = last, encoded(rows)
     return index.chunks[chunk][1]
-
-
-def _plain_game(game: GameSummary, places: Mapping[str, int]) -> list[Any]:
-    return [
-        game.game_id,
-        [places[name] for name in game.names],
-        list(game.totals),
-        game.end,
-        game.plies,
-        _seconds(game.stored_at),
-        [list(fault) for fault in game.faults],
-        list(game.used_ms),
-    ]
-
-
-def _seconds(moment: datetime) -> int:
-    """A moment of the tables in seconds since 1970."""
-    return int(moment.replace(tzinfo=UTC).timestamp())
 
 
 def _past_game(game: GameSummary) -> PastGame:
     return PastGame(number_of(game.game_id), game.names, 0, game.totals, game.end, game.plies)
-
-
-def _encoded(rows: object) -> bytes:
-    return json.dumps(rows, separators=(",", ":")).encode()
-
-
-def plain_contest(contest: ContestRow) -> dict[str, Any]:
-    """What the site shows of a contest, in the types of JSON; the seed stays secret."""
-    return {
-        "id": contest.id,
-        "name": contest.name,
-        "game": contest.game,
-        "options": dict(contest.options),
-        "format": contest.format,
-        "games_per_pair": contest.games_per_pair,
-        "games": contest.total,
-        "scoring": contest.scoring,
-        "decided": is_decided(contest.game),
-        "clock_ms": contest.clock_ms,
-        "increment_ms": contest.increment_ms,
-        "status": contest.status,
-        "started_at": plain_time(contest.started_at),
-        "ended_at": plain_time(contest.ended_at),
-        "head": None if contest.head is None else contest.head.hex(),
-        "frozen_at": None,
-    }
-
-
-def plain_record(data: bytes) -> dict[str, Any]:
-    """A record as JSON, as `arena replay --json` prints it; the seed is a decimal text."""
-    record = decode(data)
-    return json_record(record) | {"seed": str(record.seed)}
-
-
-def json_record(record: GameRecord) -> dict[str, Any]:
-    """A record in the types of JSON, with `scenes` if the pages need them."""
-    scenes = record_scenes(record)
-    return to_json(record) | ({} if scenes is None else {"scenes": scenes})

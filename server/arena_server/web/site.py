@@ -46,9 +46,10 @@ from starlette.types import Receive, Scope, Send
 
 from arena_protocol.record import RecordError
 from arena_server.errors import ArenaError, public_text
-from arena_server.web.archive import Archive, NotFoundError, plain_record
+from arena_server.web.archive import Archive, NotFoundError
 from arena_server.web.bots import BotDocuments, RatingHistories
 from arena_server.web.bundle import LASTING, site_files
+from arena_server.web.documents import plain_record
 from arena_server.web.feeds import LiveFeed
 from arena_server.web.identity import NO_IDENTITY, SiteIdentity
 from arena_server.web.live import LiveHub

@@ -20,7 +20,8 @@ from arena_server.store.chain import GENESIS, link
 from arena_server.store.reader import Results
 from arena_server.store.schema import ContestRow, open_engine, set_status
 from arena_server.web import archive as module
-from arena_server.web.archive import Archive, NotFoundError, plain_record
+from arena_server.web.archive import Archive, NotFoundError
+from arena_server.web.documents import plain_record
 
 from ..records import Kept, game, keep_early_end, opening
 

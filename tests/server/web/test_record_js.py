@@ -18,7 +18,7 @@ from arena_protocol.record import FaultRecord, GameRecord, PlyRecord, RecordErro
 from arena_protocol.record_codec import encode, to_json
 from arena_protocol.verify import verify
 from arena_server.store.chain import GENESIS, extend
-from arena_server.web.archive import json_record
+from arena_server.web.documents import json_record
 from arena_server.web.scenes import IN_PAGES
 
 from .node import Node, Refused

@@ -20,8 +20,8 @@ from arena_protocol.games.lastcoin import LastCoin
 from arena_protocol.record import GameRecord, describe_result
 from arena_protocol.record_codec import encode, to_json
 from arena_server.web.app import application
-from arena_server.web.archive import json_record
 from arena_server.web.bundle import replay_page
+from arena_server.web.documents import json_record
 from arena_server.web.scenes import IN_PAGES, record_scenes
 from arena_server.web.security import PageHeaders
 from arena_server.web.site import Pages

@@ -15,7 +15,7 @@ from arena_protocol.games import GAMES, make_game
 from arena_protocol.games.base import Deal
 from arena_protocol.record import GameRecord
 from arena_server.web import scenes
-from arena_server.web.archive import json_record
+from arena_server.web.documents import json_record
 from arena_server.web.gamestream import LineStream
 from arena_server.web.scenes import IN_PAGES, is_decided, record_scenes
 from arena_server.web.streams import Channel

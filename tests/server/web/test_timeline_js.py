@@ -13,7 +13,7 @@ from tests.protocol.records import FORFEIT, RECORD, ZOMBIE, a_record
 from arena_cli.why import TOP, examine
 from arena_protocol.record import GameRecord, InfoRecord, describe_result
 from arena_protocol.record_codec import to_json
-from arena_server.web.archive import json_record
+from arena_server.web.documents import json_record
 
 from .node import Node
 
