@@ -15,9 +15,9 @@ from arena_server.launch.process import Child
 
 #: What the command needs of our environment to find its engine; no secret of ours.
 ENGINE_VARIABLES = ("DOCKER_HOST", "DOCKER_CONFIG", "DOCKER_CONTEXT", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY")
-#: What a step of a stranger's build may use.
-#: BuildKit takes these options and ignores them (docker/buildx#644); the engine's own builder keeps them.
+#: BuildKit takes BUILD_LIMITS and ignores them (docker/buildx#644); the engine's own builder keeps them.
 CLASSIC_BUILDER = {"DOCKER_BUILDKIT": "0"}
+#: What a step of a stranger's build may use.
 BUILD_LIMITS = ("--memory", "1g", "--memory-swap", "1g", "--cpu-period", "100000", "--cpu-quota", "100000")
 #: Seconds for the end of a command whose answer is not wanted any more.
 CALL_GRACE_S = 5.0

@@ -181,13 +181,15 @@ def _unpack(plain: IO[bytes], folder: Path, limits: ArchiveLimits) -> None:
             while (member := members.next()) is not None:
                 count += 1
                 total += member.size
-                _check(member, count, total, limits)
-                name = member.name.rstrip("/")
+                name = _path_of(member)
+                _check(member, name, count, total, limits)
                 if member.isdir():
                     _make_folder(folder, name, made)
+                elif name in made:
+                    raise ArchiveError(f"{shown(name)}: it is there twice")
                 else:
                     _make_folder(folder, name.rpartition("/")[0], made)
-                    _write(plain, member, folder / name, made)
+                    _write(plain, member, folder / name)
                     made[name] = False
     except (tarfile.TarError, ValueError, OverflowError, EOFError, RecursionError) as error:
         # RecursionError: tarfile reads extended headers that follow each other by calling itself.
@@ -196,10 +198,18 @@ def _unpack(plain: IO[bytes], folder: Path, limits: ArchiveLimits) -> None:
         raise ArchiveError(f"the archive cannot be unpacked: {error.strerror}") from None
 
 
-def _check(member: tarfile.TarInfo, count: int, total: int, limits: ArchiveLimits) -> None:
+def _path_of(member: tarfile.TarInfo) -> str:
+    """The path in the folder; empty for the folder itself. `tar -C FOLDER .` writes `./` and `./bot.py`."""
+    if not member.isdir():
+        return member.name.removeprefix("./")
+    name = member.name.rstrip("/")
+    return "" if name == "." else name.removeprefix("./")
+
+
+def _check(member: tarfile.TarInfo, name: str, count: int, total: int, limits: ArchiveLimits) -> None:
     if count > limits.files:
         raise ArchiveError(f"expected at most {limits.files} files and folders, got more")
-    problem = problem_of(member.name.rstrip("/") if member.isdir() else member.name)
+    problem = problem_of(name) if name or not member.isdir() else None
     if problem is not None:
         raise ArchiveError(problem)
     # A sparse file of any size takes one header.
@@ -219,9 +229,7 @@ def _make_folder(folder: Path, name: str, made: dict[str, bool]) -> None:
         (folder / path).mkdir(mode=0o755, exist_ok=True)
 
 
-def _write(plain: IO[bytes], member: tarfile.TarInfo, path: Path, made: dict[str, bool]) -> None:
-    if member.name in made:
-        raise ArchiveError(f"{shown(member.name)}: it is there twice")
+def _write(plain: IO[bytes], member: tarfile.TarInfo, path: Path) -> None:
     mode = 0o755 if member.mode & 0o100 else 0o644
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     back = plain.tell()

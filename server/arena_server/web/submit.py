@@ -70,6 +70,8 @@ class SubmitApi:
             try:
                 key = await self._author(request)
                 return await endpoint(request, key)
+            except HTTPException as error:
+                return _refusal(error.detail, error.status_code)
             except RefusedError as error:
                 return _refusal(str(error), 409)
             except UnavailableError as error:

@@ -133,6 +133,17 @@ def test_a_program_stays_one_and_is_nothing_more(tmp_path: Path) -> None:
     assert modes == {"Dockerfile": 0o644, "run": 0o755, "text": 0o644}
 
 
+def test_what_tar_makes_of_the_folder_itself(tmp_path: Path) -> None:
+    """`tar -C mybot .`"""
+    home, archive = tmp_path / "mybot", tmp_path / "a.tar.gz"
+    (home / "engine").mkdir(parents=True)
+    for name in ("Dockerfile", "engine/main.py"):
+        (home / name).write_bytes(DOCKERFILE)
+    with tarfile.open(archive, "w:gz") as made:
+        made.add(home, arcname=".")
+    assert unpacked(archive.read_bytes()) == tree(home)
+
+
 NOT_PLAIN = "expected a plain path inside the folder"
 ONLY = "expected files and folders only, got a link or a device"
 
@@ -145,6 +156,11 @@ ONLY = "expected files and folders only, got a link or a device"
         (member("a/../../x", b"x"), f"'a/../../x': {NOT_PLAIN}"),
         (member("a/./x", b"x"), f"'a/./x': {NOT_PLAIN}"),
         (member("a//x", b"x"), f"'a//x': {NOT_PLAIN}"),
+        (member("./../x", b"x"), f"'../x': {NOT_PLAIN}"),
+        (member(".//etc/x", b"x"), f"'/etc/x': {NOT_PLAIN}"),
+        (member("././x", b"x"), f"'./x': {NOT_PLAIN}"),
+        (member(".", b"x"), f"'.': {NOT_PLAIN}"),
+        (member("./", b"x"), f"'': {NOT_PLAIN}"),
         (member("a\\x", b"x"), f"'a\\\\x': {NOT_PLAIN}"),
         (member("a\nb", b"x"), "'a\\nb': expected a name of printable characters"),
         (member("a\x1b[2J", b"x"), "'a\\x1b[2J': expected a name of printable characters"),
@@ -156,6 +172,7 @@ ONLY = "expected files and folders only, got a link or a device"
         (member("a", kind=tarfile.CHRTYPE), f"'a': {ONLY}"),
         (member("a", kind=tarfile.BLKTYPE), f"'a': {ONLY}"),
         (member("Dockerfile", b"FROM other"), "'Dockerfile': it is there twice"),
+        (member("./Dockerfile", b"FROM other"), "'Dockerfile': it is there twice"),
         (member("Dockerfile/x", b"x"), "'Dockerfile': it is a file and a folder"),
     ],
 )

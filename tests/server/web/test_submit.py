@@ -114,14 +114,18 @@ def test_a_version_is_sent_listed_and_chosen(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("target", "headers", "expected"),
     [
-        (f"GET {WHERE}", "", (401, "no bot of this contest has this name and this token")),
+        (f"GET {WHERE}", "", (401, {"error": "no bot of this contest has this name and this token"})),
         (
             f"GET {WHERE}",
             "Authorization: Bearer wrong\n",
-            (401, "no bot of this contest has this name and this token"),
+            (401, {"error": "no bot of this contest has this name and this token"}),
         ),
-        (f"GET {PATH}?bot=other", AUTHOR, (401, "no bot of this contest has this name and this token")),
-        (f"GET {PATH}", AUTHOR, (401, "no bot of this contest has this name and this token")),
+        (
+            f"GET {PATH}?bot=other",
+            AUTHOR,
+            (401, {"error": "no bot of this contest has this name and this token"}),
+        ),
+        (f"GET {PATH}", AUTHOR, (401, {"error": "no bot of this contest has this name and this token"})),
         (
             f"GET {PATH}?bot=remote",
             AUTHOR,
@@ -136,7 +140,11 @@ def test_a_version_is_sent_listed_and_chosen(tmp_path: Path) -> None:
             f"{AUTHOR}Origin: http://evil.example\n",
             (403, {"error": "a page of another server asked for this"}),
         ),
-        (f"POST {WHERE}", AUTHOR, (400, "expected a tar of a folder with a Dockerfile, got nothing")),
+        (
+            f"POST {WHERE}",
+            AUTHOR,
+            (400, {"error": "expected a tar of a folder with a Dockerfile, got nothing"}),
+        ),
     ],
 )
 def test_what_is_refused(target: str, headers: str, expected: object, tmp_path: Path) -> None:
@@ -163,7 +171,6 @@ LITTLE = SubmissionRules(limits=ArchiveLimits(packed=1000))
 
 
 def test_a_version_that_is_too_large_is_not_kept(tmp_path: Path) -> None:
-    too_large = (413, "a version may have 1000 bytes at most")
     with site(tmp_path, Script(), LITTLE) as server:
         assert answer(server, f"POST {WHERE}", b"x" * 1001)[0] == 413
         head = f"POST {WHERE} HTTP/1.1\nHost: {server.address}\nConnection: close\n{AUTHOR}"
@@ -173,7 +180,7 @@ def test_a_version_that_is_too_large_is_not_kept(tmp_path: Path) -> None:
         )
         text = server.send(data).decode()
         assert text.startswith("HTTP/1.1 413 ")
-        assert text.endswith(f"{too_large[1]}\n")
+        assert json.loads(text.partition("\r\n\r\n")[2]) == {"error": "a version may have 1000 bytes at most"}
         assert os.listdir(tmp_path / "friday/ann") == ["versions.jsonl"]
         assert answer(server, f"GET {WHERE}&wanted=submit")[0] == 200, "the next one may be sent"
 
