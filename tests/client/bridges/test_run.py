@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,7 @@ FORFEITED = "".join(f"{line}\n" for line in (OFFER, *DEALT, "ZOMBIE ply=1 reason
 async def test_ends_between_games_without_an_answer_are_counted_over_the_games(tmp_path: Path) -> None:
     starts = tmp_path / "starts"
     starts.touch()
+    served = asyncio.Event()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"ARENA 1 fake/1\n")
@@ -48,6 +50,9 @@ async def test_ends_between_games_without_an_answer_are_counted_over_the_games(t
             writer.write(FORFEITED)
         writer.write(b"BYE reason=finished\n")
         writer.close()
+        with suppress(ConnectionError):  # the bridge has left
+            await writer.wait_closed()
+        served.set()
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     async with server:
@@ -56,4 +61,5 @@ async def test_ends_between_games_without_an_answer_are_counted_over_the_games(t
         bridge = Bridge(program, Adapter("me"), Seat("me"), host, port, stderr=io.BytesIO())
         with pytest.raises(ClientError, match=r"\(exit status 7\); given up after 3 times$"):
             await bridge.run()
+        await served.wait()
     assert starts.read_text() == "+" * 5

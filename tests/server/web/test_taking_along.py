@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -75,8 +74,12 @@ def site(tmp_path_factory: pytest.TempPathFactory, foreign: int) -> Iterator[str
     kept.writer.store("g1", replace(a_record(options={"plies": PLIES}), game_id="g1"))
     kept.close("finished")
     ports = WebPorts(embed=(f"http://127.0.0.1:{foreign}",))
-    with running(partial(archive_app, database_of(f"sqlite:///{path}"), [], ports), 64) as server:
+    errors: list[str] = []
+    with running(
+        lambda: archive_app(database_of(f"sqlite:///{path}"), [], ports, errors.append), 64
+    ) as server:
         yield f"http://{server.address}"
+    assert errors == []
 
 
 def test_a_foreign_page_shows_a_game_if_it_is_allowed(browser: Browser, site: str, foreign: int) -> None:
