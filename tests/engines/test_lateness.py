@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
+from threading import Thread
 
 import pytest
 from hypothesis import given
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 from arena_engines.engine import AnyPosition
 from arena_engines.insertion.fixed_depth import InsertionPosition
 from arena_engines.insertion.master.engine import OVERHEAD, budget
-from arena_engines.lateness import Lateness
+from arena_engines.lateness import MOVES_KEPT, Lateness, Schedule, own_schedule
 
 from .positions import at
 
@@ -26,15 +28,22 @@ class Player:
         self.clock = clock
         self.increment = increment
         self.moves: tuple[str, ...] = ()
-        self.lateness = Lateness(LEAST, lambda: self.seconds)
+        self.schedule = Schedule()
+        self.lateness = Lateness(LEAST, lambda: self.seconds, lambda: self.schedule)
+
+    def share(self, ran: float, waited: float, turns: int) -> None:
+        """Let the player's thread run, and wait for its core before each of its turns."""
+        had = self.schedule
+        self.schedule = Schedule(had.ran + ran, had.waited + waited, had.turns + turns)
 
     def position(self) -> AnyPosition:
         first = at("...../...../...../...../.....", "1" * 300, clock=int(self.clock))
         return replace(first, moves=self.moves, increment=self.increment)
 
-    def move(self, planned: float, spent: float, charged: float) -> None:
+    def move(self, planned: float, spent: float, charged: float, waited: float = 0.0, turns: int = 0) -> None:
         self.lateness.begin(self.position())
         self.seconds += spent / 1000
+        self.share(spent - waited, waited, turns)
         self.lateness.end(planned)
         self.clock += self.increment - charged
         self.moves += ("1", "2")
@@ -92,7 +101,7 @@ def test_another_game_is_not_charged_to_the_last_move() -> None:
 def test_a_busy_machine_does_not_cost_the_clock(late: list[float]) -> None:
     """One second for 100 moves, each of them late by most of its share."""
     player = Player(clock=1_000)
-    player.lateness = Lateness(OVERHEAD, lambda: player.seconds)
+    player.lateness = Lateness(OVERHEAD, lambda: player.seconds, lambda: player.schedule)
     for number, each in enumerate(late):
         position = player.position()
         state = position.state._replace(played=2 * number)
@@ -104,3 +113,70 @@ def test_a_busy_machine_does_not_cost_the_clock(late: list[float]) -> None:
         player.clock -= planned + each
         player.moves += ("1", "2")
         assert player.clock > 0
+
+
+def think(player: Player, spent: float, waited: float = 0.0, turns: int = 0) -> None:
+    """Make a move that may take 80 ms; beyond what it took it is charged LEAST, the expectation."""
+    player.move(80, spent, spent + LEAST, waited, turns)
+
+
+def test_a_limit_keeps_time_for_a_wait_after_moves_that_ended_early() -> None:
+    """Four milliseconds of the core in turn with 16 of others: no move was late, and the next one may be."""
+    player = Player()
+    for _ in range(3):
+        think(player, spent=40, waited=32, turns=2)
+    assert player.lateness.cautious == pytest.approx(LEAST + 16)
+    assert player.lateness.typical == LEAST
+
+
+def test_a_move_of_little_work_says_nothing_about_waits() -> None:
+    player = Player()
+    think(player, spent=30, waited=20, turns=2)
+    for _ in range(2 * MOVES_KEPT):
+        think(player, spent=1)
+    assert player.lateness.cautious == pytest.approx(LEAST + 10)
+
+
+def test_waits_end_with_the_load() -> None:
+    player = Player()
+    think(player, spent=40, waited=20, turns=2)
+    for _ in range(MOVES_KEPT):
+        think(player, spent=40)
+    assert player.lateness.cautious == pytest.approx(LEAST)
+
+
+def test_a_search_that_waits_behind_its_timer_is_late_by_both_waits() -> None:
+    player = Player()
+    for _ in range(3):
+        player.move(50, 80, 80, waited=64, turns=4)
+        for _ in range(MOVES_KEPT - 1):
+            player.move(50, 40, 40, waited=32, turns=2)
+    assert player.lateness.cautious == pytest.approx(LEAST + 30)
+
+
+def test_what_a_move_waited_before_it_began_is_taken_off() -> None:
+    """The request came while the thread waited for the core, so the referee's clock ran."""
+    player = Player()
+    think(player, spent=10)
+    player.share(ran=0.1, waited=25, turns=1)
+    player.lateness.begin(player.position())
+    assert player.lateness.cautious == pytest.approx(LEAST + 25)
+    player.lateness.end(80)
+    think(player, spent=10)
+    assert player.lateness.cautious < LEAST + 25
+
+
+def test_another_thread_has_not_waited_for_this_move() -> None:
+    player = Player()
+    think(player, spent=10)
+    player.share(ran=0.1, waited=25, turns=1)
+    other = Thread(target=player.lateness.begin, args=[player.position()])
+    other.start()
+    other.join()
+    assert player.lateness.cautious == pytest.approx(LEAST)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not count")
+def test_the_system_counts_the_runs_of_a_thread() -> None:
+    assert own_schedule().ran > 0
+    assert own_schedule().turns > 0
