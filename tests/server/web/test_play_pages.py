@@ -60,7 +60,7 @@ class TestPlay:
     ) -> None:
         with two_persons(tmp_path, "insertion", "plies = 4") as server:
             bob = Person(server, "bob")
-            page = pages.open(server.links["ann"])
+            page = pages.open(server.links["ann"], PHONE)
             page.get_by_role("button", name="Take the seat").click()
             page.get_by_role("button", name="Ready").click()
             bob.ready()
@@ -72,9 +72,21 @@ class TestPlay:
                 == page.get_by_label("Your move").input_value()
             )
             pages.shoot(page, "play-hint")
+            # Both seats are in sight while a person plays.
+            first, second = (page.locator(".seat").nth(place).bounding_box() for place in (0, 1))
+            assert first is not None
+            assert second is not None
+            assert page.evaluate("scrollY") == 0
+            assert 0 < first["y"] < second["y"] + second["height"] < PHONE[1]
             page.keyboard.press("Tab")
             page.get_by_label("Your move").press("Enter")
-            bob.until(turn=2)
+            bob.play(2, "1")
+            wait_for_turn(page, 3)
+            # A click leaves no frame of the browser's around the arrow.
+            page.locator('[data-move="6"]').click()
+            assert page.evaluate("document.activeElement.dataset.move") == "6"
+            assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "none"
+            bob.until(turn=4)
             pages.close()
             bob.close()
 

@@ -10,7 +10,7 @@ const SHOWN_ORDERS = 100;
 
 /** On a phone each row is a card, so that its buttons, a list, are in view. */
 function table(heads, rows) {
-  const labels = heads.map((head) => (head === t`Orders` ? "" : head));
+  const labels = heads.map((head) => ([t`Orders`, t`Log`].includes(head) ? "" : head));
   const cell = (content, place) => {
     if (Array.isArray(content)) return el("td", { class: "order-cell" }, el("div", { class: "orders" }, content));
     return el("td", { class: place === 0 ? "name-cell" : null }, content);
