@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -188,3 +189,21 @@ def test_no_class_of_the_core_has_more_than_25_methods() -> None:
         and (methods := sum(isinstance(each, ast.FunctionDef) for each in node.body)) > MOST_METHODS
     }
     assert large == {}
+
+
+#: The longest line of the page's sources. A text alone on its line may be longer: it cannot be broken.
+LINE = 120
+TEXT_ALONE = re.compile(r"""\s*([?:] |return )?t?(["'`])(\\.|(?!\2).)+\2[\])};:,]*""")
+
+
+@pytest.mark.parametrize("suffix", ["js", "css"])
+def test_the_lines_of_the_page_are_short(suffix: str) -> None:
+    paths = sorted((ROOT / "server/arena_server/web/static").rglob(f"*.{suffix}"))
+    assert paths
+    found = [
+        f"{path.name}:{number}: {line.strip()[:60]}"
+        for path in paths
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if len(line) > LINE and not TEXT_ALONE.fullmatch(line)
+    ]
+    assert not found, "\n".join(found)

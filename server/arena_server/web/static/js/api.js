@@ -125,7 +125,11 @@ export class LiveStream {
     this.lastId = null;
     this.failures = 0;
     this.lastEvent = performance.now();
-    this.woken = () => { if (document.visibilityState === "visible" && performance.now() - this.lastEvent > SILENCE_MS / 2) this.#reopen(0); };
+    this.woken = () => {
+      if (document.visibilityState === "visible" && performance.now() - this.lastEvent > SILENCE_MS / 2) {
+        this.#reopen(0);
+      }
+    };
     document.addEventListener("visibilitychange", this.woken);
     addEventListener("online", this.woken);
     this.#open();
@@ -137,7 +141,8 @@ export class LiveStream {
   }
 
   #open() {
-    const last = this.lastId === null ? "" : `${this.path.includes("?") ? "&" : "?"}last_event_id=${encodeURIComponent(this.lastId)}`;
+    const last = this.lastId === null ? ""
+      : `${this.path.includes("?") ? "&" : "?"}last_event_id=${encodeURIComponent(this.lastId)}`;
     this.source = new EventSource(`${API}${this.path}${last}`);
     for (const [name, handler] of Object.entries({ sync: () => {}, ...this.handlers })) {
       this.source.addEventListener(name, (event) => {

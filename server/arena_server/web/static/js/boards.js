@@ -2,8 +2,8 @@
 //
 //   element, extra                an SVG element, and optionally an element that is shown below it
 //   show(position, last)          draw a position; `last` is the ply that led to it ({move, seat}) or null
-//   animate(step, last, ms)       go from `step.before` of a timeline to `step.position`, whatever is shown; may return a
-//                                 promise; `ms` per phase. This and `show` cut an animation that runs off.
+//   animate(step, last, ms)       go from `step.before` of a timeline to `step.position`, whatever is shown; may return
+//                                 a promise; `ms` per phase. This and `show` cut an animation that runs off.
 //   describe(position)            the position in words, for screen readers
 //   compact()                     leave out what a small board has no room for
 //   onmove                        set by the page: a function of a move; elements with `data-move` call it

@@ -3,15 +3,15 @@
 import { get } from "./api.js";
 import { makeBoard } from "./boards.js";
 import { copyButton } from "./copy.js";
-import { clockText, dateText, el, labelled, link, NAME_PATTERN, resultText } from "./dom.js";
+import { cardTable, clockText, dateText, el, labelled, link, NAME_PATTERN, resultText } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { makeGame, RULES } from "./rules.js";
+import { NO_CLOCK_MS } from "./seats.js";
 import { named, t } from "./texts.js";
 import { summaryPosition } from "./wall.js";
 
 const PERSON = "person";
 const ANY = "any";
-const NO_CLOCK_MS = 864_000_000;
 /** Engines of three strengths for people, where those of the whole list are too close or too strong. */
 const STRENGTHS = { insertion: ["random", "greedy", "master"] };
 const NAME = "arena-name";
@@ -22,7 +22,8 @@ export const seatLink = (key) => link("play.html", {}, key);
 function strengthsOf({ name, engines }) {
   const chosen = STRENGTHS[name] ?? [engines[0], engines[Math.floor(engines.length / 2)], engines.at(-1)];
   const words = [t`Easy`, t`Medium`, t`Strong`];
-  const found = chosen.map((engine, i) => [engine, words[i]]).filter(([engine], i) => engines.includes(engine) && chosen.indexOf(engine) === i);
+  const found = chosen.map((engine, i) => [engine, words[i]])
+    .filter(([engine], i) => engines.includes(engine) && chosen.indexOf(engine) === i);
   return found.length === words.length ? found : [];
 }
 
@@ -36,7 +37,9 @@ function previewBoard({ preview, seats }) {
 
 /** A field for the name of a person, with the one that was kept. */
 export function nameField() {
-  const field = el("input", { type: "text", maxlength: 32, size: 14, pattern: NAME_PATTERN, autocomplete: "nickname", title: t`Letters and digits of English, and . _ -` });
+  const field = el("input",
+    { type: "text", maxlength: 32, size: 14, pattern: NAME_PATTERN, autocomplete: "nickname",
+      title: t`Letters and digits of English, and . _ -` });
   try { field.value = localStorage.getItem(NAME) ?? ""; } catch { /* storage may be forbidden */ }
   return field;
 }
@@ -67,7 +70,9 @@ export async function casualPart({ onstart, take }) {
   const choices = el("div", { class: "choices" });
   const [engine, engineLabel] = select(t`Engine, from weak to strong`);
   const contestClock = offer.clock_ms < NO_CLOCK_MS;
-  const [clock, clockLabel] = box(t`With the contest's clock (${clockText(offer.clock_ms)} per seat${offer.increment_ms ? t` + ${offer.increment_ms / 1000} s per move` : ""})`, false);
+  const increment = offer.increment_ms ? t` + ${offer.increment_ms / 1000} s per move` : "";
+  const [clock, clockLabel] =
+    box(t`With the contest's clock (${clockText(offer.clock_ms)} per seat${increment})`, false);
   const [hints, hintsLabel, hintsText] = box("", true);
   const preview = el("div", { class: "preview", "aria-hidden": "true" });
   const opponent = () => {
@@ -76,22 +81,27 @@ export async function casualPart({ onstart, take }) {
   };
   const showOpponent = () => {
     engineLabel.hidden = choices.querySelector("input:checked")?.value !== ANY;
-    hintsText.textContent = !RULES.has(game.value) ? t`Moves may be taken back` : opponent() === PERSON ? t`With hints` : t`With hints, and moves may be taken back`;
+    hintsText.textContent = !RULES.has(game.value) ? t`Moves may be taken back` : opponent() === PERSON ? t`With hints`
+      : t`With hints, and moves may be taken back`;
     hintsLabel.hidden = opponent() === PERSON && !RULES.has(game.value);
   };
   const fillFields = () => {
     const chosen = games.get(game.value);
     const strengths = strengthsOf(chosen);
-    const options = [...strengths.map(([value, word]) => [value, word, value]), ...(chosen.engines.length ? [[ANY, t`Another engine`, ""]] : []), [PERSON, chosen.seats > 2 ? t`Other people` : t`A second person`, t`by a link`]];
+    const options = [...strengths.map(([value, word]) => [value, word, value]),
+      ...(chosen.engines.length ? [[ANY, t`Another engine`, ""]] : []),
+      [PERSON, chosen.seats > 2 ? t`Other people` : t`A second person`, t`by a link`]];
     const first = strengths.length ? strengths[1][0] : options[0][0];
     choices.replaceChildren(...options.map(([value, text, more]) => {
       const field = el("input", { type: "radio", name: "opponent", value, onchange: showOpponent });
       field.checked = value === first;
-      return el("label", { class: "choice" }, field, el("b", {}, text), more ? el("span", { class: "sub" }, more) : null);
+      return el("label", { class: "choice" }, field, el("b", {}, text),
+        more ? el("span", { class: "sub" }, more) : null);
     }));
     engine.replaceChildren(...chosen.engines.map((each) => el("option", { value: each }, each)));
     engine.value = chosen.engines.at(-1) ?? "";
-    seat.replaceChildren(...Array.from({ length: chosen.seats }, (_, i) => el("option", { value: i + 1 }, i ? String(i + 1) : t`1, moves first`)));
+    seat.replaceChildren(...Array.from({ length: chosen.seats },
+      (_, i) => el("option", { value: i + 1 }, i ? String(i + 1) : t`1, moves first`)));
     preview.replaceChildren(previewBoard(chosen));
     showOpponent();
   };
@@ -102,7 +112,9 @@ export async function casualPart({ onstart, take }) {
   const form = el("form", { class: "panel start-form", onsubmit: async (event) => {
     event.preventDefault();
     start.disabled = true;
-    const started = await onstart({ game: game.value, opponent: opponent(), clock: clock.checked, seat: Number(seat.value), hints: hints.checked, name: keptName(name) });
+    const started =
+      await onstart({ game: game.value, opponent: opponent(), clock: clock.checked, seat: Number(seat.value),
+        hints: hints.checked, name: keptName(name) });
     start.disabled = false;
     if (started === null) return;
     const [own, ...others] = started.links;
@@ -115,7 +127,8 @@ export async function casualPart({ onstart, take }) {
     el("fieldset", {}, el("legend", {}, t`Opponent`), choices, el("div", { class: "filters" }, engineLabel)),
     el("div", { class: "checks" }, contestClock ? clockLabel : null, hintsLabel),
     el("p", {}, start),
-    el("p", { class: "sub" }, t`A regular game of this server, recorded and outside the standings. Without the clock a move may take 30 minutes.`)),
+    el("p", { class: "sub" },
+      t`A regular game of this server, recorded and outside the standings. Without the clock a move may take 30 minutes.`)),
   preview);
   return el("div", {}, links, form, await recent());
 }
@@ -123,12 +136,17 @@ export async function casualPart({ onstart, take }) {
 function linksPanel(own, others, take) {
   const row = ({ name, key }) => {
     const url = new URL(seatLink(key), location.href).href;
-    const field = el("input", { type: "text", readonly: true, value: url, "aria-label": t`Link of ${name}`, onfocus: () => field.select() });
+    const field = el("input",
+      { type: "text", readonly: true, value: url, "aria-label": t`Link of ${name}`, onfocus: () => field.select() });
     return el("p", { class: "link-row" }, el("b", {}, name), field, copyButton(url));
   };
   return el("div", { class: "panel" }, el("h2", {}, t`The game waits for its players`),
-    el("p", {}, others.length > 1 ? t`Send each of these links to one other person; a link works once.` : t`Send this link to the other person; it works once.`), ...others.map(row),
-    el("p", {}, el("button", { type: "button", class: "primary", onclick: () => take(own.key) }, t`Take your seat as ${own.name}`)));
+    el("p", {},
+      others.length > 1 ? t`Send each of these links to one other person; a link works once.`
+        : t`Send this link to the other person; it works once.`), ...others.map(row),
+    el("p", {},
+      el("button", { type: "button", class: "primary", onclick: () => take(own.key) },
+        t`Take your seat as ${own.name}`)));
 }
 
 async function recent() {
@@ -141,10 +159,12 @@ async function recent() {
     const names = contest.bots.join(" – ");
     const played = game ? el("a", { class: "whole", href: gameLink(contest.id, game[0], game[4]) }, names) : names;
     const back = contest.rows.length > 1 ? ` (${t`moves taken back: ${contest.rows.length - 1}`})` : "";
-    const end = game ? resultText(game[1].map((bot) => contest.bots[bot]), game[2], game[3], !contest.decided) : contest.status === "running" ? named("running") : t`not played`;
-    return el("tr", { class: "row" }, ...labelled(heads, [el("td", { class: "nowrap" }, dateText(Date.parse(contest.started_at) / 1000)), el("td", {}, contest.game), el("td", { class: "name-cell" }, played), el("td", {}, `${end}${back}`)]));
+    const end = game ? resultText(game[1].map((bot) => contest.bots[bot]), game[2], game[3], !contest.decided)
+      : contest.status === "running" ? named("running") : t`not played`;
+    return el("tr", { class: "row" }, ...labelled(heads, [
+      el("td", { class: "nowrap" }, dateText(Date.parse(contest.started_at) / 1000)),
+      el("td", {}, contest.game), el("td", { class: "name-cell" }, played), el("td", {}, `${end}${back}`)]));
   };
   return el("section", { class: "panel" }, el("h2", {}, t`The latest games played here`),
-    el("div", { class: "scroll" }, el("table", { class: "cards" }, el("thead", {}, el("tr", {}, ...heads.map((text) => el("th", { scope: "col" }, text)))),
-      el("tbody", {}, ...contests.map(row)))));
+    el("div", { class: "scroll" }, cardTable(heads, contests.map(row))));
 }

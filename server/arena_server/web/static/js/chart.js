@@ -46,13 +46,15 @@ export class Chart {
     this.lines.replaceChildren(...all.map((points, seat) => svg("polyline", {
       class: `line s${seat + 1}${points.length === 1 ? " alone" : ""}`,
       // A line of a single point would not be drawn.
-      points: thinned(points.length === 1 ? [points[0], points[0]] : points).map(([ply, value]) => `${this.#x(ply).toFixed(1)},${y(value).toFixed(1)}`).join(" "),
+      points: thinned(points.length === 1 ? [points[0], points[0]] : points)
+        .map(([ply, value]) => `${this.#x(ply).toFixed(1)},${y(value).toFixed(1)}`).join(" "),
     })));
     const text = (value, at) => svg("text", { x: LEFT - 6, y: at + 4, class: "end" }, this.format(value));
     this.axis.replaceChildren(
       svg("line", { x1: LEFT, x2: this.width - 6, y1: y(low), y2: y(low) }), text(low, y(low)),
       svg("line", { x1: LEFT, x2: this.width - 6, y1: y(high), y2: y(high) }), text(high, y(high)),
-      svg("text", { x: LEFT, y: HEIGHT - 3 }, t`ply 0`), svg("text", { x: this.width - 6, y: HEIGHT - 3, class: "end" }, String(timeline.length)));
+      svg("text", { x: LEFT, y: HEIGHT - 3 }, t`ply 0`),
+      svg("text", { x: this.width - 6, y: HEIGHT - 3, class: "end" }, String(timeline.length)));
   }
 
   point(ply) {

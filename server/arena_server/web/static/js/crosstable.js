@@ -29,7 +29,9 @@ export class CrossTable {
     this.live.clear();
     const ranked = contest.standings.map((row) => contest.bots.indexOf(row.bot));
     const two = rows.filter((row) => row.seats.length === 2);
-    if (!two.some((row) => row.state !== PLANNED) || ranked.length > MOST_CROSSED) return this.element.replaceChildren();
+    if (!two.some((row) => row.state !== PLANNED) || ranked.length > MOST_CROSSED) {
+      return this.element.replaceChildren();
+    }
     const cells = new Map();
     for (const row of two) {
       row.seats.forEach((bot, seat) => {
@@ -41,13 +43,22 @@ export class CrossTable {
     const scrolled = this.element.querySelector(".scroll")?.scrollLeft ?? 0;
     // A link or a cell that has the focus keeps it when a result comes.
     const focused = this.element.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
-    const cell = (bot, other) => (bot === other ? el("td", { class: "self" }) : this.#cell(contest, bot, other, cells.get(`${bot},${other}`) ?? []));
+    const cell = (bot, other) => (bot === other ? el("td", { class: "self" })
+      : this.#cell(contest, bot, other, cells.get(`${bot},${other}`) ?? []));
+    const names = ranked.map((bot) => contest.bots[bot]);
+    const head = (name, i) => el("th", { scope: "col", title: name, "aria-label": name }, String(i + 1));
+    const line = (bot, i) => el("tr", {},
+      el("th", { scope: "row", title: names[i] }, el("span", { class: "rank" }, `${i + 1} `), names[i]),
+      ...ranked.map((other) => cell(bot, other)));
+    const meaning = contest.decided
+      ? t`Games that the bot in the row has won against the bot in the column, by their ranks; a draw is a half.`
+      : t`Points of the bot in the row against the bot in the column, by their ranks.`;
     this.element.replaceChildren(el("section", { class: "panel" }, el("h2", {}, t`Cross-table`),
-      el("p", { class: "sub" }, contest.decided ? t`Games that the bot in the row has won against the bot in the column, by their ranks; a draw is a half.` : t`Points of the bot in the row against the bot in the column, by their ranks.`,
-        " ", t`A dot is a game won, drawn or lost. A sum opens to its games.`),
-      el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": t`Cross-table` }, el("table", { class: "cross" },
-        el("thead", {}, el("tr", {}, el("td"), ...ranked.map((bot, i) => el("th", { scope: "col", title: contest.bots[bot], "aria-label": contest.bots[bot] }, String(i + 1))))),
-        el("tbody", {}, ...ranked.map((bot, i) => el("tr", {}, el("th", { scope: "row", title: contest.bots[bot] }, el("span", { class: "rank" }, `${i + 1} `), contest.bots[bot]), ...ranked.map((other) => cell(bot, other)))))))));
+      el("p", { class: "sub" }, meaning, " ", t`A dot is a game won, drawn or lost. A sum opens to its games.`),
+      el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": t`Cross-table` },
+        el("table", { class: "cross" },
+          el("thead", {}, el("tr", {}, el("td"), ...names.map(head))),
+          el("tbody", {}, ...ranked.map(line))))));
     this.element.querySelector(".scroll").scrollLeft = scrolled;
     if (focused) this.element.querySelector(`[data-focus="${focused}"]`)?.focus();
     return undefined;
@@ -60,13 +71,20 @@ export class CrossTable {
     const share = shareOf(contest, games, bot);
     // Nine steps, so that a style sheet has the colours.
     const tint = share === null ? null : `share-${Math.round(8 * share)}`;
-    if (games.length <= SHOWN) return el("td", { class: tint }, links(), games.length ? null : el("span", { class: "sub" }, planned ? t`planned` : ""));
+    if (games.length <= SHOWN) {
+      return el("td", { class: tint }, links(),
+        games.length ? null : el("span", { class: "sub" }, planned ? t`planned` : ""));
+    }
     const key = `${bot},${other}`;
-    const sum = games.reduce((total, row) => total + (row.state === OVER && row.end !== "void" ? scoreFor(contest, row, bot) : 0), 0);
+    const counted = games.filter((row) => row.state === OVER && row.end !== "void");
+    const sum = counted.reduce((total, row) => total + scoreFor(contest, row, bot), 0);
     const list = el("div", { class: "cell-games" });
     const fill = () => {
-      if (!list.childElementCount) list.append(...links(), ...(planned ? [el("span", { class: "sub" }, t`${numberText(planned)} planned`)] : []));
+      if (!list.childElementCount) {
+        list.append(...links(), ...(planned ? [el("span", { class: "sub" }, t`${numberText(planned)} planned`)] : []));
+      }
     };
+    const title = t`${contest.bots[bot]} against ${contest.bots[other]}: ${plural(games.length, "game")}`;
     const details = el("details", {
       open: this.opened.has(key),
       ontoggle: () => {
@@ -74,7 +92,7 @@ export class CrossTable {
         fill();
         return this.opened.add(key);
       },
-    }, el("summary", { title: t`${contest.bots[bot]} against ${contest.bots[other]}: ${plural(games.length, "game")}`, "data-focus": key }, numberText(sum)), list);
+    }, el("summary", { title, "data-focus": key }, numberText(sum)), list);
     if (details.open) fill();
     return el("td", { class: tint }, details, dots(games, bot));
   }
@@ -84,7 +102,8 @@ export class CrossTable {
     const link = el("a", { "data-focus": `${game.id}-${bot}` });
     const show = (row) => {
       const over = row.state === OVER;
-      const text = row.end === "void" ? named("void") : `${over ? "" : "▸"}${over || !contest.decided ? numberText(scoreFor(contest, row, bot)) : ""}`;
+      const text = row.end === "void" ? named("void")
+        : `${over ? "" : "▸"}${over || !contest.decided ? numberText(scoreFor(contest, row, bot)) : ""}`;
       const state = over ? named(resultFor(row, bot)) : t`running, ${pliesText(row.plies)}`;
       link.textContent = text;
       link.href = gameLink(contest.id, row.id, row.plies);
@@ -108,5 +127,6 @@ function shareOf(contest, games, bot) {
 /** A dot for each of the newest games: won, drawn or lost. The links say the same. */
 function dots(games, bot) {
   const shown = games.filter((row) => row.state === OVER).slice(-MOST_DOTS);
-  return el("div", { class: "dots", "aria-hidden": "true" }, ...shown.map((row) => el("i", { class: resultFor(row, bot) })));
+  return el("div", { class: "dots", "aria-hidden": "true" },
+    ...shown.map((row) => el("i", { class: resultFor(row, bot) })));
 }

@@ -1,7 +1,7 @@
 // What a contest's page says beside the tables: points and time of each bot's games, and the faults with their lines.
 
 import { get } from "./api.js";
-import { el, labelled, link, numberText, plural } from "./dom.js";
+import { cardTable, el, labelled, link, numberText, plural } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { said } from "./said.js";
 import { language, t } from "./texts.js";
@@ -47,18 +47,22 @@ function rangeTable(contest, title, found, text) {
   const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
   const heads = [t`Bot`, t`Least`, t`Median`, t`Mean`, t`Most`, ""];
   const body = bots.map((bot) => el("tr", { class: "row" }, ...labelled(heads, [
-    el("td", { class: "name-cell" }, el("a", { class: "whole", href: link("bot.html", { contest: contest.id, bot: contest.bots[bot] }) }, contest.bots[bot])),
-    ...[text(found[bot][0]), text(quantile(found[bot], 0.5)), text(mean(found[bot]), 1), text(found[bot].at(-1))].map((value) => el("td", { class: "num" }, value)),
+    el("td", { class: "name-cell" },
+      el("a", { class: "whole", href: link("bot.html", { contest: contest.id, bot: contest.bots[bot] }) },
+        contest.bots[bot])),
+    ...[text(found[bot][0]), text(quantile(found[bot], 0.5)), text(mean(found[bot]), 1), text(found[bot].at(-1))]
+      .map((value) => el("td", { class: "num" }, value)),
     el("td", { class: "range" }, box(found[bot], low, high))])));
   return el("div", {}, el("h3", {}, title),
-    el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title }, el("table", { class: "ratings cards" },
-      el("thead", {}, el("tr", {}, ...heads.map((head, i) => (head ? el("th", { scope: "col", class: i ? "num" : null }, head) : el("td"))))),
-      el("tbody", {}, ...body))));
+    el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title },
+      cardTable(heads, body, { kind: "ratings", isNumber: Boolean })));
 }
 
-const rounded = (value, digits = 0) => value.toLocaleString(language, { minimumFractionDigits: digits, maximumFractionDigits: 1 });
+const rounded = (value, digits = 0) => value.toLocaleString(language,
+  { minimumFractionDigits: digits, maximumFractionDigits: 1 });
 /** Short times in milliseconds: a fast bot would have used 0.00 s. */
-const duration = (ms) => (ms < 1000 ? t`${numberText(Math.round(ms))} ms` : t`${(ms / 1000).toLocaleString(language, { minimumFractionDigits: 2, maximumFractionDigits: 2 })} s`);
+const duration = (ms) => (ms < 1000 ? t`${numberText(Math.round(ms))} ms`
+  : t`${(ms / 1000).toLocaleString(language, { minimumFractionDigits: 2, maximumFractionDigits: 2 })} s`);
 
 /** Points, unless games are only won or lost, and time of the games of each bot; null before the first result. */
 export function rangesPanel(contest, rows) {
@@ -70,7 +74,8 @@ export function rangesPanel(contest, rows) {
   ].filter(Boolean);
   if (points.every((values) => !values.length) || !shown.length) return null;
   return el("section", { class: "panel" }, el("h2", {}, t`Per game`),
-    el("p", { class: "sub" }, t`Over all games of a bot with a result: the line is from the least to the most, the box has the middle half, the dot is the median.`),
+    el("p", { class: "sub" },
+      t`Over all games of a bot with a result: the line is from the least to the most, the box has the middle half, the dot is the median.`),
     ...shown);
 }
 
@@ -89,12 +94,12 @@ export function faultsPanel(contest, document) {
   const { faults } = document;
   const all = contest.standings.reduce((sum, row) => sum + Object.values(row.faults).reduce((a, b) => a + b, 0), 0);
   const left = all > faults.length ? t`The newest ${numberText(faults.length)} of ${plural(all, "fault")}.` : "";
+  const row = ([game, bot, ply, , text]) => el("tr", {},
+    el("td", {}, el("a", { href: gameLink(contest.id, game, ply) }, game)),
+    el("td", { class: "name-cell" }, contest.bots[bot]),
+    el("td", { class: "text" }, said(text)));
   return el("section", { class: "panel" }, el("h2", {}, t`Faults`),
     left ? el("p", { class: "sub" }, left) : null,
-    el("div", { class: "scroll fault-list", tabindex: 0, role: "region", "aria-label": t`Faults` }, el("table", { class: "cards" },
-      el("thead", {}, el("tr", {}, ...[t`Game`, t`Bot`, t`What happened`].map((head) => el("th", { scope: "col" }, head)))),
-      el("tbody", {}, ...faults.map(([game, bot, ply, , text]) => el("tr", {},
-        el("td", {}, el("a", { href: gameLink(contest.id, game, ply) }, game)),
-        el("td", { class: "name-cell" }, contest.bots[bot]),
-        el("td", { class: "text" }, said(text))))))));
+    el("div", { class: "scroll fault-list", tabindex: 0, role: "region", "aria-label": t`Faults` },
+      cardTable([t`Game`, t`Bot`, t`What happened`], faults.map(row))));
 }

@@ -31,7 +31,8 @@ export function clockText(ms) {
   const ticks = Math.floor(Math.max(0, ms) * unit / 1000);
   const minutes = Math.floor(ticks / unit / 60);
   const seconds = ticks - minutes * 60 * unit;
-  return `${minutes}:${String(Math.floor(seconds / unit)).padStart(2, "0")}.${String(seconds % unit).padStart(digits, "0")}`;
+  const padded = (value, width) => String(value).padStart(width, "0");
+  return `${minutes}:${padded(Math.floor(seconds / unit), 2)}.${padded(seconds % unit, digits)}`;
 }
 
 export function numberText(value) {
@@ -72,7 +73,9 @@ export function pliesText(count) {
 
 /** A duration in words, about. */
 function durationText(seconds) {
-  for (const [size, unit] of [[86_400, "day"], [3600, "hour"], [60, "minute"]]) if (seconds >= 2 * size) return plural(Math.round(seconds / size), unit);
+  for (const [size, unit] of [[86_400, "day"], [3600, "hour"], [60, "minute"]]) {
+    if (seconds >= 2 * size) return plural(Math.round(seconds / size), unit);
+  }
   return t`${seconds} s`;
 }
 
@@ -80,6 +83,17 @@ function durationText(seconds) {
 export function labelled(heads, cells) {
   cells.forEach((cell, i) => { if (heads[i]) cell.dataset.label = heads[i]; });
   return cells;
+}
+
+/**
+ * A table whose rows are cards on a phone, of the kinds `kind` beside that. A column without a head is a picture's;
+ * `isNumber(place)` says which have numbers.
+ */
+export function cardTable(heads, rows, { kind = "", isNumber = () => false } = {}) {
+  const head = (text, place) => (text
+    ? el("th", { scope: "col", class: isNumber(place) ? "num" : null }, text) : el("td"));
+  return el("table", { class: `${kind} cards`.trim() },
+    el("thead", {}, el("tr", {}, ...heads.map(head))), el("tbody", {}, ...rows));
 }
 
 /** Seconds since 1970 as a date and a time of this browser's place. */
@@ -97,18 +111,25 @@ export function paceText(pace) {
 /** Whom a contest waits for: the list `waiting` of the server, five of them by name. */
 export function waitingText(bots) {
   const more = bots.length > 5 ? t` and ${numberText(bots.length - 5)} more` : "";
-  return bots.length ? t`Waiting for ${bots.slice(0, 5).map((each) => `${each.bot} (${said(each.text)})`).join(", ")}${more}` : "";
+  return bots.length
+    ? t`Waiting for ${bots.slice(0, 5).map((each) => `${each.bot} (${said(each.text)})`).join(", ")}${more}` : "";
 }
 
-/** How a game ended, in words: the winner with the totals of all, or without `points`. `describe_result` in Python prints the same. */
+/**
+ * How a game ended, in words: the winner with the totals of all, or without `points`. `describe_result` in Python
+ * prints the same.
+ */
 export function resultText(names, totals, end, points = true) {
   if (end === "void") return t`void, it does not count`;
   const best = Math.max(...totals);
   const winners = names.filter((_, i) => totals[i] === best);
   const how = end === "forfeit" ? t` by forfeit` : "";
-  const verdict = winners.length === 1 ? t`${winners[0]} wins` : how ? t`no winner` : winners.length === names.length ? t`a draw` : t`a draw of ${winners.join(" and ")}`;
+  const verdict = winners.length === 1 ? t`${winners[0]} wins` : how ? t`no winner` : winners.length === names.length
+    ? t`a draw` : t`a draw of ${winners.join(" and ")}`;
   if (!points) return `${verdict}${how}`;
-  if (names.length !== 2) return `${verdict}${how}: ${names.map((name, i) => `${name} ${numberText(totals[i])}`).join(", ")}`;
+  if (names.length !== 2) {
+    return `${verdict}${how}: ${names.map((name, i) => `${name} ${numberText(totals[i])}`).join(", ")}`;
+  }
   const score = [...totals].sort((a, b) => b - a).map(numberText).join(" : ");
   return `${verdict}${winners.length === 1 ? " " : ", "}${score}${how}`;
 }
@@ -118,7 +139,8 @@ export const inReport = () => document.documentElement.dataset.contest !== undef
 
 /** The parameter `name` of the page's address; the contest of a report needs none. */
 export function parameter(name) {
-  return new URLSearchParams(location.search).get(name) ?? (["contest", "id"].includes(name) ? document.documentElement.dataset.contest ?? null : null);
+  return new URLSearchParams(location.search).get(name)
+    ?? (["contest", "id"].includes(name) ? document.documentElement.dataset.contest ?? null : null);
 }
 
 /** The address of a page of the site with parameters; in a report the page is a parameter, too. */
@@ -153,7 +175,8 @@ function toggleTheme() {
   try { localStorage.setItem("theme", root.dataset.theme); } catch { /* the choice lasts for this page */ }
 }
 
-const PAGES = { "index.html": t`Contests`, "replay.html": t`Replay a file`, "tv.html": t`TV`, "play.html": t`Play`, "organiser.html": t`Organiser`, "register.html": t`Register a bot` };
+const PAGES = { "index.html": t`Contests`, "replay.html": t`Replay a file`, "tv.html": t`TV`, "play.html": t`Play`,
+  "organiser.html": t`Organiser`, "register.html": t`Register a bot` };
 
 /** What the organiser says of the site: {title, text, links, logo}, each only if there is one. */
 export const aboutSite = () => JSON.parse(document.documentElement.dataset.site ?? "{}");
@@ -164,15 +187,22 @@ export function pageHeader() {
   const here = `${document.documentElement.dataset.page}.html`;
   const about = aboutSite();
   if (PAGES[here]) document.title = PAGES[here];
-  const links = pages.map((page) => el("a", { href: page, "aria-current": page === here ? "page" : null }, PAGES[page]));
+  const links =
+    pages.map((page) => el("a", { href: page, "aria-current": page === here ? "page" : null }, PAGES[page]));
   return el("header", { class: "site" },
     el("a", { class: "skip", href: "#main" }, t`Skip to the content`),
     el(pages.length ? "a" : "span", { class: "brand", href: pages[0] },
       about.logo ? el("img", { src: about.logo, alt: "", height: 24 }) : brandMark(), about.title ?? "insertion-arena"),
-    el("nav", { "aria-label": t`Pages` }, links, (about.links ?? []).map(([text, href]) => el("a", { href, rel: "external" }, text))),
+    el("nav", { "aria-label": t`Pages` }, links,
+      (about.links ?? []).map(([text, href]) => el("a", { href, rel: "external" }, text))),
     ...languages.filter(([code]) => code !== language).map(([code, name]) =>
-      el("button", { type: "button", lang: code, title: name, "aria-label": name, onclick: () => { chooseLanguage(code); location.reload(); } }, code.toUpperCase())),
-    el("button", { type: "button", class: "theme", "aria-label": t`Switch between light and dark`, title: t`Light or dark`, onclick: toggleTheme }, "◐"));
+      el("button", { type: "button", lang: code, title: name, "aria-label": name, onclick: () => {
+        chooseLanguage(code);
+        location.reload();
+      } }, code.toUpperCase())),
+    el("button",
+      { type: "button", class: "theme", "aria-label": t`Switch between light and dark`, title: t`Light or dark`,
+        onclick: toggleTheme }, "◐"));
 }
 
 /** A line at the top of the page about what it waits for; an empty text takes it away. */

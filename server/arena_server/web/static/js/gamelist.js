@@ -1,7 +1,7 @@
 // The games of a contest, over, running and planned: loaded in chunks, filtered in memory, shown a page at a time.
 
 import { get } from "./api.js";
-import { clockText, dateText, el, labelled, link, numberText, parameter, plural } from "./dom.js";
+import { cardTable, clockText, dateText, el, labelled, link, numberText, parameter, plural } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { named, t } from "./texts.js";
 
@@ -45,7 +45,8 @@ export async function findGame(contest, id) {
   const { games, chunk } = contest.list;
   // Games end about in the order of their numbers.
   const guess = Math.floor((Number(id.slice(1)) - 1) / chunk);
-  const chunks = Array.from({ length: Math.ceil(games / chunk) }, (_, i) => i).sort((a, b) => Math.abs(a - guess) - Math.abs(b - guess));
+  const chunks = Array.from({ length: Math.ceil(games / chunk) }, (_, i) => i)
+    .sort((a, b) => Math.abs(a - guess) - Math.abs(b - guess));
   for (const number of chunks) {
     const rows = await get(`contests/${contest.id}/games-${number}.json`);
     const place = rows.findIndex((row) => row[0] === id);
@@ -65,7 +66,9 @@ export async function gameAt(contest, place) {
 /** The digests of all records of a contest that is over, in the order of its list. */
 export async function loadChain(contest) {
   const digests = [];
-  for (let part = 0; part * contest.list.chunk < contest.list.games; part++) digests.push(...await get(`contests/${contest.id}/chain-${part}.json`));
+  for (let part = 0; part * contest.list.chunk < contest.list.games; part++) {
+    digests.push(...await get(`contests/${contest.id}/chain-${part}.json`));
+  }
   return digests;
 }
 
@@ -89,7 +92,10 @@ export function runningRows(contest, rows, running) {
 
 export const idsOf = (games) => games.map((game) => game.game_id).join();
 
-/** The games that run now, and those of `before` that have ended and whose results have not come: they are never shown as planned. */
+/**
+ * The games that run now, and those of `before` that have ended and whose results have not come: they are never shown
+ * as planned.
+ */
 export function withLeaving(now, before, rows) {
   const known = new Set([...now.map((game) => game.game_id), ...rows.map((row) => row.id)]);
   return [...now, ...before.filter((game) => !known.has(game.game_id))];
@@ -102,7 +108,10 @@ export function openGames(contest, rows, schedule, running = []) {
   return [...now, ...schedule.filter(([id]) => !begun.has(id)).map(([id, seats]) => openRow(PLANNED, id, seats))];
 }
 
-/** How a game ended for the bot at place `bot`: "win", "draw", "loss" or "void"; for null: was there a winner. Null before its end. */
+/**
+ * How a game ended for the bot at place `bot`: "win", "draw", "loss" or "void"; for null: was there a winner. Null
+ * before its end.
+ */
 export function resultFor(row, bot) {
   if (row.state !== OVER) return null;
   if (row.end === "void") return "void";
@@ -114,7 +123,10 @@ export function resultFor(row, bot) {
   return winners === 1 ? "win" : "draw";
 }
 
-/** What a game gave the bot at place `bot`: its points, and in a contest of games that are only won or lost 1, a half or 0. */
+/**
+ * What a game gave the bot at place `bot`: its points, and in a contest of games that are only won or lost 1, a half or
+ * 0.
+ */
 export function scoreFor(contest, row, bot) {
   if (contest.decided) return { win: 1, draw: 0.5 }[resultFor(row, bot)] ?? 0;
   return row.totals?.[row.seats.indexOf(bot)] ?? 0;
@@ -127,10 +139,13 @@ export function filterGames(rows, { state = null, bot = null, other = null, resu
     && (bot === null || row.seats.includes(bot))
     && (other === null || row.seats.includes(other))
     && (result === null || resultFor(row, bot) === result)
-    && (fault === null || row.faults.some(([seat, , kind]) => (fault === "any" || kind === fault) && (bot === null || seat === 0 || row.seats[seat - 1] === bot))));
+    && (fault === null
+      || row.faults.some(([seat, , kind]) => (fault === "any" || kind === fault)
+        && (bot === null || seat === 0 || row.seats[seat - 1] === bot))));
 }
 
-const headsOf = (contest) => [t`Game`, t`Bots`, contest.decided ? t`Result` : t`Points`, t`End`, t`Plies`, t`Time`, t`Ended`, t`Faults`];
+const headsOf = (contest) => [t`Game`, t`Bots`, contest.decided ? t`Result` : t`Points`, t`End`, t`Plies`, t`Time`,
+  t`Ended`, t`Faults`];
 
 export class GameList {
   /** `bot` fixes the first filter to the place of a bot. */
@@ -145,10 +160,14 @@ export class GameList {
     this.page = 0;
     const names = contest.bots.map((name, place) => [String(place), name]).sort((a, b) => a[1].localeCompare(b[1]));
     const choose = (label, options) => {
-      const select = el("select", { onchange: () => { this.page = 0; this.show(); } }, ...options.map(([value, text]) => el("option", { value }, text)));
+      const select = el("select", { onchange: () => {
+        this.page = 0;
+        this.show();
+      } }, ...options.map(([value, text]) => el("option", { value }, text)));
       return [select, el("label", {}, label, select)];
     };
-    const [stateSelect, stateLabel] = choose(t`State`, [["", t`All`], [OVER, t`Over`], [RUNNING, t`Running`], [PLANNED, t`Planned`]]);
+    const [stateSelect, stateLabel] = choose(t`State`,
+      [["", t`All`], [OVER, t`Over`], [RUNNING, t`Running`], [PLANNED, t`Planned`]]);
     const [botSelect, botLabel] = choose(t`Bot`, [["", t`All`], ...names]);
     const [otherSelect, otherLabel] = choose(t`Against`, [["", t`All`], ...names]);
     const [resultSelect, resultLabel] = choose(t`Result`, RESULTS);
@@ -161,7 +180,6 @@ export class GameList {
       }
     }
     Object.assign(this, { stateSelect, botSelect, otherSelect, resultSelect, faultSelect });
-    this.body = el("tbody");
     this.count = el("span", { role: "status" });
     this.next = el("button", { type: "button", onclick: () => this.#turn(1) }, t`Next`);
     this.previous = el("button", { type: "button", onclick: () => this.#turn(-1) }, t`Previous`);
@@ -169,12 +187,17 @@ export class GameList {
     this.cards.addEventListener("change", () => this.show());
     /** Planned games are counted until they are asked for. */
     this.folded = true;
-    this.fold = el("button", { type: "button", class: "fold", onclick: () => { this.folded = !this.folded; this.show(); } });
+    this.fold = el("button", { type: "button", class: "fold", onclick: () => {
+      this.folded = !this.folded;
+      this.show();
+    } });
     this.element = el("div", {},
       el("div", { class: "filters" }, stateLabel, bot === null ? botLabel : null, otherLabel, resultLabel, faultLabel),
-      el("div", { class: "scroll" }, el("table", { class: "cards games" }, el("thead", {}, el("tr", {}, ...this.heads.map((text, i) => el("th", { scope: "col", class: i === 4 || i === 5 ? "num" : null }, text)))), this.body)),
+      el("div", { class: "scroll" },
+        cardTable(this.heads, [], { kind: "games", isNumber: (place) => place === 4 || place === 5 })),
       this.fold,
       el("p", { class: "pager" }, this.previous, this.next, this.count));
+    this.body = this.element.querySelector("tbody");
   }
 
   /** Go to another page of rows, and to its first one. */
@@ -188,7 +211,9 @@ export class GameList {
     this.rows = rows;
     const kinds = [...new Set(rows.flatMap((row) => row.faults.map(([, , kind]) => kind)))].sort();
     for (const kind of kinds) {
-      if (![...this.faultSelect.options].some((option) => option.value === kind)) this.faultSelect.append(el("option", { value: kind }, named(kind)));
+      if (![...this.faultSelect.options].some((option) => option.value === kind)) {
+        this.faultSelect.append(el("option", { value: kind }, named(kind)));
+      }
     }
     this.show();
   }
@@ -207,7 +232,8 @@ export class GameList {
   show() {
     const place = (select) => (select.value === "" ? null : Number(select.value));
     const bot = this.fixed ?? place(this.botSelect);
-    const filters = { state: this.stateSelect.value || null, bot, other: place(this.otherSelect), result: this.resultSelect.value || null, fault: this.faultSelect.value || null };
+    const filters = { state: this.stateSelect.value || null, bot, other: place(this.otherSelect),
+      result: this.resultSelect.value || null, fault: this.faultSelect.value || null };
     const over = filterGames(this.rows, filters).reverse();
     const running = filterGames(this.open, filters).filter((row) => row.state === RUNNING);
     const planned = filterGames(this.open, filters).filter((row) => row.state === PLANNED);
@@ -215,7 +241,8 @@ export class GameList {
     const folded = this.folded && planned.length > 0 && filters.state === null;
     const found = [...running, ...over, ...(folded ? [] : planned)];
     this.fold.hidden = !planned.length || filters.state !== null;
-    this.fold.textContent = folded ? t`Show ${numberText(planned.length)} planned` : t`Hide ${numberText(planned.length)} planned`;
+    this.fold.textContent = folded ? t`Show ${numberText(planned.length)} planned`
+      : t`Hide ${numberText(planned.length)} planned`;
     this.fold.setAttribute("aria-expanded", String(!folded));
     const size = this.cards.matches ? PAGE.cards : PAGE.rows;
     const pages = Math.max(1, Math.ceil(found.length / size));
@@ -223,21 +250,34 @@ export class GameList {
     const shown = found.slice(size * this.page, size * (this.page + 1));
     this.live.clear();
     this.body.replaceChildren(...shown.map((row) => this.#row(row)));
-    if (!shown.length) this.body.append(el("tr", {}, el("td", { colspan: this.heads.length, class: "none" }, this.rows.length || !folded && this.open.length ? t`No game matches.` : t`No game has ended yet.`)));
+    if (!shown.length) {
+      this.body.append(el("tr", {},
+        el("td", { colspan: this.heads.length, class: "none" },
+          this.rows.length || !folded && this.open.length ? t`No game matches.` : t`No game has ended yet.`)));
+    }
     this.previous.disabled = this.page === 0;
     this.next.disabled = this.page >= pages - 1;
     const unlisted = planned.length ? Math.max(0, this.contest.schedule.games - MOST_PLANNED) : 0;
-    const parts = [[over.length, OVER], [running.length, RUNNING], [planned.length, PLANNED], [unlisted, t`planned later and not listed`]].filter(([count]) => count);
-    this.count.textContent = `${plural(over.length + running.length + planned.length, "game")}${running.length + planned.length ? `: ${parts.map(([count, state]) => `${numberText(count)} ${named(state)}`).join(", ")}` : ""}${pages > 1 ? t`, page ${this.page + 1} of ${numberText(pages)}` : ""}`;
+    const parts = [[over.length, OVER], [running.length, RUNNING], [planned.length, PLANNED],
+      [unlisted, t`planned later and not listed`]].filter(([count]) => count);
+    const open = running.length + planned.length;
+    const states = open ? `: ${parts.map(([count, state]) => `${numberText(count)} ${named(state)}`).join(", ")}` : "";
+    const page = pages > 1 ? t`, page ${this.page + 1} of ${numberText(pages)}` : "";
+    this.count.textContent = `${plural(over.length + open, "game")}${states}${page}`;
   }
 
   #row(row) {
     const { contest } = this;
     const name = (seat) => contest.bots[row.seats[seat]];
-    const bots = el("td", { class: "name-cell" }, row.seats.flatMap((_, seat) => [seat ? " – " : "", el("a", { href: link("bot.html", { contest: contest.id, bot: name(seat) }) }, name(seat))]));
+    const bots = el("td", { class: "name-cell" },
+      row.seats.flatMap((_, seat) => [seat ? " – " : "",
+        el("a", { href: link("bot.html", { contest: contest.id, bot: name(seat) }) }, name(seat))]));
     const none = () => el("td", {});
     const cells = (...all) => labelled(this.heads, all);
-    if (row.state === PLANNED) return el("tr", { class: "planned" }, cells(el("td", {}, row.id), bots, none(), el("td", {}, t`planned`), none(), none(), none(), none()));
+    if (row.state === PLANNED) {
+      return el("tr", { class: "planned" },
+        cells(el("td", {}, row.id), bots, none(), el("td", {}, t`planned`), none(), none(), none(), none()));
+    }
     if (row.state === RUNNING) return this.#runningRow(row, bots);
     const best = Math.max(...row.totals);
     const end = (...children) => el("a", { href: gameLink(contest.id, row.id, row.plies) }, ...children);
@@ -245,12 +285,18 @@ export class GameList {
     return el("tr", { class: "row" }, ...labelled(this.heads, [
       el("td", {}, el("a", { class: "whole", href: gameLink(contest.id, row.id, 0) }, row.id)),
       bots,
-      el("td", { class: "nowrap" }, end(...row.totals.flatMap((total, seat) => [seat ? " : " : "", el(total === best && row.end !== "void" ? "b" : "span", {}, numberText(scoreFor(contest, row, row.seats[seat])))]))),
+      el("td", { class: "nowrap" },
+        end(...row.totals.flatMap((total, seat) => [seat ? " : " : "",
+          el(total === best && row.end !== "void" ? "b" : "span", {},
+            numberText(scoreFor(contest, row, row.seats[seat])))]))),
       el("td", {}, end(named(row.end))),
       el("td", { class: "num" }, end(numberText(row.plies))),
       el("td", { class: "num" }, row.used.length ? clockText(used) : ""),
       el("td", { class: "nowrap" }, row.at === null ? "" : dateText(row.at)),
-      el("td", {}, row.faults.flatMap(([seat, ply, kind], i) => [i ? ", " : "", el("a", { class: "faults", href: gameLink(contest.id, row.id, ply) }, `${seat ? name(seat - 1) : t`the server`}: ${named(kind)}`)]))]));
+      el("td", {},
+        row.faults.flatMap(([seat, ply, kind], i) => [i ? ", " : "",
+          el("a", { class: "faults", href: gameLink(contest.id, row.id, ply) },
+            `${seat ? name(seat - 1) : t`the server`}: ${named(kind)}`)]))]));
   }
 
   #runningRow(game, bots) {
@@ -266,7 +312,8 @@ export class GameList {
     const [points, state, plies] = links;
     return el("tr", {}, labelled(this.heads, [
       el("td", {}, el("a", { href: gameLink(this.contest.id, game.id) }, game.id)), bots,
-      el("td", { class: "nowrap" }, points), el("td", {}, state), el("td", { class: "num" }, plies), el("td", {}), el("td", {}), el("td", {}),
+      el("td", { class: "nowrap" }, points), el("td", {}, state), el("td", { class: "num" }, plies), el("td", {}),
+      el("td", {}), el("td", {}),
     ]));
   }
 }

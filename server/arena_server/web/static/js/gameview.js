@@ -2,7 +2,8 @@
 
 import { makeBoard } from "./boards.js";
 import { Chart } from "./chart.js";
-import { clockText, el, link, numberText, plural, resultText, shortText, svg } from "./dom.js";
+import { el, link, numberText, plural, resultText, shortText, svg } from "./dom.js";
+import { LeaningBar, NO_CLOCK_MS, SeatCard, ShareBar } from "./seats.js";
 import { named, t } from "./texts.js";
 
 const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16];
@@ -15,8 +16,6 @@ const MOVES_SHOWN = 300;
 const SIGNS = { fault: "!", cascade: "◆", decisive: "★", missed: "☆" };
 /** A sentence with a longer name may need two lines. */
 const LONG_NAME = 16;
-/** The longest clock of all stands for a game without one. */
-const NO_CLOCK_MS = 864_000_000;
 
 export class GameView {
   /** `botLink(name)` gives the address of a bot's page, or null. */
@@ -39,14 +38,20 @@ export class GameView {
     this.controls = this.#controls();
     const cards = this.seats.map((seat) => seat.element);
     const half = Math.ceil(cards.length / 2);
-    const kinds = { decided: timeline.decided, few: cards.length === 2, "long-names": Math.max(...timeline.info.names.map((name) => name.length)) > LONG_NAME };
+    const kinds = { decided: timeline.decided, few: cards.length === 2,
+      "long-names": Math.max(...timeline.info.names.map((name) => name.length)) > LONG_NAME };
     this.element = el("div", { class: ["game", ...Object.keys(kinds).filter((kind) => kinds[kind])].join(" ") },
       // On a phone the first seats are above the board, and the others below it.
-      el("div", { class: "left" }, el("div", { class: "seats first" }, ...cards.slice(0, half)), el("div", { class: "seats rest" }, ...cards.slice(half)), this.badge),
-      el("div", { class: "stage" }, this.shares.element, el("div", { class: "board-row" }, this.leaning.element, this.board.element), this.board.extra ?? null, this.status),
+      el("div", { class: "left" }, el("div", { class: "seats first" }, ...cards.slice(0, half)),
+        el("div", { class: "seats rest" }, ...cards.slice(half)), this.badge),
+      el("div", { class: "stage" }, this.shares.element,
+        el("div", { class: "board-row" }, this.leaning.element, this.board.element), this.board.extra ?? null,
+        this.status),
       this.controls,
       el("div", { class: "side" }, this.decisive, this.#movesBox(),
-        el("div", { class: "charts" }, ...this.charts.map((chart) => el("figure", {}, el("figcaption", {}, chart.title, this.#legend()), chart.element)))));
+        el("div", { class: "charts" },
+          ...this.charts.map((chart) => el("figure", {}, el("figcaption", {}, chart.title, this.#legend()),
+            chart.element)))));
     this.board.show(timeline.position(this.ply), timeline.ply(this.ply));
     this.refresh();
   }
@@ -58,7 +63,9 @@ export class GameView {
     const target = Math.max(0, Math.min(this.timeline.length, ply));
     const last = this.timeline.ply(target);
     let done = null;
-    if (animate && target === this.ply + 1) done = this.board.animate(this.timeline.steps[target], last, PHASE_MS / this.speed);
+    if (animate && target === this.ply + 1) {
+      done = this.board.animate(this.timeline.steps[target], last, PHASE_MS / this.speed);
+    }
     // An animation that leads there goes on, also when the end of the game is announced.
     else if (target !== this.ply) this.board.show(this.timeline.position(target), last);
     this.ply = target;
@@ -119,7 +126,8 @@ export class GameView {
 
   /** The next (or previous) fault, cascade or decisive ply. */
   mark(direction, kinds = ["fault", "cascade", "decisive", "missed"]) {
-    const plies = this.#marks().filter((mark) => kinds.includes(mark.kind)).map((mark) => mark.ply).sort((a, b) => a - b);
+    const plies = this.#marks().filter((mark) => kinds.includes(mark.kind)).map((mark) => mark.ply)
+      .sort((a, b) => a - b);
     const found = direction > 0 ? plies.find((ply) => ply > this.ply) : plies.findLast((ply) => ply < this.ply);
     if (found !== undefined) this.jump(found);
   }
@@ -127,9 +135,12 @@ export class GameView {
   #marks() {
     const { faults, cascades, length, steps } = this.timeline;
     return [
-      ...faults.map((fault) => ({ kind: "fault", ply: Math.min(length, fault.ply), text: t`${this.#name(fault.seat)}: ${named(fault.kind)} at ply ${fault.ply}` })),
+      ...faults.map((fault) =>
+        ({ kind: "fault", ply: Math.min(length, fault.ply),
+          text: t`${this.#name(fault.seat)}: ${named(fault.kind)} at ply ${fault.ply}` })),
       ...cascades.map((ply) => ({ kind: "cascade", ply, text: t`cascade of ${steps[ply].waves} waves at ply ${ply}` })),
-      ...this.timeline.decisive().map((found) => ({ kind: "decisive", ply: found.ply, text: this.#decisiveText(found) })),
+      ...this.timeline.decisive()
+        .map((found) => ({ kind: "decisive", ply: found.ply, text: this.#decisiveText(found) })),
       ...this.timeline.missed().map((found) => ({ kind: "missed", ply: found.ply, text: this.#missedText(found) })),
     ];
   }
@@ -140,9 +151,12 @@ export class GameView {
 
   #decisiveText({ ply, seat, move, points, leads, wins = null, seen = null }) {
     if (wins !== null) return t`ply ${ply}: ${this.#name(seat)} plays ${move}, and ${this.#name(wins)} wins`;
-    if (seen !== null) return t`ply ${ply}: ${this.#name(seat)} plays ${move}; from here the bots see ${this.#name(seen)} ahead`;
+    if (seen !== null) {
+      return t`ply ${ply}: ${this.#name(seat)} plays ${move}; from here the bots see ${this.#name(seen)} ahead`;
+    }
     const gained = points ? t` for ${plural(points, "point")}` : "";
-    return `${t`ply ${ply}: ${this.#name(seat)} plays ${move}`}${gained}${leads === null ? "" : t`; from here ${this.#name(leads)} leads to the end`}`;
+    const lead = leads === null ? "" : t`; from here ${this.#name(leads)} leads to the end`;
+    return `${t`ply ${ply}: ${this.#name(seat)} plays ${move}`}${gained}${lead}`;
   }
 
   /** The decisive plies as a list; there is none before the end. */
@@ -171,7 +185,9 @@ export class GameView {
     const marks = this.#marks();
     this.ticks.replaceChildren(...marks.map(({ kind, ply, text }) => {
       const x = timeline.length ? 100 * ply / timeline.length : 0;
-      const tick = el("button", { type: "button", class: `tick ${kind}`, title: text, "aria-label": text, tabindex: -1, onclick: () => this.jump(ply) }, SIGNS[kind]);
+      const tick = el("button",
+        { type: "button", class: `tick ${kind}`, title: text, "aria-label": text, tabindex: -1,
+          onclick: () => this.jump(ply) }, SIGNS[kind]);
       tick.style.left = `${x}%`;
       return tick;
     }));
@@ -213,18 +229,22 @@ export class GameView {
     this.seats.forEach((card, i) => card.showNote(timeline.note(i + 1, until)));
     this.element.classList.toggle("noted", timeline.notes.length > 0);
     this.leaning.show(timeline, until);
-    this.evaluation.element.parentElement?.toggleAttribute("hidden", !timeline.notes.some((note) => Number.isFinite(note.eval)));
+    this.evaluation.element.parentElement?.toggleAttribute("hidden",
+      !timeline.notes.some((note) => Number.isFinite(note.eval)));
   }
 
   #sentence(ply) {
     const { timeline } = this;
     const last = timeline.ply(ply);
-    if (timeline.end !== null && ply === timeline.length) return `${resultText(timeline.info.names, timeline.points(ply), timeline.end, !timeline.decided)}.`;
+    if (timeline.end !== null && ply === timeline.length) {
+      return `${resultText(timeline.info.names, timeline.points(ply), timeline.end, !timeline.decided)}.`;
+    }
     if (last === null) return t`The start.`;
     const zombie = last.zombie ? t` (played by the server)` : "";
     const points = timeline.decided ? "" : `, ${plural(last.points, "point")}`;
-    const waves = timeline.steps[ply].waves;
-    return `${t`Ply ${ply}: ${this.#name(last.seat)} plays ${last.move}`}${zombie}${points}${waves > 1 ? t` in ${waves} waves` : ""}.`;
+    const { waves } = timeline.steps[ply];
+    const cascade = waves > 1 ? t` in ${waves} waves` : "";
+    return `${t`Ply ${ply}: ${this.#name(last.seat)} plays ${last.move}`}${zombie}${points}${cascade}.`;
   }
 
   #showMoves() {
@@ -248,7 +268,9 @@ export class GameView {
       if (!this.moves.parentElement.open) return;
       const box = this.moves.getBoundingClientRect();
       const place = row.getBoundingClientRect();
-      if (place.top < box.top || place.bottom > box.bottom) this.moves.scrollTop += place.top - box.top - box.height / 2;
+      if (place.top < box.top || place.bottom > box.bottom) {
+        this.moves.scrollTop += place.top - box.top - box.height / 2;
+      }
     }
   }
 
@@ -258,7 +280,8 @@ export class GameView {
     return el("li", {}, el("button", { type: "button", class: classes, tabindex: -1, onclick: () => this.jump(number) },
       el("span", { class: "n" }, String(number)), el("span", { class: "dot" }), el("span", { class: "m" }, move.move),
       el("span", { class: "p" }, move.points ? `+${move.points}` : ""),
-      el("span", { class: "t" }, faults.length ? faults.map((fault) => named(fault.kind)).join(", ") : `${numberText(move.time_ms)} ms`)));
+      el("span", { class: "t" },
+        faults.length ? faults.map((fault) => named(fault.kind)).join(", ") : `${numberText(move.time_ms)} ms`)));
   }
 
   /** One stop of the tab key: with the focus on a move, up and down go to the one before and after it. */
@@ -270,45 +293,65 @@ export class GameView {
       this.jump(Math.max(1, this.ply + step));
       this.moves.querySelector("[tabindex='0']").focus({ preventScroll: true });
     });
-    return el("details", { class: "moves-box", open: matchMedia("(min-width: 800px)").matches, ontoggle: () => this.#showMoves() }, el("summary", {}, t`Moves`), this.moves);
+    return el("details",
+      { class: "moves-box", open: matchMedia("(min-width: 800px)").matches, ontoggle: () => this.#showMoves() },
+      el("summary", {}, t`Moves`), this.moves);
   }
 
   #legend() {
-    return el("span", { class: "legend" }, ...this.timeline.info.names.map((name, i) => el("span", { class: `key s${i + 1}` }, svg("svg", { viewBox: "0 0 24 8", width: 24, height: 8 }, svg("line", { class: `line s${i + 1}`, x1: 0, x2: 24, y1: 4, y2: 4 })), name)));
+    return el("span", { class: "legend" },
+      ...this.timeline.info.names.map((name, i) => el("span", { class: `key s${i + 1}` },
+        svg("svg", { viewBox: "0 0 24 8", width: 24, height: 8 },
+          svg("line", { class: `line s${i + 1}`, x1: 0, x2: 24, y1: 4, y2: 4 })), name)));
   }
 
   #charts() {
     const pick = (ply) => this.jump(ply);
     const perSeat = (timeline, value) => timeline.info.names.map((_, seat) => value(timeline, seat));
     const points = (timeline, seat) => [[0, 0], ...timeline.plies.map((ply, i) => [i + 1, ply.total[seat]])];
-    const clocks = (timeline, seat) => [[0, timeline.info.clock_ms], ...timeline.plies.map((ply, i) => [i + 1, ply.clock[seat]])];
+    const clocks = (timeline, seat) => [[0, timeline.info.clock_ms],
+      ...timeline.plies.map((ply, i) => [i + 1, ply.clock[seat]])];
     // Of several notes about a ply the last one counts.
-    const evals = (timeline, seat) => [...new Map(timeline.notes.filter((note) => note.seat === seat + 1 && Number.isFinite(note.eval)).map((note) => [note.ply, note.eval]))].sort((a, b) => a[0] - b[0]);
+    const evals =
+      (timeline, seat) =>
+      [...new Map(timeline.notes.filter((note) => note.seat === seat + 1 && Number.isFinite(note.eval))
+        .map((note) => [note.ply, note.eval]))].sort((a, b) => a[0] - b[0]);
     return [
       this.timeline.decided ? null : new Chart(t`Points`, (timeline) => perSeat(timeline, points), numberText, pick),
-      this.timeline.info.clock_ms >= NO_CLOCK_MS ? null : new Chart(t`Time left`, (timeline) => perSeat(timeline, clocks), (ms) => `${Math.round(ms / 100) / 10} s`, pick),
+      this.timeline.info.clock_ms >= NO_CLOCK_MS ? null
+        : new Chart(t`Time left`, (timeline) => perSeat(timeline, clocks), (ms) => `${Math.round(ms / 100) / 10} s`,
+          pick),
       new Chart(t`Evaluation, each bot for itself`, (timeline) => perSeat(timeline, evals), shortText, pick),
     ].filter(Boolean);
   }
 
   #controls() {
-    const button = (label, content, onclick) => el("button", { type: "button", "aria-label": label, title: label, onclick }, content);
-    this.slider = el("input", { type: "range", min: 0, max: 0, value: 0, "aria-label": t`Ply`, oninput: () => this.jump(Number(this.slider.value)) });
+    const button = (label, content, onclick) => el("button",
+      { type: "button", "aria-label": label, title: label, onclick }, content);
+    this.slider = el("input",
+      { type: "range", min: 0, max: 0, value: 0, "aria-label": t`Ply`,
+        oninput: () => this.jump(Number(this.slider.value)) });
     this.ticks = el("div", { class: "ticks" });
     this.counter = el("span", { class: "counter" });
     this.playButton = button(t`Play (space)`, icon("play"), () => (this.playing ? this.pause() : this.play()));
-    this.speedSelect = el("select", { class: "speed", "aria-label": t`Speed`, onchange: () => { this.speed = Number(this.speedSelect.value); } },
+    this.speedSelect = el("select", { class: "speed", "aria-label": t`Speed`, onchange: () => {
+      this.speed = Number(this.speedSelect.value);
+    } },
       ...SPEEDS.map((speed) => el("option", { value: speed, selected: speed === 1 }, `${speed}×`)));
     this.followButton = el("button", { type: "button", class: "follow", onclick: () => this.follow() }, t`Live`);
     this.jumps = {
-      fault: el("span", { class: "group" }, button(t`Previous fault`, "‹ !", () => this.mark(-1, ["fault"])), button(t`Next fault`, "! ›", () => this.mark(1, ["fault"]))),
-      cascade: el("span", { class: "group" }, button(t`Previous cascade`, "‹ ◆", () => this.mark(-1, ["cascade"])), button(t`Next cascade`, "◆ ›", () => this.mark(1, ["cascade"]))),
+      fault: el("span", { class: "group" }, button(t`Previous fault`, "‹ !", () => this.mark(-1, ["fault"])),
+        button(t`Next fault`, "! ›", () => this.mark(1, ["fault"]))),
+      cascade: el("span", { class: "group" }, button(t`Previous cascade`, "‹ ◆", () => this.mark(-1, ["cascade"])),
+        button(t`Next cascade`, "◆ ›", () => this.mark(1, ["cascade"]))),
     };
     return el("div", { class: "controls", role: "group", "aria-label": t`Replay` },
       el("div", { class: "slider-row" }, el("div", { class: "slider" }, this.slider, this.ticks), this.counter),
       el("div", { class: "buttons" },
-        el("span", { class: "group" }, button(t`Start (Home)`, icon("start"), () => this.jump(0)), button(t`Back (left arrow)`, icon("back"), () => this.jump(this.ply - 1)), this.playButton,
-          button(t`Forward (right arrow)`, icon("forward"), () => this.jump(this.ply + 1, { animate: true })), button(t`End (End)`, icon("end"), () => this.jump(this.timeline.length))),
+        el("span", { class: "group" }, button(t`Start (Home)`, icon("start"), () => this.jump(0)),
+          button(t`Back (left arrow)`, icon("back"), () => this.jump(this.ply - 1)), this.playButton,
+          button(t`Forward (right arrow)`, icon("forward"), () => this.jump(this.ply + 1, { animate: true })),
+          button(t`End (End)`, icon("end"), () => this.jump(this.timeline.length))),
         this.speedSelect, this.jumps.fault, this.jumps.cascade, this.followButton));
   }
 
@@ -328,7 +371,10 @@ export class GameView {
       n: () => this.mark(1), p: () => this.mark(-1),
       "+": () => this.#faster(1), "-": () => this.#faster(-1),
     };
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input:not([type=range]), select, textarea, [contenteditable]")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey
+      || event.target.closest?.("input:not([type=range]), select, textarea, [contenteditable]")) {
+      return;
+    }
     if (event.key === " " && event.target.closest?.("button, a, summary")) return;
     const action = keys[event.key];
     if (action) { event.preventDefault(); action(); }
@@ -348,116 +394,21 @@ export class GameView {
     this.badge.className = `badge ${problem === undefined ? "checking" : problem === null ? "true" : "false"}`;
     this.badge.textContent = problem === undefined ? t`Checking the record ...`
       : problem === null ? t`✓ Verified here: ${text}` : t`✗ This record does not verify. ${problem}`;
-    if (problem === null && more) this.badge.append(" ", el("button", { type: "button", onclick: more }, t`Check it against the head`));
+    if (problem === null && more) {
+      this.badge.append(" ", el("button", { type: "button", onclick: more }, t`Check it against the head`));
+    }
   }
 }
 
 const ICONS = {
-  start: "M3 3h2.5v14H3z M17 3v14L6.5 10z", back: "M14 3v14L4 10z", play: "M5 2l12 8-12 8z", pause: "M4 3h4v14H4z M12 3h4v14h-4z",
+  start: "M3 3h2.5v14H3z M17 3v14L6.5 10z", back: "M14 3v14L4 10z", play: "M5 2l12 8-12 8z",
+  pause: "M4 3h4v14H4z M12 3h4v14h-4z",
   forward: "M6 3v14l10-7z", end: "M14.5 3H17v14h-2.5z M3 3v14l10.5-7z",
 };
 
 function icon(name) {
-  return svg("svg", { viewBox: "0 0 20 20", width: 16, height: 16, "aria-hidden": "true", class: "icon" }, svg("path", { d: ICONS[name] }));
-}
-
-/** The least part of the bar that a seat has, so that its points can be read. */
-const LEAST_SHARE = 0.09;
-
-/** Whom the bots see ahead in a game of two: a bar that is filled from below for the first seat, hidden without evaluations. */
-export class LeaningBar {
-  constructor() {
-    this.fill = el("i");
-    this.element = el("div", { class: "leaning", role: "img", hidden: true }, this.fill);
-  }
-
-  /** Show what they have noted about the plies up to `until`. */
-  show(timeline, until) {
-    const value = timeline.evaluation(until);
-    this.element.hidden = timeline.info.names.length !== 2 || !timeline.notes.some((note) => Number.isFinite(note.eval));
-    this.fill.style.transform = `scaleY(${(1 + (value ?? 0)) / 2})`;
-    const words = value === null ? t`The bots have noted no evaluation yet` : t`The bots see ${timeline.info.names[value < 0 ? 1 : 0]} ahead by ${Math.round(100 * Math.abs(value))} of 100, each by its own evaluations`;
-    this.element.title = words;
-    this.element.setAttribute("aria-label", words);
-  }
-}
-
-/** Who has how much of all points: a layer for each seat, of which those before the last end where the next one begins. */
-export class ShareBar {
-  constructor(seats) {
-    this.fills = Array.from({ length: seats }, (_, i) => el("i", { class: `s${i + 1}` }));
-    this.labels = this.fills.map(() => el("b"));
-    this.element = el("div", { class: "shares", "aria-hidden": "true" }, ...this.fills.toReversed(), ...this.labels);
-  }
-
-  show(points) {
-    const sum = points.reduce((a, b) => a + b, 0);
-    const shares = points.map((value) => Math.max(LEAST_SHARE, sum ? value / sum : 1 / points.length));
-    const whole = shares.reduce((a, b) => a + b, 0);
-    let end = 0;
-    points.forEach((value, i) => {
-      // Moved, not made wider: what moves others on the page is counted against it.
-      if (i && i < points.length - 1) this.labels[i].style.transform = `translateX(${100 * end}%)`;
-      end += shares[i] / whole;
-      if (i < points.length - 1) this.fills[i].style.transform = `translateX(${100 * (end - 1)}%)`;
-      this.labels[i].textContent = numberText(value);
-    });
-  }
-}
-
-export class SeatCard {
-  constructor(seat, name, address) {
-    this.points = el("span", { class: "points" });
-    this.gained = el("span", { class: "gained" });
-    this.clock = el("span", { class: "clock" });
-    this.fill = el("span", { class: "bar-fill" });
-    this.bar = el("span", { class: "bar" }, this.fill);
-    this.state = el("span", { class: "state" });
-    this.note = el("div", { class: "note" });
-    this.element = el("section", { class: `seat s${seat}`, "aria-label": t`Seat ${seat}: ${name}` },
-      el("h2", {}, el("span", { class: "dot" }), address ? el("a", { href: address }, name) : el("span", {}, name)),
-      el("p", { class: "score" }, this.points, el("span", { class: "unit" }, t` points `), this.gained),
-      el("p", { class: "time" }, this.clock, this.bar), this.state, this.note);
-  }
-
-  show({ points, clock, bank, moving, gained, fault, won = false }) {
-    this.points.textContent = numberText(points);
-    this.gained.textContent = gained ? `+${gained}` : "";
-    this.showClock(clock, bank);
-    this.element.classList.toggle("moving", moving);
-    this.element.classList.toggle("won", won);
-    this.element.classList.toggle("zombie", fault !== null);
-    this.state.textContent = fault !== null ? t`zombie since ply ${fault.ply}: ${named(fault.kind)}${lineText(fault.line)}` : won ? t`wins` : moving ? t`to move` : "";
-    this.state.title = this.state.textContent;
-  }
-
-  showNote(note) {
-    this.note.replaceChildren(...(note === null ? [] : noteParts(note)));
-    this.note.title = [...this.note.children].map((part) => part.textContent).join("\n");
-  }
-
-  showClock(ms, bank) {
-    this.clock.textContent = bank >= NO_CLOCK_MS ? t`no clock` : clockText(ms);
-    this.bar.hidden = bank >= NO_CLOCK_MS;
-    this.fill.style.width = `${bank ? Math.min(100, 100 * Math.max(0, ms) / bank) : 0}%`;
-    this.element.classList.toggle("low", ms < bank / 10);
-  }
-}
-
-/** A note of a bot: its numbers, its best line and its text, as far as it has them. */
-function noteParts(note) {
-  const numbers = ["eval", "depth", "nodes"].filter((key) => key in note).map((key) => `${key} ${numberText(note[key])}`);
-  return [
-    el("span", {}, t`Note about ply ${note.ply}${numbers.length ? `: ${numbers.join(", ")}` : ""}`),
-    "line" in note ? el("span", {}, t`best line `, el("b", {}, note.line.replaceAll(",", " "))) : null,
-    "text" in note ? el("span", {}, `“${note.text}”`) : null,
-  ].filter(Boolean);
-}
-
-/** The offending line of a fault, from hexadecimal, as printable ASCII. */
-function lineText(line) {
-  const text = (line?.match(/../g) ?? []).map((pair) => parseInt(pair, 16)).map((byte) => byte >= 32 && byte < 127 ? String.fromCharCode(byte) : "·").join("");
-  return text ? t` (it sent “${text.length > 60 ? `${text.slice(0, 60)}…` : text}”)` : "";
+  return svg("svg", { viewBox: "0 0 20 20", width: 16, height: 16, "aria-hidden": "true", class: "icon" },
+    svg("path", { d: ICONS[name] }));
 }
 
 /** The line above a game: the way `back`, who plays, its `state` and the `tools`. */

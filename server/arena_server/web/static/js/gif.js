@@ -20,11 +20,16 @@ const low = (number) => [number & 255, number >> 8];
 /** RGBA bytes as 15-bit colours. */
 export function reduceColours(rgba) {
   const colours = new Uint16Array(rgba.length / 4);
-  for (let i = 0, at = 0; at < rgba.length; i++, at += 4) colours[i] = (rgba[at] >> 3) << 10 | (rgba[at + 1] >> 3) << 5 | rgba[at + 2] >> 3;
+  for (let i = 0, at = 0; at < rgba.length; i++, at += 4) {
+    colours[i] = (rgba[at] >> 3) << 10 | (rgba[at + 1] >> 3) << 5 | rgba[at + 2] >> 3;
+  }
   return colours;
 }
 
-/** The rectangle {x, y, width, height} in which `after` differs from `before`, of pictures `width` wide; one pixel if nowhere. */
+/**
+ * The rectangle {x, y, width, height} in which `after` differs from `before`, of pictures `width` wide; one pixel if
+ * nowhere.
+ */
 export function changed(before, after, width) {
   let [left, right, top, bottom] = [width, 0, -1, 0];
   for (let i = 0; i < after.length; i++) {
@@ -35,7 +40,8 @@ export function changed(before, after, width) {
     if (x < left) left = x;
     if (x > right) right = x;
   }
-  return top < 0 ? { x: 0, y: 0, width: 1, height: 1 } : { x: left, y: top, width: right - left + 1, height: bottom - top + 1 };
+  return top < 0 ? { x: 0, y: 0, width: 1, height: 1 }
+    : { x: left, y: top, width: right - left + 1, height: bottom - top + 1 };
 }
 
 /** The part of `colours` (a picture `width` wide) in a rectangle. */
@@ -103,17 +109,21 @@ function compress(indexes) {
   put(END);
   if (bits) bytes.push(pending & 255);
   const blocks = [];
-  for (let at = 0; at < bytes.length; at += 255) blocks.push([Math.min(255, bytes.length - at)], bytes.slice(at, at + 255));
+  for (let at = 0; at < bytes.length; at += 255) {
+    blocks.push([Math.min(255, bytes.length - at)], bytes.slice(at, at + 255));
+  }
   return [[8], ...blocks, [0]];
 }
 
 /** The bytes of a GIF: `frames` are {x, y, width, height, colours, delay}, with the delay in hundredths of a second. */
 export function encodeGif(width, height, frames) {
   const { palette, index } = choosePalette(frames.map((frame) => frame.colours));
-  const table = Array.from({ length: COLOURS }, (_, i) => parts(palette[i] ?? 0).map((part) => Math.round(part * 255 / 31))).flat();
+  const table = Array.from({ length: COLOURS },
+    (_, i) => parts(palette[i] ?? 0).map((part) => Math.round(part * 255 / 31))).flat();
   const chunks = [[...ascii("GIF89a"), ...low(width), ...low(height), 0xf7, 0, 0], table, LOOP];
   for (const frame of frames) {
-    chunks.push([0x21, 0xf9, 4, 4, ...low(frame.delay), 0, 0], [0x2c, ...low(frame.x), ...low(frame.y), ...low(frame.width), ...low(frame.height), 0]);
+    chunks.push([0x21, 0xf9, 4, 4, ...low(frame.delay), 0, 0],
+      [0x2c, ...low(frame.x), ...low(frame.y), ...low(frame.width), ...low(frame.height), 0]);
     chunks.push(...compress(frame.colours.map((colour) => index[colour])));
   }
   chunks.push([0x3b]);

@@ -60,8 +60,12 @@ function search(rules, position, seat, depth, alpha, beta, until) {
   let best = own ? -Infinity : Infinity;
   for (const move of rules.moves(position)) {
     const after = next(rules, position, move);
-    const found = after === null ? value(rules, position, seat) : search(rules, after, seat, depth - 1, alpha, beta, until);
-    if (own) { best = Math.max(best, found); alpha = Math.max(alpha, best); } else { best = Math.min(best, found); beta = Math.min(beta, best); }
+    const found = after === null ? value(rules, position, seat)
+      : search(rules, after, seat, depth - 1, alpha, beta, until);
+    if (own) {
+      best = Math.max(best, found);
+      alpha = Math.max(alpha, best);
+    } else { best = Math.min(best, found); beta = Math.min(beta, best); }
     if (alpha >= beta) break;
   }
   return best;

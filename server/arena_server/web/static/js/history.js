@@ -20,20 +20,34 @@ export function ratingChart(series, title) {
   const high = Math.max(...all.map(([, , rating, margin]) => rating + margin));
   const y = (value) => 6 + (HEIGHT - BOTTOM - 12) * (high - value) / (high - low || 1);
   const text = (x, at, value, end) => svg("text", { x, y: at, class: end ? "end" : null }, value);
-  const picture = svg("svg", { height: HEIGHT, class: "chart history", role: "img", "aria-label": `${title}: ${shown.map(([name, points]) => `${name} ${points.map(([, , rating]) => rating.toFixed(0)).join(", ")}`).join("; ")}` });
+  const ratings = ([name, points]) => `${name} ${points.map(([, , rating]) => rating.toFixed(0)).join(", ")}`;
+  const label = `${title}: ${shown.map(ratings).join("; ")}`;
+  const picture = svg("svg", { height: HEIGHT, class: "chart history", role: "img", "aria-label": label });
   const draw = (width) => {
     const x = (games) => LEFT + (width - LEFT - RIGHT) * (games - first) / (last - first || 1);
     const place = (games, value) => `${x(games).toFixed(1)},${y(value).toFixed(1)}`;
     const line = ([, points], i) => svg("g", { class: `s${i + 1}` },
-      svg("polygon", { class: "band", points: [...points.map(([games, , rating, margin]) => place(games, rating + margin)), ...[...points].reverse().map(([games, , rating, margin]) => place(games, rating - margin))].join(" ") }),
-      svg("polyline", { class: `line s${i + 1}`, points: points.map(([games, , rating]) => place(games, rating)).join(" ") }),
-      points.map(([games, at, rating, margin]) => svg("circle", { cx: x(games), cy: y(rating), r: 3, class: "spot" }, svg("title", {}, t`${numberText(games)} games, ${dateText(at)}: ${rating.toFixed(0)} ±${margin.toFixed(0)}`))));
+      svg("polygon",
+        { class: "band",
+          points: [...points.map(([games, , rating, margin]) => place(games, rating + margin)),
+            ...[...points].reverse().map(([games, , rating, margin]) => place(games, rating - margin))].join(" ") }),
+      svg("polyline",
+        { class: `line s${i + 1}`, points: points.map(([games, , rating]) => place(games, rating)).join(" ") }),
+      points.map(([games, at, rating, margin]) => svg("circle", { cx: x(games), cy: y(rating), r: 3, class: "spot" },
+        svg("title", {}, t`${numberText(games)} games, ${dateText(at)}: ${rating.toFixed(0)} ±${margin.toFixed(0)}`))));
     picture.replaceChildren(
-      svg("g", { class: "axis" }, ...[low, high].flatMap((value) => [svg("line", { x1: LEFT, x2: width - RIGHT, y1: y(value), y2: y(value) }), text(LEFT - 6, y(value) + 4, value.toFixed(0), true)]),
-        text(LEFT, HEIGHT - 3, t`after ${numberText(first)} games of the contest`), text(width - RIGHT, HEIGHT - 3, numberText(last), true)),
+      svg("g", { class: "axis" },
+        ...[low, high].flatMap((value) => [svg("line", { x1: LEFT, x2: width - RIGHT, y1: y(value), y2: y(value) }),
+          text(LEFT - 6, y(value) + 4, value.toFixed(0), true)]),
+        text(LEFT, HEIGHT - 3, t`after ${numberText(first)} games of the contest`),
+        text(width - RIGHT, HEIGHT - 3, numberText(last), true)),
       ...shown.map(line));
   };
   new ResizeObserver(([entry]) => draw(Math.max(160, entry.contentRect.width))).observe(picture);
-  const legend = el("span", { class: "legend" }, shown.map(([name], i) => el("span", { class: `key s${i + 1}` }, svg("svg", { width: 26, height: 10, "aria-hidden": "true" }, svg("line", { class: `line s${i + 1}`, x1: 1, x2: 25, y1: 5, y2: 5 })), name)));
-  return el("figure", { class: "history-figure" }, el("figcaption", {}, title, shown.length > 1 ? legend : null), picture);
+  const legend = el("span", { class: "legend" },
+    shown.map(([name], i) => el("span", { class: `key s${i + 1}` },
+      svg("svg", { width: 26, height: 10, "aria-hidden": "true" },
+        svg("line", { class: `line s${i + 1}`, x1: 1, x2: 25, y1: 5, y2: 5 })), name)));
+  return el("figure", { class: "history-figure" }, el("figcaption", {}, title, shown.length > 1 ? legend : null),
+    picture);
 }

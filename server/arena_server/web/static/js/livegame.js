@@ -12,7 +12,9 @@ export const gamePath = (id, contest) => livePath(`games/${encodeURIComponent(id
  * `handlers` of its own; a stream with `keep` has game after game.
  */
 export class LiveGame {
-  constructor(path, { onbegin, ongrow = () => {}, onnote = () => {}, onover = () => {}, onstate = () => {}, handlers = {}, keep = false }) {
+  constructor(path, {
+    onbegin, ongrow = () => {}, onnote = () => {}, onover = () => {}, onstate = () => {}, handlers = {}, keep = false,
+  }) {
     this.keep = keep;
     this.timeline = null;
     this.started = false;

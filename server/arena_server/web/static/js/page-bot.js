@@ -2,8 +2,12 @@
 
 import { get, livePath, LiveStream, spaced } from "./api.js";
 import { faultsPanel, loadFaults, rangesPanel } from "./details.js";
-import { applyTheme, dateText, el, inReport, inTime, labelled, link, numberText, pageHeader, parameter, plural } from "./dom.js";
-import { GameList, filterGames, idsOf, loadGames, loadSchedule, openGames, resultFor, runningRows, withLeaving } from "./gamelist.js";
+import {
+  applyTheme, cardTable, dateText, el, inReport, inTime, labelled, link, numberText, pageHeader, parameter, plural,
+} from "./dom.js";
+import {
+  GameList, filterGames, idsOf, loadGames, loadSchedule, openGames, resultFor, runningRows, withLeaving,
+} from "./gamelist.js";
 import { gameLink } from "./gameview.js";
 import { botRating, loadHistory, loadRatings } from "./ratings.js";
 import { language, named, t } from "./texts.js";
@@ -31,12 +35,18 @@ function opponents(contest, place, rows) {
       against.set(other, sums);
     }
   }
-  const heads = [t`Against`, t`Games`, ...(contest.decided ? [] : [t`Points`, t`Theirs`]), t`Won`, t`Drawn`, t`Lost`, t`Best game`];
-  return el("table", { class: "cards" }, el("thead", {}, el("tr", {}, ...heads.map((text, i) => el("th", { scope: "col", class: i && i < heads.length - 1 ? "num" : null }, text)))),
-    el("tbody", {}, ...[...against].sort((a, b) => b[1].points - a[1].points).map(([other, sums]) => el("tr", { class: "row" }, ...labelled(heads, [
-      el("td", { class: "name-cell" }, el("a", { class: "whole", href: link("bot.html", { contest: number, bot: contest.bots[other] }) }, contest.bots[other])),
-      ...["games", ...(contest.decided ? [] : ["points", "lost"]), "win", "draw", "loss"].map((key) => el("td", { class: "num" }, numberText(sums[key]))),
-      el("td", {}, el("a", { href: gameLink(number, sums.best.id) }, sums.best.id))])))));
+  const heads = [t`Against`, t`Games`, ...(contest.decided ? [] : [t`Points`, t`Theirs`]), t`Won`, t`Drawn`, t`Lost`,
+    t`Best game`];
+  const keys = ["games", ...(contest.decided ? [] : ["points", "lost"]), "win", "draw", "loss"];
+  const row = ([other, sums]) => el("tr", { class: "row" }, ...labelled(heads, [
+    el("td", { class: "name-cell" },
+      el("a", { class: "whole", href: link("bot.html", { contest: number, bot: contest.bots[other] }) },
+        contest.bots[other])),
+    ...keys.map((key) => el("td", { class: "num" }, numberText(sums[key]))),
+    el("td", {}, el("a", { href: gameLink(number, sums.best.id) }, sums.best.id)),
+  ]));
+  const most = [...against].sort((a, b) => b[1].points - a[1].points).map(row);
+  return cardTable(heads, most, { isNumber: (place) => place > 0 && place < heads.length - 1 });
 }
 
 /** A document of the API, or null where there is none: a site that an earlier version has written. */
@@ -52,16 +62,27 @@ async function everywhere(contest, row) {
 
 function resultsPanel(found) {
   const heads = [t`Contest`, t`Kind of game`, t`Rank`, t`Points`, t`Games`, t`Mean`, t`Wins`, t`Started`];
-  return el("section", { class: "panel" }, el("h2", {}, t`All contests of this bot`), el("div", { class: "scroll" }, el("table", { class: "cards" },
-    el("thead", {}, el("tr", {}, ...heads.map((text, i) => el("th", { scope: "col", class: i > 1 && i < 7 ? "num" : null }, text)))),
-    el("tbody", {}, ...found.map(({ id, name: title, game, started_at: at, of, row, decided }) => el("tr", { class: "row", "aria-current": String(id) === number ? "true" : null }, ...labelled(heads, [
-      el("td", { class: "name-cell" }, el("a", { class: "whole", href: link("bot.html", { contest: id, bot: name }) }, title)), el("td", {}, game),
+  const attributes = (id) => ({ class: "row", "aria-current": String(id) === number ? "true" : null });
+  const body = found.map(({ id, name: title, game, started_at: at, of, row, decided }) => {
+    const numbers = [
+      decided ? "" : numberText(row.points), numberText(row.games), decided ? "" : numberText(row.mean),
+      numberText(row.wins),
+    ];
+    return el("tr", attributes(id), ...labelled(heads, [
+      el("td", { class: "name-cell" },
+        el("a", { class: "whole", href: link("bot.html", { contest: id, bot: name }) }, title)),
+      el("td", {}, game),
       el("td", { class: "num" }, row.rank === null ? "–" : t`${row.rank} of ${of}`),
-      ...[decided ? "" : numberText(row.points), numberText(row.games), decided ? "" : numberText(row.mean), numberText(row.wins)].map((text) => el("td", { class: "num" }, text)),
-      el("td", { class: "nowrap" }, dateText(Date.parse(at) / 1000))])))))));
+      ...numbers.map((text) => el("td", { class: "num" }, text)),
+      el("td", { class: "nowrap" }, dateText(Date.parse(at) / 1000)),
+    ]));
+  });
+  return el("section", { class: "panel" }, el("h2", {}, t`All contests of this bot`),
+    el("div", { class: "scroll" }, cardTable(heads, body, { isNumber: (place) => place > 1 && place < 7 })));
 }
 
-const millis = (ms) => (ms < 1000 ? t`${numberText(Math.round(ms))} ms` : t`${(ms / 1000).toLocaleString(language, { maximumFractionDigits: 2 })} s`);
+const millis = (ms) => (ms < 1000 ? t`${numberText(Math.round(ms))} ms`
+  : t`${(ms / 1000).toLocaleString(language, { maximumFractionDigits: 2 })} s`);
 
 /** What a library of this project calls itself for a bot that says nothing. */
 const LIBRARY = /^arena-(client|bridge)\b/;
@@ -71,7 +92,8 @@ function aboutLine(about) {
   if (!about) return null;
   const { author, language: written, url, versions } = about;
   const program = versions.map(([agent]) => agent).find((agent) => !LIBRARY.test(agent));
-  const parts = [author ? t`by ${author}` : null, written || null, url ? el("a", { href: url, rel: "external nofollow noopener" }, url.replace(/^https?:\/\/(www\.)?/, "")) : null,
+  const parts = [author ? t`by ${author}` : null, written || null,
+    url ? el("a", { href: url, rel: "external nofollow noopener" }, url.replace(/^https?:\/\/(www\.)?/, "")) : null,
     program ? t`program ${program}` : null].filter(Boolean);
   return parts.length ? el("p", { class: "sub about-bot" }, parts.flatMap((part, i) => [i ? " · " : "", part])) : null;
 }
@@ -84,12 +106,18 @@ function habitsPanel(about) {
   const most = Math.max(...first.map(([, count]) => count));
   return el("section", { class: "panel" }, el("h2", {}, t`Time and first moves`),
     el("p", { class: "sub" }, t`In the newest ${plural(records, "game")} whose records may be shown.`),
-    el("dl", { class: "facts" }, fact(t`Mean time a move`, millis(time.mean_ms)), fact(t`Longest move`, millis(time.most_ms)), fact(t`Share of its clock`, `${(100 * time.share).toLocaleString(language, { maximumFractionDigits: 1 })} %`)),
-    el("table", { class: "first-moves" }, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, t`First move`), el("th", { scope: "col", class: "num" }, t`Games`), el("th", { scope: "col", class: "num" }, t`Won`), el("td"))),
+    el("dl", { class: "facts" }, fact(t`Mean time a move`, millis(time.mean_ms)),
+      fact(t`Longest move`, millis(time.most_ms)),
+      fact(t`Share of its clock`, `${(100 * time.share).toLocaleString(language, { maximumFractionDigits: 1 })} %`)),
+    el("table", { class: "first-moves" },
+      el("thead", {},
+        el("tr", {}, el("th", { scope: "col" }, t`First move`), el("th", { scope: "col", class: "num" }, t`Games`),
+          el("th", { scope: "col", class: "num" }, t`Won`), el("td"))),
       el("tbody", {}, ...first.map(([move, count, won]) => {
         const bar = el("i");
         bar.style.width = `${100 * count / most}%`;
-        return el("tr", {}, el("td", {}, el("b", {}, move)), el("td", { class: "num" }, numberText(count)), el("td", { class: "num" }, numberText(won)), el("td", { class: "amount", "aria-hidden": "true" }, bar));
+        return el("tr", {}, el("td", {}, el("b", {}, move)), el("td", { class: "num" }, numberText(count)),
+          el("td", { class: "num" }, numberText(won)), el("td", { class: "amount", "aria-hidden": "true" }, bar));
       }))));
 }
 
@@ -116,7 +144,8 @@ async function begin() {
   const showMore = async () => {
     const known = await loadFaults(number);
     const mine = known && { faults: known.faults.filter(([, bot]) => bot === place) };
-    more.replaceChildren(...[habitsPanel(said), rangesPanel(own, filterGames(all, { bot: place })), faultsPanel(own, mine)].filter(Boolean));
+    more.replaceChildren(...[habitsPanel(said), rangesPanel(own, filterGames(all, { bot: place })),
+      faultsPanel(own, mine)].filter(Boolean));
   };
   const faults = Object.entries(row.faults).map(([kind, count]) => `${named(kind)} ${count}`).join(", ");
   let all = [];
@@ -124,7 +153,8 @@ async function begin() {
     all = await loadGames(contest, all);
     const rows = filterGames(all, { bot: place });
     list.setRows(rows);
-    table.replaceChildren(rows.some((each) => each.end !== "void") ? opponents(contest, place, rows) : el("p", { class: "empty" }, t`No game has ended yet.`));
+    table.replaceChildren(rows.some((each) => each.end !== "void") ? opponents(contest, place, rows)
+      : el("p", { class: "empty" }, t`No game has ended yet.`));
   };
   const results = el("div");
   const against = el("section", { class: "panel" }, el("h2", {}, t`Opponents`), table);
@@ -137,20 +167,25 @@ async function begin() {
     if (history && !history.whole) setTimeout(showRating, AGAIN_MS);
   };
   const loading = Promise.all([
-    maybe(`contests/${encodeURIComponent(number)}/bots/${place}.json`).then((found) => { said = found; about.replaceChildren(...[aboutLine(said)].filter(Boolean)); }),
+    maybe(`contests/${encodeURIComponent(number)}/bots/${place}.json`).then((found) => {
+      said = found;
+      about.replaceChildren(...[aboutLine(said)].filter(Boolean));
+    }),
     showGames(), showRating(), everywhere(contest, row).then((found) => results.replaceChildren(resultsPanel(found))),
   ]).then(showMore);
   await inTime(loading);
   main.replaceChildren(
     el("p", { class: "crumbs" }, el("a", { href: link("contest.html", { id: number }) }, `← ${contest.name}`)),
     el("div", { class: "title" }, el("h1", {}, name),
-      el("p", { class: "sub" }, `${row.rank === null ? t`No rank before the first result` : placeText(contest, row)}${faults ? t`; faults: ` : ""}`, faults ? el("span", { class: "faults" }, faults) : null), about),
+      el("p", { class: "sub" }, row.rank === null ? t`No rank before the first result` : placeText(contest, row),
+        ...(faults ? [t`; faults: `, el("span", { class: "faults" }, faults)] : [])), about),
     rating, results,
     against,
     more,
     el("section", { class: "panel" }, el("h2", {}, t`Games`), list.element));
   // What is late moves nothing that is read: it comes at the end.
-  main.append(...[[rating, rating], [results, results], [against, table], [more, more]].filter(([, filled]) => !filled.childElementCount).map(([part]) => part));
+  main.append(...[[rating, rating], [results, results], [against, table],
+    [more, more]].filter(([, filled]) => !filled.childElementCount).map(([part]) => part));
   await loading;
   const schedule = await loadSchedule(contest);
   const showOpen = (running) => list.setOpen(filterGames(openGames(contest, all, schedule, running), { bot: place }));
@@ -177,5 +212,6 @@ async function begin() {
 }
 
 begin().catch((error) => {
-  main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, t`This bot cannot be shown`), el("p", {}, error.message), el("p", {}, el("a", { href: "index.html" }, t`All contests`))));
+  main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, t`This bot cannot be shown`),
+    el("p", {}, error.message), el("p", {}, el("a", { href: "index.html" }, t`All contests`))));
 });

@@ -2,8 +2,8 @@
 
 import { get, livePath, LiveStream, spaced } from "./api.js";
 import {
-  aboutSite, applyTheme, clockText, el, gamesText, inReport, inTime, labelled, link, meanText, numberText, pageHeader, paceText, parameter,
-  plural, rankingText, resultText, unequal, waitingText,
+  aboutSite, applyTheme, cardTable, clockText, el, gamesText, inReport, inTime, labelled, link, meanText, numberText,
+  paceText, pageHeader, parameter, plural, rankingText, resultText, unequal, waitingText,
 } from "./dom.js";
 import { CrossTable } from "./crosstable.js";
 import { faultsPanel, loadFaults, rangesPanel } from "./details.js";
@@ -24,7 +24,9 @@ const LATEST = 3;
 
 /** A tie-break as the head of a column: "head-to-head" is "Head to head". */
 function titleOf(tieBreak) {
-  const name = named(tieBreak) === tieBreak ? tieBreak.replace("sonneborn-berger", "Sonneborn–Berger").replace("-buchholz", " Buchholz").replaceAll("-", " ") : named(tieBreak);
+  const name = named(tieBreak) === tieBreak
+    ? tieBreak.replace("sonneborn-berger", "Sonneborn–Berger").replace("-buchholz", " Buchholz").replaceAll("-", " ")
+    : named(tieBreak);
   return name[0].toUpperCase() + name.slice(1);
 }
 
@@ -34,26 +36,31 @@ export function standingsTable(contest, rows) {
   const scored = rows.some((row) => "score" in row);
   // Where games are only won or lost the points say what the wins do, and the mean is that of these.
   const won = contest.decided && contest.scoring === "wins";
-  const ranking = scored ? "score" : unequal(contest.standings) && (won || contest.scoring === "points") ? "mean" : contest.scoring;
+  const ranking = scored ? "score" : unequal(contest.standings) && (won || contest.scoring === "points") ? "mean"
+    : contest.scoring;
   const number = (key, text) => el("td", { class: "num" }, key === ranking ? el("b", {}, text) : text);
-  const heads = [t`Rank`, t`Bot`, ...(scored ? [t`Score`] : []), ...(won ? [] : [t`Points`]), t`Games`, t`Mean`, t`Wins`, ...tieBreaks.map(titleOf), t`Faults`];
+  const heads = [t`Rank`, t`Bot`, ...(scored ? [t`Score`] : []), ...(won ? [] : [t`Points`]), t`Games`, t`Mean`,
+    t`Wins`, ...tieBreaks.map(titleOf), t`Faults`];
   const body = rows.map((row) => el("tr", {}, ...labelled(heads, [
     el("td", { class: "num" }, row.rank === null ? "–" : String(row.rank)),
-    el("td", { class: "name-cell" }, el("a", { href: link("bot.html", { contest: contest.id, bot: row.bot }) }, row.bot)),
+    el("td", { class: "name-cell" },
+      el("a", { href: link("bot.html", { contest: contest.id, bot: row.bot }) }, row.bot)),
     ...(scored ? [number("score", numberText(row.score))] : []),
     ...(won ? [] : [number("points", numberText(row.points))]),
     number("games", numberText(row.games)),
     number("mean", won ? meanText(row.games ? row.wins / row.games : 0, 2) : meanText(row.mean)),
     number("wins", numberText(row.wins)),
     ...tieBreaks.map((name) => el("td", { class: "num" }, numberText(row.tie_breaks[name]))),
-    el("td", { class: "faults" }, Object.entries(row.faults).map(([kind, count]) => `${named(kind)} ${count}`).join(", "))])));
-  return el("table", { class: "standings cards" }, el("thead", {}, el("tr", {}, ...heads.map((text, i) => el("th", { scope: "col", class: i === 1 || i === heads.length - 1 ? null : "num" }, text)))), el("tbody", {}, ...body));
+    el("td", { class: "faults" },
+      Object.entries(row.faults).map(([kind, count]) => `${named(kind)} ${count}`).join(", "))])));
+  return cardTable(heads, body, { kind: "standings", isNumber: (place) => place !== 1 && place < heads.length - 1 });
 }
 
 /** A format may rank by a score of its own; while the bots have different numbers of games others rank by the mean. */
 function rankedBy(contest) {
   if (contest.ranked_by) return t`ranked by score: ${said(contest.ranked_by)}`;
-  return `${contest.scoring === "wins" ? t`scored by wins` : t`scored by points`}${unequal(contest.standings) ? t` a game, because the numbers of games differ` : ""}`;
+  const each = unequal(contest.standings) ? t` a game, because the numbers of games differ` : "";
+  return `${contest.scoring === "wins" ? t`scored by wins` : t`scored by points`}${each}`;
 }
 
 function earlyText({ games, names }) {
@@ -73,15 +80,21 @@ function leaderText(contest) {
     : unequal(contest.standings) ? wins ? t`${number} wins a game` : t`${number} points a game`
       : plural(wins ? row.wins : row.points, contest.scoring.slice(0, -1));
   const games = plural(row.games, "game");
-  if (contest.status === "running") return first.length > 1 ? t`${names} lead with ${value} in ${games}` : t`${names} leads with ${value} in ${games}`;
-  return first.length > 1 ? t`${names} are first with ${value} in ${games}` : t`${names} is first with ${value} in ${games}`;
+  if (contest.status === "running") {
+    return first.length > 1 ? t`${names} lead with ${value} in ${games}` : t`${names} leads with ${value} in ${games}`;
+  }
+  return first.length > 1 ? t`${names} are first with ${value} in ${games}`
+    : t`${names} is first with ${value} in ${games}`;
 }
 
 /** How far the contest is; an open one has no end to be measured by. */
 function progress(contest) {
   const done = contest.games_played;
-  const text = `${gamesText(done, contest.games)}${contest.games_void ? t`, ${numberText(contest.games_void)} void` : ""}${paceText(contest.pace)}`;
-  const bar = contest.games ? el("progress", { max: contest.games, value: Math.min(done, contest.games), "aria-label": t`Games played` }) : null;
+  const broken = contest.games_void ? t`, ${numberText(contest.games_void)} void` : "";
+  const text = `${gamesText(done, contest.games)}${broken}${paceText(contest.pace)}`;
+  const bar = contest.games
+    ? el("progress", { max: contest.games, value: Math.min(done, contest.games), "aria-label": t`Games played` })
+    : null;
   return [bar, el("span", {}, text)].filter(Boolean);
 }
 
@@ -93,8 +106,10 @@ function latest(contest, rows) {
 }
 
 function summary(contest) {
-  const frozen = contest.frozen_at ? t`; the table stands still since ${contest.frozen_at.slice(0, 16).replace("T", " ")} UTC, until the contest is over` : "";
-  const clock = t`${clockText(contest.clock_ms)} per seat${contest.increment_ms ? t` + ${contest.increment_ms / 1000} s per move` : ""}`;
+  const since = contest.frozen_at?.slice(0, 16).replace("T", " ");
+  const frozen = since ? t`; the table stands still since ${since} UTC, until the contest is over` : "";
+  const increment = contest.increment_ms ? t` + ${contest.increment_ms / 1000} s per move` : "";
+  const clock = t`${clockText(contest.clock_ms)} per seat${increment}`;
   return `${contest.game}, ${named(contest.format)}, ${rankedBy(contest)}; ${clock}${frozen}`;
 }
 
@@ -156,7 +171,8 @@ async function begin() {
     leader.textContent = leaderText(shown);
     played.replaceChildren(...progress(shown));
     early.textContent = shown.separated ? earlyText(shown.separated) : "";
-    table.replaceChildren(shown.standings.some((row) => row.games) || shown.standings.length ? standingsTable(shown, shown.standings) : el("p", { class: "empty" }, t`No bot has entered.`));
+    table.replaceChildren(shown.standings.some((row) => row.games) || shown.standings.length
+      ? standingsTable(shown, shown.standings) : el("p", { class: "empty" }, t`No bot has entered.`));
   };
   const showGames = async () => {
     await showRounds();
@@ -173,12 +189,16 @@ async function begin() {
   // A report has no page before this one.
   const { text } = inReport() ? aboutSite() : {};
   main.replaceChildren(...[banner, text ? el("p", { class: "about" }, text) : null,
-    el("div", { class: "title" }, el("h1", {}, contest.name, " ", status), leader, played, waiting, newest, el("p", { class: "sub" }, sub),
-      site.written_at ? el("p", { class: "sub" }, t`As of ${site.written_at.slice(0, 16).replace("T", " ")} UTC`) : null,
+    el("div", { class: "title" }, el("h1", {}, contest.name, " ", status), leader, played, waiting, newest,
+      el("p", { class: "sub" }, sub),
+      site.written_at ? el("p", { class: "sub" }, t`As of ${site.written_at.slice(0, 16).replace("T", " ")} UTC`)
+        : null,
       early,
-      contest.head ? el("p", { class: "sub head" }, t`Head of the record chain: `, el("code", {}, contest.head)) : null),
+      contest.head ? el("p", { class: "sub head" }, t`Head of the record chain: `, el("code", {}, contest.head))
+        : null),
     boards,
-    el("section", { class: "panel" }, el("h2", {}, t`Standings`), table), rounds, ratings, cross.element, ranges, faults,
+    el("section", { class: "panel" }, el("h2", {}, t`Standings`), table), rounds, ratings, cross.element, ranges,
+    faults,
     el("section", { class: "panel", id: "games" }, el("h2", {}, t`Games`), list.element)].filter(Boolean));
   await loading;
   // Once: it depends on the configuration alone.
@@ -211,5 +231,6 @@ async function begin() {
 }
 
 begin().catch((error) => {
-  main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, t`This contest cannot be shown`), el("p", {}, error.message), el("p", {}, el("a", { href: "index.html" }, t`All contests`))));
+  main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, t`This contest cannot be shown`),
+    el("p", {}, error.message), el("p", {}, el("a", { href: "index.html" }, t`All contests`))));
 });

@@ -16,7 +16,10 @@ applyTheme();
 document.body.prepend(pageHeader());
 const main = document.getElementById("main");
 main.classList.add("wide");
-/** In a frame of another page: board, seats and controls, and the way to the whole page; no other page of ours shows itself there. */
+/**
+ * In a frame of another page: board, seats and controls, and the way to the whole page; no other page of ours shows
+ * itself there.
+ */
 const embedded = parameter("embed") !== null;
 document.body.classList.toggle("embedded", embedded);
 const contest = parameter("contest");
@@ -28,8 +31,11 @@ let site = null;
 const WITHHELD = t`Its record is shown when all games on the same deal have a result.`;
 
 function fail(message) {
-  main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, t`This game cannot be shown`), el("p", {}, message),
-    el("p", {}, contest ? el("a", { href: link("contest.html", { id: contest }) }, t`Back to the contest`) : el("a", { href: "index.html" }, t`All contests`))));
+  main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, t`This game cannot be shown`),
+    el("p", {}, message),
+    el("p", {},
+      contest ? el("a", { href: link("contest.html", { id: contest }) }, t`Back to the contest`)
+        : el("a", { href: "index.html" }, t`All contests`))));
 }
 
 function showTitle(names) {
@@ -43,7 +49,8 @@ async function replay() {
   showTitle(record.names);
   const { proof, ways } = await proofOf(bytes);
   const view = showRecord(main, record, {
-    download: fileAddress(`${recordPath}.record`, bytes), botLink, proof, back: back(), ways, share: !embedded, embed: site?.embed ? { contest } : null,
+    download: fileAddress(`${recordPath}.record`, bytes), botLink, proof, back: back(), ways, share: !embedded,
+    embed: site?.embed ? { contest } : null,
   });
   // An address without a ply shows the newest one, of a running game as of one that has just ended.
   if (!location.hash) view?.go(view.timeline.length);
@@ -92,11 +99,15 @@ async function waysOn(document, row, place) {
     const other = await gameAt(document, to);
     if (other === null) return null;
     const names = other.seats.map((bot) => document.bots[bot]).join(" – ");
-    return el("a", { class: "button step", rel, href: gameLink(contest, other.id), title: names, "aria-label": `${label}: ${other.id}, ${names}` }, sign);
+    return el("a",
+      { class: "button step", rel, href: gameLink(contest, other.id), title: names,
+        "aria-label": `${label}: ${other.id}, ${names}` }, sign);
   };
   const [bot, against] = row.seats.map((seat) => document.bots[seat]);
-  const same = el("a", { class: "button same", href: link("contest.html", { id: contest, bot, against }, "games") }, t`Same bots`);
-  return [await step(place - 1, "‹", t`Previous game`, "prev"), await step(place + 1, "›", t`Next game`, "next"), row.seats.length === 2 ? same : null].filter(Boolean);
+  const same = el("a", { class: "button same", href: link("contest.html", { id: contest, bot, against }, "games") },
+    t`Same bots`);
+  return [await step(place - 1, "‹", t`Previous game`, "prev"), await step(place + 1, "›", t`Next game`, "next"),
+    row.seats.length === 2 ? same : null].filter(Boolean);
 }
 
 function back() {
@@ -118,21 +129,28 @@ function watch() {
       view = new GameView(timeline, { botLink, live: true });
       if (!followed) { view.following = false; view.go(Math.min(ply, timeline.length)); }
       showTitle(timeline.info.names);
-      main.replaceChildren(gameHead(timeline.info.names, [tag, t` game ${game} of ${timeline.info.game}`], { back: back(), tools: embedded ? [] : [soundButton(), nextRunning(), el("a", { class: "button", href: link("tv.html", { contest }) }, t`TV`)] }), banner, view.element);
+      main.replaceChildren(gameHead(timeline.info.names, [tag, t` game ${game} of ${timeline.info.game}`],
+        { back: back(),
+          tools: embedded ? []
+            : [soundButton(), nextRunning(),
+              el("a", { class: "button", href: link("tv.html", { contest }) }, t`TV`)] }), banner, view.element);
       keys.view = view;
     },
     ongrow: () => view.grown(),
     onnote: () => view.noted(),
     onover: () => { ring(); live.close(); clearInterval(clock); showTag("over"); untilRecord(0); },
     onstate: (state) => {
-      banner.textContent = state === "lost" ? t`The connection is lost; the game may be further on. Connecting again ...` : "";
+      banner.textContent = state === "lost"
+        ? t`The connection is lost; the game may be further on. Connecting again ...` : "";
       view?.element.classList.toggle("stale", state !== "live");
       showTag(state === "live" ? LIVE : t`○ not live`);
     },
   });
   const clock = setInterval(() => {
     const running = live.running();
-    if (running && view?.ply === live.timeline.length) view.seats[running.seat - 1].showClock(running.ms, live.timeline.info.clock_ms);
+    if (running && view?.ply === live.timeline.length) {
+      view.seats[running.seat - 1].showClock(running.ms, live.timeline.info.clock_ms);
+    }
   }, 100);
 }
 
@@ -142,7 +160,8 @@ document.addEventListener("keydown", (event) => keys.view?.key(event));
 
 /** The record is published a moment after the end. */
 async function untilRecord(attempt) {
-  const { state } = await get(`contests/${encodeURIComponent(contest)}/state/${encodeURIComponent(game)}.json`).catch(() => ({ state: null }));
+  const { state } = await get(`contests/${encodeURIComponent(contest)}/state/${encodeURIComponent(game)}.json`)
+    .catch(() => ({ state: null }));
   if (state === "over") {
     keys.view = null;
     await replay();
@@ -155,7 +174,8 @@ async function begin() {
   if (!contest || !game) return fail(t`The address names no game.`);
   try {
     site = await get("site.json");
-    const state = site.state ? (await get(`contests/${encodeURIComponent(contest)}/state/${encodeURIComponent(game)}.json`)).state : "over";
+    const state = site.state
+      ? (await get(`contests/${encodeURIComponent(contest)}/state/${encodeURIComponent(game)}.json`)).state : "over";
     if (state === "running") watch();
     else if (state === "over") await replay();
     else if (state === "withheld") fail(t`Game ${game} is over. ${WITHHELD}`);
@@ -164,7 +184,8 @@ async function begin() {
     // A file server has no state of a game, and its 404 no reason; a report knows which games it left out.
     const left = site?.left_out?.includes(game);
     if (left) fail(t`Game ${game} was left out of this file for its size: “arena replay ${game}” shows it.`);
-    else fail(error.status === 404 && !site?.state ? t`There is no record of game ${game} here. ${WITHHELD}` : said(error.message, "CHECK"));
+    else fail(error.status === 404 && !site?.state ? t`There is no record of game ${game} here. ${WITHHELD}`
+      : said(error.message, "CHECK"));
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
 // The first page: running games, and all contests of the database.
 
 import { get } from "./api.js";
-import { aboutSite, applyTheme, el, inTime, labelled, link, numberText, pageHeader } from "./dom.js";
+import { aboutSite, applyTheme, cardTable, el, inTime, labelled, link, numberText, pageHeader } from "./dom.js";
 import { Wall } from "./wall.js";
 import { named, t } from "./texts.js";
 
@@ -17,27 +17,36 @@ async function begin() {
   const walls = [];
   const parts = text ? [el("p", { class: "about" }, text)] : [];
   if (site.live) {
-    for (const running of contests.filter((contest) => (site.running ?? []).includes(contest.id) && contest.status === "running").reverse()) {
-      walls.push(new Wall(running.id, { sound: !walls.length }));
-      parts.push(el("section", { class: "playing", "aria-label": t`Running games` }, el(headed++ ? "h2" : "h1", {}, t`Now playing: `, el("a", { href: link("contest.html", { id: running.id }) }, running.name)), walls.at(-1).element));
+    const known = site.running ?? [];
+    const running = contests.filter(({ id, status }) => known.includes(id) && status === "running");
+    for (const { id, name } of running.reverse()) {
+      walls.push(new Wall(id, { sound: !walls.length }));
+      parts.push(el("section", { class: "playing", "aria-label": t`Running games` },
+        el(headed++ ? "h2" : "h1", {}, t`Now playing: `,
+          el("a", { href: link("contest.html", { id }) }, name)), walls.at(-1).element));
     }
   }
-  parts.push(el("section", { class: "list" }, el(headed++ ? "h2" : "h1", {}, t`Contests`), contests.length ? table(contests) : el("p", { class: "empty" }, t`No contest has begun yet.`)));
+  parts.push(el("section", { class: "list" }, el(headed++ ? "h2" : "h1", {}, t`Contests`),
+    contests.length ? table(contests) : el("p", { class: "empty" }, t`No contest has begun yet.`)));
   await inTime(Promise.all(walls.map((wall) => wall.ready)));
   main.replaceChildren(...parts);
 }
 
 function table(contests) {
   const heads = [t`Contest`, t`Kind of game`, t`Games`, t`Started`, t`Status`];
-  return el("div", { class: "panel scroll" }, el("table", { class: "cards" }, el("thead", {}, el("tr", {}, ...heads.map((text, i) => el("th", { scope: "col", class: i === 2 ? "num" : null }, text)))),
-    el("tbody", {}, ...contests.map((contest) => el("tr", {}, ...labelled(["", ...heads.slice(1, 4), ""], [
-      el("td", { class: "name-cell" }, el("a", { href: link("contest.html", { id: contest.id }) }, contest.name)),
-      el("td", {}, contest.game),
-      el("td", { class: "num" }, contest.games === null ? numberText(contest.games_played) : t`${numberText(contest.games_played)} of ${numberText(contest.games)}`),
-      el("td", {}, contest.started_at.slice(0, 16).replace("T", " ")),
-      el("td", {}, el("span", { class: contest.status === "running" ? "tag live" : "tag" }, named(contest.status)))]))))));
+  const gamesOf = ({ games, games_played: played }) => (games === null ? numberText(played)
+    : t`${numberText(played)} of ${numberText(games)}`);
+  const rows = contests.map((contest) => el("tr", {}, ...labelled(["", ...heads.slice(1, 4), ""], [
+    el("td", { class: "name-cell" }, el("a", { href: link("contest.html", { id: contest.id }) }, contest.name)),
+    el("td", {}, contest.game),
+    el("td", { class: "num" }, gamesOf(contest)),
+    el("td", {}, contest.started_at.slice(0, 16).replace("T", " ")),
+    el("td", {}, el("span", { class: contest.status === "running" ? "tag live" : "tag" }, named(contest.status))),
+  ])));
+  return el("div", { class: "panel scroll" }, cardTable(heads, rows, { isNumber: (place) => place === 2 }));
 }
 
 begin().catch((error) => {
-  main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, t`The contests cannot be shown`), el("p", {}, error.message)));
+  main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, t`The contests cannot be shown`),
+    el("p", {}, error.message)));
 });

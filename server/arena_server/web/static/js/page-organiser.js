@@ -246,7 +246,8 @@ function oneField(verb, title, label, attributes) {
 function addForm() {
   const fields = ABOUT.map(([key, title, maxlength, size]) => {
     const required = key === "name";
-    return [key, el("input", { type: "text", id: `add-${key}`, size, maxlength, autocomplete: "off", required }), title];
+    return [key, el("input", { type: "text", id: `add-${key}`, size, maxlength, autocomplete: "off", required }),
+      title];
   });
   const add = async (event) => {
     event.preventDefault();

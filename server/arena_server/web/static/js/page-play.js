@@ -17,7 +17,8 @@ const key = location.hash.slice(1);
 const stored = `arena-seat-${key}`;
 const message = el("p", { class: "error-line", role: "alert" });
 const text = el("p", { class: "turn", role: "status" });
-const seat = { session: null, name: "", state: "connecting", turn: null, legal: [], contest: null, hints: true, alone: false, asked: null, refused: false, undo: false, rematch: null, view: null, live: null, next: null };
+const seat = { session: null, name: "", state: "connecting", turn: null, legal: [], contest: null, hints: true,
+  alone: false, asked: null, refused: false, undo: false, rematch: null, view: null, live: null, next: null };
 
 async function post(verb, body) {
   let response;
@@ -28,8 +29,10 @@ async function post(verb, body) {
   }
   const answer = await response.json().catch(() => ({}));
   if (!response.ok) {
-    const problem = (answer.error && said(answer.error)) ?? (response.status === 404 ? t`this server has no seats for a browser` : response.statusText);
-    throw Object.assign(new Error(`${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`), { status: response.status });
+    const problem = (answer.error && said(answer.error))
+      ?? (response.status === 404 ? t`this server has no seats for a browser` : response.statusText);
+    throw Object.assign(new Error(`${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`),
+      { status: response.status });
   }
   return answer;
 }
@@ -61,9 +64,11 @@ async function explain() {
     }
   }
   return page(el("h1", {}, t`Play`), el("div", { class: "panel" },
-    el("p", {}, t`This server starts no games ([server] play is 0). A seat in the browser comes with a link that works once; on your own machine this command prints one:`),
+    el("p", {},
+      t`This server starts no games ([server] play is 0). A seat in the browser comes with a link that works once; on your own machine this command prints one:`),
     el("pre", {}, el("code", {}, "arena play insertion --against greedy --web")),
-    el("p", { class: "sub" }, t`With --against person it prints two links, one for each of two people. In a contest, a [[bot]] table with person = true gives a link for that seat.`)));
+    el("p", { class: "sub" },
+      t`With --against person it prints two links, one for each of two people. In a contest, a [[bot]] table with person = true gives a link for that seat.`)));
 }
 
 async function onstart(wish) {
@@ -89,11 +94,16 @@ async function take(secret, name = "") {
   }
 }
 
-/** Ask first: a link that is only looked at, by a preview for example, is not used up. An invited person chooses a name. */
+/**
+ * Ask first: a link that is only looked at, by a preview for example, is not used up. An invited person chooses a name.
+ */
 async function offer() {
   const { named = false } = await post("link", { key }).catch(() => ({}));
   const name = nameField();
-  page(el("h1", {}, t`Play`), el("form", { class: "panel", onsubmit: (event) => { event.preventDefault(); take(key, named ? keptName(name) : ""); } },
+  page(el("h1", {}, t`Play`), el("form", { class: "panel", onsubmit: (event) => {
+    event.preventDefault();
+    take(key, named ? keptName(name) : "");
+  } },
     el("p", {}, t`This link is a seat in a game. It works once: from then on this browser has the seat.`),
     named ? el("div", { class: "filters" }, el("label", {}, t`Your name (in the record)`, name)) : null,
     el("button", { type: "submit", class: "primary" }, t`Take the seat`)));
@@ -101,21 +111,34 @@ async function offer() {
 
 const TEXTS = {
   connecting: t`Connecting to the referee ...`, waiting: t`Waiting for a game: the other players are not there yet.`,
-  invited: t`A game waits for you. The clock starts when all are ready.`, ready: t`Waiting for the other players to be ready ...`,
-  playing: "", over: t`The game is over. If the contest has another one for you, it will appear here.`, finished: t`The contest is over.`,
+  invited: t`A game waits for you. The clock starts when all are ready.`,
+  ready: t`Waiting for the other players to be ready ...`,
+  playing: "", over: t`The game is over. If the contest has another one for you, it will appear here.`,
+  finished: t`The contest is over.`,
 };
 
 /** A visitor's game is alone in its contest. */
-const CASUAL_TEXTS = { connecting: t`Starting the game ...`, waiting: t`Waiting for the other players.`, over: t`The game is over.`, finished: t`The game is over.` };
+const CASUAL_TEXTS = { connecting: t`Starting the game ...`, waiting: t`Waiting for the other players.`,
+  over: t`The game is over.`, finished: t`The game is over.` };
 
 const start = el("button", { type: "button", class: "primary", onclick: () => order("ready") }, t`Ready`);
 const goOn = el("button", { type: "button", class: "primary" }, t`Next game`);
 const choices = el("datalist", { id: "moves" });
-const field = el("input", { type: "text", id: "move", list: "moves", size: 6, autocomplete: "off", autocapitalize: "off", spellcheck: false });
+const field = el("input",
+  { type: "text", id: "move", list: "moves", size: 6, autocomplete: "off", autocapitalize: "off", spellcheck: false });
 const advise = el("button", { type: "button", onclick: showHint }, t`Hint`);
-const back = el("button", { type: "button", title: t`The game is played again on the same deal, up to your last move`, onclick: () => order("undo") }, t`Take back`);
-const leave = el("button", { type: "button", onclick: () => { if (confirm(seat.contest ? t`Give up? The server plays your moves to the end.` : t`Give up? You leave this contest for good.`)) order("quit"); } }, t`Give up`);
-const form = el("form", { class: "turn-form", onsubmit: (event) => { event.preventDefault(); play(field.value.trim()); } },
+const back = el("button",
+  { type: "button", title: t`The game is played again on the same deal, up to your last move`,
+    onclick: () => order("undo") }, t`Take back`);
+const leave = el("button", { type: "button", onclick: () => {
+  const question = seat.contest
+    ? t`Give up? The server plays your moves to the end.` : t`Give up? You leave this contest for good.`;
+  if (confirm(question)) order("quit");
+} }, t`Give up`);
+const form = el("form", { class: "turn-form", onsubmit: (event) => {
+  event.preventDefault();
+  play(field.value.trim());
+} },
   el("label", { for: "move" }, t`Your move`), field, choices, el("button", { type: "submit" }, t`Play`), advise, back);
 const result = el("p", {});
 const again = el("a", { href: "play.html", class: "button" }, t`Another game`);
@@ -135,7 +158,8 @@ function sit(session) {
   seat.session = session;
   const board = el("div");
   const title = el("h1", {}, t`Play`);
-  page(el("div", { class: "title" }, title), el("div", { class: "panel turn-panel" }, text, goOn, start, form, leave, result, revenge, again), board);
+  page(el("div", { class: "title" }, title),
+    el("div", { class: "panel turn-panel" }, text, goOn, start, form, leave, result, revenge, again), board);
   main.append(message);
   const begin = (timeline) => {
     seat.next = null;
@@ -174,7 +198,9 @@ function sit(session) {
   });
   setInterval(() => {
     const running = seat.live.running();
-    if (running && seat.view.ply === seat.live.timeline.length) seat.view.seats[running.seat - 1].showClock(running.ms, seat.live.timeline.info.clock_ms);
+    if (running && seat.view.ply === seat.live.timeline.length) {
+      seat.view.seats[running.seat - 1].showClock(running.ms, seat.live.timeline.info.clock_ms);
+    }
   }, 100);
   show();
 }
@@ -205,9 +231,14 @@ function show() {
   const ended = seat.next !== null;
   const shown = seat.view?.timeline;
   const outcome = shown && shown.end !== null ? `: ${outcomeText(shown)}` : "";
-  const words = ended ? t`The game is over, and another one waits for you.` : mine ? t`It is your turn.` : seat.state === "playing" ? t`The others move.` : (seat.contest ? CASUAL_TEXTS[seat.alone && !seat.refused && ["invited", "ready"].includes(seat.state) ? "connecting" : seat.state] : null) ?? TEXTS[seat.state] ?? "";
+  const words = ended ? t`The game is over, and another one waits for you.` : mine ? t`It is your turn.`
+    : seat.state === "playing" ? t`The others move.`
+    : (seat.contest
+      ? CASUAL_TEXTS[seat.alone && !seat.refused && ["invited", "ready"].includes(seat.state) ? "connecting"
+        : seat.state] : null) ?? TEXTS[seat.state] ?? "";
   const sentence = words.replace(t`The game is over`, t`The game is over${outcome}`);
-  text.classList.toggle("won", shown !== undefined && shown.end !== null && shown.winner(shown.length) === place(shown));
+  text.classList.toggle("won",
+    shown !== undefined && shown.end !== null && shown.winner(shown.length) === place(shown));
   text.textContent = seat.problem ? `${sentence} (${said(seat.problem)})` : sentence;
   goOn.hidden = !ended;
   start.hidden = ended || seat.state !== "invited" || (seat.alone && !seat.refused);
@@ -282,7 +313,10 @@ function makePlayable(view) {
 
 function nearest(nodes, from, arrow) {
   const [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[arrow];
-  const centre = (node) => { const box = node.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; };
+  const centre = (node) => {
+    const box = node.getBoundingClientRect();
+    return [box.x + box.width / 2, box.y + box.height / 2];
+  };
   const [x, y] = centre(from);
   let best = null;
   for (const node of nodes) {
@@ -313,13 +347,18 @@ function showHint() {
   const move = hint(timeline.rules, timeline.position(timeline.length));
   if (move === null) return;
   field.value = move;
-  for (const node of view.board.element.querySelectorAll("[data-move]")) node.classList.toggle("hint", node.dataset.move === move);
+  for (const node of view.board.element.querySelectorAll("[data-move]")) {
+    node.classList.toggle("hint", node.dataset.move === move);
+  }
   message.textContent = "";
 }
 
 async function showResult(game) {
   const { contest } = seat.contest ? seat : await get("site.json").catch(() => ({ contest: null }));
-  if (contest !== null && seat.view.timeline.info.game_id === game) result.replaceChildren(el("a", { href: gameLink(contest, game) }, t`The record of game ${game}`), ...(seat.contest ? [] : [" · ", el("a", { href: link("contest.html", { id: contest }) }, t`The contest`)]));
+  if (contest !== null && seat.view.timeline.info.game_id === game) {
+    result.replaceChildren(el("a", { href: gameLink(contest, game) }, t`The record of game ${game}`),
+      ...(seat.contest ? [] : [" · ", el("a", { href: link("contest.html", { id: contest }) }, t`The contest`)]));
+  }
 }
 
 document.addEventListener("keydown", (event) => seat.view?.key(event));

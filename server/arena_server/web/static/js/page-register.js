@@ -1,11 +1,13 @@
-// An author registers a bot by a link of the organiser's. The code is in the fragment of the address, which no server logs.
+// An author registers a bot by a link of the organiser's. The code is in the fragment of the address, which no server
+// logs.
 
 import { copyButton } from "./copy.js";
 import { applyTheme, el, NAME_PATTERN, pageHeader } from "./dom.js";
 import { said } from "./said.js";
 import { t } from "./texts.js";
 
-const FIELDS = [["name", t`Name of the bot`, 32, true], ["author", t`Author`, 60, false], ["language", t`Language`, 60, false], ["url", "URL", 200, false]];
+const FIELDS = [["name", t`Name of the bot`, 32, true], ["author", t`Author`, 60, false],
+  ["language", t`Language`, 60, false], ["url", "URL", 200, false]];
 
 applyTheme();
 document.body.prepend(pageHeader());
@@ -14,28 +16,44 @@ const message = el("p", { class: "error-line", role: "alert" });
 const [contest, code] = location.hash.slice(1).split("/").map(decodeURIComponent);
 
 function begin() {
-  const inputs = FIELDS.map(([key, title, most, required]) => [key, title, el("input", { type: key === "url" ? "url" : "text", id: key, maxlength: most, required, pattern: key === "name" ? NAME_PATTERN : null, autocomplete: "off" })]);
-  main.replaceChildren(el("h1", {}, t`Register a bot`), el("p", { class: "sub" }, t`For the contest ${contest}. This link works once. The name has letters and digits of English, "_", "." and "-"; the rest may stay empty.`),
-    el("form", { class: "panel author", onsubmit: (event) => { event.preventDefault(); register(Object.fromEntries(inputs.map(([key, , input]) => [key, input.value.trim()]))); } },
-      ...inputs.map(([key, title, input]) => el("label", { for: key }, title, input)), el("p", {}, el("button", { type: "submit", class: "primary" }, t`Register`))), message);
+  const inputs =
+    FIELDS.map(([key, title, most, required]) => [key, title,
+      el("input",
+        { type: key === "url" ? "url" : "text", id: key, maxlength: most, required,
+          pattern: key === "name" ? NAME_PATTERN : null, autocomplete: "off" })]);
+  main.replaceChildren(el("h1", {}, t`Register a bot`),
+    el("p", { class: "sub" },
+      t`For the contest ${contest}. This link works once. The name has letters and digits of English, "_", "." and "-"; the rest may stay empty.`),
+    el("form", { class: "panel author", onsubmit: (event) => {
+      event.preventDefault();
+      register(Object.fromEntries(inputs.map(([key, , input]) => [key, input.value.trim()])));
+    } },
+      ...inputs.map(([key, title, input]) => el("label", { for: key }, title, input)),
+      el("p", {}, el("button", { type: "submit", class: "primary" }, t`Register`))), message);
   inputs[0][2].focus();
 }
 
 async function register(given) {
   message.textContent = "";
   try {
-    const response = await fetch("api/v1/register", { method: "POST", body: JSON.stringify({ ...given, contest, code }) });
+    const response = await fetch("api/v1/register",
+      { method: "POST", body: JSON.stringify({ ...given, contest, code }) });
     const answer = await response.json();
     if (!response.ok) throw new Error(said(answer.error));
     history.replaceState(null, "", location.pathname);
+    const { name, token } = answer;
+    const options = `--connect ${location.origin} --name ${name} --contest ${contest}`;
     const [use, line] = answer.submit
-      ? [t`The command that sends a version:`, `ARENA_TOKEN=${answer.token} arena submit ./${answer.name} --connect ${location.origin} --name ${answer.name} --contest ${contest}`]
-      : [t`The first line that the bot sends, if no library does it:`, `HELLO 1 ${answer.name} token=${answer.token} contest=${contest}`];
+      ? [t`The command that sends a version:`, `ARENA_TOKEN=${token} arena submit ./${name} ${options}`]
+      : [t`The first line that the bot sends, if no library does it:`,
+        `HELLO 1 ${name} token=${token} contest=${contest}`];
     const copied = (text) => el("p", { class: "link-row" }, el("code", {}, text), copyButton(text));
-    main.replaceChildren(el("h1", {}, t`${answer.name} is registered`), el("div", { class: "panel" },
-      el("p", {}, t`Its token, which is shown only now:`), copied(answer.token),
-      el("p", { class: "sub" }, answer.submit ? t`Keep it: you send versions of the bot with it, and the server has its digest alone. If it is lost, ask the organiser for a new one.`
-        : t`Keep it: the bot logs in with it, and the server has its digest alone. If it is lost, ask the organiser for a new one.`),
+    main.replaceChildren(el("h1", {}, t`${name} is registered`), el("div", { class: "panel" },
+      el("p", {}, t`Its token, which is shown only now:`), copied(token),
+      el("p", { class: "sub" },
+        answer.submit
+          ? t`Keep it: you send versions of the bot with it, and the server has its digest alone. If it is lost, ask the organiser for a new one.`
+          : t`Keep it: the bot logs in with it, and the server has its digest alone. If it is lost, ask the organiser for a new one.`),
       el("p", {}, use), copied(line)));
   } catch (error) {
     message.textContent = error.message === "Failed to fetch" ? t`The server does not answer.` : error.message;
@@ -43,4 +61,5 @@ async function register(given) {
 }
 
 if (contest && code) begin();
-else main.replaceChildren(el("h1", {}, t`Register a bot`), el("p", { class: "empty" }, t`This page needs the link that the organiser has sent you.`));
+else main.replaceChildren(el("h1", {}, t`Register a bot`),
+  el("p", { class: "empty" }, t`This page needs the link that the organiser has sent you.`));

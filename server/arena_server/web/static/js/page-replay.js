@@ -19,7 +19,8 @@ const message = el("p", { class: "error-line", role: "alert" });
 const host = el("div");
 const drop = el("div", { class: "drop" },
   el("h1", {}, t`Replay a record`),
-  el("p", {}, t`Drop a file here: a record of `, el("code", {}, "arena export"), t` or the output of `, el("code", {}, "arena replay --json"), t`. It stays in your browser.`),
+  el("p", {}, t`Drop a file here: a record of `, el("code", {}, "arena export"), t` or the output of `,
+    el("code", {}, "arena replay --json"), t`. It stays in your browser.`),
   label, chooser, message);
 
 async function open(file) {
@@ -40,7 +41,8 @@ function show(bytes, scenes = null) {
   if (!main.contains(host)) main.replaceChildren(host);
   if (!embedded && drop.contains(label)) {
     label.textContent = t`Choose another file`;
-    main.prepend(el("div", { class: "another" }, label, chooser, el("span", { class: "sub" }, t`or drop it here`), message));
+    main.prepend(el("div", { class: "another" }, label, chooser, el("span", { class: "sub" }, t`or drop it here`),
+      message));
   }
   showRecord(host, record, { download: embedded ? download : null });
   document.title = `${record.names.join(" – ")}, ${record.game_id}`;

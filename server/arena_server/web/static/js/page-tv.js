@@ -3,9 +3,10 @@
 import { get, livePath, LiveStream } from "./api.js";
 import { makeBoard } from "./boards.js";
 import { applyTheme, el, numberText, pageHeader, parameter, rankingText, resultText, waitingText } from "./dom.js";
-import { gameLink, LeaningBar, SeatCard, ShareBar } from "./gameview.js";
+import { gameLink } from "./gameview.js";
 import { choose, interest, RECENT_MS } from "./interest.js";
 import { gamePath, LiveGame } from "./livegame.js";
+import { LeaningBar, SeatCard, ShareBar } from "./seats.js";
 import { ring, soundButton } from "./sound.js";
 import { said } from "./said.js";
 import { named, t } from "./texts.js";
@@ -17,13 +18,16 @@ const PHASE_MS = 170;
 const main = document.getElementById("main");
 /** The menu goes away when the pointer has not moved for so long. */
 const IDLE_MS = 3000;
-const state = { shown: null, live: null, gains: new Map(), totals: new Map(), games: [], until: 0, contest: null, pinned: false };
+const state = { shown: null, live: null, gains: new Map(), totals: new Map(), games: [], until: 0, contest: null,
+  pinned: false };
 const stage = el("div", { class: "tv-stage" });
 const leaders = el("ol", { class: "tv-leaders" });
 const title = el("b", {});
 const upcoming = el("span", { class: "sub" });
 const open = el("a", { class: "button", hidden: true }, t`Open the game`);
-const pin = el("button", { type: "button", "aria-pressed": "false", title: t`Stay with this game until it is over`, onclick: () => setPinned(!state.pinned) }, t`Pin`);
+const pin = el("button",
+  { type: "button", "aria-pressed": "false", title: t`Stay with this game until it is over`,
+    onclick: () => setPinned(!state.pinned) }, t`Pin`);
 const waiting = el("p", { class: "empty" }, t`Waiting for the next game ...`);
 
 function takeBoards(games) {
@@ -54,7 +58,9 @@ function showUpcoming(scores) {
 function turn() {
   const now = performance.now();
   const running = state.games.filter((game) => !game.end);
-  const scores = new Map(running.map((game) => [game.game_id, interest(game, state.gains.get(game.game_id) ?? [], now, Number(game.options?.plies) || 0)]));
+  const scores =
+    new Map(running.map((game) => [game.game_id,
+      interest(game, state.gains.get(game.game_id) ?? [], now, Number(game.options?.plies) || 0)]));
   showUpcoming(scores);
   if (now < state.until || (state.pinned && running.some((game) => game.game_id === state.shown?.id))) return;
   setPinned(false);
@@ -84,8 +90,13 @@ function watch(id) {
     const winner = timeline.winner(ply);
     shares.show(timeline.points(ply));
     leaning.show(timeline, timeline.end === null ? ply + 1 : ply);
-    cards.forEach((card, i) => card.show({ won: winner === i + 1, points: timeline.points(ply)[i], clock: timeline.clocks(ply)[i], bank: timeline.info.clock_ms, moving: timeline.toMove(ply) === i + 1, gained: last?.seat === i + 1 ? last.points : 0, fault: timeline.fault(i + 1, ply) }));
-    status.textContent = timeline.end !== null ? `${resultText(timeline.info.names, timeline.points(ply), timeline.end, !timeline.decided)}.` : t`Game ${id}, ply ${ply}`;
+    cards.forEach((card, i) =>
+      card.show({ won: winner === i + 1, points: timeline.points(ply)[i], clock: timeline.clocks(ply)[i],
+        bank: timeline.info.clock_ms, moving: timeline.toMove(ply) === i + 1,
+        gained: last?.seat === i + 1 ? last.points : 0, fault: timeline.fault(i + 1, ply) }));
+    status.textContent = timeline.end !== null
+      ? `${resultText(timeline.info.names, timeline.points(ply), timeline.end, !timeline.decided)}.`
+      : t`Game ${id}, ply ${ply}`;
   };
   const live = new LiveGame(gamePath(id, parameter("contest")), {
     onbegin: (timeline) => {
@@ -97,7 +108,9 @@ function watch(id) {
       stage.replaceChildren(
         el("div", { class: "tv-seats" }, ...cards.slice(0, half).map((card) => card.element)),
         el("div", { class: "tv-board" }, shares.element, el("div", { class: "board-row" }, leaning.element,
-          state.contest === null ? board.element : el("a", { class: "tv-open", href: gameLink(state.contest, id), title: t`Open the game` }, board.element)), board.extra ?? null, status),
+          state.contest === null ? board.element
+            : el("a", { class: "tv-open", href: gameLink(state.contest, id), title: t`Open the game` }, board.element)),
+            board.extra ?? null, status),
         el("div", { class: "tv-seats" }, ...cards.slice(half).map((card) => card.element)));
       shown = null;
       show(timeline);
@@ -112,7 +125,10 @@ function watch(id) {
       else status.textContent = t`The connection is lost; the game may be further on. Connecting again ...`;
     },
   });
-  live.tick = () => { const running = live.running(); if (running && cards.length) cards[running.seat - 1].showClock(running.ms, live.timeline.info.clock_ms); };
+  live.tick = () => {
+    const running = live.running();
+    if (running && cards.length) cards[running.seat - 1].showClock(running.ms, live.timeline.info.clock_ms);
+  };
   return live;
 }
 
@@ -137,7 +153,8 @@ function hideMenu() {
 async function begin() {
   applyTheme();
   document.body.prepend(pageHeader());
-  const full = el("button", { type: "button", class: "full", onclick: () => document.documentElement.requestFullscreen?.() }, t`Full screen`);
+  const full = el("button",
+    { type: "button", class: "full", onclick: () => document.documentElement.requestFullscreen?.() }, t`Full screen`);
   main.classList.add("tv");
   main.replaceChildren(el("h1", { class: "visually-hidden" }, t`Running game`), stage, leaders,
     el("div", { class: "tv-foot" }, title, upcoming, el("span", { class: "tools" }, open, pin, soundButton(), full)));
@@ -153,12 +170,18 @@ async function begin() {
     takeBoards(shown.map((id) => boards.get(id)).filter((game) => game?.names));
     turn();
   } });
-  new LiveStream(livePath("contest", parameter("contest")), { contest: ({ contest, standings, waiting: bots, live }) => {
+  const leader = (contest, standings, row) => el("li", {},
+    el("b", {}, row.rank === null ? row.bot : `${row.rank}. ${row.bot}`),
+    ` ${rankingText(contest, standings, row)}`);
+  const showContest = ({ contest, standings, waiting: bots, live }) => {
     title.textContent = contest?.name ?? "";
     const over = contest !== null && contest.status !== "running" ? overText(contest, standings) : "";
-    waiting.textContent = live ? t`Running games cannot be shown now: ${said(live)}. Trying again ...` : over || waitingText(bots) || t`Waiting for the next game ...`;
-    leaders.replaceChildren(...(contest === null ? [] : standings.slice(0, 8).map((row) => el("li", {}, el("b", {}, row.rank === null ? row.bot : `${row.rank}. ${row.bot}`), ` ${rankingText(contest, standings, row)}`))));
-  } });
+    waiting.textContent = live ? t`Running games cannot be shown now: ${said(live)}. Trying again ...`
+      : over || waitingText(bots) || t`Waiting for the next game ...`;
+    const shown = contest === null ? [] : standings.slice(0, 8);
+    leaders.replaceChildren(...shown.map((row) => leader(contest, standings, row)));
+  };
+  new LiveStream(livePath("contest", parameter("contest")), { contest: showContest });
   setInterval(turn, 1000);
   setInterval(() => state.live?.tick?.(), 100);
 }

@@ -1,7 +1,7 @@
 // Ratings of a contest, of bots and of their versions, with 95 % intervals.
 
 import { get } from "./api.js";
-import { el, labelled, link, numberText, plural } from "./dom.js";
+import { cardTable, el, labelled, link, numberText, plural } from "./dom.js";
 import { ratingChart } from "./history.js";
 import { t } from "./texts.js";
 
@@ -37,7 +37,8 @@ export function ratingTable(contest, rows, versions) {
     range.firstChild.style.right = `calc(100% - ${percent(row.interval[1])})`;
     range.lastChild.style.left = percent(row.rating);
     return el("tr", { class: "row" }, ...labelled(heads, [
-      el("td", { class: "name-cell" }, el("a", { class: "whole", href: link("bot.html", { contest, bot: row.bot }) }, row.bot)),
+      el("td", { class: "name-cell" },
+        el("a", { class: "whole", href: link("bot.html", { contest, bot: row.bot }) }, row.bot)),
       ...(versions ? [el("td", {}, row.version ?? "–")] : []),
       el("td", { class: "num" }, el("b", {}, row.rating.toFixed(0))),
       el("td", { class: "num" }, `±${((row.interval[1] - row.interval[0]) / 2).toFixed(0)}`),
@@ -46,25 +47,27 @@ export function ratingTable(contest, rows, versions) {
       el("td", { class: "num" }, numberText(row.games)),
       el("td", { class: "num" }, `${(100 * row.score).toFixed(1)} %`)]));
   });
-  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": versions ? t`Ratings of versions` : t`Ratings` },
-    el("table", { class: "ratings cards" },
-      el("thead", {}, el("tr", {}, ...heads.map((text, i) => (text
-        ? el("th", { scope: "col", class: i > (versions ? 1 : 0) ? "num" : null }, text) : el("td"))))),
-      el("tbody", {}, ...body)));
+  return el("div",
+    { class: "scroll", tabindex: 0, role: "region", "aria-label": versions ? t`Ratings of versions` : t`Ratings` },
+    cardTable(heads, body, { kind: "ratings", isNumber: (place) => place > (versions ? 1 : 0) }));
 }
 
 function unratedText(unrated) {
   const byReason = new Map();
   for (const [name, reason] of Object.entries(unrated)) byReason.set(reason, [...byReason.get(reason) ?? [], name]);
-  return [...byReason].map(([reason, names]) => t`Not rated: ${names.join(", ")} (${REASONS[reason] ?? reason}).`).join(" ");
+  return [...byReason].map(([reason, names]) => t`Not rated: ${names.join(", ")} (${REASONS[reason] ?? reason}).`)
+    .join(" ");
 }
 
 /** The panel of a contest, or null if no bot can be rated yet. */
 export function ratingPanel(contest, document) {
   if (!document?.ratings.length) return null;
-  const seats = document.seats.map((value, i) => t`Seat ${i + 2} is worth ${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(0)} against seat 1.`).join(" ");
+  const seats =
+    document.seats.map((value, i) =>
+      t`Seat ${i + 2} is worth ${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(0)} against seat 1.`).join(" ");
   return el("section", { class: "panel" }, el("h2", {}, t`Ratings`),
-    el("p", { class: "sub" }, t`Fitted to ${plural(document.games, "result")}; a difference of 100 is a score of 64 %. ${seats} ${unratedText(document.unrated)}`),
+    el("p", { class: "sub" },
+      t`Fitted to ${plural(document.games, "result")}; a difference of 100 is a score of 64 %. ${seats} ${unratedText(document.unrated)}`),
     ratingTable(contest, document.ratings, false),
     document.versions?.ratings.length ? el("h3", {}, t`Versions`) : null,
     document.versions?.ratings.length ? ratingTable(contest, document.versions.ratings, true) : null);
@@ -87,9 +90,12 @@ export function botRating(contest, document, history, name) {
   const [low, high] = row?.interval ?? [];
   // A single point is no history.
   const parts = [...(history?.points.length > 1 ? [[name, history.points]] : [])];
-  const apart = (history?.versions ?? []).filter(([, points]) => points.length > 1).map(([version, points]) => [version ?? "–", points]);
+  const apart = (history?.versions ?? []).filter(([, points]) => points.length > 1)
+    .map(([version, points]) => [version ?? "–", points]);
   return el("section", { class: "panel" }, el("h2", {}, t`Rating`),
-    row ? el("p", {}, el("b", {}, row.rating.toFixed(0)), t` (95 %: ${low.toFixed(0)} to ${high.toFixed(0)}), rank ${ranksText(row.ranks)} of ${document.ratings.length}`) : null,
+    row ? el("p", {}, el("b", {}, row.rating.toFixed(0)),
+      t` (95 %: ${low.toFixed(0)} to ${high.toFixed(0)}), rank ${ranksText(row.ranks)} of ${document.ratings.length}`)
+      : null,
     parts.length ? ratingChart(parts, t`Rating as results landed`) : null,
     versions.length ? ratingTable(contest, versions, true) : null,
     apart.length > 1 ? ratingChart(apart, t`Its newest versions`) : null);

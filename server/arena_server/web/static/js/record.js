@@ -3,15 +3,19 @@
 import { hex, sha256 } from "./sha256.js";
 
 export const FORMAT = 2;
-const PLY = ["seat", "move", "time_ms", "handed_ns", "arrived_ns", "clock", "points", "total", "zombie", "lag_ms", "credit_ms"];
+const PLY = ["seat", "move", "time_ms", "handed_ns", "arrived_ns", "clock", "points", "total", "zombie", "lag_ms",
+  "credit_ms"];
 const FAULT = ["seat", "ply", "kind", "line"];
 const INFO = ["seat", "ply", "depth", "eval", "nodes", "line", "text"];
 const USAGE = ["seat", "used_ms", "throttled_ms", "pressure_ms"];
 const DIGEST = 32;
 /** A board of more cells than this is not drawn. */
 const MOST_CELLS = 10_000;
-const NUMBERS = ["format", "clock_ms", "increment_ms", "margin_ms", "move_limit_ms", "byoyomi_ms", "lag_quota_ms", "first_move_limit_ms", "bench"];
-const TEXTS = ["software", "contest", "game_id", "game", "seed", "nonce", "commit", "board", "sequence", "final", "end", "worker", "host", "cpu", "cores"];
+const NUMBERS = ["format", "clock_ms", "increment_ms", "margin_ms", "move_limit_ms", "byoyomi_ms", "lag_quota_ms",
+  "first_move_limit_ms", "bench"];
+const TEXTS = ["software", "contest", "game_id", "game", "seed", "nonce", "commit", "board", "sequence", "final", "end",
+  "worker", "host", "cpu", "cores"];
+const OF_PLY = ["seat", "time_ms", "handed_ns", "arrived_ns", "points", "lag_ms", "credit_ms"];
 
 export class RecordError extends Error {}
 
@@ -39,7 +43,9 @@ export function decodeRecord(bytes) {
     throw new RecordError("not a record, or a damaged one: its bytes do not match its SHA-256 digest");
   }
   const plain = unpack(payload);
-  if (plain === null || typeof plain !== "object" || Array.isArray(plain)) throw new RecordError("damaged record: expected a map");
+  if (plain === null || typeof plain !== "object" || Array.isArray(plain)) {
+    throw new RecordError("damaged record: expected a map");
+  }
   const named = (columns) => (row) => Object.fromEntries(columns.map((column, i) => [column, row[i]]));
   const rows = (value) => Array.isArray(value) && value.every(Array.isArray) ? value : [];
   plain.seed = BigInt(/^-?[0-9a-f]+$/.test(plain.seed) ? `0x${plain.seed.replace("-", "")}` : 0).toString();
@@ -63,17 +69,21 @@ function checkRecord(record) {
   for (const key of TEXTS) typeof record[key] === "string" || fail(`${key} is not a text`);
   const texts = (value) => Array.isArray(value) && value.every((item) => typeof item === "string");
   texts(record.names) && record.names.length || fail("names are not texts");
-  record.options !== null && typeof record.options === "object" && texts(Object.values(record.options)) || fail("options are not texts");
+  record.options !== null && typeof record.options === "object" && texts(Object.values(record.options))
+    || fail("options are not texts");
   wholes(record.totals) || fail("totals are not one whole number per seat");
   Array.isArray(record.plies) || fail("plies are not a list");
   Array.isArray(record.faults) || fail("faults are not a list");
   record.plies.forEach((ply, i) => {
-    const numbers = ["seat", "time_ms", "handed_ns", "arrived_ns", "points", "lag_ms", "credit_ms"].every((key) => whole(ply?.[key]));
-    if (!numbers || typeof ply.move !== "string" || !wholes(ply.clock) || !wholes(ply.total) || typeof ply.zombie !== "boolean") fail(`ply ${i + 1}`);
+    const hasNumbers = OF_PLY.every((key) => whole(ply?.[key]));
+    const hasLists = hasNumbers && wholes(ply.clock) && wholes(ply.total);
+    if (!hasLists || typeof ply.move !== "string" || typeof ply.zombie !== "boolean") fail(`ply ${i + 1}`);
     if (ply.seat < 1 || ply.seat > record.names.length) fail(`ply ${i + 1}: seat ${ply.seat}`);
   });
   record.faults.forEach((fault, i) => {
-    if (!whole(fault?.seat) || !whole(fault.ply) || typeof fault.kind !== "string" || typeof fault.line !== "string") fail(`fault ${i + 1}`);
+    if (!whole(fault?.seat) || !whole(fault.ply) || typeof fault.kind !== "string" || typeof fault.line !== "string") {
+      fail(`fault ${i + 1}`);
+    }
   });
   const info = ({ seat, ply, depth, eval: value, nodes, line, text }) => [seat, ply].every(whole)
     && [depth, value, nodes].every((number) => number === null || whole(number))
@@ -84,7 +94,9 @@ function checkRecord(record) {
     && USAGE.slice(1).every((key) => item[key] === null || whole(item[key]));
   if (record.usage === undefined) record.usage = [];
   Array.isArray(record.usage) && record.usage.every(used) || fail("usage is not that of seats");
-  if (record.scenes !== undefined) checkScenes(record.scenes, record.plies.length) || fail("scenes are not positions for the start and for plies");
+  if (record.scenes !== undefined) {
+    checkScenes(record.scenes, record.plies.length) || fail("scenes are not positions for the start and for plies");
+  }
   return record;
 }
 
@@ -95,18 +107,32 @@ export function checkScenes(scenes, plies) {
   const text = (value) => typeof value === "string";
   const optional = (value, holds) => value === undefined || holds(value);
   const place = (pair) => list(pair, Number.isFinite) && pair.length === 2;
-  const label = (value) => Array.isArray(value) && value.length === 5 && place(value.slice(0, 2)) && value.slice(2).every(text);
+  const label = (value) => Array.isArray(value) && value.length === 5 && place(value.slice(0, 2))
+    && value.slice(2).every(text);
   const size = (value) => Number.isFinite(value) && value >= 0 && value <= MOST_CELLS;
-  if (layout === null || typeof layout !== "object" || !size(layout.width) || !size(layout.height) || !text(layout.form)) return false;
+  if (layout === null || typeof layout !== "object" || !size(layout.width) || !size(layout.height)
+    || !text(layout.form)) {
+    return false;
+  }
   if (layout.cells === undefined && layout.width * layout.height > MOST_CELLS) return false;
-  if (!optional(layout.cells, (cells) => list(cells, place)) || !optional(layout.moves, (moves) => list(moves, text))) return false;
-  if (!optional(layout.labels, (labels) => list(labels, label)) || layout.styles === null || typeof layout.styles !== "object") return false;
+  if (!optional(layout.cells, (cells) => list(cells, place)) || !optional(layout.moves, (moves) => list(moves, text))) {
+    return false;
+  }
+  if (!optional(layout.labels, (labels) => list(labels, label)) || layout.styles === null
+    || typeof layout.styles !== "object") {
+    return false;
+  }
   if (!list(Object.values(layout.styles), text)) return false;
   const scene = (value) => value !== null && typeof value === "object"
     && [value.pieces, value.text, value.words, value.coming].every((field) => optional(field, text))
-    && optional(value.marks, (marks) => marks !== null && typeof marks === "object" && Object.keys(marks).every((style) => /^[a-z]+$/.test(style)) && list(Object.values(marks), (places) => list(places, Number.isInteger)))
-    && optional(value.bar, (bar) => list(bar, Number.isFinite) && bar.length === 2) && optional(value.turn, Number.isInteger);
-  const step = (value) => value !== null && typeof value === "object" && scene(value.scene) && (value.to_move === null || Number.isInteger(value.to_move));
+    && optional(value.marks,
+      (marks) => marks !== null && typeof marks === "object"
+        && Object.keys(marks).every((style) => /^[a-z]+$/.test(style))
+        && list(Object.values(marks), (places) => list(places, Number.isInteger)))
+    && optional(value.bar, (bar) => list(bar, Number.isFinite) && bar.length === 2)
+      && optional(value.turn, Number.isInteger);
+  const step = (value) => value !== null && typeof value === "object" && scene(value.scene)
+    && (value.to_move === null || Number.isInteger(value.to_move));
   return step(scenes) && list(after, step) && after.length <= plies;
 }
 
@@ -126,15 +152,25 @@ function unpack(bytes) {
     if (!Number.isSafeInteger(value)) throw new RecordError("damaged record: a number beyond 53 bits");
     return value;
   };
-  const text = (size) => { const from = take(size); return new TextDecoder().decode(bytes.subarray(from, from + size)); };
+  const text = (size) => {
+    const from = take(size);
+    return new TextDecoder().decode(bytes.subarray(from, from + size));
+  };
   const binary = (size) => { const from = take(size); return bytes.slice(from, from + size); };
-  const list = (size, depth) => { const items = []; for (let i = 0; i < size; i++) items.push(value(depth)); return items; };
+  const list = (size, depth) => {
+    const items = [];
+    for (let i = 0; i < size; i++) items.push(value(depth));
+    return items;
+  };
   const map = (size, depth) => {
     const entries = [];
     for (let i = 0; i < size; i++) entries.push([value(depth), value(depth)]);
     return Object.fromEntries(entries);
   };
-  const { getUint8: u8, getUint16: u16, getUint32: u32, getBigUint64: u64, getInt8: i8, getInt16: i16, getInt32: i32, getBigInt64: i64 } = DataView.prototype;
+  const {
+    getUint8: u8, getUint16: u16, getUint32: u32, getBigUint64: u64,
+    getInt8: i8, getInt16: i16, getInt32: i32, getBigInt64: i64,
+  } = DataView.prototype;
   const value = (depth) => {
     if (depth > 8) throw new RecordError("damaged record: nested too deeply");
     const tag = sized(u8, 1);

@@ -16,27 +16,34 @@ function startWorker() {
   return new Worker(URL.createObjectURL(new Blob([own.textContent], { type: "text/javascript" })));
 }
 
-/** The head is checked at once in contests of at most this many games, else on demand: it takes the digests of all records. */
+/**
+ * The head is checked at once in contests of at most this many games, else on demand: it takes the digests of all
+ * records.
+ */
 const CHAINED_AT_ONCE = 2000;
 
 /**
- * Show a record in `host`, with the links `ways` to other games and the menu that shares it unless `share` is false. `download` is the address of its file, or null. `proof` is what its contest says of it:
+ * Show a record in `host`, with the links `ways` to other games and the menu that shares it unless `share` is false.
+ * `download` is the address of its file, or null. `proof` is what its contest says of it:
  * {bytes, listed, place, games, head, digests}; `head` is null before it is published, `digests()` loads the chain.
  */
-export function showRecord(host, record, { download = null, botLink, proof = null, back = null, ways = [], share = true, embed = null } = {}) {
+export function showRecord(host, record, options = {}) {
+  const { download = null, botLink, proof = null, back = null, ways = [], share = true, embed = null } = options;
   let timeline;
   try {
     timeline = Timeline.ofRecord(record);
   } catch (error) {
     if (!(error instanceof GameError)) throw error;
-    host.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, t`This record cannot be played`), el("p", {}, said(error.message, "CHECK"))));
+    host.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, t`This record cannot be played`),
+      el("p", {}, said(error.message, "CHECK"))));
     return null;
   }
   const view = new GameView(timeline, { botLink });
+  const game = t`${record.contest}, game ${record.game_id} of ${record.game}, ${pliesText(record.plies.length)}`;
+  const more = ways.filter((way) => way.classList.contains("same"));
+  const menu = share ? shareMenu(view, record, { download, embed, more }) : null;
   host.replaceChildren(
-    gameHead(record.names, t`${record.contest}, game ${record.game_id} of ${record.game}, ${pliesText(record.plies.length)}`, {
-      back, tools: share ? [...ways, shareMenu(view, record, { download, embed, more: ways.filter((way) => way.classList.contains("same")) })] : [],
-    }),
+    gameHead(record.names, game, { back, tools: share ? [...ways, menu] : [] }),
     view.element, placeLines(record));
   view.onply = (ply) => { if (!view.playing) history.replaceState(null, "", `#ply=${ply}`); };
   document.addEventListener("keydown", (event) => { if (host.contains(view.element)) view.key(event); });
@@ -54,10 +61,14 @@ export function showRecord(host, record, { download = null, botLink, proof = nul
 function placeLines(record) {
   const bound = record.cores ? t`bound to cores ${record.cores}` : "";
   const speed = record.bench ? t`${numberText(record.bench)} plies/s before its first game` : "";
-  const place = record.worker ? [t`Played by worker ${record.worker} on ${record.host}`, record.cpu, bound, speed].filter(Boolean).join(", ") : "";
+  const place = record.worker
+    ? [t`Played by worker ${record.worker} on ${record.host}`, record.cpu, bound, speed].filter(Boolean).join(", ")
+    : "";
   const ms = (value) => value === null ? "?" : t`${numberText(value)} ms`;
-  return el("div", { class: "sub" }, place === "" ? null : el("p", {}, place), ...record.usage.map(({ seat, used_ms: used, throttled_ms: held, pressure_ms: waited }) =>
-    el("p", {}, t`${record.names[seat - 1]}: ${ms(used)} of processor time, ${ms(held)} held back by its own limit, ${ms(waited)} kept waiting by a busy machine`)));
+  return el("div", { class: "sub" }, place === "" ? null : el("p", {}, place),
+    ...record.usage.map(({ seat, used_ms: used, throttled_ms: held, pressure_ms: waited }) =>
+    el("p", {},
+      t`${record.names[seat - 1]}: ${ms(used)} of processor time, ${ms(held)} held back by its own limit, ${ms(waited)} kept waiting by a busy machine`)));
 }
 
 async function check(record, view, proof, whole) {
@@ -88,5 +99,8 @@ function coverage(proof, chained, rules) {
   const left = rules ? "" : t` Moves and points are not checked here: arena verify does that.`;
   if (proof === null) return t`${checked}.${left} A file alone does not prove its names.`;
   const listed = t`names and result are as the contest lists them; ${checked}`;
-  return `${chained ? `${listed}${t`; record ${numberText(proof.place + 1)} of the ${numberText(proof.games)} under the head ${proof.head.slice(0, 8)}…${proof.head.slice(-8)}`}.` : `${listed}.`}${left}`;
+  if (!chained) return `${listed}.${left}`;
+  const [first, last] = [proof.head.slice(0, 8), proof.head.slice(-8)];
+  const [place, games] = [numberText(proof.place + 1), numberText(proof.games)];
+  return `${listed}${t`; record ${place} of the ${games} under the head ${first}…${last}`}.${left}`;
 }

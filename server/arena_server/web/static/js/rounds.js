@@ -1,7 +1,7 @@
 // What a format has drawn: a bracket as columns of matches, rounds and groups as tables. Each match links to its games.
 
 import { get } from "./api.js";
-import { el, link, numberText, plural } from "./dom.js";
+import { cardTable, el, link, numberText, plural } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { said } from "./said.js";
 import { language, named, t } from "./texts.js";
@@ -9,7 +9,10 @@ import { language, named, t } from "./texts.js";
 /** Rounds of more matches than this are closed until they are opened. */
 const MOST_OPEN = 16;
 
-/** The rounds of a contest, none of a format that draws nothing; also none where an earlier version has written the site. */
+/**
+ * The rounds of a contest, none of a format that draws nothing; also none where an earlier version has written the
+ * site.
+ */
 export async function loadRounds(contest) {
   if (!contest.ranked_by) return [];
   try {
@@ -31,7 +34,8 @@ export function roundsPanel(contest, rounds, opened = new Set()) {
     return parts.push(roundBox(contest, rounds, place, opened));
   });
   flush();
-  return el("section", { class: "panel" }, el("h2", {}, rounds.every((round) => round.kind === "level") ? t`Bracket` : t`Rounds`), ...parts);
+  return el("section", { class: "panel" },
+    el("h2", {}, rounds.every((round) => round.kind === "level") ? t`Bracket` : t`Rounds`), ...parts);
 }
 
 function bracket(contest, levels) {
@@ -50,18 +54,21 @@ function nameOf(contest, match, seat) {
 /** Games won, with the points where these decide; by walkover, or with no game yet, in words. */
 function scoreOf(match, seat) {
   if (match.games.length && match.state !== "walkover") {
-    const byPoints = match.winner !== null && match.scores[0] === match.scores[1] && match.points[0] !== match.points[1];
+    const byPoints = match.winner !== null && match.scores[0] === match.scores[1]
+      && match.points[0] !== match.points[1];
     return `${match.scores[seat].toLocaleString(language)}${byPoints ? ` (${numberText(match.points[seat])})` : ""}`;
   }
   return match.state === "walkover" && match.names[seat] === match.winner ? "w/o" : "";
 }
 
 function gamesOf(contest, match) {
-  return match.games.flatMap((game, i) => [i ? " " : "", el("a", { href: gameLink(contest.id, `g${game}`) }, `g${game}`)]);
+  return match.games.flatMap((game, i) => [i ? " " : "",
+    el("a", { href: gameLink(contest.id, `g${game}`) }, `g${game}`)]);
 }
 
 function matchCard(contest, match) {
-  const player = (seat) => el("div", { class: match.winner !== null && match.names[seat] === match.winner ? "player won" : "player" },
+  const player = (seat) => el("div",
+    { class: match.winner !== null && match.names[seat] === match.winner ? "player won" : "player" },
     el("span", { class: "seed" }, match.seeds[seat] === null ? "" : String(match.seeds[seat])),
     el("span", { class: "who" }, nameOf(contest, match, seat)),
     el("span", { class: "score" }, scoreOf(match, seat)));
@@ -95,8 +102,7 @@ function matchTable(contest, round) {
     el("td", { class: "name-cell" }, nameOf(contest, match, 1)),
     el("td", { class: "rest" }, named(match.state)),
     el("td", { class: "rest" }, gamesOf(contest, match)));
-  const heads = [[t`Match`, "num"], [t`First seat`], [t`Score`, "num"], [t`Score`, "num"], [t`Second seat`], [t`State`], [t`Games`]];
-  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": said(round.title) }, el("table", { class: "rounds cards" },
-    el("thead", {}, el("tr", {}, ...heads.map(([head, kind]) => el("th", { scope: "col", class: kind ?? null }, head)))),
-    el("tbody", {}, ...round.matches.map(row))));
+  const heads = [t`Match`, t`First seat`, t`Score`, t`Score`, t`Second seat`, t`State`, t`Games`];
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": said(round.title) },
+    cardTable(heads, round.matches.map(row), { kind: "rounds", isNumber: (place) => [0, 2, 3].includes(place) }));
 }

@@ -1,4 +1,5 @@
-// What can be taken along from a game: a link, its record, its moves as text, its board as a picture, code that embeds it.
+// What can be taken along from a game: a link, its record, its moves as text, its board as a picture, code that embeds
+// it.
 
 import { makeBoard } from "./boards.js";
 import { copy } from "./copy.js";
@@ -31,14 +32,18 @@ export function gameText(record) {
   }
   return [tag("Contest", record.contest), tag("Id", record.game_id), tag("Game", record.game),
     ...Object.entries(record.options).map(([name, value]) => tag(`Option ${name}`, value)),
-    ...record.names.map((name, i) => tag(`Seat${i + 1}`, name)), tag("Result", resultText(record.names, record.totals, record.end)), "",
+    ...record.names.map((name, i) => tag(`Seat${i + 1}`, name)),
+    tag("Result", resultText(record.names, record.totals, record.end)), "",
     ...lines, ""].join("\n");
 }
+
+/** What the rules begin with by which a board is drawn. */
+const DRAWN = /^(:root$|\.c\d|\.s\d|\.(board|tile|rim|scene|mark|disc|coin|take|segment|cell-group|name)\b)/;
 
 /** The rules of this page's style that a board needs, in the light theme. */
 function boardStyle() {
   return [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules])
-    .filter((rule) => rule.selectorText && /^(:root$|\.c\d|\.s\d|\.(board|tile|rim|scene|mark|disc|coin|take|segment|cell-group|name)\b)/.test(rule.selectorText))
+    .filter((rule) => rule.selectorText && DRAWN.test(rule.selectorText))
     .map((rule) => rule.cssText).join("\n");
 }
 
@@ -55,14 +60,16 @@ function boardPicture(board, style, caption, width) {
   const { x, y, width: across, height: down } = board.viewBox.baseVal;
   const size = across / 26;
   const lines = caption.map((text, i) => {
-    const line = svgElement("text", { x: x + across / 2, y: y + down + size * (1.2 + 1.35 * i), fill: "#1d2126", "text-anchor": "middle" }, text);
+    const line = svgElement("text",
+      { x: x + across / 2, y: y + down + size * (1.2 + 1.35 * i), fill: "#1d2126", "text-anchor": "middle" }, text);
     // A length of its own: a style of the page does not reach this text, and a long one stays in the picture.
     line.style.font = `600 ${Math.min(size, across * 1.55 / text.length)}px system-ui, sans-serif`;
     return line;
   });
   const tall = down + size * (0.6 + 1.35 * caption.length);
   const height = Math.round(width * tall / across);
-  for (const [name, value] of Object.entries({ xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `${x} ${y} ${across} ${tall}` })) copy.setAttribute(name, value);
+  const box = { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `${x} ${y} ${across} ${tall}` };
+  for (const [name, value] of Object.entries(box)) copy.setAttribute(name, value);
   copy.removeAttribute("role");
   copy.prepend(svgElement("style", {}, style), svgElement("rect", { x, y, width: across, height: tall, fill: "#fff" }));
   copy.append(...lines);
@@ -74,7 +81,8 @@ function captionOf(timeline, ply) {
   const { names } = timeline.info;
   const points = timeline.points(ply);
   const over = timeline.end !== null && ply === timeline.length;
-  const score = timeline.decided ? names.join(" – ") : names.map((name, i) => `${name} ${numberText(points[i])}`).join(" – ");
+  const score = timeline.decided ? names.join(" – ")
+    : names.map((name, i) => `${name} ${numberText(points[i])}`).join(" – ");
   return [score, over ? resultText(names, points, timeline.end, false) : t`ply ${ply} of ${timeline.length}`];
 }
 
@@ -88,7 +96,9 @@ async function gameGif(timeline, ondone) {
   const board = makeBoard(timeline.rules, timeline.info.layout);
   const style = boardStyle();
   const step = Math.ceil((timeline.length + 1) / MOST_FRAMES);
-  const plies = [...new Set([...Array.from({ length: Math.ceil((timeline.length + 1) / step) }, (_, i) => i * step), timeline.length])];
+  const plies =
+    [...new Set([...Array.from({ length: Math.ceil((timeline.length + 1) / step) }, (_, i) => i * step),
+      timeline.length])];
   const canvas = el("canvas");
   const frames = [];
   let before = null;
@@ -103,7 +113,8 @@ async function gameGif(timeline, ondone) {
     context.drawImage(image, 0, 0);
     const colours = reduceColours(context.getImageData(0, 0, width, height).data);
     const place = before === null ? { x: 0, y: 0, width, height } : changed(before, colours, width);
-    frames.push({ ...place, colours: cut(colours, width, place), delay: ply === timeline.length ? END_DELAY : PLY_DELAY });
+    frames.push({ ...place, colours: cut(colours, width, place),
+      delay: ply === timeline.length ? END_DELAY : PLY_DELAY });
     before = colours;
     ondone(frames.length / plies.length);
   }
@@ -118,7 +129,8 @@ function save(name, parts, type) {
 }
 
 /**
- * The menu of a replay `view`; `download` is the address of the record's file, `embed` {contest} where other pages may show it.
+ * The menu of a replay `view`; `download` is the address of the record's file, `embed` {contest} where other pages may
+ * show it.
  * A phone has the links `more` here, for which it has no room elsewhere.
  */
 export function shareMenu(view, record, { download = null, embed = null, more = [] } = {}) {
@@ -130,33 +142,50 @@ export function shareMenu(view, record, { download = null, embed = null, more = 
     clearTimeout(timer);
     timer = setTimeout(() => { said.textContent = ""; }, SAID_MS);
   };
-  const button = (label, title, onclick) => el("button", { type: "button", "aria-label": `${label}: ${title}`, onclick }, label);
+  const button = (label, title, onclick) => el("button",
+    { type: "button", "aria-label": `${label}: ${title}`, onclick }, label);
   const copying = (title, text) => button(t`Copy`, title, async () => {
     const done = await copy(text());
     say(done ? t`${title}: copied` : t`This browser does not let the page copy`);
   });
-  const saving = (title, file, parts, type) => button(t`Save`, title, () => { save(file(), parts(), type); say(t`${title}: saved`); });
+  const saving = (title, file, parts, type) => button(t`Save`, title, () => {
+    save(file(), parts(), type);
+    say(t`${title}: saved`);
+  });
   const row = (title, ...ways) => el("div", { class: "share-row" }, el("span", {}, title), ...ways);
-  const [ply, moves, picture, film, whole, frame] = [t`Link to this ply`, t`Moves as text`, t`Board as SVG`, t`Game as GIF`, t`Record`, t`Code to embed the game`];
+  const [ply, moves, picture, film, whole, frame] = [t`Link to this ply`, t`Moves as text`, t`Board as SVG`,
+    t`Game as GIF`, t`Record`, t`Code to embed the game`];
   const svgName = () => `${name}-${view.ply}.svg`;
   const gif = button(t`Save`, film, async () => {
     gif.disabled = true;
     try {
-      const parts = await gameGif(view.timeline, (share) => { said.textContent = t`${film}: ${Math.round(100 * share)} %`; });
+      const parts = await gameGif(view.timeline, (share) => {
+        said.textContent = t`${film}: ${Math.round(100 * share)} %`;
+      });
       save(`${name}.gif`, parts, "image/gif");
       say(t`${film}: saved`);
     } finally {
       gif.disabled = false;
     }
   });
-  return el("details", { class: "menu" }, el("summary", { class: "button" }, t`Share`), el("div", { class: "menu-items" },
+  return el("details", { class: "menu" }, el("summary", { class: "button" }, t`Share`),
+    el("div", { class: "menu-items" },
     row(ply, copying(ply, () => location.href)),
-    row(moves, copying(moves, () => gameText(record)), saving(moves, () => `${name}.txt`, () => [gameText(record)], "text/plain")),
-    row(picture, copying(picture, () => pictureOf(view)), saving(picture, svgName, () => [pictureOf(view)], "image/svg+xml")),
+    row(moves, copying(moves, () => gameText(record)),
+      saving(moves, () => `${name}.txt`, () => [gameText(record)], "text/plain")),
+    row(picture, copying(picture, () => pictureOf(view)),
+      saving(picture, svgName, () => [pictureOf(view)], "image/svg+xml")),
     row(film, gif),
-    download ? row(whole, el("a", { href: download, download: `${record.game_id}.record`, class: "button", "aria-label": `${t`Save`}: ${whole}` }, t`Save`)) : null,
+    download
+      ? row(whole,
+        el("a", { href: download, download: `${record.game_id}.record`, class: "button",
+          "aria-label": `${t`Save`}: ${whole}` }, t`Save`)) : null,
     embed ? row(frame, copying(frame, () => embedCode(embed.contest, record.game_id, view.ply))) : null,
-    ...more.map((each) => { const copied = each.cloneNode(true); copied.classList.replace("same", "narrow"); return copied; }),
+    ...more.map((each) => {
+      const copied = each.cloneNode(true);
+      copied.classList.replace("same", "narrow");
+      return copied;
+    }),
     said));
 }
 

@@ -42,7 +42,7 @@ export function ring() {
 /** The button that turns the sound on and off; turned on it sounds once. */
 export function soundButton() {
   const title = t`Sound at the end of a game`;
-  const button = el("button", { type: "button", class: "sound", title, "aria-label": title, "aria-pressed": String(wanted()), onclick: async () => {
+  const toggle = async () => {
     const on = !wanted();
     try { localStorage.setItem("sound", on ? "on" : "off"); } catch { /* without storage there is none */ }
     button.setAttribute("aria-pressed", String(wanted()));
@@ -50,6 +50,8 @@ export function soundButton() {
     open();
     await audio.resume();
     ring();
-  } }, "♪");
+  };
+  const pressed = { title, "aria-label": title, "aria-pressed": String(wanted()) };
+  const button = el("button", { type: "button", class: "sound", ...pressed, onclick: toggle }, "♪");
   return button;
 }

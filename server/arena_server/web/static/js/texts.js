@@ -3,8 +3,10 @@
 
 /** One of a thing and several: 1 ply, 2 plies. */
 export const COUNTED = {
-  game: ["game", "games"], ply: ["ply", "plies"], point: ["point", "points"], win: ["win", "wins"], fault: ["fault", "faults"],
-  result: ["result", "results"], match: ["match", "matches"], day: ["day", "days"], hour: ["hour", "hours"], minute: ["minute", "minutes"],
+  game: ["game", "games"], ply: ["ply", "plies"], point: ["point", "points"], win: ["win", "wins"],
+  fault: ["fault", "faults"],
+  result: ["result", "results"], match: ["match", "matches"], day: ["day", "days"], hour: ["hour", "hours"],
+  minute: ["minute", "minutes"],
   connection: ["connection", "connections"],
 };
 

@@ -31,20 +31,25 @@ export class Timeline {
     /** Null without rules here. */
     this.rules = RULES.has(game.game) ? makeGame(game.game, game.options, game.names.length) : null;
     if (this.rules === null && !game.layout) {
-      throw new GameError(`Its file has no positions, and this page has no rules of ${game.game}. Open what “arena replay GAME --html FILE” or “--json” has written.`);
+      throw new GameError(
+        `Its file has no positions, and this page has no rules of ${game.game}. Open what “arena replay GAME --html FILE” or “--json” has written.`);
     }
     /** Whether it is only won, drawn or lost: its points say no more. */
     this.decided = Boolean(game.decided);
     this.plies = [];
     this.faults = [];
-    /** Notes of the bots, {seat, ply, depth, eval, nodes, line, text}, as they came; what one does not say is null or absent. */
+    /**
+     * Notes of the bots, {seat, ply, depth, eval, nodes, line, text}, as they came; what one does not say is null or
+     * absent.
+     */
     this.notes = [];
     this.end = null;
     this.totals = null;
     this.record = null;
     /** The plies at which a cascade began: two or more waves. */
     this.cascades = [];
-    this.steps = [this.rules === null ? { position: game.scene, toMove: game.to_move } : { position: this.rules.start(game) }];
+    this.steps = [this.rules === null ? { position: game.scene, toMove: game.to_move }
+      : { position: this.rules.start(game) }];
     // Of every other one also the position `before` it, by which a board knows whether it can begin there.
   }
 
@@ -52,7 +57,8 @@ export class Timeline {
   static ofRecord(record) {
     const timeline = new Timeline({ ...record, ...record.scenes });
     try {
-      const shown = timeline.rules === null ? record.scenes.after.map((scene, i) => ({ ...record.plies[i], ...scene })) : record.plies;
+      const shown = timeline.rules === null ? record.scenes.after.map((scene, i) => ({ ...record.plies[i], ...scene }))
+        : record.plies;
       for (const ply of shown) timeline.add(ply);
     } catch (error) {
       if (!(error instanceof GameError)) throw error;
@@ -69,10 +75,14 @@ export class Timeline {
     return this.plies.length;
   }
 
-  /** Add a ply {seat, move, time_ms, clock, points, total, zombie}, with {scene, to_move} without rules, and the picture that it reveals. */
+  /**
+   * Add a ply {seat, move, time_ms, clock, points, total, zombie}, with {scene, to_move} without rules, and the picture
+   * that it reveals.
+   */
   add(ply, revealed = null) {
     const before = this.steps.at(-1).position;
-    const step = { before, ...(this.rules === null ? { position: ply.scene, toMove: ply.to_move } : this.rules.play(before, ply.move)) };
+    const step = { before,
+      ...(this.rules === null ? { position: ply.scene, toMove: ply.to_move } : this.rules.play(before, ply.move)) };
     if (this.rules !== null && revealed !== null) step.position = this.rules.extend(step.position, revealed);
     this.steps.push(step);
     this.plies.push(ply);
@@ -113,13 +123,16 @@ export class Timeline {
   note(seat, number) {
     const known = this.notes.filter((note) => note.seat === seat && note.ply <= number);
     const ply = Math.max(...known.map((note) => note.ply));
-    const said = known.filter((note) => note.ply === ply).map((note) => Object.entries(note).filter(([, value]) => value !== null));
+    const said = known.filter((note) => note.ply === ply)
+      .map((note) => Object.entries(note).filter(([, value]) => value !== null));
     return said.length ? Object.fromEntries(said.flat()) : null;
   }
 
   /**
-   * The plies that decided the points of a game that is over, as `arena why` has them: {ply, seat, points, leads}, in order. `leads`
-   * is the winner at the ply from which it led to the end, the others have the most points; of equal ones the later. Of a game that is
+   * The plies that decided the points of a game that is over, as `arena why` has them: {ply, seat, points, leads}, in
+   * order. `leads`
+   * is the winner at the ply from which it led to the end, the others have the most points; of equal ones the later. Of
+   * a game that is
    * only won or lost `wins` is its winner at the last ply, `seen` at the ply from which the bots saw it ahead.
    */
   decisive() {
@@ -127,14 +140,19 @@ export class Timeline {
     return this.decided ? this.#deciding() : this.#scoring();
   }
 
-  /** Of a game that is only won or lost: the ply from which the bots saw its winner ahead to the end, and the last one. */
+  /**
+   * Of a game that is only won or lost: the ply from which the bots saw its winner ahead to the end, and the last one.
+   */
   #deciding() {
     const winner = leaderOf(this.points(this.length));
     if (winner === null || this.end === "forfeit") return [];
     const sign = winner === 1 ? 1 : -1;
     let seen = this.length + 1;
     while (seen > 1 && sign * this.evaluation(seen - 1) > 0) seen--;
-    const found = (number, more) => { const { seat, move, points } = this.ply(number); return { ply: number, seat, move, points, leads: null, ...more }; };
+    const found = (number, more) => {
+      const { seat, move, points } = this.ply(number);
+      return { ply: number, seat, move, points, leads: null, ...more };
+    };
     return [...(seen < this.length ? [found(seen, { seen: winner })] : []), found(this.length, { wins: winner })];
   }
 
@@ -150,11 +168,15 @@ export class Timeline {
     if (leads !== null) chosen.add(leads);
     return [...chosen].sort((a, b) => a - b).map((number) => {
       const ply = this.ply(number);
-      return { ply: number, seat: ply.seat, move: ply.move, points: ply.points, leads: number === leads ? winner : null };
+      return { ply: number, seat: ply.seat, move: ply.move, points: ply.points,
+        leads: number === leads ? winner : null };
     });
   }
 
-  /** The own moves of bots that most left behind at once, as `arena why` has them: {ply, seat, move, points, best, most}, in order. */
+  /**
+   * The own moves of bots that most left behind at once, as `arena why` has them: {ply, seat, move, points, best,
+   * most}, in order.
+   */
   missed() {
     if (this.end === null || this.end === "void" || this.rules === null || this.length > MOST_SEARCHED) return [];
     this.searched ??= this.plies.flatMap(({ seat, move, points, zombie }, i) => {
@@ -166,11 +188,15 @@ export class Timeline {
         if (gain > most) [best, most] = [other, gain];
       }
       return best === null ? [] : [{ ply: i + 1, seat, move, points, best, most }];
-    }).sort((a, b) => (b.most - b.points) - (a.most - a.points) || a.ply - b.ply).slice(0, MOST_DECISIVE).sort((a, b) => a.ply - b.ply);
+    }).sort((a, b) => (b.most - b.points) - (a.most - a.points) || a.ply - b.ply).slice(0, MOST_DECISIVE)
+      .sort((a, b) => a.ply - b.ply);
     return this.searched;
   }
 
-  /** From -1 (seat 2 wins) to 1 (seat 1 wins): the mean of what the bots last noted up to `number`; null without such notes. */
+  /**
+   * From -1 (seat 2 wins) to 1 (seat 1 wins): the mean of what the bots last noted up to `number`; null without such
+   * notes.
+   */
   evaluation(number) {
     if (this.info.names.length !== 2) return null;
     const said = [1, 2].flatMap((seat) => {

@@ -6,27 +6,40 @@ import { RecordError } from "./record.js";
 import { makeGame, RULES } from "./rules.js";
 import { hex, sha256 } from "./sha256.js";
 
-const KINDS = ["timeout", "illegal", "malformed", "flood", "out-of-turn", "disconnect", "never-ready", "quit", "resource", "void"];
-const SETTINGS = ["clock_ms", "increment_ms", "margin_ms", "move_limit_ms", "byoyomi_ms", "lag_quota_ms", "first_move_limit_ms"];
+const KINDS = ["timeout", "illegal", "malformed", "flood", "out-of-turn", "disconnect", "never-ready", "quit",
+  "resource", "void"];
+const SETTINGS = ["clock_ms", "increment_ms", "margin_ms", "move_limit_ms", "byoyomi_ms", "lag_quota_ms",
+  "first_move_limit_ms"];
 const NS_A_MS = 1_000_000;
 
 /** Check a record against what the list of its contest says of the game, field by field. Throws RecordError. */
 export function verifyListed(record, listed) {
-  const found = { ...record, plies: record.plies.length, faults: record.faults.map(({ seat, ply, kind }) => [seat, ply, kind]) };
+  const found = { ...record, plies: record.plies.length,
+    faults: record.faults.map(({ seat, ply, kind }) => [seat, ply, kind]) };
   for (const [what, expected] of Object.entries(listed)) {
     const [wanted, given] = [JSON.stringify(expected), JSON.stringify(found[what])];
-    if (wanted !== given) throw new RecordError(`list of the contest: ${what}: expected ${shown(wanted)}, found ${shown(given)}`);
+    if (wanted !== given) {
+      throw new RecordError(`list of the contest: ${what}: expected ${shown(wanted)}, found ${shown(given)}`);
+    }
   }
 }
 
-/** Check that the records of these digests lead to the head, and that one of them is that of `bytes`. Throws RecordError. */
+/**
+ * Check that the records of these digests lead to the head, and that one of them is that of `bytes`. Throws
+ * RecordError.
+ */
 export function verifyChain(bytes, { digests, place, head }) {
   const found = hex(sha256(bytes));
-  if (found !== digests[place]) throw new RecordError(`place ${place + 1} of the chain: expected a record of digest ${shown(digests[place])}, found ${shown(found)}`);
+  if (found !== digests[place]) {
+    throw new RecordError(
+      `place ${place + 1} of the chain: expected a record of digest ${shown(digests[place])}, found ${shown(found)}`);
+  }
   const fromHex = (text) => Uint8Array.from(text.match(/../g), (pair) => parseInt(pair, 16));
   let value = new Uint8Array(32);
   for (const digest of digests) value = sha256(new Uint8Array([...value, ...fromHex(digest)]));
-  if (hex(value) !== head) throw new RecordError(`head of the chain: expected ${shown(head)}, found ${shown(hex(value))}`);
+  if (hex(value) !== head) {
+    throw new RecordError(`head of the chain: expected ${shown(head)}, found ${shown(hex(value))}`);
+  }
 }
 
 const shown = (value) => { const text = String(value); return text.length > 80 ? `${text.slice(0, 80)}...` : text; };
@@ -90,7 +103,9 @@ class Audit {
       this.place = `ply ${fault.ply}`;
       if (!KINDS.includes(fault.kind)) this.fail("fault", `one of ${KINDS.join(", ")}`, fault.kind);
       const [low, high] = fault.kind === "void" ? [0, 0] : [1, this.seats];
-      if (fault.seat < low || fault.seat > high) this.fail(`seat of fault ${fault.kind}`, `${low} to ${high}`, fault.seat);
+      if (fault.seat < low || fault.seat > high) {
+        this.fail(`seat of fault ${fault.kind}`, `${low} to ${high}`, fault.seat);
+      }
       const last = this.record.plies.length + (["forfeit", "void"].includes(this.record.end) ? 1 : 0);
       if (fault.ply < 0 || fault.ply > last) this.fail(`ply of fault ${fault.kind}`, `0 to ${last}`, fault.ply);
     }
@@ -99,7 +114,9 @@ class Audit {
 
   checkPly(number, ply) {
     this.place = `ply ${number}`;
-    for (const fault of this.faultsAt(number, ["timeout", "illegal"])) this.equal(`seat of fault ${fault.kind}`, ply.seat, fault.seat);
+    for (const fault of this.faultsAt(number, ["timeout", "illegal"])) {
+      this.equal(`seat of fault ${fault.kind}`, ply.seat, fault.seat);
+    }
     this.equal("zombie", this.isZombie(number, ply), ply.zombie);
     if (this.game !== null) {
       this.checkMover(number, ply);
@@ -109,7 +126,9 @@ class Audit {
     this.moved.add(ply.seat);
     if (this.game === null) {
       // Who made the scenes has played the moves, up to the first one that the rules refuse.
-      if (this.record.scenes !== undefined && number > this.record.scenes.after.length) this.fail("move", "a legal move", ply.move);
+      if (this.record.scenes !== undefined && number > this.record.scenes.after.length) {
+        this.fail("move", "a legal move", ply.move);
+      }
       return;
     }
     const step = this.ask(() => this.game.play(this.position, ply.move));
@@ -175,7 +194,8 @@ class Audit {
 
   /** Whether the flag fell on this ply. A seat that was away at START has a fault without a charge. */
   flagFell(number, ply, elapsed) {
-    const kinds = this.faultsAt(number, ["timeout", "disconnect"]).filter((fault) => fault.seat === ply.seat).map((fault) => fault.kind);
+    const kinds = this.faultsAt(number, ["timeout", "disconnect"]).filter((fault) => fault.seat === ply.seat)
+      .map((fault) => fault.kind);
     return kinds.includes("timeout") || kinds.includes("disconnect") && elapsed > 0;
   }
 

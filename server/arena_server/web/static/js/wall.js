@@ -24,10 +24,13 @@ class Card {
     this.rows = game.names.map((name, i) => {
       const points = el("b", {});
       const mark = el("span", { class: "mark" });
-      return { points, mark, element: el("span", { class: `row s${i + 1}` }, el("span", { class: "key" }, el("span", { class: "dot" }), name), el("span", {}, points, " ", mark)) };
+      return { points, mark,
+        element: el("span", { class: `row s${i + 1}` },
+          el("span", { class: "key" }, el("span", { class: "dot" }), name), el("span", {}, points, " ", mark)) };
     });
     this.foot = el("span", { class: "sub" });
-    this.element = el("a", { class: game.decided ? "card decided" : "card", href: gameLink(contest, game.game_id) }, this.board.element, ...this.rows.map((row) => row.element), this.foot);
+    this.element = el("a", { class: game.decided ? "card decided" : "card", href: gameLink(contest, game.game_id) },
+      this.board.element, ...this.rows.map((row) => row.element), this.foot);
     this.update(game);
   }
 
@@ -40,23 +43,30 @@ class Card {
       row.points.textContent = numberText(game.totals[i] ?? 0);
       const zombie = game.zombies.includes(i + 1);
       const moving = game.to_move === i + 1;
-      const won = game.end !== null && game.end !== "void" && game.totals.every((total, other) => other === i || total < game.totals[i]);
+      const won = game.end !== null && game.end !== "void"
+        && game.totals.every((total, other) => other === i || total < game.totals[i]);
       row.element.classList.toggle("zombie", zombie);
       row.element.classList.toggle("moving", moving);
       row.element.classList.toggle("won", won);
       // The clock, where there is one to watch: with an arrow if it runs.
       const clock = game.clock ? clockText(game.clock[i]) : "";
       const words = [won ? t`wins` : "", zombie ? t`zombie` : ""].filter(Boolean).join(", ");
-      row.mark.replaceChildren(...(moving ? [el("span", { class: "visually-hidden" }, t`to move `), "▸ "] : []), words || clock);
+      row.mark.replaceChildren(...(moving ? [el("span", { class: "visually-hidden" }, t`to move `), "▸ "] : []),
+        words || clock);
       row.element.title = [game.names[i], words].filter(Boolean).join(", ");
     });
     this.element.classList.toggle("over", game.end !== null);
-    this.foot.textContent = `${game.game_id}, ${t`ply ${game.ply}`}${game.end ? t`. Over: ${resultText(game.names, game.totals, game.end, !game.decided).replaceAll(" : ", "\u00a0:\u00a0")}` : ""}`;
+    const result = game.end ? resultText(game.names, game.totals, game.end, !game.decided) : "";
+    const over = result ? t`. Over: ${result.replaceAll(" : ", "\u00a0:\u00a0")}` : "";
+    this.foot.textContent = `${game.game_id}, ${t`ply ${game.ply}`}${over}`;
   }
 }
 
 export class Wall {
-  /** `onchange(games)` gets the summaries of all games shown; `filter(game)` leaves some out; `sound` adds the button of the sound. */
+  /**
+   * `onchange(games)` gets the summaries of all games shown; `filter(game)` leaves some out; `sound` adds the button of
+   * the sound.
+   */
   constructor(contest, { onchange = () => {}, filter = () => true, sound = true } = {}) {
     this.cards = new Map();
     this.games = new Map();
@@ -81,10 +91,13 @@ export class Wall {
             card = new Card(contest, game);
             this.cards.set(game.game_id, card);
           } else if (changed.includes(game)) card.update(game);
-          if (this.grid.children[place] !== card.element) this.grid.insertBefore(card.element, this.grid.children[place] ?? null);
+          if (this.grid.children[place] !== card.element) {
+            this.grid.insertBefore(card.element, this.grid.children[place] ?? null);
+          }
         });
         this.empty.hidden = wanted.length > 0;
-        this.empty.textContent = live ? t`Running games cannot be shown now: ${said(live)}. Trying again ...` : t`No game is running.`;
+        this.empty.textContent = live ? t`Running games cannot be shown now: ${said(live)}. Trying again ...`
+          : t`No game is running.`;
         this.known();
         onchange(wanted);
       },

@@ -1,4 +1,5 @@
-// Verifies records away from the page's thread: {record} in, {problem} out (null: it verifies). With `listed` it has to be
+// Verifies records away from the page's thread: {record} in, {problem} out (null: it verifies). With `listed` it has to
+// be
 // as the contest lists it, and with `chain` and the record's `bytes` it has to be part of the chain.
 
 import { RecordError } from "./record.js";

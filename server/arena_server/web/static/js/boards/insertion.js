@@ -47,10 +47,14 @@ export class InsertionBoard {
     this.rim = new Map();
     const cells = [];
     for (let x = 0; x < SIDE; x++) {
-      for (let y = 0; y < SIDE; y++) cells.push(svg("rect", { class: "cell", x: CELL * x + 3, y: CELL * y + 3, width: CELL - 6, height: CELL - 6, rx: 14 }));
+      for (let y = 0; y < SIDE; y++) {
+        cells.push(svg("rect",
+          { class: "cell", x: CELL * x + 3, y: CELL * y + 3, width: CELL - 6, height: CELL - 6, rx: 14 }));
+      }
     }
     for (let move = 1; move <= 15; move++) this.rim.set(String(move), this.#rimMark(move));
-    const clip = svg("clipPath", { id: `clip-${Math.random().toString(36).slice(2)}` }, svg("rect", { x: -6, y: -CELL, width: 512, height: 606 }));
+    const clip = svg("clipPath", { id: `clip-${Math.random().toString(36).slice(2)}` },
+      svg("rect", { x: -6, y: -CELL, width: 512, height: 606 }));
     this.tiles.setAttribute("clip-path", `url(#${clip.id})`);
     this.element = svg("svg", { viewBox: "-72 -72 644 582", class: "board insertion", role: "img" },
       clip,
@@ -68,7 +72,9 @@ export class InsertionBoard {
 
   #rimMark(move) {
     const [x, y, angle] = rimPlace(move);
-    return svg("g", { class: "rim", transform: `translate(${x} ${y})`, "data-move": move, onclick: () => this.onmove?.(String(move)) },
+    return svg("g",
+      { class: "rim", transform: `translate(${x} ${y})`, "data-move": move,
+        onclick: () => this.onmove?.(String(move)) },
       svg("rect", { class: "hit", x: -34, y: -34, width: 68, height: 68, rx: 12 }),
       svg("path", { class: "arrow", d: "M-24 20 L0 -26 L24 20 Z", transform: `rotate(${angle})` }),
       svg("text", { y: 8 }, String(move)));
@@ -85,7 +91,10 @@ export class InsertionBoard {
     this.#draw(position, last);
   }
 
-  /** Tiles that are where they belong, such as those of an animation that has ended, are kept: a phone draws few in a frame. */
+  /**
+   * Tiles that are where they belong, such as those of an animation that has ended, are kept: a phone draws few in a
+   * frame.
+   */
   #draw(position, last) {
     const before = this.nodes;
     this.nodes = new Map();
@@ -120,7 +129,8 @@ export class InsertionBoard {
   /** The next pictures move up by one place, all as one layer: that of the first, as `site.css` has it. */
   #slideBelt(position, ms) {
     this.#showBelt(position);
-    this.#run(this.strip, [{ transform: "translateX(var(--step))" }, { transform: "none" }], { duration: ms, easing: "ease-out" });
+    this.#run(this.strip, [{ transform: "translateX(var(--step))" }, { transform: "none" }],
+      { duration: ms, easing: "ease-out" });
   }
 
   #showBelt(position) {
@@ -130,7 +140,9 @@ export class InsertionBoard {
     const rest = this.coming.slice(1);
     const kept = rest && coming.startsWith(rest) ? [...this.strip.children].slice(1) : [];
     this.coming = coming;
-    this.strip.replaceChildren(...kept, ...[...coming].slice(kept.length).map((picture) => svg("svg", { viewBox: "-50 -50 100 100" }, tile(Number(picture)))));
+    this.strip.replaceChildren(...kept,
+      ...[...coming].slice(kept.length)
+        .map((picture) => svg("svg", { viewBox: "-50 -50 100 100" }, tile(Number(picture)))));
     [...this.strip.children].forEach((chip, i) => chip.setAttribute("class", i ? "chip" : "chip first"));
     this.belt.setAttribute("aria-label", visible ? t`Next pictures: ${[...visible].join(" ")}` : t`No pictures left`);
   }
@@ -161,7 +173,10 @@ export class InsertionBoard {
     for (const animation of [...this.animations]) animation.cancel();
   }
 
-  /** Resolves at the end of the animation, or when it is stopped. To ask the browser for those that run would take a layout. */
+  /**
+   * Resolves at the end of the animation, or when it is stopped. To ask the browser for those that run would take a
+   * layout.
+   */
   #run(node, frames, options) {
     const animation = node.animate(frames, options);
     this.animations.add(animation);
@@ -178,11 +193,13 @@ export class InsertionBoard {
     const animations = moved.map(({ cells, node }) => {
       const points = cells.map(centre);
       let total = 0;
-      const lengths = points.map(([x, y], i) => (total += i ? Math.sqrt(Math.hypot(x - points[i - 1][0], y - points[i - 1][1])) : 0));
+      const lengths =
+        points.map(([x, y], i) => (total += i ? Math.sqrt(Math.hypot(x - points[i - 1][0], y - points[i - 1][1])) : 0));
       place(node, cells.at(-1));
       this.nodes.set(String(cells.at(-1)), node);
       const [endX, endY] = points.at(-1);
-      const frames = points.map(([x, y], i) => ({ transform: `translate(${x}px, ${y}px)`, offset: total ? lengths[i] / total : i }));
+      const frames =
+        points.map(([x, y], i) => ({ transform: `translate(${x}px, ${y}px)`, offset: total ? lengths[i] / total : i }));
       const leaves = cells.at(-1).some((value) => value < 0 || value >= SIDE);
       if (leaves) Object.assign(frames.at(-1), { opacity: 0, transform: `translate(${endX}px, ${endY}px)` });
       return this.#run(node, frames, { duration: ms * Math.max(1, total / 10), easing: "ease-in-out" });
@@ -206,7 +223,8 @@ export class InsertionBoard {
     for (const cell of cells) this.nodes.delete(String([Math.floor(cell / SIDE), cell % SIDE]));
     return Promise.all(nodes.map((node) => {
       node.classList.add("gone");
-      return this.#run(node, [{ opacity: 1 }, { opacity: 0.25 }, { opacity: 1 }, { opacity: 0 }], { duration: 1.6 * ms }).then(() => node.remove());
+      return this.#run(node, [{ opacity: 1 }, { opacity: 0.25 }, { opacity: 1 }, { opacity: 0 }],
+        { duration: 1.6 * ms }).then(() => node.remove());
     }));
   }
 }

@@ -24,7 +24,8 @@ const SHAPES = [
   polygon([[0, -1.08], [0.92, 0], [0, 1.08], [-0.92, 0]]),
   polygon(regular(5, 0.5).map(([x, y]) => [1.15 * x, 1.15 * y + 0.04])),
   polygon(regular(6, 1, Math.PI / 6)),
-  polygon([[-0.38, -1], [0.38, -1], [0.38, -0.38], [1, -0.38], [1, 0.38], [0.38, 0.38], [0.38, 1], [-0.38, 1], [-0.38, 0.38], [-1, 0.38], [-1, -0.38], [-0.38, -0.38]]),
+  polygon([[-0.38, -1], [0.38, -1], [0.38, -0.38], [1, -0.38], [1, 0.38], [0.38, 0.38], [0.38, 1], [-0.38, 1],
+    [-0.38, 0.38], [-1, 0.38], [-1, -0.38], [-0.38, -0.38]]),
 ];
 
 /** A picture of insertion. */
@@ -48,8 +49,10 @@ export function piece(sign, style = "") {
     case "tile": return tile(number);
     case "cross": return svg("path", { class: "mark x", d: "M-24 -24 L24 24 M24 -24 L-24 24" });
     case "ring": return svg("circle", { class: "mark o", r: 27 });
-    case "disc": return svg("g", { class: `disc s${number}` }, svg("circle", { r: 38 }), number > 1 ? svg("circle", { class: "hole", r: HOLES[number] }) : null);
-    case "coin": return svg("g", { class: number === "gone" ? "coin taken" : "coin" }, svg("circle", { r: 40 }), svg("circle", { class: "inner", r: 26 }));
+    case "disc": return svg("g", { class: `disc s${number}` }, svg("circle", { r: 38 }),
+      number > 1 ? svg("circle", { class: "hole", r: HOLES[number] }) : null);
+    case "coin": return svg("g", { class: number === "gone" ? "coin taken" : "coin" }, svg("circle", { r: 40 }),
+      svg("circle", { class: "inner", r: 26 }));
     default: return sign === "." ? null : svg("text", { class: "letter", y: 15 }, sign);
   }
 }

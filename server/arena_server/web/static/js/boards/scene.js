@@ -27,12 +27,17 @@ export class SceneBoard {
   constructor(layout) {
     this.layout = layout;
     this.moves = layout.moves ?? [];
-    this.cells = layout.cells ?? Array.from({ length: layout.width * layout.height }, (_, i) => [i % layout.width, Math.floor(i / layout.width)]);
+    this.cells = layout.cells
+      ?? Array.from({ length: layout.width * layout.height },
+        (_, i) => [i % layout.width, Math.floor(i / layout.width)]);
     this.labels = (layout.labels ?? []).map((label) => this.#label(label));
-    this.nodes = this.cells.map((cell, place) => (layout.form === "wheel" ? this.#sector(place) : this.#square(cell, place)));
+    this.nodes =
+      this.cells.map((cell, place) => (layout.form === "wheel" ? this.#sector(place) : this.#square(cell, place)));
     this.wheel = svg("g", { class: "wheel" }, ...this.nodes);
     this.text = svg("text", { class: "sum" });
-    this.element = svg("svg", { class: `board scene ${layout.form}`, role: "img" }, ...(layout.form === "wheel" ? this.#wheelParts() : [...this.nodes, this.text]), ...this.labels.map((label) => label.node));
+    this.element = svg("svg", { class: `board scene ${layout.form}`, role: "img" },
+      ...(layout.form === "wheel" ? this.#wheelParts() : [...this.nodes, this.text]),
+      ...this.labels.map((label) => label.node));
     this.#frame(this.labels.map(({ label: [x, y, , , style] }) => [x, y, style]));
     this.belt = el("div", { class: "belt", role: "img" });
     this.extra = el("div", { class: "belt-box", hidden: true }, this.belt);
@@ -51,10 +56,13 @@ export class SceneBoard {
     const { width, height, form } = this.layout;
     if (form === "wheel") return this.element.setAttribute("viewBox", "-150 -150 300 340");
     if (!this.cells.length) return this.element.setAttribute("viewBox", "-200 -60 400 120");
-    const room = (wanted) => Math.max(6, ...labels.filter(wanted).map(([, , style]) => (style in TURNS ? ARROW.room : style === "button" ? CELL : LABEL.room)));
+    const room = (wanted) => Math.max(6,
+      ...labels.filter(wanted)
+        .map(([, , style]) => (style in TURNS ? ARROW.room : style === "button" ? CELL : LABEL.room)));
     const [left, top] = [room(([x]) => x < 0), room(([, y]) => y < 0)];
     const [right, bottom] = [room(([x]) => x >= width), room(([, y]) => y >= height)];
-    return this.element.setAttribute("viewBox", `${-left} ${-top} ${CELL * width + left + right} ${CELL * height + top + bottom}`);
+    return this.element.setAttribute("viewBox",
+      `${-left} ${-top} ${CELL * width + left + right} ${CELL * height + top + bottom}`);
   }
 
   #playing(tag, attributes, move, ...children) {
@@ -63,9 +71,11 @@ export class SceneBoard {
   }
 
   #square([x, y], place) {
-    const background = this.layout.form === "square" ? [svg("rect", { class: "cell", x: -28, y: -28, width: CELL - 4, height: CELL - 4, rx: 6 })] : [];
+    const background = this.layout.form === "square"
+      ? [svg("rect", { class: "cell", x: -28, y: -28, width: CELL - 4, height: CELL - 4, rx: 6 })] : [];
     const spot = svg("g", { class: "spot", transform: "scale(0.6)" });
-    return this.#playing("g", { class: "cell-group", transform: `translate(${CELL * (x + 0.5)} ${CELL * (y + 0.5)})` }, this.moves[place], ...background, spot);
+    return this.#playing("g", { class: "cell-group", transform: `translate(${CELL * (x + 0.5)} ${CELL * (y + 0.5)})` },
+      this.moves[place], ...background, spot);
   }
 
   #sector(place) {
@@ -73,9 +83,12 @@ export class SceneBoard {
     const middle = 2 * half * place;
     const point = (angle, r) => `${(r * Math.sin(angle)).toFixed(1)} ${(-r * Math.cos(angle)).toFixed(1)}`;
     const { outer, inner } = WHEEL;
-    const path = `M${point(middle - half, inner)} L${point(middle - half, outer)} A${outer} ${outer} 0 0 1 ${point(middle + half, outer)} L${point(middle + half, inner)} A${inner} ${inner} 0 0 0 ${point(middle - half, inner)} Z`;
+    const [left, right] = [middle - half, middle + half];
+    const path = `M${point(left, inner)} L${point(left, outer)} A${outer} ${outer} 0 0 1 ${point(right, outer)} `
+      + `L${point(right, inner)} A${inner} ${inner} 0 0 0 ${point(left, inner)} Z`;
     return this.#playing("g", { class: "segment" }, this.moves[place],
-      svg("path", { d: path }), svg("text", { x: WHEEL.name * Math.sin(middle), y: -WHEEL.name * Math.cos(middle) + 9 }));
+      svg("path", { d: path }),
+      svg("text", { x: WHEEL.name * Math.sin(middle), y: -WHEEL.name * Math.cos(middle) + 9 }));
   }
 
   #wheelParts() {
@@ -92,13 +105,16 @@ export class SceneBoard {
     const { width, height } = this.layout;
     if (style === "button") {
       const node = this.#playing("g", { class: "take", transform: `translate(${CELL * x} ${CELL * y})` }, move,
-        svg("rect", { width: BUTTON.width, height: BUTTON.height, rx: 8 }), svg("text", { x: BUTTON.width / 2, y: BUTTON.height / 2 + 6 }, text));
+        svg("rect", { width: BUTTON.width, height: BUTTON.height, rx: 8 }),
+        svg("text", { x: BUTTON.width / 2, y: BUTTON.height / 2 + 6 }, text));
       return { label, node, move };
     }
     const { near } = style in TURNS ? ARROW : LABEL;
     const along = (value, size) => (value < 0 ? -near : value >= size ? CELL * size + near : CELL * (value + 0.5));
     const [left, top] = [along(x, width), along(y, height)];
-    if (!(style in TURNS)) return { label, move, node: this.#playing("text", { class: "name", x: left, y: top + 6 }, move, text) };
+    if (!(style in TURNS)) {
+      return { label, move, node: this.#playing("text", { class: "name", x: left, y: top + 6 }, move, text) };
+    }
     return { label, move, node: this.#playing("g", { class: "rim", transform: `translate(${left} ${top})` }, move,
       svg("rect", { class: "hit", x: -28, y: -28, width: 56, height: 56, rx: 10 }),
       svg("path", { class: "arrow", d: "M-20 17 L0 -22 L20 17 Z", transform: `rotate(${TURNS[style]})` }),
@@ -113,13 +129,15 @@ export class SceneBoard {
     const name = ([x, y]) => `${below.get(x) ?? t`column ${x + 1} row `}${beside.get(y) ?? height - y}`;
     const signs = [...new Set([...pieces].filter((sign) => sign !== "."))].sort().reverse();
     const places = (sign) => this.cells.filter((_, place) => pieces[place] === sign).map(name).join(" ");
-    return t`Board of ${width} by ${height}. ${signs.map((sign) => `${sign.toUpperCase()}: ${places(sign)}.`).join(" ") || t`It is empty.`}`;
+    const taken = signs.map((sign) => `${sign.toUpperCase()}: ${places(sign)}.`).join(" ");
+    return t`Board of ${width} by ${height}. ${taken || t`It is empty.`}`;
   }
 
   show(scene, last) {
     const { pieces = "", marks = {}, text = "" } = scene;
     for (const [node, style] of this.marked) node.classList.remove(style);
-    this.marked = Object.entries(marks).flatMap(([style, places]) => places.map((place) => [this.nodes[place], style])).filter(([node]) => node);
+    this.marked = Object.entries(marks).flatMap(([style, places]) => places.map((place) => [this.nodes[place], style]))
+      .filter(([node]) => node);
     for (const [node, style] of this.marked) node.classList.add(style);
     this.nodes.forEach((node, place) => this.#put(node, pieces[place] ?? "."));
     for (const { node, move } of this.labels) node.classList.toggle("last", Boolean(move) && last?.move === move);
@@ -144,14 +162,19 @@ export class SceneBoard {
     this.turn = wanted + 360 * Math.round((this.turn - wanted) / 360);
     this.wheel.style.transition = stillMotion() ? "none" : "";
     this.wheel.style.transform = `rotate(${this.turn}deg)`;
-    for (const { lastChild } of this.nodes) lastChild.setAttribute("transform", `rotate(${-this.turn} ${lastChild.getAttribute("x")} ${lastChild.getAttribute("y") - 9})`);
+    for (const { lastChild } of this.nodes) {
+      lastChild.setAttribute("transform",
+        `rotate(${-this.turn} ${lastChild.getAttribute("x")} ${lastChild.getAttribute("y") - 9})`);
+    }
     this.bar.setAttribute("width", bar ? 240 * Math.min(1, bar[0] / bar[1]) : 0);
     this.barText.textContent = bar ? t`${bar[0]} of ${bar[1]}` : "";
   }
 
   #showComing(coming) {
     this.extra.hidden = !coming;
-    this.belt.replaceChildren(...[...coming].slice(0, COMING).map((sign, i) => svg("svg", { viewBox: "-50 -50 100 100", class: i ? "chip" : "chip first" }, piece(sign, this.layout.styles[sign]))));
+    this.belt.replaceChildren(...[...coming].slice(0, COMING)
+      .map((sign, i) => svg("svg", { viewBox: "-50 -50 100 100", class: i ? "chip" : "chip first" },
+        piece(sign, this.layout.styles[sign]))));
     this.belt.setAttribute("aria-label", t`Next: ${[...coming].join(" ")}`);
   }
 

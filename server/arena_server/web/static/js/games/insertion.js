@@ -19,8 +19,12 @@ export function parseBoard(text, colours = 7) {
   const board = new Array(SIDE * SIDE).fill(0);
   rows.reverse().forEach((row, y) => [...row].forEach((cell, x) => {
     const colour = ".1234567".indexOf(cell);
-    if (colour < 0 || colour > colours) throw new GameError(`a cell is '.' or a colour from 1 to ${colours}, not ${cell}`);
-    if (colour && y && !board[SIDE * x + y - 1]) throw new GameError(`a picture hangs over an empty cell in column ${x + 1}`);
+    if (colour < 0 || colour > colours) {
+      throw new GameError(`a cell is '.' or a colour from 1 to ${colours}, not ${cell}`);
+    }
+    if (colour && y && !board[SIDE * x + y - 1]) {
+      throw new GameError(`a picture hangs over an empty cell in column ${x + 1}`);
+    }
     board[SIDE * x + y] = colour;
   }));
   return board;
@@ -89,7 +93,9 @@ export function runs(board) {
   const line = (start, stride) => {
     for (let i = 0; i + 2 < SIDE; i++) {
       const cells = [0, 1, 2].map((k) => start + stride * (i + k));
-      if (board[cells[0]] && cells.every((cell) => board[cell] === board[cells[0]])) cells.forEach((cell) => gone.add(cell));
+      if (board[cells[0]] && cells.every((cell) => board[cell] === board[cells[0]])) {
+        cells.forEach((cell) => gone.add(cell));
+      }
     }
   };
   for (let k = 0; k < SIDE; k++) {
@@ -136,7 +142,9 @@ export function playBoard(board, move, colour) {
 function wholeNumber(options, key, standard, low, high) {
   const value = options[key] ?? standard;
   const number = /^[0-9]+$/.test(value) ? Number(value) : NaN;
-  if (!(number >= low && number <= high)) throw new GameError(`insertion: ${key} is a whole number from ${low} to ${high}, not ${value}`);
+  if (!(number >= low && number <= high)) {
+    throw new GameError(`insertion: ${key} is a whole number from ${low} to ${high}, not ${value}`);
+  }
   return number;
 }
 
@@ -163,8 +171,12 @@ export class Insertion {
     this.colours = wholeNumber(options, "colours", 6, 3, 7);
     this.lookahead = wholeNumber(options, "lookahead", 20, 1, 999999999);
     this.startKind = options.start ?? "full";
-    if (!STARTS.includes(this.startKind)) throw new GameError(`insertion: start is one of ${STARTS.join(", ")}, not ${this.startKind}`);
-    if (options.board !== undefined && options.start !== undefined) throw new GameError("insertion: give either start or board, not both");
+    if (!STARTS.includes(this.startKind)) {
+      throw new GameError(`insertion: start is one of ${STARTS.join(", ")}, not ${this.startKind}`);
+    }
+    if (options.board !== undefined && options.start !== undefined) {
+      throw new GameError("insertion: give either start or board, not both");
+    }
     this.board = options.board;
     if (this.board !== undefined) this.#parseStart(this.board);
   }
@@ -176,9 +188,13 @@ export class Insertion {
   }
 
   #checked(sequence) {
-    if (sequence.length > this.plies) throw new GameError(`a game of ${this.plies} plies has no more pictures, and here are ${sequence.length}`);
+    if (sequence.length > this.plies) {
+      throw new GameError(`a game of ${this.plies} plies has no more pictures, and here are ${sequence.length}`);
+    }
     for (const picture of sequence) {
-      if (!(picture >= "1" && picture <= String(this.colours))) throw new GameError(`a picture is a colour from 1 to ${this.colours}, not ${picture}`);
+      if (!(picture >= "1" && picture <= String(this.colours))) {
+        throw new GameError(`a picture is a colour from 1 to ${this.colours}, not ${picture}`);
+      }
     }
     return sequence;
   }
@@ -210,7 +226,8 @@ export class Insertion {
   }
 
   start({ board, sequence }) {
-    return { board: this.#parseStart(board), sequence: this.#checked(sequence ?? ""), played: 0, totals: new Array(this.seats).fill(0) };
+    return { board: this.#parseStart(board), sequence: this.#checked(sequence ?? ""), played: 0,
+      totals: new Array(this.seats).fill(0) };
   }
 
   state(position) {
@@ -238,7 +255,9 @@ export class Insertion {
   play(position, move) {
     if (position.played >= this.plies) throw new GameError(`the game is over: all ${this.plies} plies are played`);
     if (!MOVES.includes(move)) throw new GameError(`a move of insertion is a number from 1 to 15, not ${move}`);
-    if (position.played >= position.sequence.length) throw new GameError(`the picture of ply ${position.played + 1} is not known`);
+    if (position.played >= position.sequence.length) {
+      throw new GameError(`the picture of ply ${position.played + 1} is not known`);
+    }
     const result = playBoard(position.board, Number(move), Number(position.sequence[position.played]));
     const points = 10 * result.removed;
     const totals = position.totals.slice();

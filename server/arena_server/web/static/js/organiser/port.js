@@ -34,7 +34,9 @@ function send(path, body) {
   return fetch(path, { method: "POST", headers: { Authorization: `Bearer ${token}` }, body: JSON.stringify(wanted) });
 }
 
-/** The document at `path`, or the answer to `body`. Throws an Error with `status`, and the `contests` to choose from. */
+/**
+ * The document at `path`, or the answer to `body`. Throws an Error with `status`, and the `contests` to choose from.
+ */
 export async function request(path, body = null) {
   const response = await (body === null ? ask(path) : send(path, body));
   const answer = await response.json().catch(() => ({}));

@@ -1,7 +1,7 @@
 // The tables of the organiser's page: running games, bots, workers and orders, as functions of the server's documents.
 // `act(title, verb, target)` is a button that gives an order, `log(bot)` one that fetches the bot's log.
 
-import { el, labelled, numberText, plural } from "../dom.js";
+import { cardTable, el, labelled, numberText, plural } from "../dom.js";
 import { said } from "../said.js";
 import { named, t } from "../texts.js";
 
@@ -15,9 +15,7 @@ function table(heads, rows) {
     if (Array.isArray(content)) return el("td", { class: "order-cell" }, el("div", { class: "orders" }, content));
     return el("td", { class: place === 0 ? "name-cell" : null }, content);
   };
-  return el("table", { class: "cards" },
-    el("thead", {}, el("tr", {}, ...heads.map((head) => el("th", { scope: "col" }, head)))),
-    el("tbody", {}, ...rows.map((cells) => el("tr", {}, ...labelled(labels, cells.map(cell))))));
+  return cardTable(heads, rows.map((cells) => el("tr", {}, ...labelled(labels, cells.map(cell)))));
 }
 
 const none = (text) => el("p", { class: "empty" }, text);

@@ -1,0 +1,117 @@
+// Who plays, beside and over a board: the cards of the seats, the bar of the points and that of the evaluations.
+
+import { clockText, el, numberText } from "./dom.js";
+import { named, t } from "./texts.js";
+
+/** The longest clock of all stands for a game without one. */
+export const NO_CLOCK_MS = 864_000_000;
+
+/** The least part of the bar that a seat has, so that its points can be read. */
+const LEAST_SHARE = 0.09;
+
+/**
+ * Whom the bots see ahead in a game of two: a bar that is filled from below for the first seat, hidden without
+ * evaluations.
+ */
+export class LeaningBar {
+  constructor() {
+    this.fill = el("i");
+    this.element = el("div", { class: "leaning", role: "img", hidden: true }, this.fill);
+  }
+
+  /** Show what they have noted about the plies up to `until`. */
+  show(timeline, until) {
+    const value = timeline.evaluation(until);
+    this.element.hidden = timeline.info.names.length !== 2
+      || !timeline.notes.some((note) => Number.isFinite(note.eval));
+    this.fill.style.transform = `scaleY(${(1 + (value ?? 0)) / 2})`;
+    const words = value === null ? t`The bots have noted no evaluation yet`
+      : t`The bots see ${timeline.info.names[value < 0 ? 1 : 0]} ahead by ${Math.round(100 * Math.abs(value))} of 100, each by its own evaluations`;
+    this.element.title = words;
+    this.element.setAttribute("aria-label", words);
+  }
+}
+
+/**
+ * Who has how much of all points: a layer for each seat, of which those before the last end where the next one begins.
+ */
+export class ShareBar {
+  constructor(seats) {
+    this.fills = Array.from({ length: seats }, (_, i) => el("i", { class: `s${i + 1}` }));
+    this.labels = this.fills.map(() => el("b"));
+    this.element = el("div", { class: "shares", "aria-hidden": "true" }, ...this.fills.toReversed(), ...this.labels);
+  }
+
+  show(points) {
+    const sum = points.reduce((a, b) => a + b, 0);
+    const shares = points.map((value) => Math.max(LEAST_SHARE, sum ? value / sum : 1 / points.length));
+    const whole = shares.reduce((a, b) => a + b, 0);
+    let end = 0;
+    points.forEach((value, i) => {
+      // Moved, not made wider: what moves others on the page is counted against it.
+      if (i && i < points.length - 1) this.labels[i].style.transform = `translateX(${100 * end}%)`;
+      end += shares[i] / whole;
+      if (i < points.length - 1) this.fills[i].style.transform = `translateX(${100 * (end - 1)}%)`;
+      this.labels[i].textContent = numberText(value);
+    });
+  }
+}
+
+export class SeatCard {
+  constructor(seat, name, address) {
+    this.points = el("span", { class: "points" });
+    this.gained = el("span", { class: "gained" });
+    this.clock = el("span", { class: "clock" });
+    this.fill = el("span", { class: "bar-fill" });
+    this.bar = el("span", { class: "bar" }, this.fill);
+    this.state = el("span", { class: "state" });
+    this.note = el("div", { class: "note" });
+    this.element = el("section", { class: `seat s${seat}`, "aria-label": t`Seat ${seat}: ${name}` },
+      el("h2", {}, el("span", { class: "dot" }), address ? el("a", { href: address }, name) : el("span", {}, name)),
+      el("p", { class: "score" }, this.points, el("span", { class: "unit" }, t` points `), this.gained),
+      el("p", { class: "time" }, this.clock, this.bar), this.state, this.note);
+  }
+
+  show({ points, clock, bank, moving, gained, fault, won = false }) {
+    this.points.textContent = numberText(points);
+    this.gained.textContent = gained ? `+${gained}` : "";
+    this.showClock(clock, bank);
+    this.element.classList.toggle("moving", moving);
+    this.element.classList.toggle("won", won);
+    this.element.classList.toggle("zombie", fault !== null);
+    this.state.textContent = fault !== null
+      ? t`zombie since ply ${fault.ply}: ${named(fault.kind)}${lineText(fault.line)}` : won ? t`wins` : moving
+      ? t`to move` : "";
+    this.state.title = this.state.textContent;
+  }
+
+  showNote(note) {
+    this.note.replaceChildren(...(note === null ? [] : noteParts(note)));
+    this.note.title = [...this.note.children].map((part) => part.textContent).join("\n");
+  }
+
+  showClock(ms, bank) {
+    this.clock.textContent = bank >= NO_CLOCK_MS ? t`no clock` : clockText(ms);
+    this.bar.hidden = bank >= NO_CLOCK_MS;
+    this.fill.style.width = `${bank ? Math.min(100, 100 * Math.max(0, ms) / bank) : 0}%`;
+    this.element.classList.toggle("low", ms < bank / 10);
+  }
+}
+
+/** A note of a bot: its numbers, its best line and its text, as far as it has them. */
+function noteParts(note) {
+  const numbers = ["eval", "depth", "nodes"].filter((key) => key in note)
+    .map((key) => `${key} ${numberText(note[key])}`);
+  return [
+    el("span", {}, t`Note about ply ${note.ply}${numbers.length ? `: ${numbers.join(", ")}` : ""}`),
+    "line" in note ? el("span", {}, t`best line `, el("b", {}, note.line.replaceAll(",", " "))) : null,
+    "text" in note ? el("span", {}, `“${note.text}”`) : null,
+  ].filter(Boolean);
+}
+
+/** The offending line of a fault, from hexadecimal, as printable ASCII. */
+function lineText(line) {
+  const text = (line?.match(/../g) ?? []).map((pair) => parseInt(pair, 16))
+    .map((byte) => byte >= 32 && byte < 127 ? String.fromCharCode(byte) : "·").join("");
+  return text ? t` (it sent “${text.length > 60 ? `${text.slice(0, 60)}…` : text}”)` : "";
+}
