@@ -17,6 +17,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import aclosing, suppress
 from typing import Any, Final
 
+from arena_server.errors import ArenaError
 from arena_server.web.feeds import FeedError, LiveFeed
 from arena_server.web.gamestream import GameSource, GameStream
 from arena_server.web.streams import Channel, encode_event
@@ -207,7 +208,10 @@ class LiveHub:
 
     async def _publish_contest(self) -> None:
         if self.board.viewers:
-            event = await self.contest_event()
+            try:
+                event = await self.contest_event()
+            except ArenaError:
+                return  # the database is away: viewers keep what they have until it answers
             if event != self._contest_published:
                 self._contest_published = event
                 self.board.publish(event)

@@ -228,15 +228,18 @@ class PublicApi:
             except NotFoundError as error:
                 response = JSONResponse({"error": str(error)}, 404)
             except (ArenaError, RecordError) as error:
-                if monotonic() - self._reported_at >= REPORT_S:
-                    self._reported_at = monotonic()
-                    self._report(str(error))
+                self._note(error)
                 response = JSONResponse({"error": public_text(error)}, 503)
             response.headers.update(CORS)
             response.headers.setdefault("Cache-Control", "no-cache")
             return response
 
         return answer
+
+    def _note(self, error: Exception) -> None:
+        if monotonic() - self._reported_at >= REPORT_S:
+            self._reported_at = monotonic()
+            self._report(str(error))
 
     async def _site(self, _: Request) -> Response:
         await self.look()
@@ -377,7 +380,14 @@ class PublicApi:
         return self._numbers[name]
 
     async def contest_document(self, name: str) -> dict[str, Any]:
-        """What the channel of a contest shows beside the running games."""
+        """What the channel of a contest shows beside the running games. Raises ArenaError."""
+        try:
+            return await self._contest_document(name)
+        except ArenaError as error:
+            self._note(error)
+            raise
+
+    async def _contest_document(self, name: str) -> dict[str, Any]:
         await self.look()
         number = await self.running(name)
         waiting = [] if self._waiting is None else (await self._waiting(name))[:EVENT_ROWS]
@@ -408,6 +418,13 @@ class PublicApi:
 
         class HubStream:
             async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+                try:
+                    await self._answer(scope, receive, send)
+                except ArenaError as error:  # before the stream begins, which reads no database
+                    api._note(error)
+                    await JSONResponse({"error": public_text(error)}, 503, CORS)(scope, receive, send)
+
+            async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
                 request = Request(scope, receive)
                 hub = await api._hub_of(request.query_params.get("contest"))
                 answer: EventStream | Response

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal
+from arena_server.errors import StoreError
 from arena_server.web import gamestream
 from arena_server.web import live as module
 from arena_server.web.feeds import FeedError
@@ -398,6 +399,25 @@ class TestLiveHub:
         feed.put([])
         await hub.ready()
         await until(lambda: not hub.games)
+        hub.stop()
+
+    async def test_the_contest_is_published_again_when_its_database_answers_again(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(module, "CONTEST_S", 0.0)
+        errors = [StoreError("away"), StoreError("away")]
+
+        async def document() -> dict[str, Any]:
+            if errors:
+                raise errors.pop()
+            return {"standings": []}
+
+        hub = LiveHub(ScriptedFeed(), document, "e")
+        board = FakeViewer()
+        hub.board.viewers.add(board)  # type: ignore[arg-type]
+        hub.arrive()
+        await until(lambda: bool(board.data))
+        assert board.events()[0][2] == {"standings": [], "running": []}
         hub.stop()
 
     async def test_an_error_of_ours_is_reported(self) -> None:

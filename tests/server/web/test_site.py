@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ from arena_server.web import bundle, security
 from arena_server.web.app import application
 from arena_server.web.archive import Archive
 from arena_server.web.bundle import LASTING, PAGES, SHARED, join_modules, site_files
+from arena_server.web.feeds import SocketFeed
 from arena_server.web.security import REQUESTS_A_PAGE, PageHeaders, RateLimit
 from arena_server.web.site import API, Pages, PublicApi
 
@@ -237,6 +239,21 @@ class TestServed:
         assert set(failed.values()) == {json.dumps({"error": HIDDEN}, separators=(",", ":"))}
         assert failed.keys() >= {"contests/1", "contests/1/games-0"}
         assert not any("arena.db" in text or str(tmp_path) in text for _, _, text in answers.values())
+
+    def test_a_stream_without_its_database_is_refused(self, tmp_path: Path) -> None:
+        reported: list[str] = []
+        path = tmp_path / "arena.db"
+        path.write_bytes(b"no database at all, and longer than a hundred bytes" * 10)
+
+        def make() -> ASGIApp:
+            archive = Archive(path)
+            feed = partial(SocketFeed, ())
+            return application(PublicApi(archive, {}, 10, feed=feed, report=reported.append).routes())
+
+        with running(make) as server:
+            status, _, text = server.ask(f"GET {API}/live/contest?contest=1")
+        assert (status, json.loads(text)) == (503, {"error": HIDDEN})
+        assert [line.partition(" ")[0] for line in reported] == [f"{path}:"]
 
 
 @pytest.mark.real
