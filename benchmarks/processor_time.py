@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from typing import Self
 
 from arena_engines.insertion.master import engine, planner
 from arena_engines.lateness import Lateness
@@ -19,7 +20,7 @@ POLL = 0.0001
 
 
 class CpuTimer(threading.Thread):
-    """A threading.Timer that waits for the processor time of the thread that makes it."""
+    """A SearchTimer that waits for the processor time of the thread that makes it."""
 
     def __init__(self, seconds: float, function: Callable[[], None]) -> None:
         super().__init__(daemon=True)
@@ -29,8 +30,11 @@ class CpuTimer(threading.Thread):
         self._cancelled = threading.Event()
         self._calling = threading.Lock()
 
-    def cancel(self) -> None:
-        """Do not call the function any more."""
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
         with self._calling:
             self._cancelled.set()
 
@@ -46,11 +50,11 @@ class CpuTimer(threading.Thread):
 @contextmanager
 def processor_time() -> Iterator[None]:
     """Within the block a master that is created there counts the processor time of its thread."""
-    kept = engine.perf_counter, planner.perf_counter, planner.Timer, engine.Lateness
+    kept = engine.perf_counter, planner.perf_counter, planner.SearchTimer, engine.Lateness
     engine.perf_counter = planner.perf_counter = time.thread_time
-    planner.Timer = CpuTimer
+    planner.SearchTimer = CpuTimer
     engine.Lateness = partial(Lateness, now=time.thread_time)
     try:
         yield
     finally:
-        engine.perf_counter, planner.perf_counter, planner.Timer, engine.Lateness = kept
+        engine.perf_counter, planner.perf_counter, planner.SearchTimer, engine.Lateness = kept

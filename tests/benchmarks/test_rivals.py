@@ -67,7 +67,7 @@ def test_the_table_compares_engines_deal_by_deal(
 
 
 def clocks() -> list[object]:
-    return [vars(engine)["perf_counter"], vars(planner)["perf_counter"], vars(planner)["Timer"]]
+    return [vars(engine)["perf_counter"], vars(planner)["perf_counter"], vars(planner)["SearchTimer"]]
 
 
 def test_the_milliseconds_of_master_are_processor_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,20 +94,18 @@ def test_master_plays_by_processor_time(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_timer_waits_for_the_processor_time_of_its_maker() -> None:
     called = threading.Event()
-    timer = CpuTimer(0.05, called.set)
-    timer.start()
-    began = time.thread_time()
-    while not called.is_set() and time.thread_time() - began < PATIENCE_S:
-        pass
+    with CpuTimer(0.05, called.set):
+        began = time.thread_time()
+        while not called.is_set() and time.thread_time() - began < PATIENCE_S:
+            pass
     assert called.is_set()
     assert time.thread_time() - began >= 0.04
 
 
-def test_a_timer_that_was_cancelled_calls_nothing() -> None:
+def test_a_timer_calls_nothing_after_its_block() -> None:
     called = threading.Event()
-    timer = CpuTimer(3600, called.set)
-    timer.start()
-    timer.cancel()
+    with CpuTimer(3600, called.set) as timer:
+        pass
     timer.join(PATIENCE_S)
     assert not timer.is_alive()
     assert not called.is_set()

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cached_property
-from threading import Timer
 from time import perf_counter
 from typing import NamedTuple, TypeVar
 
@@ -19,6 +18,7 @@ from arena_engines.insertion.master.layout import INFINITY, WIDTH
 from arena_engines.insertion.master.opponent import OpponentModel
 from arena_engines.insertion.master.search import ALL
 from arena_engines.insertion.master.workspace import WORST_CASE, Workspace, depths_to
+from arena_engines.search_timer import SearchTimer
 from arena_protocol.games.insertion.board import Planes
 from arena_protocol.games.insertion.rules import play
 
@@ -70,13 +70,8 @@ IMPOSSIBLE = -INFINITY
 def time_limit(work: Workspace, seconds: float) -> Iterator[None]:
     """Stop the searches of the block after `seconds`."""
     work.start()
-    timer = Timer(seconds, work.stop)
-    timer.daemon = True
-    timer.start()
-    try:
+    with SearchTimer(seconds, work.stop):
         yield
-    finally:
-        timer.cancel()
 
 
 def worst_case(work: Workspace, request: SearchRequest, seconds: float) -> int:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import cache
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache, partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
 from arena_engines.jit import compiled
+from arena_engines.search_timer import SearchTimer
 from arena_engines.xo.gomoku import board as boards
 from arena_engines.xo.gomoku import kernel, memory, patterns
 from arena_engines.xo.gomoku.alphabeta import MATE, UNPROVEN, WON
@@ -161,19 +161,11 @@ class Searcher:
         with self._alarm(limits.seconds, memory.STOP):
             return self._deepen(side, limits, perf_counter())
 
-    @contextmanager
-    def _alarm(self, seconds: float | None, register: int) -> Iterator[None]:
-        """Set a register after this time."""
+    def _alarm(self, seconds: float | None, register: int) -> AbstractContextManager[object]:
+        """Set a register if the block takes longer than this time."""
         if seconds is None:
-            yield
-            return
-        timer = threading.Timer(seconds, self._control.__setitem__, (register, 1))
-        timer.daemon = True
-        timer.start()
-        try:
-            yield
-        finally:
-            timer.cancel()
+            return nullcontext()
+        return SearchTimer(seconds, partial(self._control.__setitem__, register, 1))
 
     def _deepen(self, side: int, limits: Limits, began: float) -> SearchResult:
         self._control[memory.BEST] = self.candidates()[0]
