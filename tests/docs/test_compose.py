@@ -250,6 +250,8 @@ def test_docker_compose_up_plays_the_contest_through_crashes(tmp_path: Path) -> 
     for target in ("database", "referee", "engines"):
         build = ["docker", "build", "--network", "host", "--tag", f"insertion-arena:{target}"]
         subprocess.run([*build, "--target", target, "."], cwd=ROOT, check=True, timeout=900)
+    # The base has about 125 MB, and the referee's image has to stay under 200.
+    assert size("insertion-arena:referee") - size("python:3.12-slim") < 75_000_000
     web, admin = str(quiet_port()), str(quiet_port())
     environment = {"ARENA_WEB_PORT": web, "ARENA_ADMIN_PORT": admin, "ARENA_ADMIN_TOKEN": TOKEN}
     project = ["docker-compose", "--project-directory", str(ROOT), "--file", str(ROOT / "docker-compose.yml")]
@@ -296,6 +298,11 @@ def test_docker_compose_up_plays_the_contest_through_crashes(tmp_path: Path) -> 
             assert "database system is shut down" in asked("logs", "--tail", "1", "database")
     finally:
         asked("down", "--volumes")
+
+
+def size(image: str) -> int:
+    words = ["docker", "image", "inspect", "--format", "{{.Size}}", image]
+    return int(subprocess.run(words, stdout=subprocess.PIPE, check=True, timeout=60).stdout)
 
 
 def announced(output: str) -> dict[str, list[int]]:
