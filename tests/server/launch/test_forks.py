@@ -165,7 +165,7 @@ async def test_a_module_of_the_working_folder_is_found_where_an_interpreter_find
         # Of an error, what runpy says: an interpreter puts its own name before it.
         assert (there[0], there[1][-1].rpartition("Error: ")[2]) == (
             here[0],
-            here[1][-1].rpartition("python: ")[2],
+            here[1][-1].removeprefix(f"{sys.executable}: "),
         )
 
 
