@@ -53,7 +53,7 @@ COMMANDS: Mapping[str, Callable[[str], Command]] = {
     "rehearse": single("rehearse"),
     "serve": single("serve"),
     "bot": single("bot"),
-    "standings": single("results", "standings"),
+    "standings": single("standings"),
     "ratings": single("ratings"),
     "watch": single("watch"),
     "replay": single("replay"),

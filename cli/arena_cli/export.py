@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
+from arena_cli.export_files import CHAIN_FILE, SUFFIX, withheld_text
 from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
-from arena_cli.results import CHAIN_FILE, SUFFIX, open_results, withheld_text
+from arena_cli.results import open_results
 from arena_server.core.standings import plain_row
 
 if TYPE_CHECKING:

@@ -69,8 +69,8 @@ def command(
 
     Example: arena replay g1 --contest local --delay 0.2
     """
+    from arena_cli.export_files import find_path, read_record
     from arena_cli.render import frames
-    from arena_cli.results import find_path, read_record
 
     ply, delay = options.ply, options.delay
     path = find_path(game)
@@ -168,7 +168,8 @@ def _write(option: str, path: Path, data: bytes) -> None:
 
 def load_record(game: str, contest: str | None, database: str) -> GameRecord:
     """Return the record in the file `game`, else of the game with this id. Raises StoreError."""
-    from arena_cli.results import find_path, open_results, read_record
+    from arena_cli.export_files import find_path, read_record
+    from arena_cli.results import open_results
     from arena_protocol.record import RecordError
     from arena_protocol.record_codec import decode
     from arena_server.errors import StoreError

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from arena_cli.export_files import withheld_text
 from arena_cli.options import (
     DEFAULT_DATABASE,
     ContestChoice,
@@ -18,7 +19,6 @@ from arena_cli.options import (
     print_json,
     site_identity,
 )
-from arena_cli.results import withheld_text
 from arena_cli.site import documents, encoded, listed_games, plain_game, site_document
 
 if TYPE_CHECKING:

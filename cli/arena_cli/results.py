@@ -1,22 +1,16 @@
-"""`arena standings`, and what other commands need to read and print results."""
+"""Results as commands read and print them: a contest's standings, a file of results, lines about games."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
-from arena_cli.tables import Cell, Column, FormatOption, OutputFormat, ResultTable, chosen
+from arena_cli.tables import Cell, Column, OutputFormat, ResultTable
 from arena_protocol.games import GAMES
 from arena_protocol.record import describe_fault
-from arena_server.core.standings import Standings, plain_row
-from arena_server.core.tiebreaks import Meetings
+from arena_server.core.standings import plain_row
 
 if TYPE_CHECKING:
     from arena_protocol.record import FaultRecord
@@ -25,16 +19,6 @@ if TYPE_CHECKING:
     from arena_server.ratings import Ratings
     from arena_server.store.reader import Results
     from arena_server.store.schema import ContestRow
-
-#: The suffix of an exported record, after its game's id.
-SUFFIX = ".record"
-#: The hash chain of an export, next to the records.
-CHAIN_FILE = "chain.json"
-
-
-class Scoring(StrEnum):
-    POINTS = "points"
-    WINS = "wins"
 
 
 def read_results(path: Path) -> list[GameResult]:
@@ -72,124 +56,6 @@ def read_results(path: Path) -> list[GameResult]:
             f"--file: {path} holds no game; expected a line `NAME POINTS NAME POINTS ...` for each"
         )
     return games
-
-
-def print_file(path: Path, scoring: Scoring, form: OutputFormat, *, cross: bool) -> None:
-    """Print the table of the games in a text file."""
-    games = read_results(path)
-    table = Standings(dict.fromkeys(name for game in games for name in game.names), scoring)
-    for game in games:
-        table.add(game)
-    rows = [plain_row(row) for row in table.rows()]
-    title = f"{path}: {len(games)} games, scored by {scoring}"
-    if form is OutputFormat.JSON:
-        plain = {"file": str(path), "scoring": scoring, "games": len(games), "standings": rows}
-        print_json(plain | (_plain_cross(table) if cross else {}))
-    elif cross:
-        cross_table(title, table).print(form)
-    else:
-        standings_table(title, rows, wins=scoring == Scoring.WINS).print(form)
-
-
-def _plain_cross(table: Standings) -> dict[str, Any]:
-    """The cross-table as JSON types: name, opponent, games and score."""
-    pairs = {row.name: table.against(row.name) for row in table.rows()}
-    return {
-        "cross_table": {
-            name: {other: {"games": pair.games, "score": float(pair.score)} for other, pair in each.items()}
-            for name, each in pairs.items()
-        }
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class StandingsOptions:
-    """Whose results are shown, and which side of them."""
-
-    contest: ContestChoice = None
-    database: Database = DEFAULT_DATABASE
-    file: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Rank the games of a text file instead.", show_default=False),
-    ] = None
-    scoring: Annotated[
-        Scoring | None,
-        typer.Option(
-            help="Rank by points or by games won; by default as the contest does.", show_default=False
-        ),
-    ] = None
-    cross: Annotated[
-        bool, typer.Option("--cross", help="Print what each bot has scored against each other instead.")
-    ] = False
-    rounds: Annotated[
-        bool, typer.Option("--rounds", help="Print the bracket or the rounds instead, with who meets whom.")
-    ] = False
-    ratings: Annotated[
-        bool, typer.Option("--ratings", help="Add the rating of each bot with its 95 % interval.")
-    ] = False
-
-    def check(self) -> None:
-        """Raise ConfigError for options that contradict each other."""
-        from arena_server.errors import ConfigError
-
-        if self.file is not None and self.contest is not None:
-            raise ConfigError("--file: a file of results has no contests; leave out --contest")
-        if self.ratings and (self.cross or self.rounds or self.file is not None):
-            others = "--cross, --rounds and --file"
-            raise ConfigError(f"--ratings: it is for the table of a contest; leave out {others}")
-        if self.rounds and (self.cross or self.file is not None):
-            raise ConfigError("--rounds: it is for a contest alone; leave out --cross and --file")
-
-
-def standings(
-    options: StandingsOptions = StandingsOptions(), form: FormatOption = None, as_json: Json = False
-) -> None:
-    """Print the standings of a contest, or of a file of results.
-
-    Its columns: rank, bot, points, games, mean points, the contest's tie-breaks, faults by kind. A file holds
-    a line `NAME POINTS NAME POINTS ...` a game. The two scorings may disagree entirely: see
-    examples/paradox.txt. --ratings adds what `arena ratings` says of each bot. In the table of --cross
-    3.5/4 are 3.5 of 4 games: a win is 1, a draw 1/2. --rounds prints what a format has drawn: a bracket as
-    a tree if it fits, with the games won by each.
-
-    Example: arena standings --file examples/paradox.txt --scoring wins
-    """
-    options.check()
-    form, scoring = chosen(form, as_json), options.scoring
-    if options.file is not None:
-        print_file(options.file, scoring or Scoring.POINTS, form, cross=options.cross)
-        return
-    with open_results(options.database) as results:
-        of = results.contest(options.contest)
-        if options.rounds:
-            _print_rounds(results, of, form)
-        elif form is OutputFormat.JSON:
-            plain = plain_standings(results, of, scoring, rated=options.ratings)
-            print_json(plain | (_plain_cross(results.table(of, scoring)) if options.cross else {}))
-        elif options.cross:
-            _print_cross(results, of, scoring, form)
-        else:
-            print_standings(results, of, scoring, form, rated=options.ratings)
-
-
-def _print_rounds(results: Results, contest: ContestRow, form: OutputFormat) -> None:
-    """Print what was drawn. Raises ConfigError for a format that draws nothing."""
-    from arena_cli.rounds import print_rounds
-    from arena_server.errors import ConfigError
-
-    if (history := results.history(contest)) is None:
-        raise ConfigError(f"--rounds: the format of {contest.name}, {contest.format}, draws no rounds")
-    document = history.document()
-    if form is OutputFormat.JSON:
-        print_json({"contest": contest.name} | document)
-    else:
-        title = _title(contest, results.games_played(contest), results.total(contest), None)
-        print_rounds(title, document["rounds"], form)
-
-
-def _print_cross(results: Results, contest: ContestRow, scoring: str | None, form: OutputFormat) -> None:
-    table = results.table(contest, scoring)
-    cross_table(_title(contest, table.games, results.total(contest), scoring), table).print(form)
 
 
 def check_numpy(command: str) -> None:
@@ -270,7 +136,7 @@ def _plain_fault(contest: ContestRow, bot: str, game: str, fault: FaultRecord) -
     }
 
 
-def _title(contest: ContestRow, played: int, total: int | None, scoring: str | None) -> str:
+def contest_title(contest: ContestRow, played: int, total: int | None, scoring: str | None) -> str:
     games = games_text(played, total)
     scored = f"scored by {scoring or contest.scoring}"
     return f"{contest.name}: {contest.game}, {games}, {scored}, {contest.status}"
@@ -304,7 +170,7 @@ def print_standings(
     if plain["contest"]["secret"] is not None:
         notes.append(f"secret of the deals: {plain['contest']['secret']}")
     games = plain["contest"]["games"]
-    title = _title(contest, games["played"], games["total"], scoring)
+    title = contest_title(contest, games["played"], games["total"], scoring)
     wins = plain["contest"]["scoring"] == "wins"
     standings_table(title, plain["standings"], wins=wins, notes=notes).print(form)
 
@@ -316,14 +182,6 @@ def separated_text(names: Sequence[str], games: int) -> str:
         f"ended early (stop): after {games} games {who} separated from all others at 95 %;"
         " games that ran were played to their end"
     )
-
-
-def withheld_text(games: Sequence[str]) -> str:
-    """Return the end of a line about written records: how many may not be shown yet; empty if none."""
-    if not games:
-        return ""
-    are = "1 game is" if len(games) == 1 else f"{len(games)} games are"
-    return f"; {are} withheld until all games on the same deals have a result"
 
 
 def games_text(done: int, total: int | None) -> str:
@@ -385,56 +243,3 @@ def _rating_cells(rating: dict[str, Any] | None) -> list[Cell]:
     if rating is None:
         return [None, None]
     return [f"{rating['rating']:.0f}", f"+-{(rating['interval'][1] - rating['interval'][0]) / 2:.0f}"]
-
-
-def cross_table(title: str, table: Standings) -> ResultTable:
-    """Return what each bot has scored against each other: `3.5/4` are 3.5 of 4 games."""
-    names = [row.name for row in table.rows()]
-    heads = [
-        Column(""),
-        Column("bot", is_text=True),
-        *(Column(str(place)) for place in range(1, len(names) + 1)),
-    ]
-    cells: list[list[Cell]] = []
-    for place, name in enumerate(names, start=1):
-        pairs = table.against(name)
-        scores = (_score(pairs.get(other)) if other != name else "*" for other in names)
-        cells.append([place, name, *scores, _score(pairs.values())])
-    return ResultTable(title, [*heads, Column("score")], cells)
-
-
-def _score(pairs: Meetings | Iterable[Meetings] | None) -> str | None:
-    """The score of all games of these, and their number; None without games."""
-    each = () if pairs is None else (pairs,) if isinstance(pairs, Meetings) else tuple(pairs)
-    games = sum(pair.games for pair in each)
-    return f"{float(sum(pair.score for pair in each)):g}/{games}" if games else None
-
-
-def find_path(target: str) -> Path | None:
-    """Return the file or folder `target`, or None for the id of a game. Raises StoreError for neither."""
-    from arena_server.errors import StoreError
-
-    path = Path(target)
-    if path.exists():
-        return path
-    if path.name != target or path.suffix:
-        raise StoreError(f"{target}: no such file or folder")
-    return None
-
-
-def read_record(path: Path) -> bytes:
-    """Return the bytes of the file of a record; of one that is too long for any as many as show that."""
-    from arena_protocol.record_codec import MAX_BYTES
-
-    return read_file(path, MAX_BYTES + 1)
-
-
-def read_file(path: Path, most: int = -1) -> bytes:
-    """Return the bytes of a file, or its first `most`. Raises StoreError."""
-    from arena_server.errors import StoreError
-
-    try:
-        with path.open("rb") as file:
-            return file.read(most)
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be read: {error.strerror}") from None

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from arena_cli.export_files import withheld_text
 from arena_cli.options import (
     DEFAULT_DATABASE,
     ContestChoice,
@@ -34,7 +35,6 @@ from arena_cli.options import (
     print_json,
     site_identity,
 )
-from arena_cli.results import withheld_text
 
 if TYPE_CHECKING:
     from arena_server.store.reader import Results

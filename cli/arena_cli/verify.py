@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from arena_cli.export_files import CHAIN_FILE, SUFFIX, find_path, read_record
 from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
-from arena_cli.results import CHAIN_FILE, SUFFIX, find_path, open_results, read_record
+from arena_cli.results import open_results
 from arena_cli.verification import Verification
 
 if TYPE_CHECKING:
@@ -243,7 +244,7 @@ def _check_folder(folder: Path, verification: Verification, secret: int | None) 
     """Check an export: exactly the records that its chain file lists, in that order."""
     from dataclasses import replace
 
-    from arena_cli.chain_file import ChainFile
+    from arena_cli.export_files import ChainFile
     from arena_protocol.record import VOID
 
     chain = ChainFile.read(folder)

@@ -93,7 +93,7 @@ class TestProgram:
         def command(*_: object, **__: object) -> None:
             raise ended
 
-        monkeypatch.setattr("arena_cli.results.open_results", command)
+        monkeypatch.setattr("arena_cli.standings.open_results", command)
         outcome = shell("standings")
         assert (outcome.code, outcome.out, outcome.err) == (code, "", "")
 
@@ -101,7 +101,7 @@ class TestProgram:
         def command(*_: object, **__: object) -> None:
             raise BaseExceptionGroup("trio", [KeyboardInterrupt(), ZeroDivisionError()])
 
-        monkeypatch.setattr("arena_cli.results.open_results", command)
+        monkeypatch.setattr("arena_cli.standings.open_results", command)
         monkeypatch.setattr(sys, "argv", ["arena", "standings"])
         with pytest.raises(BaseExceptionGroup, match="trio"):
             main()

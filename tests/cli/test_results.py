@@ -103,7 +103,7 @@ class TestReadOnlyFolder:
         monkeypatch.setattr("arena_server.store.preflight.os.access", access)
         seen: list[list[str]] = []
         monkeypatch.setattr(
-            "arena_cli.results.print_standings",
+            "arena_cli.standings.print_standings",
             lambda *_, **__: seen.append(sorted(path.name for path in folder.iterdir())),
         )
         assert shell("standings", "--database", f"sqlite:///{folder}/arena.db").code == 0

@@ -1,17 +1,20 @@
-"""chain.json of `arena export`: what the folder has, in the order of storing (docs/record-format.md)."""
+"""The files of `arena export`: records, and chain.json, their order of storing (docs/record-format.md)."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from arena_cli.results import CHAIN_FILE, read_file
-
 if TYPE_CHECKING:
     from arena_server.core.formats.history import History
 
+#: The suffix of an exported record, after its game's id.
+SUFFIX = ".record"
+#: The hash chain of an export, next to the records.
+CHAIN_FILE = "chain.json"
 #: Deals of a pair that are derived at most; a chain file may say anything.
 MOST_DEALS = 1_000_000
 
@@ -82,3 +85,41 @@ class ChainFile:
         if plan is None:
             return cls(head, order, deals)
         return cls(head, order, deals, history_of_plan(plan), plan["over"] is True)
+
+
+def find_path(target: str) -> Path | None:
+    """Return the file or folder `target`, or None for the id of a game. Raises StoreError for neither."""
+    from arena_server.errors import StoreError
+
+    path = Path(target)
+    if path.exists():
+        return path
+    if path.name != target or path.suffix:
+        raise StoreError(f"{target}: no such file or folder")
+    return None
+
+
+def read_record(path: Path) -> bytes:
+    """Return the bytes of the file of a record; of one that is too long for any as many as show that."""
+    from arena_protocol.record_codec import MAX_BYTES
+
+    return read_file(path, MAX_BYTES + 1)
+
+
+def read_file(path: Path, most: int = -1) -> bytes:
+    """Return the bytes of a file, or its first `most`. Raises StoreError."""
+    from arena_server.errors import StoreError
+
+    try:
+        with path.open("rb") as file:
+            return file.read(most)
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def withheld_text(games: Sequence[str]) -> str:
+    """Return the end of a line about written records: how many may not be shown yet; empty if none."""
+    if not games:
+        return ""
+    are = "1 game is" if len(games) == 1 else f"{len(games)} games are"
+    return f"; {are} withheld until all games on the same deals have a result"

@@ -1,0 +1,174 @@
+"""`arena standings`: the table of a contest or of a file of results, its cross-table, its rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
+from arena_cli.results import (
+    contest_title,
+    open_results,
+    plain_standings,
+    print_standings,
+    read_results,
+    standings_table,
+)
+from arena_cli.tables import Cell, Column, FormatOption, OutputFormat, ResultTable, chosen
+from arena_server.core.standings import Standings, plain_row
+from arena_server.core.tiebreaks import Meetings
+
+if TYPE_CHECKING:
+    from arena_server.store.reader import Results
+    from arena_server.store.schema import ContestRow
+
+
+class Scoring(StrEnum):
+    POINTS = "points"
+    WINS = "wins"
+
+
+@dataclass(frozen=True, slots=True)
+class StandingsOptions:
+    """Whose results are shown, and which side of them."""
+
+    contest: ContestChoice = None
+    database: Database = DEFAULT_DATABASE
+    file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Rank the games of a text file instead.", show_default=False),
+    ] = None
+    scoring: Annotated[
+        Scoring | None,
+        typer.Option(
+            help="Rank by points or by games won; by default as the contest does.", show_default=False
+        ),
+    ] = None
+    cross: Annotated[
+        bool, typer.Option("--cross", help="Print what each bot has scored against each other instead.")
+    ] = False
+    rounds: Annotated[
+        bool, typer.Option("--rounds", help="Print the bracket or the rounds instead, with who meets whom.")
+    ] = False
+    ratings: Annotated[
+        bool, typer.Option("--ratings", help="Add the rating of each bot with its 95 % interval.")
+    ] = False
+
+    def check(self) -> None:
+        """Raise ConfigError for options that contradict each other."""
+        from arena_server.errors import ConfigError
+
+        if self.file is not None and self.contest is not None:
+            raise ConfigError("--file: a file of results has no contests; leave out --contest")
+        if self.ratings and (self.cross or self.rounds or self.file is not None):
+            others = "--cross, --rounds and --file"
+            raise ConfigError(f"--ratings: it is for the table of a contest; leave out {others}")
+        if self.rounds and (self.cross or self.file is not None):
+            raise ConfigError("--rounds: it is for a contest alone; leave out --cross and --file")
+
+
+def command(
+    options: StandingsOptions = StandingsOptions(), form: FormatOption = None, as_json: Json = False
+) -> None:
+    """Print the standings of a contest, or of a file of results.
+
+    Its columns: rank, bot, points, games, mean points, the contest's tie-breaks, faults by kind. A file holds
+    a line `NAME POINTS NAME POINTS ...` a game. The two scorings may disagree entirely: see
+    examples/paradox.txt. --ratings adds what `arena ratings` says of each bot. In the table of --cross
+    3.5/4 are 3.5 of 4 games: a win is 1, a draw 1/2. --rounds prints what a format has drawn: a bracket as
+    a tree if it fits, with the games won by each.
+
+    Example: arena standings --file examples/paradox.txt --scoring wins
+    """
+    options.check()
+    form, scoring = chosen(form, as_json), options.scoring
+    if options.file is not None:
+        print_file(options.file, scoring or Scoring.POINTS, form, cross=options.cross)
+        return
+    with open_results(options.database) as results:
+        of = results.contest(options.contest)
+        if options.rounds:
+            _print_rounds(results, of, form)
+        elif form is OutputFormat.JSON:
+            plain = plain_standings(results, of, scoring, rated=options.ratings)
+            print_json(plain | (_plain_cross(results.table(of, scoring)) if options.cross else {}))
+        elif options.cross:
+            _print_cross(results, of, scoring, form)
+        else:
+            print_standings(results, of, scoring, form, rated=options.ratings)
+
+
+def _print_rounds(results: Results, contest: ContestRow, form: OutputFormat) -> None:
+    """Print what was drawn. Raises ConfigError for a format that draws nothing."""
+    from arena_cli.rounds import print_rounds
+    from arena_server.errors import ConfigError
+
+    if (history := results.history(contest)) is None:
+        raise ConfigError(f"--rounds: the format of {contest.name}, {contest.format}, draws no rounds")
+    document = history.document()
+    if form is OutputFormat.JSON:
+        print_json({"contest": contest.name} | document)
+    else:
+        title = contest_title(contest, results.games_played(contest), results.total(contest), None)
+        print_rounds(title, document["rounds"], form)
+
+
+def _print_cross(results: Results, contest: ContestRow, scoring: str | None, form: OutputFormat) -> None:
+    table = results.table(contest, scoring)
+    cross_table(contest_title(contest, table.games, results.total(contest), scoring), table).print(form)
+
+
+def print_file(path: Path, scoring: Scoring, form: OutputFormat, *, cross: bool) -> None:
+    """Print the table of the games in a text file."""
+    games = read_results(path)
+    table = Standings(dict.fromkeys(name for game in games for name in game.names), scoring)
+    for game in games:
+        table.add(game)
+    rows = [plain_row(row) for row in table.rows()]
+    title = f"{path}: {len(games)} games, scored by {scoring}"
+    if form is OutputFormat.JSON:
+        plain = {"file": str(path), "scoring": scoring, "games": len(games), "standings": rows}
+        print_json(plain | (_plain_cross(table) if cross else {}))
+    elif cross:
+        cross_table(title, table).print(form)
+    else:
+        standings_table(title, rows, wins=scoring == Scoring.WINS).print(form)
+
+
+def _plain_cross(table: Standings) -> dict[str, Any]:
+    """The cross-table as JSON types: name, opponent, games and score."""
+    pairs = {row.name: table.against(row.name) for row in table.rows()}
+    return {
+        "cross_table": {
+            name: {other: {"games": pair.games, "score": float(pair.score)} for other, pair in each.items()}
+            for name, each in pairs.items()
+        }
+    }
+
+
+def cross_table(title: str, table: Standings) -> ResultTable:
+    """Return what each bot has scored against each other: `3.5/4` are 3.5 of 4 games."""
+    names = [row.name for row in table.rows()]
+    heads = [
+        Column(""),
+        Column("bot", is_text=True),
+        *(Column(str(place)) for place in range(1, len(names) + 1)),
+    ]
+    cells: list[list[Cell]] = []
+    for place, name in enumerate(names, start=1):
+        pairs = table.against(name)
+        scores = (_score(pairs.get(other)) if other != name else "*" for other in names)
+        cells.append([place, name, *scores, _score(pairs.values())])
+    return ResultTable(title, [*heads, Column("score")], cells)
+
+
+def _score(pairs: Meetings | Iterable[Meetings] | None) -> str | None:
+    """The score of all games of these, and their number; None without games."""
+    each = () if pairs is None else (pairs,) if isinstance(pairs, Meetings) else tuple(pairs)
+    games = sum(pair.games for pair in each)
+    return f"{float(sum(pair.score for pair in each)):g}/{games}" if games else None
