@@ -4,7 +4,7 @@ database        the URL, error texts
 ownership       one server a contest: its lock, and its id in the database
 preflight       checks before a server listens
 writer          the write path: a queue and its thread
-contest_store   the rows of the contest that is played
+contest_store   the rows of the contest that is played; journal_rows, result_rows: its parts
 journal         entries as bytes; appending them
 wal             SQLite's write-ahead log: syncing, restarting, checking it
 reader          results for the commands; an unfinished contest

@@ -16,18 +16,16 @@ from threading import Lock
 from types import TracebackType
 from typing import Final, Self, cast
 
-from sqlalchemy import delete, func, insert, select, text
+from sqlalchemy import func, insert, select, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from arena_protocol.record import VOID, GameRecord
+from arena_protocol.record import GameRecord
 from arena_server.core.config import ContestConfig
 from arena_server.core.deal import game_id as id_of
 from arena_server.core.deal import number_of
 from arena_server.core.journal import ANNULLED, JOINED, KEPT, TOTAL, Entry
 from arena_server.store import schema
-from arena_server.store.chain import GENESIS, extend
-from arena_server.store.checks import entrants, faults_by_game
 from arena_server.store.database import APPLICATION_ID, EARLIER, LAYOUT, ContestHeader, Database, Postgres
 from arena_server.store.head import FileId, HeadFile, check_files, identify_files, missing_rows, read_head
 from arena_server.store.journal import JournalAppender, PostgresAppender, SqliteAppender, pack
@@ -35,17 +33,8 @@ from arena_server.store.journal_rows import JournalRows
 from arena_server.store.migration import migrate
 from arena_server.store.ownership import LOCK_CLASS, Claim, ContestLock, is_played
 from arena_server.store.preflight import COMMENT, COMMENT_QUERY, FINAL, check_comment, check_same_config
-from arena_server.store.schema import (
-    contest_row,
-    fault_row,
-    game_checksum,
-    game_row,
-    now,
-    open_engine,
-    pairing_row,
-)
-from arena_server.store.stored_sums import StoredEndings, due, load
-from arena_server.store.sums import Sums
+from arena_server.store.result_rows import ResultRows
+from arena_server.store.schema import contest_row, now, open_engine
 from arena_server.store.unfinished import (
     UnfinishedContest,
     find_unfinished,
@@ -59,8 +48,6 @@ from arena_server.store.wal import WriteAheadLog
 CHECKPOINT_ROWS = 10_000
 #: How often the WAL is checked for damage; a check takes 5 ms, and 0.2 s with a WAL of 40 MB.
 CHECK_S = 20.0
-#: Games that are annulled by one query.
-ANNULLED_AT_ONCE = 1_000
 
 
 class ContestStore:
@@ -77,21 +64,18 @@ class ContestStore:
         self._found: UnfinishedContest | None = None
         self._contest = 0
         self._bots: dict[str, int] = {}
-        #: The last record of the hash chain.
-        self._place, self._chain = 0, GENESIS
         self._head: HeadFile | None = None
         self._files: list[tuple[Path, FileId]] = []
         #: How many entries are in the table of facts.
         self._kept = 0
-        #: The number of games at which their sums are stored next.
-        self._sums_due = due(StoredEndings())
-        #: Results stored, and rows written at the last checkpoint and at the last call of `maintain`.
-        self._results = self._saved = self._written_before = 0
+        #: Rows written at the last checkpoint and at the last call of `maintain`.
+        self._saved = self._written_before = 0
         self._checked_at = time.monotonic()
 
     def __enter__(self) -> Self:
         self._connection = self._engine.connect()
         self._journal = JournalRows(self._connection)
+        self._results = ResultRows(self._connection)
         if isinstance(self._database, Path):
             self._wal = WriteAheadLog(self._database, self._connection)
         try:
@@ -169,7 +153,7 @@ class ContestStore:
         if self._wal is not None:
             self._wal.sync()
         if self._head is not None:
-            self._head.write_results(self._place, self._chain)
+            self._head.write_results(self._results.place, self._results.chain)
             self._head.sync()
 
     # -- the contest
@@ -245,6 +229,7 @@ class ContestStore:
         session.flush()
         self._contest = contest.id
         self._journal.begin(contest.id)
+        self._results.begin(contest.id)
         session.add_all(schema.BotRow(contest_id=contest.id, name=name) for name in header.names)
         self._own(contest.id)
 
@@ -254,12 +239,7 @@ class ContestStore:
         self._contest = found.contest
         newest = select(func.max(schema.JournalRow.place)).where(schema.JournalRow.contest_id == contest.id)
         self._journal.begin(contest.id, session.scalar(newest) or 0, found.past)
-        mine = select(schema.GameRow.place, schema.GameRow.chain).where(
-            schema.GameRow.contest_id == contest.id
-        )
-        if last := session.execute(mine.order_by(schema.GameRow.place.desc()).limit(1)).first():
-            self._place, self._chain = last
-        self._sums_due = due(load(session, contest.id, frozenset(entrants(session, contest)), StoredEndings))
+        self._results.resume(session, contest)
         self._take_kept(list(kept_entries(session, contest.id)))
         self._journal.compact()
         self._found = None  # it may be large
@@ -280,7 +260,7 @@ class ContestStore:
         self._keep()
         with self._session() as session:
             contest = session.get_one(schema.ContestRow, self._contest)
-            schema.set_status(contest, status, now(), self._chain)
+            schema.set_status(contest, status, now(), self._results.chain)
             session.flush()
         if status in FINAL:
             if self._head is not None:
@@ -306,7 +286,7 @@ class ContestStore:
             self._journal.add(entries)
         self._keep()
         if results:
-            self._add_results(results)
+            self._results.add(results, self._bots, self._journal.offer)
         for game_id, _, _ in results:
             self._journal.live.forget(number_of(game_id))
 
@@ -328,50 +308,11 @@ class ContestStore:
                 schema.set_total(session.get_one(schema.ContestRow, self._contest), totals[-1])
                 session.flush()
         if annulled := [id_of(entry[2]) for entry in unkept if entry[1] == ANNULLED]:
-            self._annul(annulled)
+            self._results.annul(annulled)
         if rows:
             self._connection.execute(insert(schema.FactRow), rows)
             self._kept += len(rows)
             self._journal.kept = []
-
-    def _annul(self, names: Sequence[str]) -> None:
-        """These games are void now; the sums are made again. Their records, and the chain, stay."""
-        with self._session() as session:
-            contest = session.get_one(schema.ContestRow, self._contest)
-            faults = faults_by_game(session, contest)
-            mine = select(schema.GameRow).where(schema.GameRow.contest_id == self._contest)
-            for at in range(0, len(names), ANNULLED_AT_ONCE):
-                part = mine.where(schema.GameRow.game_id.in_(names[at : at + ANNULLED_AT_ONCE]))
-                for game in session.scalars(part):
-                    game.end = VOID
-                    game.checksum = game_checksum(game, faults.get(game.id, []))
-            session.flush()
-        self._connection.execute(delete(schema.SumsRow).where(schema.SumsRow.contest_id == self._contest))
-        self._sums_due = due(StoredEndings())
-
-    def _add_results(self, results: Sequence[tuple[str, GameRecord, bytes]]) -> None:
-        games, pairings = [], []
-        for game_id, record, data in results:
-            self._place, self._chain = self._place + 1, extend(self._chain, data)
-            offer = self._journal.offer(number_of(game_id))
-            agents = () if offer is None else offer.agents
-            games.append(game_row(self._contest, game_id, record, data, (self._place, self._chain), agents))
-            if offer is not None:
-                pairings.append(pairing_row(self._contest, game_id, record.names, offer.deal))
-        # A statement costs ten times as much as a row of it.
-        self._connection.execute(insert(schema.GameRow), games)
-        if pairings:
-            self._connection.execute(insert(schema.PairingRow), pairings)
-        for game_id, record, _ in results:
-            if record.faults:
-                self._add_faults(game_id, record)
-        self._results += len(results)
-
-    def _add_faults(self, game_id: str, record: GameRecord) -> None:
-        mine = (schema.GameRow.contest_id == self._contest, schema.GameRow.game_id == game_id)
-        (key,) = self._connection.execute(select(schema.GameRow.id).where(*mine)).one()
-        faults = [fault_row(key, record.names, self._bots, each) for each in record.faults]
-        self._connection.execute(insert(schema.FaultRow), faults)
 
     # -- maintenance
 
@@ -390,32 +331,18 @@ class ContestStore:
         if self._journal.kept:
             with self.transaction():
                 self._keep()
-        if self._place >= self._sums_due:
-            self._store_sums()
+        if self._results.sums_are_due:
+            self._results.store_sums(self.transaction)
         if self._journal.is_long:
             steps = self._journal.compaction_steps()
             more = True
             while more:
                 with self.transaction():
                     more = next(steps, False)
-        written = self._journal.written + self._results
+        written = self._journal.written + self._results.written
         at_rest = idle and written > self._saved and written == self._written_before
         self._written_before = written
         if at_rest or written - self._saved >= CHECKPOINT_ROWS:
             self._saved = written
             if self._wal is not None:
                 self._wal.checkpoint(self._lock)
-
-    def _store_sums(self) -> None:
-        """Add games to the stored sums; those of a contest of an earlier layout in several calls.
-
-        They are counted before the transaction, which others wait for: no stored game changes.
-        """
-        with self._connection.begin(), self._session() as session:
-            contest = session.get_one(schema.ContestRow, self._contest)
-            table, endings = Sums(session, contest, LAYOUT).grown(self._place)
-        packed = {"players": table.pack(self._contest), "endings": endings.pack(self._contest)}
-        with self.transaction():
-            self._connection.execute(delete(schema.SumsRow).where(schema.SumsRow.contest_id == self._contest))
-            self._connection.execute(insert(schema.SumsRow), [{"contest_id": self._contest, **packed}])
-        self._sums_due = due(endings)

@@ -1,0 +1,119 @@
+"""The rows of a contest's results as its server writes them: games, their hash chain, faults, stored sums."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Final
+
+from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy.orm import Session
+
+from arena_protocol.record import VOID, GameRecord
+from arena_server.core.deal import number_of
+from arena_server.core.facts import Offered
+from arena_server.store import schema
+from arena_server.store.chain import GENESIS, extend
+from arena_server.store.checks import entrants, faults_by_game
+from arena_server.store.database import LAYOUT
+from arena_server.store.schema import fault_row, game_checksum, game_row, pairing_row
+from arena_server.store.stored_sums import StoredEndings, due, load
+from arena_server.store.sums import Sums
+
+#: Games that are annulled by one query.
+ANNULLED_AT_ONCE = 1_000
+
+
+class ResultRows:
+    """The results of one contest, on the writer's connection and in its transactions.
+
+    `place` and `chain` are the last record of the hash chain. `written` counts the records stored here.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection: Final = connection
+        self._contest = 0
+        self.place, self.chain = 0, GENESIS
+        self.written = 0
+        #: The number of games at which their sums are stored next.
+        self._sums_due = due(StoredEndings())
+
+    def begin(self, contest: int) -> None:
+        """Have the results of this new contest."""
+        self._contest = contest
+
+    def resume(self, session: Session, contest: schema.ContestRow) -> None:
+        """Have the results of this contest, after those that are stored."""
+        self._contest = contest.id
+        mine = select(schema.GameRow.place, schema.GameRow.chain).where(
+            schema.GameRow.contest_id == contest.id
+        )
+        if last := session.execute(mine.order_by(schema.GameRow.place.desc()).limit(1)).first():
+            self.place, self.chain = last
+        self._sums_due = due(load(session, contest.id, frozenset(entrants(session, contest)), StoredEndings))
+
+    def add(
+        self,
+        results: Sequence[tuple[str, GameRecord, bytes]],
+        bots: Mapping[str, int],
+        offer: Callable[[int], Offered | None],
+    ) -> None:
+        """Write results: game id, record, encoded record. `bots` are rows by name, `offer` finds a deal."""
+        games, pairings = [], []
+        for game_id, record, data in results:
+            self.place, self.chain = self.place + 1, extend(self.chain, data)
+            offered = offer(number_of(game_id))
+            agents = () if offered is None else offered.agents
+            games.append(game_row(self._contest, game_id, record, data, (self.place, self.chain), agents))
+            if offered is not None:
+                pairings.append(pairing_row(self._contest, game_id, record.names, offered.deal))
+        # A statement costs ten times as much as a row of it.
+        self._connection.execute(insert(schema.GameRow), games)
+        if pairings:
+            self._connection.execute(insert(schema.PairingRow), pairings)
+        for game_id, record, _ in results:
+            if record.faults:
+                self._add_faults(game_id, record, bots)
+        self.written += len(results)
+
+    def _add_faults(self, game_id: str, record: GameRecord, bots: Mapping[str, int]) -> None:
+        mine = (schema.GameRow.contest_id == self._contest, schema.GameRow.game_id == game_id)
+        (key,) = self._connection.execute(select(schema.GameRow.id).where(*mine)).one()
+        faults = [fault_row(key, record.names, bots, each) for each in record.faults]
+        self._connection.execute(insert(schema.FaultRow), faults)
+
+    def annul(self, names: Sequence[str]) -> None:
+        """These games are void now; the sums are made again. Their records, and the chain, stay."""
+        with Session(self._connection) as session:
+            contest = session.get_one(schema.ContestRow, self._contest)
+            faults = faults_by_game(session, contest)
+            mine = select(schema.GameRow).where(schema.GameRow.contest_id == self._contest)
+            for at in range(0, len(names), ANNULLED_AT_ONCE):
+                part = mine.where(schema.GameRow.game_id.in_(names[at : at + ANNULLED_AT_ONCE]))
+                for game in session.scalars(part):
+                    game.end = VOID
+                    game.checksum = game_checksum(game, faults.get(game.id, []))
+            session.flush()
+        self._delete_sums()
+        self._sums_due = due(StoredEndings())
+
+    def _delete_sums(self) -> None:
+        self._connection.execute(delete(schema.SumsRow).where(schema.SumsRow.contest_id == self._contest))
+
+    @property
+    def sums_are_due(self) -> bool:
+        return self.place >= self._sums_due
+
+    def store_sums(self, transaction: Callable[[], AbstractContextManager[None]]) -> None:
+        """Add games to the stored sums; those of a contest of an earlier layout in several calls.
+
+        They are counted before the transaction, which others wait for: no stored game changes.
+        """
+        with self._connection.begin(), Session(self._connection) as session:
+            contest = session.get_one(schema.ContestRow, self._contest)
+            table, endings = Sums(session, contest, LAYOUT).grown(self.place)
+        packed = {"players": table.pack(self._contest), "endings": endings.pack(self._contest)}
+        with transaction():
+            self._delete_sums()
+            self._connection.execute(insert(schema.SumsRow), [{"contest_id": self._contest, **packed}])
+        self._sums_due = due(endings)
