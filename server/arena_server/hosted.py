@@ -26,8 +26,8 @@ from arena_server.core.events import DrawDone, Event, Stop, Thawed
 from arena_server.core.formats.base import Draw
 from arena_server.core.journal import JournalError
 from arena_server.core.log_events import LogEvent, ResultReturned
+from arena_server.core.overview import Progress
 from arena_server.core.router import Member, Router
-from arena_server.core.standings import Progress
 from arena_server.drawing import run_draw
 from arena_server.driver import Driver, Run
 from arena_server.errors import ArenaError, PublicError, public_text

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from arena_server.core.contest import Contest
 from arena_server.core.log_events import LogEvent
-from arena_server.core.standings import (
+from arena_server.core.overview import (
     AWAY,
     FROZEN,
     KICKED,

@@ -18,7 +18,7 @@ import yaml
 from tests.ports import quiet_port
 from tests.server.programs import PATIENCE_S, Server, contest
 
-from arena_server.core.standings import Progress
+from arena_server.core.overview import Progress
 from arena_server.durations import Durations
 from arena_server.web.metrics import ContestSnapshot, Counts, Snapshot, exposition
 

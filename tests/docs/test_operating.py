@@ -20,7 +20,7 @@ from arena_cli.admin import Order
 from arena_server import logs
 from arena_server.core import log_events
 from arena_server.core.log_events import LogEvent
-from arena_server.core.standings import Awaited, Progress
+from arena_server.core.overview import Awaited, Progress
 from arena_server.durations import Durations, Histogram
 from arena_server.web.metrics import ContestSnapshot, Counts, Snapshot, exposition
 

@@ -18,7 +18,7 @@ from tests.server.store import test_drawn as drawn
 from tests.server.web.test_live import ScriptedFeed
 from tests.server.web.test_scenes import stream_of
 
-from arena_server.core.standings import Awaited
+from arena_server.core.overview import Awaited
 from arena_server.waiting import waiting_now
 from arena_server.web.archive import Archive
 from arena_server.web.gamestream import LineStream

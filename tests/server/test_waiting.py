@@ -8,7 +8,7 @@ import pytest
 
 from arena_server.core.contest import Contest
 from arena_server.core.log_events import LogEvent
-from arena_server.core.standings import Awaited
+from arena_server.core.overview import Awaited
 from arena_server.logs import ContestWaiting
 from arena_server.waiting import WaitingList, plain_waiting, waiting_line
 

@@ -44,7 +44,7 @@ from arena_server.core.events import Event, Lost, Opened, Stop, Stored, Tick
 from arena_server.core.facts import Validated
 from arena_server.core.journal import Live, Past, fact_of
 from arena_server.core.log_events import BotValidated, GameStarted, ValidationStarted
-from arena_server.core.standings import Progress
+from arena_server.core.overview import Progress
 from arena_server.core.transcript import Transcript
 
 #: The effects of a ply.

@@ -15,7 +15,7 @@ from arena_server.core.effects import CloseConnection, Effect, Finished, Mute, S
 from arena_server.core.events import Lost, Opened, Stored, Tick
 from arena_server.core.journal import Past, PastGame
 from arena_server.core.log_events import GameStarted
-from arena_server.core.standings import Progress
+from arena_server.core.overview import Progress
 
 CONFIG = ContestConfig(name="test", seed=7, clock_ms=1000, increment_ms=10)
 GAME = Game("g1", "insertion", 1, 2, ("ann", "bob"), 1000, 10, commit="c")

@@ -57,10 +57,7 @@ from arena_server.core.journal import Past
 from arena_server.core.leases import LeasedGames
 from arena_server.core.log_events import LoopStalled
 from arena_server.core.login import Authenticator
-from arena_server.core.peers import Outbox, Peer
-from arena_server.core.recovery import recover
-from arena_server.core.seat_lines import SeatLines
-from arena_server.core.standings import (
+from arena_server.core.overview import (
     Awaited,
     BotState,
     Overview,
@@ -70,6 +67,9 @@ from arena_server.core.standings import (
     where_is,
     why_waiting,
 )
+from arena_server.core.peers import Outbox, Peer
+from arena_server.core.recovery import recover
+from arena_server.core.seat_lines import SeatLines
 
 
 class Contest:

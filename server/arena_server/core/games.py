@@ -25,8 +25,8 @@ from arena_server.core.formats.base import Pairing
 from arena_server.core.journal import JournalError, PastGame
 from arena_server.core.log_events import GameOver, GameResumed, GameStarted, GameVoided, ValidationStarted
 from arena_server.core.match import Abort, Match
+from arena_server.core.overview import Progress, RunningGame
 from arena_server.core.peers import REFEREE_KEY, Bot, LiveGame, Outbox, Peer, Slot
-from arena_server.core.standings import Progress, RunningGame
 from arena_server.core.turns import Turns
 from arena_server.core.validation import Validations, referee_slot, tried
 

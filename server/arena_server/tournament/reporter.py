@@ -9,7 +9,7 @@ On stdout it writes JSON lines; times are milliseconds.
     {"page": "kept"}              the contest is over, and the server stays for its page until SIGTERM
     {"freeze": NAME, "slot": 1}   an order about a bot in a container; so are "thaw" and "measure", see
                                   `launch/contained.py`
-    {"done": 3, ...}              the fields of `core.standings.Progress`; `waiting`: see `plain_waiting`
+    {"done": 3, ...}              the fields of `core.overview.Progress`; `waiting`: see `plain_waiting`
 
 On stdin it reads JSON lines, and answers them:
 
@@ -32,7 +32,8 @@ from typing import Any
 
 from arena_protocol.record import VOID, GameRecord
 from arena_server.core.log_events import LogEvent, LoggedIn
-from arena_server.core.standings import Overview, plain_row
+from arena_server.core.overview import Overview
+from arena_server.core.standings import plain_row
 from arena_server.host import Host, HostObserver
 from arena_server.hosted import ContestObserver, HostedContest
 from arena_server.launch.contained import ContainedBots

@@ -28,7 +28,7 @@ from arena_server.core.commands import VOID_WORKER
 from arena_server.core.config import Entrant
 from arena_server.core.deal import token_digest
 from arena_server.core.events import Command
-from arena_server.core.standings import Overview
+from arena_server.core.overview import Overview
 from arena_server.hosted import HostedContest
 from arena_server.orders import ORDER_BYTES, ORDER_FORM, parse_order, plain_order
 from arena_server.waiting import waiting_now

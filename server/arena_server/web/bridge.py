@@ -21,7 +21,7 @@ from arena_protocol.messages import LOG_READER, VERSION, Hello
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.config import NO_TOKEN, ContestConfig, Entrant
 from arena_server.core.events import Command, Observe
-from arena_server.core.standings import Overview
+from arena_server.core.overview import Overview
 from arena_server.core.transcript import Transcript
 from arena_server.durations import Durations
 from arena_server.host import Host, HostObserver

@@ -9,7 +9,7 @@ import pytest
 
 from arena_protocol.record import FaultKind
 from arena_server.core.commands import ABORTED, CLOSED, FINISHED, INCOMPLETE, STOPPED, VERBS, RunState
-from arena_server.core.standings import (
+from arena_server.core.overview import (
     AWAY,
     FREE,
     GONE,
