@@ -1,4 +1,4 @@
-"""docs/paths.md and docs/architecture.md name files that are there."""
+"""README.md, docs/paths.md and docs/architecture.md name files that are there."""
 
 from __future__ import annotations
 
@@ -47,3 +47,12 @@ def test_the_architecture_has_two_pages() -> None:
     lines = (ROOT / "docs/architecture.md").read_text(encoding="utf-8").splitlines()
     assert len(lines) <= 110
     assert [line for line in lines if len(line) > 110] == []
+
+
+def test_the_readme_names_all_folders() -> None:
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    tree = page.partition("\n## For developers\n")[2].split("```")[1]
+    packages = {path.parent.name for path in ROOT.glob("*/arena_*/")}
+    assert packages | {"tests", "benchmarks", "deploy", "docs", "examples", "tools"} == set(
+        re.findall(r"\b([a-z]+)/", tree)
+    )
