@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -30,10 +30,10 @@ from arena_server.core.config import MOST_SLOTS, ContestConfig
 from arena_server.elo import Sprt
 from arena_server.errors import INTERRUPTED, ConfigError
 from arena_server.launch.sandbox import DEFAULT_LIMITS, ContainerLimits
-from arena_server.scores import league_table, text_table
+from arena_server.scores import LeadTest, league_table, text_table
 
-#: The lead, as a share of all points, that the test uses with three players and more.
-MARGIN = 0.02
+#: How many deals are played if nothing is said; until there is a verdict.
+DEALS, UNTIL_DECIDED = 20, 10_000
 
 Players = Annotated[
     list[str],
@@ -53,43 +53,90 @@ class SequentialTest:
     sprt: Annotated[
         bool, typer.Option("--sprt", help="Stop as soon as it is decided whether A is better than B.")
     ] = False
-    elo0: Annotated[float, typer.Option(help="The Elo difference of A that --sprt rejects.")] = 0.0
-    elo1: Annotated[float, typer.Option(help="The Elo difference of A that --sprt accepts.")] = 50.0
+    elo0: Annotated[
+        float | None,
+        typer.Option(
+            help="The Elo difference of A that --sprt rejects; 0 if nothing is said.", show_default=False
+        ),
+    ] = None
+    elo1: Annotated[
+        float | None,
+        typer.Option(
+            help="The Elo difference of A that --sprt accepts; 50 if nothing is said.", show_default=False
+        ),
+    ] = None
     alpha: Annotated[
-        float, typer.Option(min=0.001, max=0.4, help="The probability of `better` though elo0 is true.")
-    ] = 0.05
+        float | None,
+        typer.Option(
+            min=0.001,
+            max=0.4,
+            help="The probability of `better` though elo0 is true; 0.05 if nothing is said.",
+            show_default=False,
+        ),
+    ] = None
     beta: Annotated[
-        float, typer.Option(min=0.001, max=0.4, help="The probability of `no better` though elo1 is true.")
-    ] = 0.05
+        float | None,
+        typer.Option(
+            min=0.001,
+            max=0.4,
+            help="The probability of `no better` though elo1 is true; 0.05 if nothing is said.",
+            show_default=False,
+        ),
+    ] = None
     margin: Annotated[
         float | None,
         typer.Option(
             min=0.001,
             max=1.0,
             help="--sprt tests this lead in points, as a share of all points, instead of Elo; "
-            f"{MARGIN} with three players and more.",
+            f"{LeadTest().margin} with three players and more.",
             show_default=False,
         ),
     ] = None
 
-    def of(self, players: int, seats: int) -> Sprt | float | None:
+    def of(self, players: int, seats: int) -> Sprt | LeadTest | None:
         """Return the test for a match of these numbers. Raises ConfigError."""
+        elo = {"elo0": self.elo0, "elo1": self.elo1}
+        risk = {"alpha": self.alpha, "beta": self.beta}
         if not self.sprt:
+            _refuse(elo | risk | {"margin": self.margin}, "expected with --sprt, whose test it describes")
             return None
         if players != seats:
             raise ConfigError(f"--sprt: expected {seats} players, got {players}")
         if seats > 2 or self.margin is not None:
-            return MARGIN if self.margin is None else self.margin
-        if self.elo0 >= self.elo1:
-            raise ConfigError(f"--elo0: expected less than --elo1, {self.elo1:g}, got {self.elo0:g}")
-        return Sprt(self.elo0, self.elo1, self.alpha, self.beta)
+            why = "with --margin" if seats == 2 else f"with {seats} players"
+            _refuse(elo, f"{why} --sprt tests a lead in points, not a difference of Elo; leave it out")
+            return LeadTest(**_given(risk | {"margin": self.margin}))
+        test = Sprt(**_given(elo | risk))
+        if test.elo0 >= test.elo1:
+            raise ConfigError(f"--elo0: expected less than --elo1, {test.elo1:g}, got {test.elo0:g}")
+        return test
+
+
+def _given(options: Mapping[str, float | None]) -> dict[str, float]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _refuse(options: Mapping[str, float | None], why: str) -> None:
+    """Raise ConfigError if one of these is given."""
+    for name in _given(options):
+        raise ConfigError(f"--{name}: {why}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchOptions:
     """The options of `arena match`."""
 
-    deals: Annotated[int, typer.Option(min=1, help="The most deals; each is played from every seat.")] = 20
+    deals: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=UNTIL_DECIDED,
+            help=f"The most deals; each is played from every seat. {DEALS} if nothing is said; with --sprt "
+            f"as many as the verdict takes, up to {UNTIL_DECIDED:,}.",
+            show_default=False,
+        ),
+    ] = None
     clock: Annotated[
         str | None,
         typer.Option(metavar="DURATION", help="The time of a seat for a game; 20s if nothing is said."),
@@ -134,13 +181,15 @@ class MatchOptions:
         rules = make_game(name, settings, allow_unknown=False)
         if self.library is not None:
             settings["board"] = start_positions(self.library, rules)
+        test = self.test.of(players, rules.seats)
         plan = MatchPlan(
             game=name,
             options=settings,
-            deals=self.deals,
+            deals=self.deals or (UNTIL_DECIDED if test is not None else DEALS),
+            until_decided=self.deals is None and test is not None,
             clock_ms=duration(self.clock or "20s", "--clock") if like is None else like.clock_ms,
             seed=self.seed,
-            test=self.test.of(players, rules.seats),
+            test=test,
             concurrency=self.concurrency,
             like=like,
             limits=limits,
@@ -173,7 +222,7 @@ def command(players: Players, options: MatchOptions) -> None:
     ARENA_PORT, ARENA_NAME and ARENA_TOKEN set, and plays over TCP. Every deal is played from every
     seat. The 95 % intervals of points are a bootstrap over the deals, that of the Elo difference counts pairs
     of games. --sprt is a sequential test of Elo difference elo0 against elo1 with the error
-    probabilities alpha and beta.
+    probabilities alpha and beta; the match ends with its verdict.
 
     `image:mybot:3` and `build:./mybot` run in a container that reaches the referee and nothing else, as in
     a contest; with --config it has the limits, the clocks and the game of that contest.
@@ -189,6 +238,12 @@ def command(players: Players, options: MatchOptions) -> None:
     if len(players) < 2:
         raise ConfigError(f"match: expected two players or more, got {len(players)}")
     rules, plan = options.plan(len(players))
+    if isinstance(plan.test, Sprt) and "better" not in plan.test.reachable(plan.deals):
+        typer.echo(
+            f"match: --deals {plan.deals} leaves no room for the verdict `better`: it takes more pairs, even "
+            "if A wins all of them; without --deals the match ends with a verdict",
+            err=True,
+        )
     seated = plan.concurrency > 1 or options.keep is not None or options.logs is not None
     seated = seated or options.workers.on is not None
     if seated or any(is_command(player) or is_scripted(player) for player in players):

@@ -32,7 +32,7 @@ from arena_server.core.deal import Setting
 from arena_server.elo import Sprt
 from arena_server.errors import ArenaError
 from arena_server.launch.sandbox import DEFAULT_LIMITS, ContainerLimits
-from arena_server.scores import PlayedGame, Scores, elo_text, mean_text
+from arena_server.scores import LeadTest, PlayedGame, Scores, elo_text, mean_text
 from arena_server.tournament.reporter import plain_result
 from arena_server.tournament.supervisor import ProgressListener
 
@@ -44,7 +44,7 @@ CONTEST = "match"
 class MatchPlan:
     """What is played by any players: `deals` deals at most, each from every seat.
 
-    `test` is that of the Elo difference, or the lead in points, as a share of all, that is tested.
+    `until_decided`: that number is far above what `test`, which ends the match, needs.
     """
 
     game: str
@@ -52,7 +52,8 @@ class MatchPlan:
     deals: int
     clock_ms: int
     seed: int
-    test: Sprt | float | None = None
+    test: Sprt | LeadTest | None = None
+    until_decided: bool = False
     concurrency: int = 1
     #: The contest whose clocks count, and what a container may use.
     like: ContestConfig | None = None
@@ -200,7 +201,8 @@ class MatchRun(ProgressListener):
         standing = self._tally.scores.standing(self._players, self._plan.test)
         number = f"g{self._before + int(result['game'][1:])}"
         names = [self._label(player) for player in seats]
-        typer.echo(game_line(number, names, result["totals"], standing, self._plan.deals), err=True)
+        deals = None if self._plan.until_decided else self._plan.deals
+        typer.echo(game_line(number, names, result["totals"], standing, deals), err=True)
         lines = fault_lines(result | {"names": names}, self._plan.game)
         for fault, line in zip(result["faults"], lines, strict=True):
             typer.echo(f"{number}: {line}", err=True)
@@ -221,11 +223,11 @@ class MatchRun(ProgressListener):
 
 
 def game_line(
-    game: str, names: Sequence[str], totals: Sequence[int], standing: Mapping[str, Any], deals: int
+    game: str, names: Sequence[str], totals: Sequence[int], standing: Mapping[str, Any], deals: int | None
 ) -> str:
-    """Return the line of a finished game: its points, and the standing of a match of `deals`."""
+    """Return the line of a finished game: its points, and the standing of a match of at most `deals`."""
     points = ", ".join(f"{name} {total}" for name, total in zip(names, totals, strict=True))
-    parts = [f"{standing['deals']} of {deals} deals"]
+    parts = [f"{standing['deals']} deals" if deals is None else f"{standing['deals']} of {deals} deals"]
     if standing["deals"]:
         parts.append("points " + " : ".join(mean_text(each) for each in standing["points"]))
         if elo := elo_text(standing):

@@ -118,6 +118,12 @@ class Sprt:
             "verdict": "better" if llr >= high else "no better" if llr <= low else "open",
         }
 
+    def reachable(self, pairs: int) -> set[str]:
+        """The verdicts that this number of pairs may lead to."""
+        won, lost = [0] * len(PAIR_SCORES), [0] * len(PAIR_SCORES)
+        won[-1] = lost[0] = pairs
+        return {self.test(Pairs(counts))["verdict"] for counts in (won, lost)} - {"open"}
+
 
 def log_likelihood_ratio(counts: Sequence[float], score0: float, score1: float) -> float:
     """Return the log-likelihood ratio of mean score `score1` to `score0`; 0 without pairs."""

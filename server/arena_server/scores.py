@@ -16,9 +16,7 @@ from arena_server.elo import LEAST_PAIRS, Pairs, Sprt
 from arena_server.errors import ConfigError
 
 RESAMPLES = 2000
-#: Error probabilities of the sequential test.
-ALPHA = BETA = 0.05
-#: The sequential test decides nothing on fewer deals: their variance is not known well enough.
+#: `LeadTest` decides nothing on fewer deals: their variance is not known well enough.
 LEAST_DEALS = 4
 
 
@@ -87,11 +85,10 @@ class Scores:
         pairs = zip(self.points[0], self.others, strict=True)
         return [(one - other) / max(one + other, 1) for one, other in pairs]
 
-    def standing(self, names: Sequence[str], sprt: Sprt | float | None) -> dict[str, Any]:
+    def standing(self, names: Sequence[str], test: Sprt | LeadTest | None) -> dict[str, Any]:
         """Return the means and the state of the sequential test, ready for JSON.
 
-        An `Sprt` tests the Elo difference of two engines; a number tests whether the advantage of the
-        first engine over the others (its lead as a share of the points) is 0 or this much.
+        An `Sprt` tests the Elo difference of two engines, a `LeadTest` the advantage of the first one.
         """
         means = {
             "engines": list(names),
@@ -100,15 +97,15 @@ class Scores:
             "points": [round(_mean(points), 2) for points in self.points],
             **(self.pairs.summary() if self.pairs is not None else {}),
         }
-        if sprt is None:
+        if test is None:
             return means
-        if not isinstance(sprt, Sprt):
-            return means | sequential_test(self.advantages(), sprt)
+        if isinstance(test, LeadTest):
+            return means | test.test(self.advantages())
         if self.pairs is None:
             raise ConfigError("a test of the Elo difference needs 2 engines; test the lead in points instead")
-        return means | sprt.test(self.pairs)
+        return means | test.test(self.pairs)
 
-    def summary(self, names: Sequence[str], sprt: Sprt | float | None) -> dict[str, Any]:
+    def summary(self, names: Sequence[str], test: Sprt | LeadTest | None) -> dict[str, Any]:
         """Return the standing, intervals (95 %, bootstrap over the deals) and faults, ready for JSON.
 
         `ratio` is the first engine's points per point of the others' mean; `deals_won` and `deals_drawn`
@@ -117,7 +114,7 @@ class Scores:
         first, others = self.points[0], self.others
         best = [max(deal) for deal in zip(*self.points[1:], strict=True)]
         return {
-            **self.standing(names, sprt),
+            **self.standing(names, test),
             "interval": [bootstrap([points], _mean) for points in self.points],
             "ratio": _ratio(first, others),
             "ratio_interval": bootstrap([first, others], _ratio),
@@ -161,16 +158,31 @@ def bootstrap(columns: Sequence[Sequence[float]], statistic: Callable[..., float
     return [round(values[int(share * (RESAMPLES - 1))], 4) for share in (0.025, 0.975)]
 
 
-def sequential_test(values: Sequence[float], margin: float) -> dict[str, Any]:
-    """Return `llr`, its `bounds` and the `verdict` on whether the mean is 0 or `margin`.
+@dataclass(frozen=True, slots=True)
+class LeadTest:
+    """The test whether the mean advantage, a share of all points, is 0 or `margin`.
 
     Wald's test on the log-likelihood ratio of two normal distributions with the variance seen so far.
-    The verdict is `better` (margin accepted), `no better` (0 accepted) or `open`.
+    `alpha` is the probability to accept `margin` although it is 0, `beta` the reverse.
     """
-    low, high = math.log(BETA / (1 - ALPHA)), math.log((1 - BETA) / ALPHA)
-    llr = _log_likelihood_ratio(values, margin)
-    verdict = "better" if llr >= high else "no better" if llr <= low else "open"
-    return {"llr": round(llr, 3), "bounds": [round(low, 3), round(high, 3)], "verdict": verdict}
+
+    margin: float = 0.02
+    alpha: float = 0.05
+    beta: float = 0.05
+
+    def test(self, values: Sequence[float]) -> dict[str, Any]:
+        """Return `llr`, its `bounds` and the `verdict`, as `Sprt.test` does."""
+        low, high = math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
+        llr = _log_likelihood_ratio(values, self.margin)
+        verdict = "better" if llr >= high else "no better" if llr <= low else "open"
+        return {
+            "margin": self.margin,
+            "alpha": self.alpha,
+            "beta": self.beta,
+            "llr": round(llr, 3),
+            "bounds": [round(low, 3), round(high, 3)],
+            "verdict": verdict,
+        }
 
 
 def _log_likelihood_ratio(values: Sequence[float], margin: float) -> float:
@@ -200,10 +212,12 @@ def text_table(answer: Mapping[str, Any]) -> str:
         loss, draw, win = answer["pairs"][:2], answer["pairs"][2], answer["pairs"][3:]
         elo = elo_text(answer) or f"no Elo difference before {LEAST_PAIRS} pairs"
         rows.append(f"{elo}; pairs won {sum(win)}, even {draw}, lost {sum(loss)}")
-    if "elo0" in answer:
+    if "llr" in answer:
+        of = "a lead of 0 against {margin:g}" if "margin" in answer else "Elo {elo0:g} against {elo1:g}"
+        low, high = answer["bounds"]
         rows.append(
-            f"test of Elo {answer['elo0']:g} against {answer['elo1']:g}, error probabilities "
-            f"{answer['alpha']:g} and {answer['beta']:g}: LLR {answer['llr']:+.2f}"
+            f"test of {of.format(**answer)}, error probabilities {answer['alpha']:g} and {answer['beta']:g}: "
+            f"LLR {answer['llr']:+.2f} ({low:.2f} to {high:.2f})"
         )
     return "\n".join(rows)
 

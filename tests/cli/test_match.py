@@ -59,6 +59,26 @@ def test_json_with_the_verdict_of_the_sequential_test() -> None:
     assert answer["points"][0] > answer["points"][1]
 
 
+def test_without_deals_the_sequential_test_ends_with_a_verdict() -> None:
+    table, progress, _ = arena("greedy", "dummy", *SHORT[2:], "--sprt")
+    assert "; verdict: better\n" in table
+    assert re.search(r" \| \d+ deals, points ", progress.splitlines()[-1])
+    table, progress, _ = arena("greedy", "dummy", *SHORT[2:], "--sprt", "--deals", "20")
+    assert "; verdict: open\n" in table
+    assert progress.startswith(
+        "match: --deals 20 leaves no room for the verdict `better`: it takes more pairs"
+    )
+    assert " | 20 of 20 deals, points " in progress.splitlines()[-1]
+
+
+def test_the_errors_of_a_test_of_the_lead_are_chosen() -> None:
+    options = ("--sprt", "--margin", "0.1", "--alpha", "0.01", "--beta", "0.2", "--json")
+    answer = json.loads(arena("greedy", "dummy", *SHORT[2:], *options)[0])
+    assert (answer["margin"], answer["alpha"], answer["beta"]) == (0.1, 0.01, 0.2)
+    assert answer["bounds"] == [-1.599, 4.382]
+    assert answer["verdict"] == "better"
+
+
 def test_a_league_prints_its_cross_table() -> None:
     table, progress, _ = arena("dummy", "random:seed=1", "greedy", *SHORT)
     head, first, *others = table.splitlines()

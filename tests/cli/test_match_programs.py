@@ -279,6 +279,16 @@ class TestEnds:
             "'--concurrency': Input should be greater than or equal to 1",
         ),
         (("greedy", "dummy", "--sprt", "--elo0", "60"), "--elo0: expected less than --elo1, 50, got 60"),
+        (("greedy", "dummy", "--elo1", "9"), "--elo1: expected with --sprt, whose test it describes"),
+        (("greedy", "dummy", "--margin", "0.1"), "--margin: expected with --sprt, whose test it describes"),
+        (
+            ("greedy", "dummy", "--sprt", "--margin", "0.1", "--elo0", "0"),
+            "--elo0: with --margin --sprt tests a lead in points, not a difference of Elo; leave it out",
+        ),
+        (
+            ("greedy", "dummy", "random", "--sprt", "--elo1", "9", "--option", "seats=3"),
+            "--elo1: with 3 players --sprt tests a lead in points, not a difference of Elo; leave it out",
+        ),
         (("python x.py", "dummy", "--clock", "soon"), "--clock: expected a duration such as"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from itertools import combinations_with_replacement
 
 import pytest
 from hypothesis import given, settings
@@ -86,6 +87,20 @@ def test_the_ratio_of_swapped_hypotheses_and_players_is_the_opposite(
     assert log_likelihood_ratio(counts, other, one) == pytest.approx(-ratio, abs=1e-6)
     turned = log_likelihood_ratio(counts[::-1], 1 - one, 1 - other)
     assert turned == pytest.approx(ratio, abs=1e-6, rel=1e-6)
+
+
+@pytest.mark.parametrize("pairs", range(1, 4))
+@given(elo1=st.floats(1, 1500), alpha=st.floats(0.01, 0.4), beta=st.floats(0.01, 0.4))
+def test_the_verdicts_that_are_reachable_are_those_of_any_outcome(
+    pairs: int, elo1: float, alpha: float, beta: float
+) -> None:
+    test = Sprt(0, elo1, alpha, beta)
+    outcomes = combinations_with_replacement(range(len(PAIR_SCORES)), pairs)
+    verdicts = {
+        test.test(Pairs([scores.count(at) for at in range(len(PAIR_SCORES))]))["verdict"]
+        for scores in outcomes
+    }
+    assert test.reachable(pairs) == verdicts - {"open"}
 
 
 def test_without_pairs_nothing_is_decided() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from arena_server.elo import Sprt
 from arena_server.errors import ConfigError
-from arena_server.scores import PlayedGame, Scores, bootstrap, sequential_test, text_table
+from arena_server.scores import LeadTest, PlayedGame, Scores, bootstrap, text_table
 
 
 def test_the_pairs_count_games_won_drawn_and_lost() -> None:
@@ -47,7 +47,7 @@ def test_a_bootstrap_holds_the_mean_and_narrows() -> None:
     ],
 )
 def test_the_sequential_test_decides_on_enough_evidence(values: list[float], verdict: str) -> None:
-    assert sequential_test(values, 0.05)["verdict"] == verdict
+    assert LeadTest(0.05).test(values)["verdict"] == verdict
 
 
 def test_more_than_two_players_have_no_elo_difference() -> None:
@@ -60,8 +60,10 @@ def test_a_match_prints_as_a_table() -> None:
     for _ in range(4):
         game = PlayedGame((9, 1), (None, None), (5, 7), ())
         scores.add(("a", "b"), [((0, 1), game), ((1, 0), PlayedGame((1, 9), (None, "timeout"), (7, 5), ()))])
-    answer = scores.summary(("a", "b"), 0.05)
+    answer = scores.summary(("a", "b"), LeadTest(0.05, alpha=0.01))
     lines = text_table(answer).splitlines()
     assert lines[1].split() == ["a", "9.0", "9.0", "to", "9.0", "5", "4"]
     assert lines[2].split() == ["b", "1.0", "1.0", "to", "1.0", "7", "0"]
     assert lines[3] == "ratio 9.000 (9.000 to 9.000) in 8 games; verdict: better"
+    assert lines[-1].startswith("test of a lead of 0 against 0.05, error probabilities 0.01 and 0.05: LLR +")
+    assert lines[-1].endswith(" (-2.99 to 4.55)")
