@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena_cli.options import ContestName, Slot, Tls, TlsCa, contest_of, duration, server_address, tls_context
+from arena_cli.options import (
+    ContestName,
+    Slot,
+    Tls,
+    TlsCa,
+    contest_of,
+    duration,
+    refuse,
+    server_address,
+    tls_context,
+)
 from arena_server.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -102,7 +112,9 @@ def _seat(name: str, bot: SeatOptions, options: ProgramOptions) -> tuple[Seat, A
     from arena_client.transport import debug_trace
 
     adapter: Adapter = Adapter(name)
-    if options.piskvork:
+    if not options.piskvork:
+        refuse(options, "expected with --piskvork: it is for a Gomocup brain", "turn", "memory")
+    else:
         turn_ms = None if options.turn is None else duration(options.turn, "--turn")
         adapter = Manager(name, BrainLimits(turn_ms, options.memory * 1024 * 1024))
     token = bot.token or os.environ.get("ARENA_TOKEN") or None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -21,6 +21,7 @@ from arena_cli.options import (
     game_options,
     interruptible,
     print_json,
+    refuse,
     start_positions,
 )
 from arena_cli.workers import WorkerOptions
@@ -53,36 +54,14 @@ class SequentialTest:
     sprt: Annotated[
         bool, typer.Option("--sprt", help="Stop as soon as it is decided whether A is better than B.")
     ] = False
-    elo0: Annotated[
-        float | None,
-        typer.Option(
-            help="The Elo difference of A that --sprt rejects; 0 if nothing is said.", show_default=False
-        ),
-    ] = None
-    elo1: Annotated[
-        float | None,
-        typer.Option(
-            help="The Elo difference of A that --sprt accepts; 50 if nothing is said.", show_default=False
-        ),
-    ] = None
+    elo0: Annotated[float, typer.Option(help="The Elo difference of A that --sprt rejects.")] = 0.0
+    elo1: Annotated[float, typer.Option(help="The Elo difference of A that --sprt accepts.")] = 50.0
     alpha: Annotated[
-        float | None,
-        typer.Option(
-            min=0.001,
-            max=0.4,
-            help="The probability of `better` though elo0 is true; 0.05 if nothing is said.",
-            show_default=False,
-        ),
-    ] = None
+        float, typer.Option(min=0.001, max=0.4, help="The probability of `better` though elo0 is true.")
+    ] = 0.05
     beta: Annotated[
-        float | None,
-        typer.Option(
-            min=0.001,
-            max=0.4,
-            help="The probability of `no better` though elo1 is true; 0.05 if nothing is said.",
-            show_default=False,
-        ),
-    ] = None
+        float, typer.Option(min=0.001, max=0.4, help="The probability of `no better` though elo1 is true.")
+    ] = 0.05
     margin: Annotated[
         float | None,
         typer.Option(
@@ -96,31 +75,28 @@ class SequentialTest:
 
     def of(self, players: int, seats: int) -> Sprt | LeadTest | None:
         """Return the test for a match of these numbers. Raises ConfigError."""
-        elo = {"elo0": self.elo0, "elo1": self.elo1}
-        risk = {"alpha": self.alpha, "beta": self.beta}
         if not self.sprt:
-            _refuse(elo | risk | {"margin": self.margin}, "expected with --sprt, whose test it describes")
+            refuse(
+                self,
+                "expected with --sprt, whose test it describes",
+                "elo0",
+                "elo1",
+                "alpha",
+                "beta",
+                "margin",
+            )
             return None
         if players != seats:
             raise ConfigError(f"--sprt: expected {seats} players, got {players}")
         if seats > 2 or self.margin is not None:
             why = "with --margin" if seats == 2 else f"with {seats} players"
-            _refuse(elo, f"{why} --sprt tests a lead in points, not a difference of Elo; leave it out")
-            return LeadTest(**_given(risk | {"margin": self.margin}))
-        test = Sprt(**_given(elo | risk))
-        if test.elo0 >= test.elo1:
-            raise ConfigError(f"--elo0: expected less than --elo1, {test.elo1:g}, got {test.elo0:g}")
-        return test
-
-
-def _given(options: Mapping[str, float | None]) -> dict[str, float]:
-    return {name: value for name, value in options.items() if value is not None}
-
-
-def _refuse(options: Mapping[str, float | None], why: str) -> None:
-    """Raise ConfigError if one of these is given."""
-    for name in _given(options):
-        raise ConfigError(f"--{name}: {why}")
+            why = f"{why} --sprt tests a lead in points, not a difference of Elo; leave it out"
+            refuse(self, why, "elo0", "elo1")
+            margin = LeadTest().margin if self.margin is None else self.margin
+            return LeadTest(margin, self.alpha, self.beta)
+        if self.elo0 >= self.elo1:
+            raise ConfigError(f"--elo0: expected less than --elo1, {self.elo1:g}, got {self.elo0:g}")
+        return Sprt(self.elo0, self.elo1, self.alpha, self.beta)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

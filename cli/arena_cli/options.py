@@ -162,6 +162,17 @@ def _collected(kind: Any, name: str, given: Mapping[str, Any]) -> Any:
     return kind(**{each.name: _collected(hints[each.name], each.name, given) for each in fields(kind)})
 
 
+def refuse(options: Any, why: str, *names: str) -> None:
+    """Raise ConfigError for one of these fields of a dataclass of options that has not its default.
+
+    For options that would have no effect.
+    """
+    defaults = {field.name: field.default for field in fields(options)}
+    for name in names:
+        if getattr(options, name) != defaults[name]:
+            raise ConfigError(f"--{name.replace('_', '-')}: {why}")
+
+
 def contest_of(given: str | None) -> str | None:
     """Return the contest of --contest, else of ARENA_CONTEST. Raises ConfigError for no name of a contest."""
     from arena_protocol.codec import valid_name

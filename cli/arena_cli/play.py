@@ -29,6 +29,7 @@ from arena_cli.options import (
     game_options,
     interruptible,
     is_terminal,
+    refuse,
     start_positions,
     use_color,
 )
@@ -128,18 +129,20 @@ def command(
     Example: arena play insertion --against greedy --option plies=20
     """
     settings = game_options(options.option)
-    if options.web:
-        rules = make_game(game, settings, allow_unknown=False)
-        games = browser_games(rules, settings, options.opponent(game), options.clock_ms, options.seed)
-        play_in_browser(games, options.database)
-        return
-    if game == Xo.name and (options.against or "").partition(":")[0] == Xo1970.name:
+    program_of_1970 = (options.against or "").partition(":")[0] == Xo1970.name
+    if game == Xo.name and program_of_1970 and not options.web:
         _console(settings, options)
         return
+    refuse(options, "expected with xo --against xo1970, whose console stores games there", "games")
     rules = make_game(game, settings, allow_unknown=False)
     if options.library is not None:
         settings["board"] = start_positions(options.library, rules)
         rules = make_game(game, settings, allow_unknown=False)
+    if options.web:
+        refuse(options, "expected without --web, where every seat is played once by each", "seat")
+        games = browser_games(rules, settings, options.opponent(game), options.clock_ms, options.seed)
+        play_in_browser(games, options.database)
+        return
     if options.seat > rules.seats:
         raise ConfigError(f"--seat: {game} has {rules.seats} seats, got {options.seat}")
     if options.against is not None and is_command(options.against):

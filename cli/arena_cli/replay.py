@@ -17,6 +17,7 @@ from arena_cli.options import (
     Json,
     is_terminal,
     print_json,
+    refuse,
     use_color,
 )
 
@@ -77,6 +78,11 @@ def command(
     if path is not None and (data := read_record(path)).startswith(b"XO "):
         _show_frames(_console_game(data, game), ply, game, delay, painted=False)
         return
+    files = (options.html, options.svg, options.gif)
+    if as_json:
+        refuse(options, "expected without --json, which prints the whole record", "ply", "html", "svg", "gif")
+    elif any(files) and options.svg is None:
+        refuse(options, "expected with --svg or without a file: the others have all plies", "ply")
     record = load_record(game, options.contest, options.database)
     if as_json:
         from arena_server.web.documents import json_record
@@ -89,7 +95,7 @@ def command(
         _write_svg(record, options.svg, ply)
     if options.gif is not None:
         _write_gif(record, options.gif, delay)
-    if (options.html, options.svg, options.gif) == (None, None, None):
+    if not any(files):
         painted = use_color(color, terminal=is_terminal())
         _show_frames(list(frames(record, color=painted)), ply, record.game_id, delay, painted=painted)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena_cli.options import Config, Json, Library, duration, print_json
+from arena_cli.options import Config, Json, Library, duration, print_json, refuse
 from arena_cli.tables import Cell, Column, ResultTable
 
 if TYPE_CHECKING:
@@ -83,6 +83,8 @@ def command(config: Config, options: SimulateOptions = SimulateOptions(), as_jso
     file = load_contest(config, options.library)
     bots_to_start(file, config)  # a wrong engine is found now, not in the evening of the contest
     contest, entrants = config_of(file), entrants_of(file)
+    if options.move_time is not None:
+        refuse(options, "expected without --move-time, which says how long a bot thinks", "share")
     move_ms = None if options.move_time is None else duration(options.move_time, "--move-time")
     pace = Pace(options.share, move_ms)
     _check_clock(file, pace)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
+from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json, refuse
 from arena_cli.results import (
     contest_title,
     open_results,
@@ -70,6 +70,8 @@ class StandingsOptions:
             raise ConfigError(f"--ratings: it is for the table of a contest; leave out {others}")
         if self.rounds and (self.cross or self.file is not None):
             raise ConfigError("--rounds: it is for a contest alone; leave out --cross and --file")
+        if self.rounds:
+            refuse(self, "the rounds are scored as the contest says; leave it out with --rounds", "scoring")
 
 
 def command(

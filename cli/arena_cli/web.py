@@ -21,6 +21,7 @@ from arena_cli.options import (
     SiteConfig,
     Tls,
     TlsCa,
+    refuse,
     repeated,
     site_identity,
     tls_context,
@@ -80,6 +81,8 @@ def command(
     where = database_of(database)
     about = site_identity(options.config)
     embed = tuple(_origin(origin) for origin in options.embed or ())
+    if not options.connect:
+        refuse(options, "expected with --connect, whose connection it encrypts", "tls", "tls_ca")
     context = tls_context(options.tls, options.tls_ca)
     servers = [_server(address, context) for address in options.connect or ()]
     with Results(where):

@@ -11,7 +11,7 @@ from typing import Annotated, Final
 
 import typer
 
-from arena_cli.options import duration
+from arena_cli.options import duration, refuse
 from arena_protocol.errors import needs_extra
 from arena_server.errors import ConfigError
 from arena_server.launch.base import RUN_MODULE, LocalBot
@@ -50,6 +50,7 @@ class WorkerOptions:
         Raises ConfigError.
         """
         if self.on is None:
+            refuse(self, "expected with --on, whose workers it is for", "lease")
             return None
         return Workers(
             pool=_pool(self.on),

@@ -21,7 +21,7 @@ from arena_server.core.config import LONGEST_MS, ContestConfig
 from arena_server.core.deal import Setting
 from arena_server.core.formats.base import Pairing
 from arena_server.elo import Sprt
-from arena_server.scores import league_table, text_table
+from arena_server.scores import LeadTest, league_table, text_table
 
 SHORT = {"plies": 20}
 MS = 1_000_000
@@ -150,11 +150,11 @@ def test_an_engine_against_itself_scores_the_same_on_both_sides() -> None:
 
 
 def test_a_match_stops_when_the_test_decides() -> None:
-    answer = match(["greedy", "dummy"], deals=40, test=0.05)
+    answer = match(["greedy", "dummy"], deals=40, test=LeadTest(0.05))
     assert answer["verdict"] == "better"
     assert answer["deals"] < 40
     assert answer["llr"] >= answer["bounds"][1]
-    worse = match(["dummy", "greedy"], deals=40, test=0.05)
+    worse = match(["dummy", "greedy"], deals=40, test=LeadTest(0.05))
     assert worse["verdict"] == "no better"
 
 
@@ -215,7 +215,7 @@ def test_three_engines_play_a_match_of_three_seats() -> None:
 
 
 def test_equal_engines_in_four_seats_score_the_same() -> None:
-    answer = match(["greedy"] * 4, deals=2, options={**SHORT, "seats": 4}, test=0.05)
+    answer = match(["greedy"] * 4, deals=2, options={**SHORT, "seats": 4}, test=LeadTest(0.05))
     assert len(set(answer["points"])) == 1
     assert (answer["deals_drawn"], answer["ratio"]) == (2, 1.0)
     assert answer["verdict"] == "open"

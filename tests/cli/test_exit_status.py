@@ -146,6 +146,22 @@ explain whole insertion
 explain hanoi --discs 99
 """
 
+#: Options that would have no effect, and which of them is refused.
+NO_EFFECT = [
+    ("standings --rounds --scoring wins", "--scoring"),
+    ("replay g1 --json --html page.html", "--html"),
+    ("replay g1 --gif game.gif --ply 3", "--ply"),
+    ("simulate good.toml --share 0.3 --move-time 20ms", "--share"),
+    ("web --tls", "--tls"),
+    ("bridge --name a --turn 3s -- cat", "--turn"),
+    ("bridge --name a --memory 10 -- cat", "--memory"),
+    ("play insertion --games folder", "--games"),
+    ("play insertion --web --seat 2", "--seat"),
+    ("match dummy random --lease 5s", "--lease"),
+    ("match dummy random --margin 0.1", "--margin"),
+    ("match dummy random --sprt --margin 0.1 --elo1 5", "--elo1"),
+]
+
 #: Failures at run time and negative results. TAKEN is a port on which another program listens.
 RUN_TIME = """
 serve good.toml --port TAKEN
@@ -191,6 +207,13 @@ def test_wrong_input_is_2(here: Path, closed: int, line: str) -> None:
     assert outcome.code == MISUSED, outcome
     assert "Traceback" not in outcome.err
     assert not (here / "arena.db").exists()
+
+
+@pytest.mark.parametrize(("line", "option"), NO_EFFECT)
+def test_an_option_without_effect_is_refused(here: Path, line: str, option: str) -> None:
+    outcome = inside(*words(line), cwd=here)
+    assert outcome.code == MISUSED, outcome
+    assert outcome.line.startswith(f"arena: {option}: ")
 
 
 @pytest.mark.parametrize("line", RUN_TIME.strip().splitlines())

@@ -282,7 +282,7 @@ class TestEnds:
         (("greedy", "dummy", "--elo1", "9"), "--elo1: expected with --sprt, whose test it describes"),
         (("greedy", "dummy", "--margin", "0.1"), "--margin: expected with --sprt, whose test it describes"),
         (
-            ("greedy", "dummy", "--sprt", "--margin", "0.1", "--elo0", "0"),
+            ("greedy", "dummy", "--sprt", "--margin", "0.1", "--elo0", "5"),
             "--elo0: with --margin --sprt tests a lead in points, not a difference of Elo; leave it out",
         ),
         (
