@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from arena_cli.options import DEFAULT_DATABASE, Database, Json, print_json
+from arena_cli.options import DEFAULT_DATABASE, Database, Json, print_json, refuse
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -154,6 +154,10 @@ def command(
     Example: arena admin void g7 --reason "the network was down"
     """
     about = _about(order, target, meant.worker)
+    if order != "add":
+        refuse(bot, "expected with add, whose bot it describes", "owner", "author", "language", "url")
+    if order in (STATUS, ORDERS):
+        refuse(given, "expected with an order, with which it is kept", "by", "reason")
     if order == ORDERS:
         _show_orders(_orders(where), as_json=as_json)
         return

@@ -158,6 +158,8 @@ NO_EFFECT = [
     ("play insertion --games folder", "--games"),
     ("play insertion --web --seat 2", "--seat"),
     ("match dummy random --lease 5s", "--lease"),
+    ("admin pause --owner jan", "--owner"),
+    ("admin status --reason none", "--reason"),
     ("match dummy random --margin 0.1", "--margin"),
     ("match dummy random --sprt --margin 0.1 --elo1 5", "--elo1"),
 ]
