@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -162,6 +163,10 @@ def print_standings(
     if "ranked_by" in plain:
         see = "`arena standings --rounds` prints who met whom"
         notes.insert(0, f"ranked by score: {plain['ranked_by']}; {see}")
+        if lost := _walkovers(plain["rounds"]):
+            notes.insert(
+                1, f"lost by walkover: {', '.join(f'{name} {count}' for name, count in lost.items())}"
+            )
     elif by_mean:
         scoring = plain["contest"]["scoring"]
         notes.insert(0, f"ranked by {scoring} a game, because the bots have different numbers of games")
@@ -173,6 +178,14 @@ def print_standings(
     title = contest_title(contest, games["played"], games["total"], scoring)
     wins = plain["contest"]["scoring"] == "wins"
     standings_table(title, plain["standings"], wins=wins, notes=notes).print(form)
+
+
+def _walkovers(rounds: Sequence[dict[str, Any]]) -> Counter[str]:
+    """How many matches each bot has lost without playing them to their end, because it was absent."""
+    matches = (match for each in rounds for match in each["matches"] if match["state"] == "walkover")
+    return Counter(
+        name for match in matches for name in match["names"] if name not in (None, match["winner"])
+    )
 
 
 def separated_text(names: Sequence[str], games: int) -> str:

@@ -65,3 +65,12 @@ def test_groups_are_followed_by_a_knockout(tmp_path: Path) -> None:
     assert (group["title"], group["kind"], final["title"]) == ("group 1", "group", "final")
     assert sorted(group["ranking"][:2]) == sorted(final["matches"][0]["names"])
     assert document["standings"][0]["bot"] == final["matches"][0]["winner"]
+
+
+def test_walkovers_are_counted_below_the_table(tmp_path: Path) -> None:
+    text = '[contest]\nname = "cup"\ngame = "tictactoe"\nformat = "knockout"\nabsent = "1s"\n'
+    text += "".join(f'[[bot]]\nname = "{bot}"\nengine = "{bot}"\n' for bot in BOTS)
+    (tmp_path / "cup.toml").write_text(text + '[[bot]]\nname = "guest"\n')
+    outcome = arena("tournament", "cup.toml", "--no-web", cwd=tmp_path)
+    assert outcome.code == 0, outcome.err
+    assert "\nlost by walkover: guest 1\n" in outcome.out
