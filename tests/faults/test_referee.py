@@ -33,7 +33,7 @@ def play(profile: FaultProfile = CALM, stall: int = 0, config: ContestConfig = C
     """One contest of two games; the loop stands still once, for `stall` nanoseconds."""
     world = World(1, config, {"one": Steady, "two": Steady}, profile)
     if stall:
-        world.queue.after(MOMENT, lambda: world.server.stall(stall))
+        world.queue.after(MOMENT, lambda: world.server.process.stall(stall))
     world.run(3600 * SECOND, {"one": 0, "two": 0})
     assert world.checker.finished == "finished"
     return list(world.records.values())

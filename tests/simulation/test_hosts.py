@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from tests.simulation.bots import Honest
 from tests.simulation.network import MS, ROUGH, SECOND, seeded
+from tests.simulation.process import SimulatedFault
 from tests.simulation.scenario import LIMIT, draw, orders
-from tests.simulation.server import SimulatedFault
 from tests.simulation.world import Plan, Worlds
 
 from arena_server.core.config import ContestConfig
@@ -92,7 +92,7 @@ def test_a_contest_that_raises_is_closed_and_the_others_go_on() -> None:
 
 def test_a_stall_voids_the_games_of_every_contest() -> None:
     world = Worlds(1, [steady("friday", stall_ms=500), steady("saturday", stall_ms=500)])
-    world.queue.after(200 * MS, lambda: world.server.stall(2 * SECOND))
+    world.queue.after(200 * MS, lambda: world.server.process.stall(2 * SECOND))
     world.run(HOUR)
     for part in world.parts:
         assert part.checker.finished == "finished"

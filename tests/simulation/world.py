@@ -86,7 +86,7 @@ class Part:
     @property
     def contest(self) -> Contest:
         """The contest of the current process of the server."""
-        return self._world.server.lives[self.plan.config.name].contest
+        return self._world.server.process.runs[self.plan.config.name].contest
 
     def connect_bots(self) -> None:
         """Make the machines of the bots."""
@@ -167,7 +167,7 @@ class Worlds:
     def _come_back(self) -> None:
         """The server is there again after a stop, which was final for its clients."""
         for part in self.parts:
-            clients = part.clients.values() if part.plan.config.name in self.server.lives else ()
+            clients = part.clients.values() if part.plan.config.name in self.server.process.runs else ()
             for client in clients:
                 if client.reads and client.bot.returns:
                     self.queue.after(self._rng.randrange(50 * MS), client.connect)
