@@ -15,7 +15,7 @@ from tests.protocol.records import a_record
 from tests.server.programs import inside
 from tests.server.records import Kept, game, opening
 from tests.server.store import test_drawn as drawn
-from tests.server.web.test_live import ScriptedFeed
+from tests.server.web.spectating import ScriptedFeed
 from tests.server.web.test_scenes import stream_of
 
 from arena_server.core.overview import Awaited

@@ -26,7 +26,7 @@ from arena_server.web.casual_host import Replay, Streams
 from arena_server.web.person import PersonSeat, SeatError
 from arena_server.web.streams import Viewer
 
-from .test_live import FakeViewer
+from .spectating import FakeViewer
 
 WISH = Wish("lastcoin", "random", clock=False, seat=1, hints=True)
 OFFER = {"lastcoin": ["random"]}

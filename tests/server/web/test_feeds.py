@@ -18,7 +18,7 @@ from arena_server.web.bridge import EventTaker, LoopBridge, TranscriptNews, Unav
 from arena_server.web.feeds import FeedError, GameServer, SocketFeed, TranscriptFeed
 from arena_server.web.gamestream import GameSource, GameStream, TranscriptSource
 
-from .test_live import INFO, OFFER, OVER, PLAYED, START, join
+from .spectating import INFO, OFFER, OVER, PLAYED, START, join
 
 DELAY = 2_000_000_000
 

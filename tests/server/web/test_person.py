@@ -14,7 +14,7 @@ from arena_server.web import person as module
 from arena_server.web.access import invite
 from arena_server.web.person import PersonSeat, SeatError
 
-from .test_live import NEXT, OVER, PLAYED, START, STATE, FakeViewer
+from .spectating import NEXT, OVER, PLAYED, START, STATE, FakeViewer
 
 GAME = (
     b"GAME g7 insertion seat=1 seats=2 names=ann,bob plies=4 colours=6 lookahead=2 "
