@@ -20,6 +20,7 @@ import pytest
 from arena_client.retry import RetryPolicy
 from arena_server.store.reader import Results
 
+from .lines import LineClient
 from .programs import PATIENCE_S, Players, Server, contest
 
 pytestmark = pytest.mark.real
@@ -28,50 +29,6 @@ HONEST = [("a", "first-legal"), ("b", "fixed:move=6")]
 FINISHED = {"a": "finished", "b": "finished"}
 #: Plies that make half a megabyte: many times what the server keeps for a slow reader.
 LONG = 5_000
-
-
-class Rude:
-    """A client that need not follow any protocol. `source` is the loopback address it comes from."""
-
-    def __init__(
-        self, port: int, *, source: str = "127.0.0.1", window: int | None = None, segment: int | None = None
-    ) -> None:
-        self.sock = socket.socket()
-        if window is not None:
-            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
-        if segment is not None:
-            self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, segment)
-        self.sock.settimeout(PATIENCE_S)
-        self.sock.bind((source, 0))
-        self.sock.connect(("127.0.0.1", port))
-        self._lines = self.sock.makefile("rb")
-
-    def send(self, data: bytes) -> None:
-        self.sock.sendall(data)
-
-    def line(self) -> str:
-        return self._lines.readline().decode("ascii").rstrip("\n")
-
-    def until(self, verb: str) -> str:
-        """Read up to the next line of this verb; an error at the end of the stream."""
-        while line := self.line():
-            if line.startswith(verb):
-                return line
-        raise EOFError(verb)
-
-    def rest(self) -> list[str]:
-        """All that comes until the server closes; a reset is an end as well."""
-        lines: list[str] = []
-        try:
-            while line := self.line():
-                lines.append(line)
-        except ConnectionResetError:
-            lines.append("reset")
-        return lines
-
-    def close(self) -> None:
-        self._lines.close()
-        self.sock.close()
 
 
 @pytest.fixture
@@ -85,8 +42,8 @@ def rude(tmp_path: Path) -> Iterator[Server]:
 SPECTATOR = " role=spectator"
 
 
-def hello(server: Server, name: str = "victim", role: str = "", **how: object) -> Rude:
-    client = Rude(server.port, **how)  # type: ignore[arg-type]
+def hello(server: Server, name: str = "victim", role: str = "", **how: object) -> LineClient:
+    client = LineClient(server.port, **how)  # type: ignore[arg-type]
     client.send(f"HELLO 1 {name}{role}\n".encode())
     client.until("WELCOME")
     return client
@@ -108,7 +65,7 @@ class TestBeforeLogIn:
         """A hundred that say HELLO one byte at a time are each cut off at the deadline, without a trace."""
         # Long enough for the honest on a busy machine.
         with alone(tmp_path, 'login = "2s"') as server:
-            lorises = [Rude(server.port) for _ in range(100)]
+            lorises = [LineClient(server.port) for _ in range(100)]
             for byte in b"HEL":
                 for loris in lorises:
                     loris.send(bytes([byte]))
@@ -132,7 +89,7 @@ class TestBeforeLogIn:
         ids=repr,
     )  # fmt: skip
     def test_odd_names(self, rude: Server, line: bytes) -> None:
-        client = Rude(rude.port)
+        client = LineClient(rude.port)
         client.send(line)
         assert client.line().startswith("ARENA 1 ")
         code, *rest = client.rest()
@@ -142,7 +99,7 @@ class TestBeforeLogIn:
 
     def test_a_giant_line(self, rude: Server) -> None:
         """Four megabytes without an end are refused after the first kilobyte, and never kept."""
-        client = Rude(rude.port)
+        client = LineClient(rude.port)
         client.line()
         try:
             for _ in range(1024):
@@ -159,7 +116,7 @@ class TestBeforeLogIn:
         with Server(contest(bots=bots, seed=None), tmp_path) as server:
             answers = []
             for number in range(12):
-                client = Rude(server.port, source="127.0.0.2")
+                client = LineClient(server.port, source="127.0.0.2")
                 client.send(f"HELLO 1 owner token=guess{number}\n".encode())
                 answers.append(client.until("ERROR"))
                 client.close()
@@ -178,7 +135,7 @@ class TestLoggedIn:
     def test_a_reader_that_never_reads(self, tmp_path: Path) -> None:
         """Its answers pile up to the limit, or for 10 s, then it is dropped; the log says so."""
         with alone(tmp_path, "flood_limit = 1000000") as server:
-            deaf = Rude(server.port, window=4096)
+            deaf = LineClient(server.port, window=4096)
             deaf.send(b"HELLO 1 guest role=spectator\nWATCH *\n")
             with pytest.raises((BrokenPipeError, ConnectionResetError)):
                 _say_for_ever(deaf, b"WATCH g0123456789\n" * 1000)
@@ -249,16 +206,16 @@ KEYED = "".join(
 )
 
 
-def strangers(server: Server, number: int, say: bytes, source: str = "127.0.0.1") -> list[Rude]:
+def strangers(server: Server, number: int, say: bytes, source: str = "127.0.0.1") -> list[LineClient]:
     """Clients that say this and stay; those that the server sends away at once are among them."""
-    crowd = [Rude(server.port, source=source) for _ in range(number)]
+    crowd = [LineClient(server.port, source=source) for _ in range(number)]
     for client in crowd:
         with suppress(OSError):
             client.send(say)
     return crowd
 
 
-def answers(crowd: list[Rude]) -> Counter[str]:
+def answers(crowd: list[LineClient]) -> Counter[str]:
     """What the server answered HELLO, or why it sent the client away before."""
     found: Counter[str] = Counter()
     for client in crowd:
@@ -302,13 +259,13 @@ class TestTheCap:
     def test_a_seat_is_taken_over_while_all_places_are_taken(self, tmp_path: Path) -> None:
         config = contest("a", "b", contest='login = "10m"', server="max_connections = 34")
         with Server(config, tmp_path) as server:
-            bots = [Rude(server.port), Rude(server.port)]
+            bots = [LineClient(server.port), LineClient(server.port)]
             keys = []
             for client, name in zip(bots, "ab", strict=True):
                 client.send(f"HELLO 1 {name}\n".encode())
                 keys.append(client.until("WELCOME").partition(" resume=")[2])
             crowd = strangers(server, 60, b"")
-            again = [Rude(server.port), Rude(server.port)]
+            again = [LineClient(server.port), LineClient(server.port)]
             for client, name, key in zip(again, "ab", keys, strict=True):
                 client.send(f"HELLO 1 {name} resume={key}\n".encode())
                 assert client.until("WELCOME")
@@ -374,7 +331,7 @@ def test_all_at_once(tmp_path: Path) -> None:
         assert server.end(signal.SIGTERM).code == 0
 
 
-def _say_for_ever(client: Rude, what: bytes) -> None:
+def _say_for_ever(client: LineClient, what: bytes) -> None:
     while True:
         client.send(what)
 
@@ -383,7 +340,7 @@ def attack(port: int, what: bytes, stop: threading.Event) -> None:
     """Connect, say it, wait for the end, and again."""
     while not stop.is_set():
         try:
-            client = Rude(port)
+            client = LineClient(port)
             client.send(what)
             client.rest()
             client.close()

@@ -17,8 +17,8 @@ from arena_client.errors import ClientError
 from arena_client.scripted import Fixed
 
 from ..protocol.test_tls import Pair, make_pair
+from .lines import LineClient
 from .programs import EAGER, PATIENCE_S, Gate, HeldBot, Server, arena, contest, inside
-from .test_hostile import Rude
 
 UNTRUSTED = "cannot speak TLS with localhost: the certificate is not trusted: self-signed certificate"
 
@@ -105,11 +105,11 @@ class TestAContest:
     @pytest.mark.real
     def test_whoever_speaks_plainly_is_let_go(self, pair: Pair, tmp_path: Path) -> None:
         with Server(over_tls(pair, 'login = "500ms"'), tmp_path) as server:
-            plain = Rude(server.port)
+            plain = LineClient(server.port)
             plain.send(b"HELLO 1 a\n")
             assert plain.rest() in ([], ["reset"])
             plain.close()
-            silent = Rude(server.port)  # no handshake: the limit for the log-in is the limit for both
+            silent = LineClient(server.port)  # no handshake: the limit for the log-in is the limit for both
             assert silent.rest() in ([], ["reset"])
             silent.close()
 

@@ -1,9 +1,8 @@
-"""A server with an admin port, the organiser's hands, and a bot of blocking lines."""
+"""A server with an admin port, and the organiser's hands."""
 
 from __future__ import annotations
 
 import json
-import socket
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.error import HTTPError
@@ -11,6 +10,7 @@ from urllib.request import urlopen
 
 from prometheus_client.parser import text_string_to_metric_families
 
+from ..lines import LineClient
 from ..programs import PATIENCE_S, Outcome, Server, contest, inside
 
 
@@ -66,36 +66,17 @@ class Organised(Server):
         }
 
 
-class Client:
-    """A bot of blocking lines."""
-
-    def __init__(self, server: Server, name: str) -> None:
-        self._sock = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_S)
-        self._lines = self._sock.makefile("rb")
-        self.say(f"HELLO 1 {name}")
-        self.until("WELCOME")
-
-    def __enter__(self) -> Client:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._lines.close()
-        self._sock.close()
-
-    def say(self, line: str) -> None:
-        self._sock.sendall(line.encode() + b"\n")
-
-    def until(self, verb: str) -> str:
-        for line in self._lines:
-            if line.startswith(verb.encode()):
-                return line.decode().rstrip()
-        raise EOFError(verb)
+def log_in(server: Server, name: str) -> LineClient:
+    """A bot that has sent HELLO with this name, and what follows it."""
+    client = LineClient(server.port)
+    client.say(f"HELLO 1 {name}")
+    client.until("WELCOME")
+    return client
 
 
 def answer_of(server: Server, hello: str) -> str:
     """What the server says to this HELLO."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_S) as sock:
-        sock.sendall(f"{hello}\n".encode())
-        with sock.makefile("r") as lines:
-            assert lines.readline().startswith("ARENA ")
-            return lines.readline()
+    with LineClient(server.port) as client:
+        client.say(hello)
+        assert client.line().startswith("ARENA ")
+        return client.line()

@@ -16,7 +16,7 @@ import pytest
 from arena_server.core.invites import NO_CODE
 
 from ..programs import PATIENCE_S, Players, contest, inside
-from .organised import Client, Organised, answer_of
+from .organised import Organised, answer_of, log_in
 
 pytestmark = pytest.mark.real
 
@@ -39,7 +39,7 @@ def test_orders_and_their_effect_on_a_contest(tmp_path: Path) -> None:
         server.ready()
         said = server.admin("pause")
         assert (said.code, said.out) == (0, "paused: no game begins; those that run go on\n")
-        with Client(server, "a") as a, Client(server, "b") as b:
+        with log_in(server, "a") as a, log_in(server, "b") as b:
             seen = server.status()
             assert (seen["contest"], seen["state"], seen["running"]) == ("trial", "paused", [])
             assert [bot["where"] for bot in seen["bots"]] == ["free", "free", "away", "away"]  # type: ignore[attr-defined]
@@ -68,7 +68,7 @@ def test_orders_and_their_effect_on_a_contest(tmp_path: Path) -> None:
             assert server.admin("kick", "b").out == "kicked b: its game is void, and it is paired no more\n"
             assert b.until("BYE") == "BYE reason=kicked"
             assert " end=void" in a.until("OVER")
-            with Client(server, "b") as late:
+            with log_in(server, "b") as late:
                 seen = server.status()
                 assert [bot["where"] for bot in seen["bots"]][1] == "kicked"  # type: ignore[attr-defined]
                 assert server.admin("lift", "b").out == "lifted: b is paired again\n"
@@ -143,7 +143,7 @@ def test_a_bot_that_is_added_logs_in_by_the_token_that_was_shown_once(tmp_path: 
         server.end(signal.SIGKILL)
     with Organised(tmp_path, config=config) as server:
         server.ready()
-        with Client(server, f"zoe token={token}"):
+        with log_in(server, f"zoe token={token}"):
             pass
         fresh = json.loads(server.admin("token", "zoe", "--json").out)
         assert fresh["token"] != token
@@ -163,7 +163,7 @@ def test_a_contest_with_hours_is_extended_and_broken_off(tmp_path: Path) -> None
     hours = f'open = "{hour:02}:00-{hour:02}:01"\nabsent = "10ms"'
     with Organised(tmp_path, config=contest("a", "b", contest=hours)) as server:
         server.ready()
-        with Client(server, "a"), Client(server, "b"):
+        with log_in(server, "a"), log_in(server, "b"):
             status = server.status()
             assert (status["state"], status["running"]) == ("closed", [])
             shown = server.admin("status").out
@@ -235,7 +235,7 @@ def test_each_bot_has_address_agent_mean_time_and_log(tmp_path: Path) -> None:
     config = contest("a", "b", contest="games_per_pair = 2", server=f'bot_logs = "{tmp_path}/logs"')
     with Organised(tmp_path, config=config) as server:
         server.ready()
-        with Client(server, "a agent=mine/2"), Client(server, "b"):
+        with log_in(server, "a agent=mine/2"), log_in(server, "b"):
             bots = server.status()["bots"]
             assert bots[0]["agent"] == "mine/2"  # type: ignore[index]
             assert bots[0]["address"].startswith("127.0.0.1:")  # type: ignore[index]

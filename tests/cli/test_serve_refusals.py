@@ -1,0 +1,113 @@
+"""What `arena serve` refuses: nothing is started, and the error is one line."""
+
+from __future__ import annotations
+
+import socket
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tests.server.programs import contest, inside
+
+from arena_server.core import config as config_module
+
+pytestmark = pytest.mark.real
+
+
+def test_a_wrong_configuration(tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text(contest("a", "b", contest="probatoin = 1"))
+    outcome = inside("serve", "c.toml", cwd=tmp_path)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.line == "arena: c.toml: contest.probatoin: unknown key; did you mean 'probation'?"
+    assert not (tmp_path / "arena.db").exists()
+
+
+def test_fewer_connections_than_places_that_are_kept(tmp_path: Path) -> None:
+    text = contest("a", "b", server="max_connections = 17")
+    (tmp_path / "c.toml").write_text(text)
+    outcome = inside("serve", "c.toml", cwd=tmp_path)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.line == (
+        "arena: c.toml: server.max_connections: expected at least 18, one for each of 2 slots of bots "
+        "and 16 for clients that log in or watch, got 17"
+    )
+    assert not (tmp_path / "arena.db").exists()
+
+
+def test_a_format_whose_library_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(config_module, "find_spec", lambda _: None)
+    (tmp_path / "c.toml").write_text(contest("a", "b", contest='format = "swiss"'))
+    outcome = inside("serve", "c.toml", "--port", "0", cwd=tmp_path)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.line.startswith('arena: contest.format = "swiss" needs the extra [swiss]: run ')
+    assert not (tmp_path / "arena.db").exists()
+
+
+def test_a_port_in_use(tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text(contest("a", "b"))
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        outcome = inside("serve", "c.toml", "--port", str(port), cwd=tmp_path)
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.line == (
+        f"arena: cannot listen on 127.0.0.1:{port}: the port is in use; "
+        "choose another by --port (0 picks one)"
+    )
+
+
+@pytest.mark.parametrize("host", ["203.0.113.7", "no.such.host.invalid"])
+def test_an_address_of_another_machine(tmp_path: Path, host: str) -> None:
+    (tmp_path / "c.toml").write_text(contest("a", "b", seed=None))
+    outcome = inside("serve", "c.toml", "--host", host, "--port", "0", cwd=tmp_path)
+    assert outcome.code == 1
+    assert outcome.line.startswith(f"arena: cannot listen on {host}:0: ")
+
+
+@pytest.mark.parametrize("options", [["--host", "0.0.0.0"], []])
+def test_a_seed_where_bots_come_from_elsewhere(tmp_path: Path, options: list[str]) -> None:
+    guest = '[[bot]]\nname = "a"\n[[bot]]\nname = "guest"\n'
+    if not options:
+        guest += f'token_sha256 = "{"0" * 64}"\n'
+    (tmp_path / "c.toml").write_text(contest(bots=guest))
+    outcome = inside("serve", "c.toml", "--port", "0", *options, cwd=tmp_path)
+    assert outcome.code == 2
+    assert outcome.line.startswith("arena: contest.seed: expected no seed where bots connect by themselves (")
+
+
+def test_a_wrong_duration(tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text(contest("a", "b"))
+    outcome = inside("serve", "c.toml", "--absent", "soon", cwd=tmp_path)
+    assert outcome.code == 2
+    assert outcome.line == (
+        "arena: --absent: expected a duration such as '500ms', '20s', '2m' or '1h', got 'soon'"
+    )
+
+
+def test_a_database_that_is_no_database(tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text(contest("a", "b"))
+    (tmp_path / "arena.db").write_bytes(b"not a database, just text" * 100)
+    outcome = inside("serve", "c.toml", "--port", "0", cwd=tmp_path)
+    assert (outcome.code, outcome.out) == (1, "")
+    assert "arena.db: the database is damaged (file is not a database); restore it" in outcome.line
+
+
+def test_a_database_locked_by_another_program(tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text(contest("a", "b"))
+    with closing(sqlite3.connect(tmp_path / "arena.db", isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        outcome = inside("serve", "c.toml", "--port", "0", cwd=tmp_path)
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.line == (
+        "arena: arena.db: the database is locked by another program; stop it or choose another --database"
+    )
+
+
+def test_a_database_url_of_another_kind(tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text(contest("a", "b"))
+    outcome = inside("serve", "c.toml", "--database", "mysql://x", cwd=tmp_path)
+    assert outcome.code == 2
+    assert outcome.line == (
+        "arena: --database: expected a URL such as sqlite:///arena.db or postgresql://host/name, "
+        "got 'mysql://x'"
+    )
