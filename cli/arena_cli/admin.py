@@ -154,10 +154,7 @@ def command(
     Example: arena admin void g7 --reason "the network was down"
     """
     about = _about(order, target, meant.worker)
-    if order != "add":
-        refuse(bot, "expected with add, whose bot it describes", "owner", "author", "language", "url")
-    if order in (STATUS, ORDERS):
-        refuse(given, "expected with an order, with which it is kept", "by", "reason")
+    _refuse_options(order, given, bot)
     if order == ORDERS:
         _show_orders(_orders(where), as_json=as_json)
         return
@@ -167,16 +164,20 @@ def command(
     if order == STATUS:
         _show(client.status(access, where.contest), as_json=as_json)
         return
-    more = {"by": _account() if given.by is None else given.by, "reason": given.reason}
-    more |= asdict(bot) if order == "add" else {}
+    described = asdict(bot) if order == "add" else {}
     verb = order if meant.worker is None else VOID_WORKER
-    answer = client.order(access, verb, about, where.contest, **more)
+    by = _account() if given.by is None else given.by
+    answer = client.order(access, verb, about, where.contest, by=by, reason=given.reason, **described)
+    _show_done(verb, about, answer, as_json=as_json)
+
+
+def _show_done(verb: str, target: str, answer: dict[str, Any], *, as_json: bool) -> None:
     made = {key: answer[key] for key in ("token", "submit", "link", "until") if key in answer}
     if as_json:
-        print_json({"order": verb, "target": about or None, "done": True} | made)
+        print_json({"order": verb, "target": target or None, "done": True} | made)
     else:
         done = SENT if made.get("submit") else DONE[verb]
-        typer.echo(done.format(about, **made))
+        typer.echo(done.format(target, **made))
 
 
 def _access(where: Where) -> Access:
@@ -210,6 +211,14 @@ def _about(order: str, target: str | None, worker: str | None) -> str:
     if needed is None and target is not None:
         raise ConfigError(f"arena admin {order}: expected nothing more, got {target!r}")
     return target or ""
+
+
+def _refuse_options(order: str, given: Given, bot: About) -> None:
+    """Raises ConfigError if an option is given that has no effect on this order."""
+    if order != "add":
+        refuse(bot, "expected with add, whose bot it describes", "owner", "author", "language", "url")
+    if order in (STATUS, ORDERS):
+        refuse(given, "expected with an order, with which it is kept", "by", "reason")
 
 
 def _orders(where: Where) -> list[dict[str, Any]]:
