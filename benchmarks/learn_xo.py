@@ -82,9 +82,7 @@ def quiet_cells(
     game: Searcher, side: int, class_of: np.ndarray[Any, np.dtype[np.intp]]
 ) -> np.ndarray[Any, np.dtype[np.int16]] | None:
     """The row of a position for `fit`, or None if a five, an open four or a VCF decides it."""
-    sums = game.grid[board.SUMS]
-    counts = [sums[board.COUNTS + patterns.RANKS * each :][: patterns.RANKS] for each in (side, 1 - side)]
-    if game.vcf(side) or any(count[patterns.WINS_NEXT] or count[patterns.WINS_NOW] for count in counts):
+    if (game.ranks >= patterns.WINS_NEXT).any() or game.vcf(side):
         return None
     empty = game.grid[board.MARK] == patterns.EMPTY
     mine, theirs = (

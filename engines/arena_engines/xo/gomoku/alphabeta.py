@@ -26,13 +26,14 @@ from __future__ import annotations
 
 from arena_engines.jit import outlined
 from arena_engines.xo.gomoku.board import (
-    SUMS,
     Board,
     cell_of_rank,
     count_of_rank,
     make,
+    moving_value,
     open_four,
     unmake,
+    waiting_value,
 )
 from arena_engines.xo.gomoku.memory import (
     AGAIN,
@@ -196,12 +197,17 @@ def terminal(board: Board, control: Array, side: int, ply: int) -> int:
 
 def quiescence(board: Board, memory: Memory, side: int, depth: int, ply: int) -> int:
     """The value of a VCF or VCT; at the horizon the static value, unless an open four is threatened."""
-    _, _, _, _, _, path, _, _, _, control = memory
+    _, attacks, _, _, _, path, _, _, _, control = memory
     fours = count_of_rank(board, side, SINGLE_FOUR) + count_of_rank(board, side, FOUR_AND_THREE)
-    if fours:
+    # The last bits keep these entries apart from those of VCT. A failure is searched for once, not in each
+    # iteration again.
+    key = control[HASH] ^ SALTS[side] ^ 3
+    if fours and probe_attack(attacks, key, FOURS_NODES) != FAILS:
         control[VCF_BUDGET] = FOURS_NODES
         found = vcf(board, path, control, side, FOURS_DEPTH)
-        if found:
+        if found == 0:
+            store_attack(attacks, key, FAILS, FOURS_NODES)
+        else:
             if ply == 0:
                 control[BEST] = found % PLIES
             return WON - ply - found // PLIES
@@ -298,8 +304,8 @@ def update(memory: Memory, side: int, ply: int, value: int) -> int:
 
 def evaluate(board: Board, side: int) -> int:
     """The static value: the cells' values for the side to move, less those for the other side, bounded."""
-    sums = board[0][SUMS]
-    return max(-UNPROVEN, min(UNPROVEN, int(sums[side] - sums[2 + 1 - side])))
+    value = moving_value(board, side) - waiting_value(board, 1 - side)
+    return max(-UNPROVEN, min(UNPROVEN, value))
 
 
 def store(table: Array, key: int, ply: int, depth: int, value: int, bound: int, move: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from arena_engines.xo.gomoku.alphabeta import search_root
-from arena_engines.xo.gomoku.board import Board, clear, fill_neighbours, make
+from arena_engines.xo.gomoku.board import Board, clear, fill_neighbours, fill_places, make
 from arena_engines.xo.gomoku.memory import HASH, Memory
 from arena_engines.xo.gomoku.patterns import EMPTY, Array, fill_cells, fill_lines
 from arena_engines.xo.gomoku.threats import vcf, vct
@@ -12,7 +12,10 @@ from arena_engines.xo.gomoku.threats import vcf, vct
 #: VCF, VCT: look for a win in at most `a` threats. SEARCH: alpha-beta to depth `a` in `low`..`high`.
 BUILD, SET_POSITION, VCF, VCT, SEARCH = range(5)
 
-BOARD = "Tuple((int32[:,::1], int16[:,::1], uint8[::1], int32[:,::1]))"
+BOARD = (
+    "Tuple((int32[:,::1], int16[:,::1], uint8[:,::1], int64[:,::1], uint8[::1], int64[:,::1], uint8[:,::1], "
+    "int64[:,::1], int64[:,::1], int64[::1]))"
+)
 MEMORY = (
     "Tuple((int64[:,::1], int64[:,::1], int64[:,::1], int64[:,::1], int32[:,::1], int32[:,::1], "
     "int32[:,::1], int64[:,::1], int32[:,::1], int64[::1]))"
@@ -37,10 +40,11 @@ def run(board: Board, memory: Memory, marks: Array, task: int, side: int, a: int
 
 def build(board: Board, size: int) -> None:
     """Fill the tables of a board of size x size."""
-    _, neighbours, line_table, cell_table = board
+    _, neighbours, places, _, line_table, cell_table, _, _, _, _ = board
     fill_lines(line_table)
     fill_cells(cell_table)
     fill_neighbours(neighbours, size)
+    fill_places(places, size)
 
 
 def set_position(board: Board, memory: Memory, marks: Array) -> None:

@@ -5,8 +5,8 @@ The functions are compiled by numba; the arrays are described in board.py and me
 
 from __future__ import annotations
 
-from arena_engines.xo.gomoku.board import CELL, MARK, Board, cell_of_rank, count_of_rank
-from arena_engines.xo.gomoku.patterns import EMPTY, ORDER, RANK, SINGLE_FOUR, WINS_NEXT, WINS_NOW, Array
+from arena_engines.xo.gomoku.board import CELL, MARK, Board, cell_of_rank, count_of_rank, rank_of
+from arena_engines.xo.gomoku.patterns import EMPTY, ORDER, SINGLE_FOUR, WINS_NEXT, WINS_NOW, Array
 
 #: Moves tried at most where nothing is forced, except at the root.
 WIDTH = 20
@@ -31,7 +31,7 @@ def list_moves(
     fours; else the `limit` best by ordering score and history. `known` is the move of the transposition
     table, or -1.
     """
-    grid, _, _, cell_table = board
+    grid, _, _, _, _, cell_table, _, _, _, _ = board
     other = 1 - side
     if count_of_rank(board, other, WINS_NOW):
         moves[ply, 0] = cell_of_rank(board, other, WINS_NOW)
@@ -47,7 +47,7 @@ def list_moves(
         empty += 1
         mine = grid[CELL + side, cell]
         theirs = grid[CELL + other, cell]
-        if defending and cell_table[mine, RANK] < SINGLE_FOUR and cell_table[theirs, RANK] < SINGLE_FOUR:
+        if defending and max(rank_of(board, cell, side), rank_of(board, cell, other)) < SINGLE_FOUR:
             continue
         score = MINE * cell_table[mine, ORDER] + THEIRS * cell_table[theirs, ORDER] + history[side, cell]
         if cell == known:

@@ -46,8 +46,9 @@ RANKS = 7
 LINE_ORDER = (0, 1, 3, 10, 14, 42, 46, 110, 400)
 RANK_ORDER = (0, 0, 60, 0, 120, 200, 1000)
 
-#: Columns of the cell table; values.py fills the last two.
-RANK, ORDER, MOVING, WAITING = range(4)
+#: Columns of the cell table. VALUES is the value for the side to move << 32 plus that for the side that waits
+#: (values.py), COUNTED is 1 in the byte of the rank: both are added up over the cells of a board.
+RANK, ORDER, VALUES, COUNTED = range(4)
 CELL_COLUMNS = 4
 
 
@@ -91,10 +92,11 @@ def run_length(code: int, side: int) -> int:
 
 
 def fill_cells(cell_table: Array) -> None:
-    """Fill RANK and ORDER of `cell_table` (int32, CELL_CODES x CELL_COLUMNS), codes a + 9b + 81c + 729d."""
+    """Fill `cell_table` (int64, CELL_CODES x CELL_COLUMNS) except VALUES; codes are a + 9b + 81c + 729d."""
     for code in range(CELL_CODES):
         rank = cell_rank(code)
         cell_table[code, RANK] = rank
+        cell_table[code, COUNTED] = 1 << 8 * rank
         cell_table[code, ORDER] = RANK_ORDER[rank]
         rest = code
         for _ in range(4):

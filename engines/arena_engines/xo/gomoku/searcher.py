@@ -72,8 +72,8 @@ class SearchResult(NamedTuple):
 class Searcher:
     """A board of one size and the searches on it. What they store is kept until `reset`.
 
-    Call `set_position` before every search. `grid`, `neighbours`, `line_table` and `cell_table` are the
-    arrays of board.py.
+    Call `set_position` before every search. `board` are the arrays of board.py; `grid`, `neighbours`,
+    `line_table`, `cell_table` and `ranks` are some of them.
     """
 
     def __init__(self, size: int) -> None:
@@ -90,8 +90,21 @@ class Searcher:
         self.grid = zeros("i4", boards.ROWS, cells)
         self.neighbours = zeros("i2", cells, boards.DIRECTIONS * patterns.NEIGHBOURS)
         self.line_table = zeros("u1", patterns.LINE_CODES)
-        self.cell_table = zeros("i4", patterns.CELL_CODES, patterns.CELL_COLUMNS)
-        self._board = (self.grid, self.neighbours, self.line_table, self.cell_table)
+        self.cell_table = zeros("i8", patterns.CELL_CODES, patterns.CELL_COLUMNS)
+        self.ranks = zeros("u1", 2, cells + -cells % 8)
+        #: The arrays of board.py, as its functions take them.
+        self.board = (
+            self.grid,
+            self.neighbours,
+            zeros("u1", cells, 2 * boards.DIRECTIONS),
+            zeros("i8", boards.DIRECTIONS, 2 * size),
+            self.line_table,
+            self.cell_table,
+            self.ranks,
+            self.ranks.view("i8"),
+            zeros("i8", 2, 2),
+            zeros("i8", boards.UNDO * cells + 1),
+        )
         self._memory = (
             zeros("i8", TABLE, 2),
             zeros("i8", ATTACKS, 2),
@@ -110,7 +123,7 @@ class Searcher:
         self._run(kernel.SET_POSITION)
 
     def _run(self, task: int, side: int = 0, a: int = 0, low: int = -WON, high: int = WON) -> int:
-        return run()(self._board, self._memory, self._marks, task, side, a, low, high)
+        return run()(self.board, self._memory, self._marks, task, side, a, low, high)
 
     def set_position(self, x: Sequence[int], o: Sequence[int]) -> None:
         """Set the board to these marked cells of X and O."""

@@ -17,11 +17,12 @@ from __future__ import annotations
 from arena_engines.jit import outlined
 from arena_engines.xo.gomoku.board import (
     CELL,
-    MARK,
     Board,
     cell_of_rank,
     count_of_rank,
     make,
+    next_of_either,
+    next_of_rank,
     open_four,
     rank_of,
     unmake,
@@ -39,7 +40,7 @@ from arena_engines.xo.gomoku.memory import (
     Memory,
 )
 from arena_engines.xo.gomoku.patterns import (
-    EMPTY,
+    FOUR_AND_THREE,
     ORDER,
     SINGLE_FOUR,
     THREATENS_FOUR,
@@ -111,7 +112,10 @@ def vcf_terminal(board: Board, control: Array, side: int, depth: int) -> int:
         return 3 * PLIES + cell
     control[VCF_BUDGET] -= 1
     fives = count_of_rank(board, 1 - side, WINS_NOW)
-    return LOST if fives > 1 or depth <= 0 or control[VCF_BUDGET] < 0 else OPEN
+    if fives > 1 or depth <= 0 or control[VCF_BUDGET] < 0:
+        return LOST
+    fours = count_of_rank(board, side, SINGLE_FOUR) + count_of_rank(board, side, FOUR_AND_THREE)
+    return OPEN if fours + count_of_rank(board, side, WINS_NEXT) else LOST
 
 
 def begin_fours(board: Board, path: Array, side: int, level: int) -> None:
@@ -124,14 +128,15 @@ def begin_fours(board: Board, path: Array, side: int, level: int) -> None:
 
 def next_four(board: Board, path: Array, side: int, level: int) -> int:
     """The next cell on which a mark makes a four, -1 if there is none left."""
-    grid = board[0]
-    forced = path[level, FORCED]
-    for cell in range(path[level, NEXT], grid.shape[1]):
-        allowed = grid[MARK, cell] == EMPTY and (forced < 0 or cell == forced)
-        if allowed and rank_of(board, cell, side) >= SINGLE_FOUR:
-            path[level, NEXT] = cell + 1
-            return cell
-    return -1
+    forced = int(path[level, FORCED])
+    if forced >= 0:
+        if path[level, NEXT] or rank_of(board, forced, side) < SINGLE_FOUR:
+            return -1
+        path[level, NEXT] = 1
+        return forced
+    cell = next_of_rank(board, side, SINGLE_FOUR, path[level, NEXT])
+    path[level, NEXT] = cell + 1
+    return cell
 
 
 @outlined
@@ -236,10 +241,11 @@ def gives_up(control: Array) -> bool:
 
 def list_threats(board: Board, lists: Array, stack: Array, level: int, side: int, least: int) -> None:
     """List the empty cells of at least this rank for the attacker, best ordering score first."""
-    grid, _, _, cell_table = board
-    for cell in range(grid.shape[1]):
-        if grid[MARK, cell] == EMPTY and rank_of(board, cell, side) >= least:
-            insert_threat(lists, stack, level, cell, cell_table[grid[CELL + side, cell], ORDER])
+    grid, _, _, _, _, cell_table, _, _, _, _ = board
+    cell = next_of_rank(board, side, least, 0)
+    while cell >= 0:
+        insert_threat(lists, stack, level, cell, cell_table[grid[CELL + side, cell], ORDER])
+        cell = next_of_rank(board, side, least, cell + 1)
 
 
 def list_answers(board: Board, lists: Array, stack: Array, level: int, side: int) -> None:
@@ -248,13 +254,12 @@ def list_answers(board: Board, lists: Array, stack: Array, level: int, side: int
     These are the cells of the fives that the threatened move leads to, on each of which the attacker has at
     least a four now, and the defender's own fours. Any other answer leaves the threatened move in place.
     """
-    grid, _, _, cell_table = board
-    for cell in range(grid.shape[1]):
-        if grid[MARK, cell] == EMPTY:
-            rank = max(rank_of(board, cell, side), rank_of(board, cell, 1 - side))
-            if rank >= SINGLE_FOUR:
-                mine, theirs = grid[CELL + 1 - side, cell], grid[CELL + side, cell]
-                insert_threat(lists, stack, level, cell, cell_table[mine, ORDER] + cell_table[theirs, ORDER])
+    grid, _, _, _, _, cell_table, _, _, _, _ = board
+    cell = next_of_either(board, SINGLE_FOUR, 0)
+    while cell >= 0:
+        mine, theirs = grid[CELL + 1 - side, cell], grid[CELL + side, cell]
+        insert_threat(lists, stack, level, cell, cell_table[mine, ORDER] + cell_table[theirs, ORDER])
+        cell = next_of_either(board, SINGLE_FOUR, cell + 1)
 
 
 def insert_threat(lists: Array, stack: Array, level: int, cell: int, score: int) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from arena_engines.xo.gomoku.patterns import CELL_CODES, MOVING, SHAPES, WAITING, Array
+from arena_engines.xo.gomoku.patterns import CELL_CODES, SHAPES, VALUES, Array
 
 FILE = Path(__file__).with_name("values.txt")
 
@@ -27,7 +27,8 @@ def values() -> dict[str, tuple[int, int]]:
 
 
 def fill_values(cell_table: Array) -> None:
-    """Fill the columns MOVING and WAITING of `cell_table` (patterns.py)."""
+    """Fill the column VALUES of `cell_table` (patterns.py)."""
     known = values()
     for code in range(CELL_CODES):
-        cell_table[code, MOVING], cell_table[code, WAITING] = known[class_name(code)]
+        moving, waiting = known[class_name(code)]
+        cell_table[code, VALUES] = (moving << 32) + waiting

@@ -14,11 +14,11 @@ from arena_engines.xo.gomoku import board as boards
 from arena_engines.xo.gomoku import patterns
 from arena_engines.xo.gomoku.kernel import BOARD
 from arena_engines.xo.gomoku.searcher import Searcher
-from arena_engines.xo.gomoku.values import fill_values
+from arena_engines.xo.gomoku.values import class_name, fill_values, values
 
 from ..oracle import five, shapes
 
-SIZES = (10, 14)
+SIZES = (10, 12, 14)
 
 
 #: The signature of `make` and `unmake`.
@@ -33,16 +33,21 @@ def searchers() -> dict[int, Searcher]:
 def slow_board(searcher: Searcher, x: frozenset[int], o: frozenset[int]) -> dict[str, Any]:
     """What the board must hold, from the definition."""
     size, cells = searcher.size, searcher.cell_table
-    packed = np.zeros((2, size * size), dtype=int)
-    sums = np.zeros(4 + 2 * patterns.RANKS, dtype=int)
+    codes = np.zeros((2, size * size), dtype=int)
+    sums = np.zeros((2, 2), dtype=int)
+    ranks = np.zeros((2, patterns.RANKS), dtype=int)
     for cell in set(range(size * size)) - x - o:
         for side, (mine, theirs) in enumerate(((x, o), (o, x))):
             code = sum(each * 9**at for at, each in enumerate(shapes(size, cell, mine, theirs)))
-            packed[side, cell] = code
-            sums[side] += cells[code, patterns.MOVING]
-            sums[2 + side] += cells[code, patterns.WAITING]
-            sums[4 + patterns.RANKS * side + cells[code, patterns.RANK]] += 1
-    return {"packed": packed, "sums": sums}
+            codes[side, cell] = code
+            sums[side] += values()[class_name(code)]
+            ranks[side, cells[code, patterns.RANK]] += 1
+    return {"codes": codes, "sums": sums, "ranks": ranks}
+
+
+def first_from(ranks: np.ndarray[Any, Any], rank: int, start: int) -> int:
+    """The first cell from `start` on of at least this rank, -1 if there is none."""
+    return next((cell for cell in range(start, len(ranks)) if ranks[cell] >= rank), -1)
 
 
 @settings(max_examples=25)
@@ -55,17 +60,41 @@ def test_increments_there_and_back_equal_the_full_evaluation(
     kept = data.draw(st.integers(0, len(order)))
     sides = [data.draw(st.integers(0, 1)) for _ in order]
     searcher.set_position([], [])
-    world = (searcher.grid, searcher.neighbours, searcher.line_table, searcher.cell_table)
+    board = searcher.board
     make, unmake = compiled(boards.make, MAKES), compiled(boards.unmake, MAKES)
     for cell, side in zip(order, sides, strict=True):
-        make(world, cell, side)
+        make(board, cell, side)
     for cell, side in reversed(list(zip(order, sides, strict=True))[kept:]):
-        unmake(world, cell, side)
+        unmake(board, cell, side)
     x = frozenset(cell for cell, side in zip(order[:kept], sides, strict=False) if side == 0)
-    expected = slow_board(searcher, x, frozenset(order[:kept]) - x)
-    board = searcher.grid
-    assert (board[boards.CELL : boards.CELL + 2] == expected["packed"]).all()
-    assert (board[boards.SUMS, : 4 + 2 * patterns.RANKS] == expected["sums"]).all()
+    o = frozenset(order[:kept]) - x
+    expected = slow_board(searcher, x, o)
+    marks = [1 if cell in x else 2 if cell in o else 0 for cell in range(size * size)]
+    assert searcher.grid[boards.MARK].tolist() == marks
+    assert (searcher.grid[boards.CELL : boards.CELL + 2] == expected["codes"]).all()
+    for side in (0, 1):
+        worth = boards.moving_value(board, side), boards.waiting_value(board, side)
+        assert worth == tuple(expected["sums"][side])
+        counts = [boards.count_of_rank(board, side, rank) for rank in range(patterns.RANKS)]
+        assert counts == expected["ranks"][side].tolist()
+
+
+@given(st.sets(st.integers(0, 143), max_size=50), st.sets(st.integers(0, 143), max_size=50), st.data())
+def test_cells_of_a_rank_are_found_in_their_order(
+    searchers: dict[int, Searcher], mine: set[int], theirs: set[int], data: st.DataObject
+) -> None:
+    searcher = searchers[12]
+    searcher.set_position(sorted(mine - theirs), sorted(theirs))
+    codes = searcher.grid[boards.CELL : boards.CELL + 2]
+    ranks = searcher.cell_table[codes, patterns.RANK]
+    start = data.draw(st.integers(0, 144))
+    rank = data.draw(st.integers(patterns.THREATENS_FOUR, patterns.WINS_NOW))
+    next_of_rank = compiled(boards.next_of_rank, f"int64({BOARD}, int64, int64, int64)")
+    next_of_either = compiled(boards.next_of_either, f"int64({BOARD}, int64, int64)")
+    for side in (0, 1):
+        assert next_of_rank(searcher.board, side, rank, start) == first_from(ranks[side], rank, start)
+        assert [boards.rank_of(searcher.board, cell, side) for cell in range(144)] == ranks[side].tolist()
+    assert next_of_either(searcher.board, rank, start) == first_from(ranks.max(axis=0), rank, start)
 
 
 @given(st.sets(st.integers(0, 99), max_size=40), st.sets(st.integers(0, 99), max_size=40), st.integers(0, 99))

@@ -164,7 +164,7 @@ def test_a_list_that_was_cut_proves_no_loss(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_static_value_cuts_a_node_off_only_near_the_horizon_and_far_from_proofs() -> None:
     names = cell_names(SIZE)
     searcher = Searcher(SIZE)
-    board = (searcher.grid, searcher.neighbours, searcher.line_table, searcher.cell_table)
+    board = searcher.board
     x, o = ([names.index(name) for name in marks.split()] for marks in ("d5 e5 d6 e7", "a1 j10 a10"))
     searcher.set_position(x, o)
     value = evaluate(board, 0)
@@ -182,6 +182,6 @@ def test_the_static_value_is_bounded() -> None:
     searcher = Searcher(14)
     marks = [14 * row + column for row in range(0, 14, 2) for column in (3, 4, 5, 9, 10, 11)]
     searcher.set_position(marks, [])
-    board = (searcher.grid, searcher.neighbours, searcher.line_table, searcher.cell_table)
+    board = searcher.board
     assert evaluate(board, 0) == UNPROVEN
     assert evaluate(board, 1) == -UNPROVEN

@@ -11,7 +11,8 @@ def test_every_cell_code_has_the_values_of_its_class() -> None:
     known = values()
     table = Searcher(10).cell_table
     for code in range(patterns.CELL_CODES):
-        assert tuple(table[code, [patterns.MOVING, patterns.WAITING]]) == known[class_name(code)]
+        moving, waiting = known[class_name(code)]
+        assert table[code, patterns.VALUES] == moving * 2**32 + waiting
     assert len(known) == len({class_name(code) for code in range(patterns.CELL_CODES)})
 
 
