@@ -58,7 +58,6 @@ from arena_engines.xo.gomoku.memory import (
     STOP,
     VCF_BUDGET,
     VCT_BUDGET,
-    VCT_STOP,
     Memory,
 )
 from arena_engines.xo.gomoku.ordering import list_moves, update_history, width
@@ -238,7 +237,6 @@ def has_vct(board: Board, memory: Memory, side: int, ply: int) -> int:
     if probe_attack(attacks, key, nodes) == FAILS:
         return 0
     control[VCT_BUDGET] = nodes
-    control[VCT_STOP] = 0
     if vct(board, memory, side, THREATS):
         return 1
     if not control[STOP]:

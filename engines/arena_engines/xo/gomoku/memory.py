@@ -19,11 +19,11 @@ from arena_engines.xo.gomoku.patterns import Array
 #: (table, attacks, hashes, frames, moves, path, lists, stack, history, control)
 Memory = tuple[Array, Array, Array, Array, Array, Array, Array, Array, Array, Array]
 
-#: Registers. STOP ends the search and VCT_STOP a VCT search at the root; any thread may set them. NODES and
+#: Registers. STOP ends the search, THREATS_STOP VCF and VCT at the root; any thread may set them. NODES and
 #: LIMIT count alpha-beta nodes, VCF_BUDGET and VCT_BUDGET the positions left; HASH is the position's, BEST
 #: the best move at the root, ROOT_WIDTH the most moves that are tried there, ATTACK_NODES what
 #: the positions of a VCT inside the search are a part of.
-STOP, NODES, LIMIT, HASH, BEST, VCF_BUDGET, VCT_BUDGET, VCT_STOP, ROOT_WIDTH, ATTACK_NODES = range(10)
+STOP, NODES, LIMIT, HASH, BEST, VCF_BUDGET, VCT_BUDGET, THREATS_STOP, ROOT_WIDTH, ATTACK_NODES = range(10)
 CONTROLS = 10
 
 MAX_PLY = 120

@@ -25,8 +25,8 @@ ROOT_FOURS = 100_000
 ROOT_THREATS = 100_000
 #: Positions of VCT inside the search: a quarter of these at the first ply, a quarter of that at the second.
 ATTACK_NODES = 2000
-#: The part of the time of a move that VCT at the root may use; with a limit of nodes, its positions for each
-#: node (an alpha-beta node takes about ten times as long).
+#: The part of the time of a move that VCF and VCT at the root may use; with a limit of nodes, the positions
+#: of VCT for each node (an alpha-beta node takes about ten times as long).
 THREATS_SHARE = 0.25
 THREATS_A_NODE = 10
 #: Moves tried at the root; all of them after these were proven to lose.
@@ -134,7 +134,7 @@ class Searcher:
         self._run(kernel.SET_POSITION)
 
     def _clear_registers(self) -> None:
-        for register in (memory.STOP, memory.VCT_STOP, memory.NODES):
+        for register in (memory.STOP, memory.THREATS_STOP, memory.NODES):
             self._control[register] = 0
 
     def reset(self) -> None:
@@ -160,7 +160,7 @@ class Searcher:
             used = nodes - int(control[memory.VCT_BUDGET])
             if move:
                 return SearchResult(move - 1, WON - 2 * threats - 3, 0, used)
-            if used > nodes or control[memory.STOP] or control[memory.VCT_STOP]:
+            if used > nodes or control[memory.STOP] or control[memory.THREATS_STOP]:
                 break
         return None
 
@@ -182,7 +182,7 @@ class Searcher:
 
     def _deepen(self, side: int, limits: Limits, began: float) -> SearchResult:
         self._control[memory.BEST] = self.candidates()[0]
-        found = self.vcf(side) or self._root_vct(side, limits)
+        found = self._root_threats(side, limits)
         if found:
             return found
         best = SearchResult(int(self._control[memory.BEST]), 0, 0, 0)
@@ -198,13 +198,15 @@ class Searcher:
                 self._control[memory.ROOT_WIDTH] = self.size * self.size
         return best
 
-    def _root_vct(self, side: int, limits: Limits) -> SearchResult | None:
-        """VCT at the root with a part of the time or of the nodes."""
+    def _root_threats(self, side: int, limits: Limits) -> SearchResult | None:
+        """VCF and VCT at the root, with a part of the time or of the nodes."""
         if limits.seconds is None:
             nodes = ROOT_THREATS if limits.nodes is None else THREATS_A_NODE * limits.nodes
-            return self.vct(side, nodes=min(nodes, ROOT_THREATS))
-        with self._alarm(THREATS_SHARE * limits.seconds, memory.VCT_STOP):
-            return self.vct(side)
+            return self.vcf(side) or self.vct(side, nodes=min(nodes, ROOT_THREATS))
+        with self._alarm(THREATS_SHARE * limits.seconds, memory.THREATS_STOP):
+            found = self.vcf(side) or self.vct(side)
+        self._control[memory.THREATS_STOP] = 0  # alpha-beta searches for threats, too
+        return found
 
     def _aspire(self, side: int, depth: int, expected: int) -> int:
         """The value at this depth, searched in a window around the last one first."""

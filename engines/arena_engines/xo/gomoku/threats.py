@@ -34,9 +34,9 @@ from arena_engines.xo.gomoku.memory import (
     HASH,
     NEXT,
     STOP,
+    THREATS_STOP,
     VCF_BUDGET,
     VCT_BUDGET,
-    VCT_STOP,
     Memory,
 )
 from arena_engines.xo.gomoku.patterns import (
@@ -64,7 +64,8 @@ SALTS = (0x1E3779B97F4A7C15, 0x2545F4914F6CDD1D)
 def vcf(board: Board, path: Array, control: Array, side: int, depth: int) -> int:
     """The VCF of `side`, to move, in at most `depth` fours before the move that decides.
 
-    Returns plies * PLIES + first cell; 0 if there is none or control[VCF_BUDGET] positions do not find it.
+    Returns plies * PLIES + first cell; 0 if there is none, if control[VCF_BUDGET] positions do not find it,
+    or if control[THREATS_STOP] is set meanwhile.
     """
     level = 0
     found = vcf_terminal(board, control, side, depth)
@@ -112,7 +113,7 @@ def vcf_terminal(board: Board, control: Array, side: int, depth: int) -> int:
         return 3 * PLIES + cell
     control[VCF_BUDGET] -= 1
     fives = count_of_rank(board, 1 - side, WINS_NOW)
-    if fives > 1 or depth <= 0 or control[VCF_BUDGET] < 0:
+    if fives > 1 or depth <= 0 or control[VCF_BUDGET] < 0 or control[THREATS_STOP]:
         return LOST
     fours = count_of_rank(board, side, SINGLE_FOUR) + count_of_rank(board, side, FOUR_AND_THREE)
     return OPEN if fours + count_of_rank(board, side, WINS_NEXT) else LOST
@@ -143,7 +144,8 @@ def next_four(board: Board, path: Array, side: int, level: int) -> int:
 def vct(board: Board, memory: Memory, side: int, depth: int) -> int:
     """The first move of a VCT of `side`, to move, in at most `depth` threats, as 1 + cell, or 0.
 
-    It gives up when control[VCT_BUDGET] positions are used up, or control[STOP] or control[VCT_STOP] is set.
+    It gives up when control[VCT_BUDGET] positions are used up, or control[STOP] or control[THREATS_STOP] is
+    set.
     """
     _, _, hashes, _, _, _, lists, stack, _, control = memory
     level = 0
@@ -236,7 +238,7 @@ def begin_defence(board: Board, lists: Array, stack: Array, side: int, level: in
 
 def gives_up(control: Array) -> bool:
     """Whether the budget is used up or a stop register is set; a failure is then no result."""
-    return bool(control[VCT_BUDGET] < 0 or control[STOP] or control[VCT_STOP])
+    return bool(control[VCT_BUDGET] < 0 or control[STOP] or control[THREATS_STOP])
 
 
 def list_threats(board: Board, lists: Array, stack: Array, level: int, side: int, least: int) -> None:

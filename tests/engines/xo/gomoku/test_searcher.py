@@ -43,13 +43,26 @@ def test_a_search_stopped_at_once_answers_with_the_first_candidate() -> None:
 
 def test_without_time_for_threats_the_search_goes_on() -> None:
     searcher = Impatient(10)
-    searcher.register = memory.VCT_STOP
+    searcher.register = memory.THREATS_STOP
     searcher.set_position([44, 46], [55, 33])
     result = searcher.search(0, Limits(seconds=3600, depth=4))
     assert (result.depth, result.decided) == (4, False)
     assert searcher.vct(0) is None
     searcher.set_position([44, 45, 63, 73], [0, 9, 90, 99])
     assert searcher.vct(0) is not None, "the next search begins afresh"
+
+
+def test_a_vcf_at_the_root_ends_with_the_time_for_threats() -> None:
+    """X wins by fours in seven plies; without time for them alpha-beta finds that."""
+    names = cell_names(10)
+    marks = ("b5 f6 b2 f1 c3 b4 b7 c5", "g6 c2 d2 e6 b3 g3 d3 f3")
+    searcher = Impatient(10)
+    searcher.register = memory.THREATS_STOP
+    searcher.set_position(*([names.index(name) for name in side.split()] for side in marks))
+    result = searcher.search(0, Limits(seconds=3600))
+    assert result.decided
+    assert result.depth > 0
+    assert searcher.vcf(0) is not None, "the register is clear again"
 
 
 # ---- proofs
