@@ -16,8 +16,8 @@ WIDER = 3
 #: Weights of a cell's ordering scores for the mover and for the other side.
 MINE, THEIRS = 4, 3
 #: History: the gain of a best move at depth 1, and the highest entry.
-HISTORY_GAIN = 4
-MAX_HISTORY = 400
+HISTORY_GAIN = 1
+MAX_HISTORY = 150
 #: Above any ordering score: the move of the transposition table comes first.
 FIRST = 1 << 24
 
