@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from processor_time import CpuTimer
+from xo_rival import mean, score, score_text
 
 from arena_engines.engine import EngineError
 from arena_engines.xo.cells import cell_names
@@ -36,7 +37,6 @@ from arena_engines.xo.gomoku import searcher
 from arena_engines.xo.gomoku.alphabeta import MATE
 from arena_engines.xo.gomoku.searcher import Limits, Searcher
 from arena_protocol.games.mnk import board_of, has_line
-from arena_server.scores import bootstrap
 
 SIZE = 14
 CELLS = SIZE * SIZE
@@ -240,24 +240,13 @@ def play(player: Player, rival: Player, opening: list[int], seat: int) -> Game:
     return Game(points, moves, *spent, claimed and points < 1)
 
 
-def mean(values: list[float]) -> float:
-    """The mean, the statistic of the match."""
-    return sum(values) / max(len(values), 1)
-
-
 def summary(pairs: list[tuple[Game, Game]]) -> dict[str, Any]:
-    """Our wins, draws and losses, the score with its interval over the pairs, and the times; for JSON."""
+    """The score, the pairs that one side has won, and the times, ready for JSON."""
     games = [game for pair in pairs for game in pair]
-    points = [game.points for game in games]
-    return {
-        "games": len(games),
-        "won": points.count(1),
-        "drawn": points.count(0.5),
-        "lost": points.count(0),
-        "score": round(mean(points), 4),
-        "interval": bootstrap([[mean([game.points for game in pair]) for pair in pairs]], mean),
-        "pairs_won": sum(sum(game.points for game in pair) > 1 for pair in pairs),
-        "pairs_lost": sum(sum(game.points for game in pair) < 1 for pair in pairs),
+    points = [(one.points, two.points) for one, two in pairs]
+    return score(points) | {
+        "pairs_won": sum(sum(pair) > 1 for pair in points),
+        "pairs_lost": sum(sum(pair) < 1 for pair in points),
         "ours_ms": round(mean([millis for game in games for millis in game.ours]), 1),
         "theirs_ms": round(mean([millis for game in games for millis in game.theirs]), 1),
         "false_claims": sum(game.false_claim for game in games),
@@ -266,12 +255,9 @@ def summary(pairs: list[tuple[Game, Game]]) -> dict[str, Any]:
 
 def text(answer: dict[str, Any]) -> str:
     """The summary as a line for a person."""
-    low, high = answer["interval"]
     return (
-        f"{answer['games']} games: {answer['won']} won, {answer['drawn']} drawn, {answer['lost']} lost; "
-        f"score {100 * answer['score']:.1f} % (95 %: {100 * low:.1f} to {100 * high:.1f}); "
-        f"pairs {answer['pairs_won']} won, {answer['pairs_lost']} lost; processor ms a move "
-        f"{answer['ours_ms']} and {answer['theirs_ms']}; false claims {answer['false_claims']}"
+        f"{score_text(answer)}; pairs {answer['pairs_won']} won, {answer['pairs_lost']} lost; processor ms a "
+        f"move {answer['ours_ms']} and {answer['theirs_ms']}; false claims {answer['false_claims']}"
     )
 
 

@@ -142,29 +142,37 @@ def mean(values: list[float]) -> float:
     return sum(values) / max(len(values), 1)
 
 
-def summary(pairs: list[tuple[Game, Game]]) -> dict[str, Any]:
-    """Return our wins, draws and losses, and the score with its interval, ready for JSON."""
-    points = [game.points for pair in pairs for game in pair]
-    scores = [mean([game.points for game in pair]) for pair in pairs]
+def score(pairs: list[tuple[float, float]]) -> dict[str, Any]:
+    """Our wins, draws and losses from the points of pairs of games, and the score with its interval."""
+    points = [each for pair in pairs for each in pair]
     return {
         "games": len(points),
         "won": points.count(1),
         "drawn": points.count(0.5),
         "lost": points.count(0),
         "score": round(mean(points), 4),
-        "interval": bootstrap([scores], mean),
-        "most_ms": max((game.most_ms for pair in pairs for game in pair), default=0),
+        "interval": bootstrap([[mean(list(pair)) for pair in pairs]], mean),
     }
+
+
+def score_text(answer: dict[str, Any]) -> str:
+    """The score as a part of a line for a person."""
+    low, high = answer["interval"]
+    return (
+        f"{answer['games']} games: {answer['won']} won, {answer['drawn']} drawn, {answer['lost']} lost; "
+        f"score {100 * answer['score']:.1f} % (95 %: {100 * low:.1f} to {100 * high:.1f})"
+    )
+
+
+def summary(pairs: list[tuple[Game, Game]]) -> dict[str, Any]:
+    """The score and the longest move, ready for JSON."""
+    most = max((game.most_ms for pair in pairs for game in pair), default=0)
+    return score([(one.points, two.points) for one, two in pairs]) | {"most_ms": most}
 
 
 def text(answer: dict[str, Any]) -> str:
     """The summary as a line for a person."""
-    low, high = answer["interval"]
-    return (
-        f"{answer['games']} games: {answer['won']} won, {answer['drawn']} drawn, {answer['lost']} lost; "
-        f"score {100 * answer['score']:.1f} % (95 %: {100 * low:.1f} to {100 * high:.1f}); "
-        f"longest move {answer['most_ms']} ms"
-    )
+    return f"{score_text(answer)}; longest move {answer['most_ms']} ms"
 
 
 def match(options: argparse.Namespace) -> dict[str, Any]:
