@@ -67,13 +67,19 @@ def test_a_match_is_won_against_a_program_that_marks_cell_after_cell(tmp_path: P
 
 
 @pytest.mark.real
-def test_a_version_plays_both_sides_of_an_opening() -> None:
-    result = run("--version", str(ROOT / "engines"), "--games", "2", "--millis", "2", "--json")
-    assert result.returncode == 0, result.stderr
-    answer = json.loads(result.stdout)
-    assert answer["won"] + answer["drawn"] + answer["lost"] == 2
-    assert all(len(set(game["moves"])) == len(game["moves"]) for game in answer["played"])
-    assert min(answer["ours_ms"], answer["theirs_ms"]) > 0
+def test_another_version_moves_and_says_when_it_claims_a_win() -> None:
+    """X has three in a row, open on both sides: a fourth mark wins."""
+    rival = xo_match.Version(ROOT / "engines", 20)
+    try:
+        rival.new_game()
+        quiet, won = rival.choose([90, 91]), rival.choose([90, 0, 91, 5, 92, 195])
+    finally:
+        rival.close()
+    assert quiet.cell not in (90, 91)
+    assert quiet.millis > 0
+    assert not quiet.claims
+    assert won.cell in (89, 93)
+    assert won.claims
 
 
 @pytest.mark.real
