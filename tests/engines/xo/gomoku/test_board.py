@@ -79,22 +79,25 @@ def test_increments_there_and_back_equal_the_full_evaluation(
         assert counts == expected["ranks"][side].tolist()
 
 
-@given(st.sets(st.integers(0, 143), max_size=50), st.sets(st.integers(0, 143), max_size=50), st.data())
-def test_cells_of_a_rank_are_found_in_their_order(
-    searchers: dict[int, Searcher], mine: set[int], theirs: set[int], data: st.DataObject
+@settings(max_examples=25)
+@given(st.permutations(range(60)), st.integers(20, 50))
+def test_cells_of_a_rank_are_found_from_every_start(
+    searchers: dict[int, Searcher], order: list[int], marks: int
 ) -> None:
     searcher = searchers[12]
-    searcher.set_position(sorted(mine - theirs), sorted(theirs))
+    searcher.set_position(order[:marks:2], order[1:marks:2])
     codes = searcher.grid[boards.CELL : boards.CELL + 2]
     ranks = searcher.cell_table[codes, patterns.RANK]
-    start = data.draw(st.integers(0, 144))
-    rank = data.draw(st.integers(patterns.THREATENS_FOUR, patterns.WINS_NOW))
     next_of_rank = compiled(boards.next_of_rank, f"int64({BOARD}, int64, int64, int64)")
     next_of_either = compiled(boards.next_of_either, f"int64({BOARD}, int64, int64)")
     for side in (0, 1):
-        assert next_of_rank(searcher.board, side, rank, start) == first_from(ranks[side], rank, start)
         assert [boards.rank_of(searcher.board, cell, side) for cell in range(144)] == ranks[side].tolist()
-    assert next_of_either(searcher.board, rank, start) == first_from(ranks.max(axis=0), rank, start)
+    for rank in (patterns.THREATENS_FOUR, patterns.SINGLE_FOUR, patterns.WINS_NOW):
+        for start in range(145):
+            found = [next_of_rank(searcher.board, side, rank, start) for side in (0, 1)]
+            assert found == [first_from(ranks[side], rank, start) for side in (0, 1)]
+            either = next_of_either(searcher.board, rank, start)
+            assert either == first_from(ranks.max(axis=0), rank, start)
 
 
 @given(st.sets(st.integers(0, 99), max_size=40), st.sets(st.integers(0, 99), max_size=40), st.integers(0, 99))
