@@ -157,6 +157,7 @@ def make(board: Board, cell: int, side: int) -> None:
         lines[direction, places[cell, direction]] = after
         for neighbour in range(NEIGHBOURS):
             there = place + 2 * (neighbour - REACH + (neighbour >= REACH))
+            # One test leaves out marked cells, which have no codes, and what is beyond the border.
             if before >> there + OWN & BORDER == EMPTY:
                 old = line_table[line_code(before, there)]
                 new = line_table[line_code(after, there)]
@@ -239,8 +240,9 @@ def cell_of_rank(board: Board, side: int, rank: int) -> int:
 def next_of_rank(board: Board, side: int, rank: int, start: int) -> int:
     """The first empty cell from `start` on of at least this rank (not QUIET) for this side, else -1."""
     words = board[7]
-    shut = -1 << 8 * (start & 7)
+    shut = -1 << 8 * (start & 7)  # the bytes before `start` in its word
     for word in range(start >> 3, words.shape[1]):
+        # A rank is below 128, so this sum has the highest bit of a byte where the rank is high enough.
         found = words[side, word] + (128 - rank) * LOWEST_BITS & HIGHEST_BITS & shut
         if found:
             return 8 * word + lowest_byte(found)
