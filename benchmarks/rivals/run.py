@@ -16,6 +16,7 @@ from pathlib import Path
 from players import HELD_OUT, TUNED, Rival
 
 from arena_cli.engine_games import play_deal
+from arena_engines.engine import EngineError
 from arena_engines.registry import create
 from arena_protocol.games.insertion import Insertion
 from arena_server.scores import bootstrap
@@ -69,8 +70,24 @@ def main() -> None:
     parser.add_argument("--millis", type=int, default=10)
     parser.add_argument("--rivals", nargs="+", choices=ALL, default=list(ALL))
     parser.add_argument("--engines", nargs="+", default=ENGINES)
+    given = parser.parse_args()
+    if given.deals < 1:
+        parser.error(f"expected --deals of 1 or more; got {given.deals}")
+    given.engines = [timed(spec, given.millis) for spec in given.engines]
+    try:
+        for spec in given.engines:
+            create(spec)
+    except EngineError as error:
+        parser.error(str(error))
     with processor_time():
-        print_table(parser.parse_args())
+        print_table(given)
+
+
+def timed(spec: str, millis: int) -> str:
+    """Return `spec` with the time of a move, if the engine has one and `spec` does not say it."""
+    if not spec.startswith("master") or "millis=" in spec:
+        return spec
+    return f"{spec}{',' if ':' in spec else ':'}millis={millis}"
 
 
 def print_table(given: Namespace) -> None:
@@ -80,16 +97,14 @@ def print_table(given: Namespace) -> None:
     for name in given.rivals:
         first: list[float] = []
         for spec in given.engines:
-            joint = "," if ":" in spec else ":"
-            timed = f"{spec}{joint}millis={given.millis}" if spec.startswith("master") else spec
-            mine, theirs = points(timed, ALL[name], given.deals)
+            mine, theirs = points(spec, ALL[name], given.deals)
             first = first or mine
             lead = [one - other for one, other in zip(mine, first, strict=True)]
             low, high = bootstrap([mine], mean)
             worse, better = bootstrap([lead], mean)
             kind = "tuned" if ALL[name] in TUNED else "held out"
             print(
-                f"| {name} ({kind}) | `{timed}` | {mean(mine):,.0f} | {low:,.0f} to {high:,.0f} | "
+                f"| {name} ({kind}) | `{spec}` | {mean(mine):,.0f} | {low:,.0f} to {high:,.0f} | "
                 f"{mean(theirs):,.0f} | {mean(lead):+,.0f} | {worse:+,.0f} to {better:+,.0f} |",
                 flush=True,
             )

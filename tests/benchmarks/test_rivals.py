@@ -66,6 +66,32 @@ def test_the_table_compares_engines_deal_by_deal(
     assert "| half (tuned) | `dummy` |" in other
 
 
+def test_an_engine_may_say_its_own_time() -> None:
+    assert run.timed("master", 10) == "master:millis=10"
+    assert run.timed("master:model=worst", 10) == "master:model=worst,millis=10"
+    assert run.timed("master:millis=20,model=worst", 10) == "master:millis=20,model=worst"
+    assert run.timed("champion", 10) == "champion"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--deals", "0"], "expected --deals of 1 or more; got 0"),
+        (["--engines", "mister"], "no engine 'mister' for insertion"),
+        (["--engines", "master:millis=10,millis=20"], "millis is given twice"),
+    ],
+)
+def test_bad_arguments_end_in_one_line_before_a_game(
+    arguments: list[str], says: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["run.py", *arguments])
+    with pytest.raises(SystemExit, match="2"):
+        run.main()
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert says in err.splitlines()[-1]
+
+
 def clocks() -> list[object]:
     return [vars(engine)["perf_counter"], vars(planner)["perf_counter"], vars(planner)["SearchTimer"]]
 

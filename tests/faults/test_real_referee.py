@@ -29,7 +29,7 @@ pytestmark = pytest.mark.real
 
 #: The server stands still for longer than the clock; a busy machine takes less of it.
 CLOCK_MS, STANDS_STILL_S = 2000, 2.5
-THINKS_MS = 40
+THINKS_MS = 200
 
 #: A server whose wall clock jumps at SIGUSR1; the stamps of the kernel do not.
 JUMPY = """
@@ -121,4 +121,6 @@ def test_setting_the_wall_clock_gives_no_time_and_takes_none(jump: int, tmp_path
 
         first, second = play(server, set_the_clock)
     assert [(record.end, record.faults) for record in (first, second)] == [("complete", ())] * 2
-    assert first.plies[2].time_ms >= THINKS_MS - 1
+    # A clock that believes the jump charges 0. The charge may be below THINKS_MS: the time from the sending
+    # of TURN to the server's next look at its clock is not charged, and a busy machine makes that long.
+    assert first.plies[2].time_ms > 0
