@@ -58,6 +58,8 @@ PLAN_RATE = 0.5
 CERTAIN_RATE = 0.8
 #: Below this hit rate of the best model the opponent is taken to play by chance.
 CHANCE_RATE = 0.25
+#: The mean shortfall, in cells a move, above which predicted sets are not planned against (docs/engines.md).
+MOST_SHORTFALL = 0.1
 #: Plies of a plan against chance.
 CHANCE_PLIES = 8
 #: With fewer visible pictures the next ones are sampled, and plans averaged over the samples.
@@ -255,11 +257,18 @@ class Master(InsertionEngine):
         known = game.known_before.games
         met = f"; {game.opponent} is known from {known} game{'s' * (known > 1)}" if known else ""
         if model is None:
-            return f"against the worst reply{met}"
+            preferred = ", which it prefers among equals" * self._chooses_the_worse
+            return f"against the worst reply{preferred}{met}"
         if model == CHANCE:
             return f"against random replies{met}"
         expected = f"against the reply of {model.depth} plies by {view_text(model.view)}"
         return f"{expected}, right in {game.models.hit_rate(game.models.best):.0%}{met}"
+
+    @property
+    def _chooses_the_worse(self) -> bool:
+        """Whether the best model predicts sets, of which the opponent plays what is worse for me."""
+        game = self._tracker
+        return game.models.best.order == ALL and game.shortfall.mean > MOST_SHORTFALL
 
     def _living_model(self, position: InsertionPosition) -> OpponentModel | None:
         """Return the model of an opponent that is no zombie."""
@@ -270,7 +279,7 @@ class Master(InsertionEngine):
             if models.best_rate < CHANCE_RATE:
                 return CHANCE
             sure = models.confidence
-            if sure < PLAN_RATE:
+            if sure < PLAN_RATE or self._chooses_the_worse:
                 return None
             return models.best._replace(confidence=CERTAIN if sure > CERTAIN_RATE else int(CERTAIN * sure))
         return OpponentModel(OWN_MODEL if self.values["model"] == OWN_POINTS else SPOILING_MODEL, 5)

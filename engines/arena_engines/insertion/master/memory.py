@@ -1,7 +1,8 @@
-"""What a master keeps of its opponents from game to game: how well each model predicted them.
+"""What a master keeps of its opponents from game to game: the scores of the models, and their choices.
 
 A name stands for a program. What is kept of earlier games weighs as much as CARRIED moves of the next one, so
-that a program which has changed behind its name is noticed within about as many moves.
+that a program which has changed behind its name is noticed within about as many moves. Its choices among
+equal moves weigh in full, since single ones tell little.
 
     memory=yes     in the process
     memory=FILE    also in a JSON file, written after every game; one process at a time
@@ -20,7 +21,7 @@ from typing import Any, NamedTuple
 
 from arena_engines.engine import EngineError, Parameter
 from arena_engines.insertion.master.fitting import is_fitted
-from arena_engines.insertion.master.opponent import MODELS, OpponentModel, Score
+from arena_engines.insertion.master.opponent import MODELS, OpponentModel, Score, Shortfall
 
 logger = logging.getLogger(__name__)
 
@@ -49,10 +50,11 @@ class MemoryParameter(Parameter):
 
 
 class Known(NamedTuple):
-    """An opponent: the games played against it, and the score of each model after the last of them."""
+    """An opponent: the games played against it, the score of each model and the shortfall after the last."""
 
     games: int
     scores: Mapping[OpponentModel, Score]
+    shortfall: Shortfall = Shortfall()
 
 
 NEW = Known(0, {})
@@ -73,8 +75,8 @@ class OpponentMemory:
         """Return what is known of an opponent; an empty name is that of an unknown one."""
         return self._known.get(name, NEW) if self._enabled else NEW
 
-    def keep(self, name: str, scores: Mapping[OpponentModel, Score]) -> None:
-        """Keep the scores of the models after a game.
+    def keep(self, name: str, scores: Mapping[OpponentModel, Score], shortfall: Shortfall) -> None:
+        """Keep the scores of the models and the shortfall after a game.
 
         A file that cannot be written is a warning, not the end of the bot.
         """
@@ -82,7 +84,7 @@ class OpponentMemory:
             return
         games = self.recall(name).games + 1
         self._known.pop(name, None)
-        self._known[name] = Known(games, scores)
+        self._known[name] = Known(games, scores, shortfall)
         while len(self._known) > MOST_NAMES:
             del self._known[next(iter(self._known))]
         if self._path is not None:
@@ -97,6 +99,7 @@ def write(path: Path, known: Mapping[str, Known]) -> None:
     opponents = {
         name: {
             "games": each.games,
+            "shortfall": [round(value, 4) for value in each.shortfall],
             "models": [
                 [model.view, model.depth, model.order, *(round(value, 4) for value in score)]
                 for model, score in each.scores.items()
@@ -143,4 +146,9 @@ def _known(data: Any) -> Known:
         raise ValueError(model)
     if type(games) is not int or games < 1:
         raise ValueError(games)
-    return Known(games, scores)
+    # Files of earlier versions have none.
+    total, compared = data.get("shortfall", Shortfall())
+    shortfall = Shortfall(float(total), float(compared))
+    if not (abs(shortfall.total) <= MOST_MOVES and 0 <= shortfall.moves <= MOST_MOVES):
+        raise ValueError(shortfall)
+    return Known(games, scores, shortfall)

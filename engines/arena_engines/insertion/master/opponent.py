@@ -98,6 +98,10 @@ SET_LEAST = 0.15
 
 #: What is known of an opponent from earlier games weighs as much as this many moves.
 CARRIED = 8.0
+#: Choices among predicted sets: the weight of one relative to the next, and how many that left me as much as
+#: the mean of the set an opponent begins with. Single ones scatter by 0.3 to 1.2 cells around their mean, so
+#: they fade slowly and weigh in the next game as in this one.
+CHOICE_FADING, PRIOR_CHOICES = 0.99, 20.0
 
 
 class Score(NamedTuple):
@@ -138,6 +142,26 @@ class Score(NamedTuple):
         """Return the score as it counts in the next game."""
         weight = min(1.0, CARRIED / self.moves)
         return Score(*(weight * value for value in self))
+
+
+class Shortfall(NamedTuple):
+    """By how many cells the opponent's moves left me less than the predicted sets would on average, faded.
+
+    An opponent that plays any of equal moves comes near 0. One that looks further than the model, and then
+    chooses what is bad for me, is above: a plan against the mean of the set is too hopeful.
+    """
+
+    total: float = 0.0
+    moves: float = 0.0
+
+    @property
+    def mean(self) -> float:
+        """A cautious mean of a move, nearer to 0 the fewer moves there are."""
+        return self.total / (self.moves + PRIOR_CHOICES)
+
+    def after(self, less: float) -> Shortfall:
+        """Return the shortfall after one more move, which left `less` cells less."""
+        return Shortfall(CHOICE_FADING * self.total + less, CHOICE_FADING * self.moves + 1)
 
 
 #: The score of a model without comparisons.

@@ -49,6 +49,8 @@ HORIZON = 40
 #: `half` of benchmarks/rivals (869).
 WORST_CASE_WEIGHTS = Weights(CELL, -3 * CELL // 4, -CELL // 2)
 PLAN_WEIGHTS = Weights(CELL, -CELL // 2, -CELL // 5)
+#: Plies of the search that values what a move of the opponent leaves.
+CHOICE_PLIES = 4
 #: Against zombies alone everything left on the board will be mine (dummy: 1,998 points, own points alone
 #: 1,839).
 ALONE_WEIGHTS = Weights(CELL, -2 * CELL, -2 * CELL)
@@ -59,7 +61,8 @@ class GameTracker:
 
     planes: the board; ply: its number within the views; known: visible pictures, at most HORIZON;
     lookahead: the game's number of visible pictures; alone: all others are zombies; models: scored by all
-    moves seen (two seats only), from `known_before` of the `opponent` on; fitted: the one among them whose
+    moves seen (two seats only), from `known_before` of the `opponent` on; shortfall: of its moves among the
+    sets that the best model predicted; fitted: the one among them whose
     weights follow the moves; randoms: one for each workspace, the same at the start of every game.
     """
 
@@ -89,7 +92,7 @@ class GameTracker:
     def keep(self) -> None:
         """Remember the opponent of a game that has ended."""
         if self.opponent and self._moves:
-            self._memory.keep(self.opponent, self.models.scores)
+            self._memory.keep(self.opponent, self.models.scores, self.shortfall)
         self.opponent = ""
 
     def _restart(self, start: str, planes: Planes, opponent: str) -> None:
@@ -97,6 +100,7 @@ class GameTracker:
         self.keep()
         self.opponent = opponent
         self.known_before = self._memory.recall(opponent)
+        self.shortfall = self.known_before.shortfall
         self.models.restart(self.known_before.scores)
         if self.fitted:
             self.fitted.restart(self.known_before.scores)
@@ -174,6 +178,8 @@ class GameTracker:
         enough_fitted: Callable[[], bool],
     ) -> None:
         """Compare the models with an opponent move."""
+        if self.models.best.order == ALL:
+            self._note_choice(position, seen)
 
         @cache
         def shares(view: int, depth: int) -> Shares:
@@ -185,21 +191,47 @@ class GameTracker:
             self.fitted.improve(self.models.likeliest, partial(self._shares, position), enough_fitted)
             self.models.fit(self.fitted.scores)
 
+    def _note_choice(self, position: InsertionPosition, seen: SeenMove) -> None:
+        """Compare what a move of the opponent left me with the mean of the set that was predicted."""
+        predicted = set(self._predicted(position, self.models.best.view, self.models.best.depth, seen))
+        picture = int(position.state.sequence[seen.gone])
+        ahead = min(CHOICE_PLIES, self._visible(position, seen) - 1)
+        work, ply = self._works[0], seen.gone - self._origin + 1
+        left: dict[Planes, int] = {}
+        for move in range(1, MOVES + 1):
+            *planes, removed, fell, _ = play(*seen.before, move, picture)
+            board = planes[0], planes[1], planes[2]
+            if board not in left and (board in predicted or board == seen.after):
+                left[board] = removed * WORST_CASE_WEIGHTS.theirs + fell * WORST_CASE_WEIGHTS.fell
+                if ahead > 0:
+                    work.deepen(board, WORST_CASE, ply, depths_to(ahead))
+                    left[board] += work.value
+        if not work.stopped:  # by a timer of the last move: the values are those of unfinished searches
+            mean = sum(left[board] for board in predicted) / len(predicted)
+            self.shortfall = self.shortfall.after((mean - left[seen.after]) / CELL)
+
     def _shares(self, position: InsertionPosition, view: int, depth: int, seen: SeenMove) -> Shares:
         """Return 1 / the moves predicted if the one seen is among them, else 0: by one search, as ORDERS."""
-        visible = min(self.lookahead, position.rules.plies - seen.gone, self._written - seen.gone)
-        self._write_grid(position, view)
-        work = self._works[0]
-        ply = seen.gone - self._origin
-        move = work.deepen(seen.before, view, ply, depths_to(min(depth, visible)), ALL)
-        ties = work.ties or 1 << move  # a timer of the last move may stop this search
-        picture = int(position.state.sequence[seen.gone])
-        best = [play(*seen.before, move, picture)[:3] for move in range(1, MOVES + 1) if ties >> move & 1]
+        best = self._predicted(position, view, depth, seen)
         return (
             float(best[0] == seen.after),
             float(best[-1] == seen.after),
             (seen.after in best) / len(set(best)),
         )
+
+    def _predicted(self, position: InsertionPosition, view: int, depth: int, seen: SeenMove) -> list[Planes]:
+        """Return the boards after each of the best moves of a search in a view, in the order of the moves."""
+        self._write_grid(position, view)
+        work = self._works[0]
+        ply = seen.gone - self._origin
+        move = work.deepen(seen.before, view, ply, depths_to(min(depth, self._visible(position, seen))), ALL)
+        ties = work.ties or 1 << move  # a timer of the last move may stop this search
+        picture = int(position.state.sequence[seen.gone])
+        return [play(*seen.before, move, picture)[:3] for move in range(1, MOVES + 1) if ties >> move & 1]
+
+    def _visible(self, position: InsertionPosition, seen: SeenMove) -> int:
+        """Return how many pictures the opponent saw before a move."""
+        return min(self.lookahead, position.rules.plies - seen.gone, self._written - seen.gone)
 
     def _note_zombies(self, position: InsertionPosition) -> None:
         found = zombies(position.moves, position.rules.seats, position.seat, self._sixes)

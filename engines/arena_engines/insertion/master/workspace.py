@@ -218,6 +218,11 @@ class Workspace:
         self._mem[layout.NODES] = 0
 
     @property
+    def stopped(self) -> bool:
+        """Whether `stop` was called since `start`: the last search may not have been finished."""
+        return bool(self._mem[layout.STOP])
+
+    @property
     def nodes(self) -> int:
         """Moves made since `start`."""
         return int(self._mem[layout.NODES])

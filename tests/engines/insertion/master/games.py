@@ -15,7 +15,7 @@ from arena_engines.insertion.master.opponent import (
     OpponentModel,
 )
 from arena_engines.insertion.master.tracker import GameTracker
-from arena_engines.insertion.master.workspace import Workspace
+from arena_engines.insertion.master.workspace import Weights, Workspace
 from arena_protocol.games.insertion import Insertion
 from arena_protocol.games.insertion.board import Planes
 from arena_protocol.games.insertion.rules import distinct_moves, play
@@ -82,6 +82,29 @@ class AnyOfEquals(Plain):
 
     def pick(self, best: list[int]) -> int:
         return self.random.choice(best)
+
+
+class WorstOfEquals(Plain):
+    """Of the moves of the most points it plays one after which the next player's best reply is least."""
+
+    def __init__(self) -> None:
+        super().__init__(0.01, last=False)
+
+
+def minimax(planes: Planes, pictures: str, weights: Weights, mine: bool = True) -> tuple[int, int]:
+    """Return the first best move and its value, by every move of every ply."""
+    best: tuple[int, int] | None = None
+    distinct = distinct_moves(*planes)
+    for move in range(1, 16):
+        if distinct >> move & 1:
+            p0, p1, p2, removed, fell, _ = play(*planes, move, int(pictures[0]))
+            value = removed * (weights.mine if mine else weights.theirs) + fell * weights.fell
+            if pictures[1:]:
+                value += minimax((p0, p1, p2), pictures[1:], weights, not mine)[1]
+            if best is None or (value > best[1] if mine else value < best[1]):
+                best = move, value
+    assert best
+    return best
 
 
 def positions(opponent: Engine, plies: int = 60, **options: Any) -> list[InsertionPosition]:

@@ -228,7 +228,7 @@ def test_a_long_game_is_fitted_to_its_end() -> None:
 def test_fitted_models_are_kept_with_the_name(tmp_path: object) -> None:
     path = f"{tmp_path}/known.json"
     tracker = followed(positions(Weighing(2, 1, 4), plies=60))
-    OpponentMemory(path).keep("weighing", tracker.models.scores)
+    OpponentMemory(path).keep("weighing", tracker.models.scores, tracker.shortfall)
     kept = OpponentMemory(path).recall("weighing").scores
     fit = WeightFit()
     fit.restart(kept)

@@ -16,11 +16,18 @@ from arena_engines.engine import Engine, EngineError
 from arena_engines.insertion.champion import Champion
 from arena_engines.insertion.master import engine
 from arena_engines.insertion.master.memory import MOST_NAMES, NEW, NO, YES, OpponentMemory, read
-from arena_engines.insertion.master.opponent import CARRIED, MODELS, OpponentModel, OpponentModels, Score
+from arena_engines.insertion.master.opponent import (
+    CARRIED,
+    MODELS,
+    OpponentModel,
+    OpponentModels,
+    Score,
+    Shortfall,
+)
 from arena_engines.registry import create
 from arena_protocol.games.insertion import Insertion
 
-from .games import Plain, master
+from .games import AnyOfEquals, Plain, master
 
 BEST = MODELS[3]
 
@@ -101,6 +108,34 @@ def test_a_known_opponent_is_planned_against_from_the_first_move(tmp_path: Path)
 
 
 @pytest.mark.usefixtures("patient")
+@pytest.mark.parametrize(
+    ("opponent", "shortfall", "says"),
+    [
+        (
+            AnyOfEquals(0),
+            [50.0, 50.0],
+            "against the worst reply, which it prefers among equals; rival is known",
+        ),
+        (AnyOfEquals(0), [0.0, 50.0], "against the reply of "),
+        (AnyOfEquals(0), None, "against the reply of "),  # a file of an earlier version
+        (Plain(0, False), [50.0, 50.0], "against the reply of "),  # its moves are predicted one by one
+    ],
+)
+def test_who_chooses_the_worse_of_equals_is_not_planned_against(
+    opponent: Plain, shortfall: list[float] | None, says: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "known.json"
+    games(master(memory=str(path)), {"rival": opponent}, plies=100)
+    data = json.loads(path.read_text())
+    data["opponents"]["rival"].pop("shortfall")
+    if shortfall:
+        data["opponents"]["rival"]["shortfall"] = shortfall
+    path.write_text(json.dumps(data))
+    first, _ = games(master(memory=str(path)), {"rival": opponent})
+    assert first.startswith(says)
+
+
+@pytest.mark.usefixtures("patient")
 def test_without_memory_every_opponent_is_new() -> None:
     others = {"plain": Plain(0, False), "plain/2": Plain(0, False)}
     assert not any("known" in note for note in games(master(memory=NO), others))
@@ -122,12 +157,13 @@ def test_a_file_is_read_as_it_was_written(
     path = tmp_path_factory.mktemp("memory") / "known.json"
     memory = OpponentMemory(str(path))
     for name, moves in given.items():
-        memory.keep(name, met(moves))
+        memory.keep(name, met(moves), Shortfall(moves / 7, moves))
     again = OpponentMemory(str(path))
     for name in given:
         ours, theirs = again.recall(name), memory.recall(name)
         assert ours.games == theirs.games == 1
         assert ours.scores.keys() == theirs.scores.keys()
+        assert ours.shortfall == pytest.approx(theirs.shortfall, abs=1e-4)
         for model, score in ours.scores.items():
             assert score == pytest.approx(theirs.scores[model], abs=1e-4)
     assert [each.name for each in path.parent.iterdir()] == (["known.json"] if given else [])
@@ -136,8 +172,8 @@ def test_a_file_is_read_as_it_was_written(
 def test_the_opponents_met_last_are_kept() -> None:
     memory = OpponentMemory(YES)
     for number in range(MOST_NAMES + 1):
-        memory.keep(f"bot{number}", {})
-        memory.keep("bot0", {})
+        memory.keep(f"bot{number}", {}, Shortfall())
+        memory.keep("bot0", {}, Shortfall())
     assert memory.recall("bot0").games == MOST_NAMES + 2
     assert memory.recall("bot1") == NEW
     assert memory.recall("bot2").games == 1
@@ -166,6 +202,12 @@ GOOD = {"games": 1, "models": [[*MODELS[0][:3], 2.0, 3.0, 0.0]]}
                 {"models": [[*MODELS[0][:3], 4.0, 3.0, 0.0]]},
                 {"models": [[*MODELS[0][:3], 0.0, 0.0, 0.0]]},
                 {"models": [[*MODELS[0][:3], 2.0, 3.0, float("nan")]]},
+                {"shortfall": 5},
+                {"shortfall": [1.0]},
+                {"shortfall": [1.0, 2.0, 3.0]},
+                {"shortfall": [1.0, -2.0]},
+                {"shortfall": [float("nan"), 2.0]},
+                {"shortfall": ["many", 2.0]},
             )
         ),
     ],
@@ -193,7 +235,7 @@ def test_a_file_that_cannot_be_written_is_a_warning(tmp_path: Path, caplog: pyte
     folder.mkdir()
     memory = OpponentMemory(str(folder / "known.json"))
     folder.rmdir()
-    memory.keep("rival", met(3))
+    memory.keep("rival", met(3), Shortfall())
     assert [each.getMessage() for each in caplog.records] == [
         f"memory={folder}/known.json cannot be written: No such file or directory"
     ]

@@ -12,21 +12,26 @@ from hypothesis import strategies as st
 from arena_engines.engine import Engine, EngineError
 from arena_engines.insertion.baselines import Dummy, Greedy, Random
 from arena_engines.insertion.champion import Champion
-from arena_engines.insertion.master.engine import CERTAIN_RATE, PLAN_RATE
+from arena_engines.insertion.master import tracker as tracking
+from arena_engines.insertion.master.engine import CERTAIN_RATE, MOST_SHORTFALL, PLAN_RATE
 from arena_engines.insertion.master.opponent import (
+    CHOICE_FADING,
     CHOICES,
     FADING,
     MODELS,
+    PRIOR_CHOICES,
     PRIOR_HITS,
     PRIOR_MOVES,
     PRIOR_SET,
     SINGLE_MODELS,
     OpponentModel,
     OpponentModels,
+    Shortfall,
 )
 from arena_engines.insertion.master.search import ALL, FIRST, LAST
-from arena_engines.insertion.master.tracker import LAST_PLY, GameTracker
+from arena_engines.insertion.master.tracker import LAST_PLY, WORST_CASE_WEIGHTS, GameTracker
 from arena_engines.insertion.master.workspace import (
+    CELL,
     HALF_MODEL,
     LEAD_MODEL,
     OWN_MODEL,
@@ -34,9 +39,14 @@ from arena_engines.insertion.master.workspace import (
     SPOILING_MODEL,
     Workspace,
 )
+from arena_protocol.games.insertion.board import Planes
+from arena_protocol.games.insertion.rules import MOVES, play
 
 from ...positions import at
-from .games import AnyOfEquals, Plain, followed, positions
+from .games import AnyOfEquals, Plain, WorstOfEquals, followed, minimax, positions
+
+#: Any of the moves of the most points, or of the greatest lead after the reply.
+MOST_POINTS, MOST_LEAD = OpponentModel(POINTS_MODEL, 1, ALL), OpponentModel(LEAD_MODEL, 2, ALL)
 
 
 @pytest.mark.parametrize(
@@ -198,3 +208,74 @@ def test_a_board_that_the_moves_do_not_lead_to_is_refused() -> None:
     wrong = replace(seen[2], state=seen[2].state._replace(planes=(0, 0, 0)))
     with pytest.raises(EngineError, match="is not what the moves of this game lead to"):
         followed([wrong])
+
+
+@given(st.lists(st.floats(-4, 4), max_size=150))
+def test_a_shortfall_is_a_faded_and_cautious_mean(less: list[float]) -> None:
+    shortfall = Shortfall()
+    for each in less:
+        shortfall = shortfall.after(each)
+    weights = [CHOICE_FADING ** (len(less) - at) for at in range(1, len(less) + 1)]
+    total = sum(weight * each for weight, each in zip(weights, less, strict=True))
+    assert shortfall.mean == pytest.approx(total / (sum(weights) + PRIOR_CHOICES))
+
+
+@pytest.mark.parametrize(("plies", "lookahead"), [(40, 5), (40, 1), (41, 2)])
+@pytest.mark.parametrize(("opponent", "model"), [(AnyOfEquals(0), MOST_POINTS), (AnyOfEquals(1), MOST_LEAD)])
+def test_the_shortfall_is_that_of_a_plain_search(
+    opponent: AnyOfEquals, model: OpponentModel, plies: int, lookahead: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tracking, "CHOICE_PLIES", 2)
+    tracker = GameTracker((Workspace(12),), 5, (MODELS[0], model), fitted=False)
+    expected, compared = Shortfall(), 0
+    before: Planes = (0, 0, 0)
+    for position in positions(opponent, plies=plies, lookahead=lookahead):
+        if len(position.moves) > 1 and tracker.models.best == model:
+            gone = len(position.moves) - 1
+            mine, theirs = int(position.moves[-2]), int(position.moves[-1])
+            pictures = position.state.sequence
+            board = play(*before, mine, int(pictures[gone - 1]))[:3]
+            seen = pictures[gone : gone + min(lookahead, plies - gone)]
+            worth = {move: opponent.worth(board, move, seen[:2]) for move in range(1, MOVES + 1)}
+            best = [move for move in worth if worth[move] == max(worth.values())]
+            predicted = {play(*board, move, int(seen[0]))[:3]: move for move in best}
+            mean = sum(left(board, move, seen[:3]) for move in predicted.values()) / len(predicted)
+            expected = expected.after((mean - left(board, theirs, seen[:3])) / CELL)
+            compared += 1
+        tracker.follow(position, lambda: False)
+        before = position.state.planes
+        assert tracker.shortfall == pytest.approx(expected)
+    assert compared > 0
+
+
+def left(board: Planes, move: int, pictures: str) -> int:
+    """What a move of the opponent leaves me, by every move of every ply."""
+    p0, p1, p2, removed, fell, _ = play(*board, move, int(pictures[0]))
+    value = removed * WORST_CASE_WEIGHTS.theirs + fell * WORST_CASE_WEIGHTS.fell
+    return value + (minimax((p0, p1, p2), pictures[1:], WORST_CASE_WEIGHTS)[1] if pictures[1:] else 0)
+
+
+@pytest.mark.parametrize(("opponent", "worse"), [(AnyOfEquals(0), False), (WorstOfEquals(), True)])
+def test_who_chooses_the_worse_of_equals_is_told_from_who_plays_any(opponent: Engine, worse: bool) -> None:
+    tracker = GameTracker((Workspace(12),), 5, (MODELS[0], MOST_POINTS), fitted=False)
+    for position in positions(opponent, plies=200):
+        tracker.follow(position, lambda: False)
+    assert tracker.models.best == MOST_POINTS
+    assert tracker.shortfall.moves > 40
+    assert (tracker.shortfall.mean > MOST_SHORTFALL) is worse
+
+
+def test_a_stopped_search_is_no_shortfall() -> None:
+    seen = positions(AnyOfEquals(0))
+    work = Workspace(12)
+    tracker = GameTracker((work,), 5, (MODELS[0], MOST_POINTS), fitted=False)
+    for position in seen[:20]:
+        tracker.follow(position, lambda: False)
+    known = tracker.shortfall
+    assert known.moves > 0
+    work.stop()
+    tracker.follow(seen[20], lambda: False)
+    assert tracker.shortfall == known
+    work.start()
+    tracker.follow(seen[21], lambda: False)
+    assert tracker.shortfall != known

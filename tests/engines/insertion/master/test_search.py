@@ -26,6 +26,7 @@ from arena_protocol.games.insertion.board import Planes, parse_board
 from arena_protocol.games.insertion.rules import distinct_moves, play
 
 from ...positions import at
+from .games import minimax
 
 if TYPE_CHECKING:
     from tests.engines.conftest import Case
@@ -115,22 +116,6 @@ def test_of_equal_boards_the_lowest_move_is_kept(boards: list[Planes], lanes: in
         if lanes >> lane & 1:
             lowest.setdefault(board, lane + 1)
     assert different_boards(lanes << 1, 0, level) == sum(1 << move for move in lowest.values())
-
-
-def minimax(planes: Planes, pictures: str, weights: Weights, mine: bool = True) -> tuple[int, int]:
-    """Return the first best move and its value, by every move of every ply."""
-    best: tuple[int, int] | None = None
-    distinct = distinct_moves(*planes)
-    for move in range(1, 16):
-        if distinct >> move & 1:
-            p0, p1, p2, removed, fell, _ = play(*planes, move, int(pictures[0]))
-            value = removed * (weights.mine if mine else weights.theirs) + fell * weights.fell
-            if pictures[1:]:
-                value += minimax((p0, p1, p2), pictures[1:], weights, not mine)[1]
-            if best is None or (value > best[1] if mine else value < best[1]):
-                best = move, value
-    assert best
-    return best
 
 
 def test_the_same_board_before_other_pictures_is_another_position(cases: list[Case], master: Master) -> None:
