@@ -178,22 +178,26 @@ class GameTracker:
         enough_fitted: Callable[[], bool],
     ) -> None:
         """Compare the models with an opponent move."""
-        if self.models.best.order == ALL:
-            self._note_choice(position, seen)
+
+        @cache
+        def predicted(view: int, depth: int) -> list[Planes]:
+            return self._predicted(position, view, depth, seen)
 
         @cache
         def shares(view: int, depth: int) -> Shares:
-            return self._shares(position, view, depth, seen)
+            return compare(predicted(view, depth), seen.after)
 
+        expected = self.models.best
+        if expected.order == ALL:
+            self._note_choice(position, seen, set(predicted(expected.view, expected.depth)))
         self.models.update(lambda model: shares(model.view, model.depth)[ORDERS.index(model.order)], enough)
         if self.fitted:
             self.fitted.note(seen)
             self.fitted.improve(self.models.likeliest, partial(self._shares, position), enough_fitted)
             self.models.fit(self.fitted.scores)
 
-    def _note_choice(self, position: InsertionPosition, seen: SeenMove) -> None:
-        """Compare what a move of the opponent left me with the mean of the set that was predicted."""
-        predicted = set(self._predicted(position, self.models.best.view, self.models.best.depth, seen))
+    def _note_choice(self, position: InsertionPosition, seen: SeenMove, predicted: set[Planes]) -> None:
+        """Compare what a move of the opponent left me with the mean of the boards that were predicted."""
         picture = int(position.state.sequence[seen.gone])
         ahead = min(CHOICE_PLIES, self._visible(position, seen) - 1)
         work, ply = self._works[0], seen.gone - self._origin + 1
@@ -211,13 +215,7 @@ class GameTracker:
             self.shortfall = self.shortfall.after((mean - left[seen.after]) / CELL)
 
     def _shares(self, position: InsertionPosition, view: int, depth: int, seen: SeenMove) -> Shares:
-        """Return 1 / the moves predicted if the one seen is among them, else 0: by one search, as ORDERS."""
-        best = self._predicted(position, view, depth, seen)
-        return (
-            float(best[0] == seen.after),
-            float(best[-1] == seen.after),
-            (seen.after in best) / len(set(best)),
-        )
+        return compare(self._predicted(position, view, depth, seen), seen.after)
 
     def _predicted(self, position: InsertionPosition, view: int, depth: int, seen: SeenMove) -> list[Planes]:
         """Return the boards after each of the best moves of a search in a view, in the order of the moves."""
@@ -295,6 +293,15 @@ class GameTracker:
             for work in self._works:
                 work.write(view, gone - self._origin, pictures, theirs, grid_weights(view), forced)
             self._grid_written[view] = self._written
+
+
+def compare(predicted: Sequence[Planes], after: Planes) -> Shares:
+    """Return 1 / the number of boards predicted if the one seen is among them, else 0, as ORDERS."""
+    return (
+        float(predicted[0] == after),
+        float(predicted[-1] == after),
+        (after in predicted) / len(set(predicted)),
+    )
 
 
 def opponent_of(position: InsertionPosition) -> str:
