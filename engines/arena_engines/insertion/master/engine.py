@@ -4,7 +4,7 @@
     2. If the opponent is a zombie, or a model predicts it well enough: plan many own moves ahead against the
        predicted replies, with wider beams as long as there is time (planner.py, beam.py). The model's
        hit rate weighs the predicted reply against the worst one. If the model predicts a set of equally good
-       replies, plans are averaged over draws from the sets.
+       replies, plans are averaged over draws from the sets, unless the opponent plays the worse ones for me.
     3. Otherwise deepen an exact search against the worst reply (search.py), in weights that value what is
        left on the board.
 
