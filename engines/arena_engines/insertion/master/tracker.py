@@ -61,9 +61,9 @@ class GameTracker:
 
     planes: the board; ply: its number within the views; known: visible pictures, at most HORIZON;
     lookahead: the game's number of visible pictures; alone: all others are zombies; models: scored by all
-    moves seen (two seats only), from `known_before` of the `opponent` on; shortfall: of its moves among the
-    sets that the best model predicted; fitted: the one among them whose
-    weights follow the moves; randoms: one for each workspace, the same at the start of every game.
+    moves seen (two seats only), from `known_before` of the `opponent` on; fitted: the one among them whose
+    weights follow the moves; shortfall: of the opponent in the sets that the best model predicted;
+    randoms: one for each workspace, the same at the start of every game.
     """
 
     def __init__(
