@@ -100,7 +100,8 @@ SET_LEAST = 0.15
 CARRIED = 8.0
 #: Choices among predicted sets: the weight of one relative to the next, and how many that left me as much as
 #: the mean of the set an opponent begins with. Single ones scatter by 0.3 to 1.2 cells around their mean, so
-#: they fade slowly and weigh in the next game as in this one.
+#: they fade slowly and weigh in full in the next game: with at most 50 of them there, two tree searches that
+#: play the worse moves were found in 49 and 74 % of the moves instead of 87 and 88. Neither number was tuned.
 CHOICE_FADING, PRIOR_CHOICES = 0.99, 20.0
 
 
