@@ -21,8 +21,7 @@ from arena_server.config_tables import (
     bounded_duration,
     check_moment,
 )
-from arena_server.core.admission import GUESTS_PER_ADDRESS
-from arena_server.core.config import BOUNDS, LONGEST_MS, MOST_SLOTS, ContestConfig
+from arena_server.core.config import BOUNDS, GUESTS_PER_ADDRESS, LONGEST_MS, MOST_SLOTS, ContestConfig
 from arena_server.core.formats import FORMATS
 from arena_server.core.tiebreaks import check as check_tie_breaks
 from arena_server.spec import WEBHOOK_EVENTS

@@ -13,11 +13,15 @@ import asyncio
 import pickle
 import sys
 from asyncio.subprocess import PIPE
+from typing import Final
 
 from arena_server.core.facts import Drawn
 from arena_server.core.formats.base import Draw
 from arena_server.errors import ArenaError
-from arena_server.launch.base import RUN_MODULE
+
+#: How an interpreter runs a module of ours: not with `-m` alone, which puts the working folder first on the
+#: path, where a file of the user, such as random.py, would be imported in the place of a module.
+RUN_MODULE: Final = ("-P", "-m")
 
 
 async def run_draw(draw: Draw) -> Drawn:

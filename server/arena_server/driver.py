@@ -43,9 +43,15 @@ from arena_server.core.events import Event, LineTooLong, Lost, Opened, Stalled, 
 from arena_server.core.journal import Entry
 from arena_server.core.log_events import LogEvent
 from arena_server.durations import BOUNDS, Durations
-from arena_server.interfaces import Core, DriverEvents, RecordStore, Routing, TranscriptReader
+from arena_server.interfaces import (
+    Core,
+    DriverEvents,
+    RecordStore,
+    Routing,
+)
 from arena_server.listener import ConnectionPool
 from arena_server.logs import DescriptorsExhausted
+from arena_server.observers import TranscriptReader
 
 #: How often the loop shows that it runs, and how late it may be before that is a stall.
 BEAT_S = 0.1

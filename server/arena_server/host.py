@@ -21,7 +21,8 @@ from typing import Any
 
 from arena_server.bot_logs import LoggedDriver
 from arena_server.connection import Cipher
-from arena_server.core.admission import GUESTS_PER_ADDRESS, ConnectionLimits
+from arena_server.core.admission import ConnectionLimits
+from arena_server.core.config import GUESTS_PER_ADDRESS
 from arena_server.core.log_events import LogEvent
 from arena_server.core.router import Router
 from arena_server.driver import Driver

@@ -31,7 +31,6 @@ from arena_server.core.router import Member, Router
 from arena_server.drawing import run_draw
 from arena_server.driver import Driver, Run
 from arena_server.errors import ArenaError, PublicError, public_text
-from arena_server.interfaces import BotPlaces, TranscriptReader
 from arena_server.logs import (
     BotLogLinesDropped,
     BotUsage,
@@ -41,11 +40,12 @@ from arena_server.logs import (
     ServerFault,
     SubmissionNoted,
 )
+from arena_server.observers import BotPlaces, ContestObserver, TranscriptReader
 from arena_server.pace import GamePace
 from arena_server.spec import ContestSpec
 from arena_server.store.database import ContestHeader, Database, damaged
 from arena_server.store.writer import Writer
-from arena_server.timetable import Timekeeper
+from arena_server.timekeeper import Timekeeper
 from arena_server.waiting import WaitingList
 from arena_server.workers.bench import WorkerBench
 from arena_server.workers.comparison import StandsOut
@@ -57,25 +57,6 @@ if TYPE_CHECKING:
 
 #: The log says at most once in this time how far a contest is.
 LOG_PACE_S: Final = 600
-
-
-class ContestObserver:
-    """Base class of what observes a contest: every method is called on the loop's thread."""
-
-    def started(self) -> None:
-        """The contest exists; bots can log in from now on."""
-
-    def recorded(self, record: GameRecord) -> None:
-        """A record is durable."""
-
-    def happened(self, event: LogEvent) -> None:
-        """The contest or its host logged an event."""
-
-    def stored(self) -> None:
-        """The contest is over, and how it ended is stored."""
-
-    def replied(self, number: int, problem: str | None) -> None:
-        """The event Command or Observe of this number is done, or `problem` says why not."""
 
 
 class HostedContest:

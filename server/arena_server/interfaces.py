@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from arena_protocol.record import GameRecord, UsageRecord
+from arena_protocol.record import GameRecord
 from arena_server.core.effects import Assign, Effect, ExcludeWorker, Marker, SetFrozen, Store, Withdraw
 from arena_server.core.events import Event
 from arena_server.core.formats.base import Draw
 from arena_server.core.journal import Entry
 from arena_server.core.log_events import LogEvent
 from arena_server.core.peers import Outbox
-from arena_server.core.transcript import Transcript
 
 
 class Alarm(Protocol):
@@ -66,31 +65,6 @@ class RecordStore(Protocol):
 
     def store(self, game_id: str, record: GameRecord) -> None:
         """Make a record durable after all entries appended before; `Driver.committed` reports it."""
-
-
-class TranscriptReader(Protocol):
-    """Who reads transcripts in this process, on the loop's thread."""
-
-    def shown(self, transcript: Transcript, end: int) -> None:
-        """The lines of a transcript before line `end` may be shown to any visitor."""
-
-    def closed(self, problem: str | None) -> None:
-        """Nothing of the contest follows; `problem` says why if it failed. It may come twice."""
-
-
-class BotPlaces(Protocol):
-    """Who can stop the programs of bots for a time, and measure them."""
-
-    bots: Collection[str]
-
-    def set_frozen(self, order: SetFrozen) -> None:
-        """Stop a program, or let it go on and then let the contest handle Thawed."""
-
-    def measures(self, game: str) -> bool:
-        """Whether what bots use in this game is measured."""
-
-    async def used_in(self, game: str) -> list[UsageRecord]:
-        """What its bots have used in a game that is over and has no record yet, as far as is known soon."""
 
 
 class DriverEvents(Protocol):

@@ -1,29 +1,17 @@
 """When games of a contest may start, by the clock on the wall: its hours, its end, its freeze.
 
-    Timetable.at(now) -> Moment     pure
-    Timekeeper                      asks it at each change, and feeds Hours, TimeUp and Freeze to the contest
-
 Times of day are those of this machine's zone (the variable TZ changes it).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
-from typing import TYPE_CHECKING, Final
-
-from arena_server.core.clock import NS_PER_MS
-from arena_server.core.events import Event, Freeze, Hours, TimeUp
-
-if TYPE_CHECKING:
-    import asyncio
+from typing import Final
 
 _HOURS: Final = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)", re.ASCII)
 EXPECTED_HOURS: Final = "hours such as '18:00-23:00'"
-#: The clock of the machine may be set while the contest waits: look at it at least once in this time.
-LOOK_S: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +54,10 @@ def parse_hours(text: str) -> DailyHours:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What holds now, and when that changes (None: it does not)."""
+    """What holds now, and when that changes (None: it does not); the hours change at `until`, in ms."""
 
-    hours: Hours
+    is_open: bool
+    until: int | None
     time_up: bool
     frozen: bool
     next_change: datetime | None
@@ -87,7 +76,8 @@ class Timetable:
         is_open, until = (True, None) if self.hours is None else self.hours.at(now)
         changes = [each for each in (until, self.ends_at, self.freeze_at) if each is not None and each > now]
         return Moment(
-            Hours(is_open, None if until is None else milliseconds(until)),
+            is_open,
+            None if until is None else milliseconds(until),
             self.ends_at is not None and now >= self.ends_at,
             self.freeze_at is not None and now >= self.freeze_at,
             min(changes, default=None),
@@ -121,42 +111,3 @@ class Timetable:
 def milliseconds(moment: datetime) -> int:
     """Since 1970, UTC."""
     return round(moment.timestamp() * 1000)
-
-
-class Timekeeper:
-    """Tells a contest what its timetable says, at once and at each change, until `close`."""
-
-    def __init__(
-        self,
-        timetable: Timetable,
-        feed: Callable[[Event], None],
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
-        self._timetable = timetable
-        self._feed = feed
-        self._clock = clock
-        self._told: Moment | None = None
-        self._timer: asyncio.TimerHandle | None = None
-
-    def look(self) -> None:
-        """Feed what has changed since the last call, and come back at the next change."""
-        now = self._clock()
-        moment, told = self._timetable.at(now), self._told
-        self._told = moment
-        # Before the hours, which may let games start.
-        if moment.frozen and (told is None or not told.frozen) and self._timetable.freeze_at is not None:
-            frozen_for = milliseconds(now) - milliseconds(self._timetable.freeze_at)
-            self._feed(Freeze(frozen_for * NS_PER_MS))
-        if moment.time_up and (told is None or not told.time_up):
-            self._feed(TimeUp())
-        if self._timetable.hours is not None and (told is None or told.hours != moment.hours):
-            self._feed(moment.hours)
-        if moment.next_change is not None:
-            left = (moment.next_change - now).total_seconds()
-            import asyncio  # a server has no time for it before it listens
-
-            self._timer = asyncio.get_running_loop().call_later(min(left, LOOK_S), self.look)
-
-    def close(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()

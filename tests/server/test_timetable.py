@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena_server.core.events import Event, Freeze, Hours, TimeUp
-from arena_server.timetable import Timekeeper, Timetable, milliseconds, parse_hours
+from arena_server.timekeeper import Timekeeper
+from arena_server.timetable import Timetable, milliseconds, parse_hours
 
 
 @pytest.fixture(autouse=True)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from arena_protocol.errors import ErrorCode, ProtocolError
+from arena_server.core.config import GUESTS_PER_ADDRESS
 
 #: Places that guests leave for log-ins, or half of them all. The listener accepts 500 connections a second,
 #: so a silent flood takes half a second to push out a client that is about to say HELLO.
@@ -26,8 +27,6 @@ SPARE: Final = 8
 LEAST_PLACES: Final = 16
 #: New connections at once: as many as the listener accepts in a burst, when all bots of a contest come.
 MOST_NEW: Final = 1_000
-#: Guests of one address: the default of `server.spectators_per_address`.
-GUESTS_PER_ADDRESS: Final = 500
 
 CROWDED: Final = ProtocolError(
     ErrorCode.FULL, "too many clients have not said HELLO yet; say it at once, or try later"

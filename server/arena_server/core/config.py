@@ -133,6 +133,8 @@ LONGEST_INCREMENT_MS = 600_000
 MOST = 1_000_000
 #: The most games of one bot at once.
 MOST_SLOTS = 64
+#: Spectators of one address: the default of `server.spectators_per_address`.
+GUESTS_PER_ADDRESS: Final = 500
 
 #: The range of every number of a config; the configuration file refers to it.
 BOUNDS: Final[Mapping[str, tuple[int, int]]] = {

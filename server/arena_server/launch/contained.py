@@ -16,9 +16,9 @@ from arena_protocol.record import UsageRecord
 from arena_server.core.effects import SetFrozen
 from arena_server.core.events import Thawed
 from arena_server.core.log_events import GameOver, GameResumed, GameStarted, LogEvent
-from arena_server.hosted import ContestObserver, HostedContest
 from arena_server.launch.base import Answer, Order
 from arena_server.logs import BotUsage
+from arena_server.observers import ContestObserver, ObservedContest
 
 US_PER_MS = 1000
 #: Seconds that the record of a game waits for what its bots used.
@@ -26,18 +26,20 @@ MEASURE_S = 2.0
 
 
 class ContainedBots(ContestObserver):
-    """Has these bots of a contest frozen, thawed and measured (`interfaces.BotPlaces`).
+    """Has these bots of a contest frozen, thawed and measured (`observers.BotPlaces`).
 
     Make it before the contest starts. `order` sends an order to who runs them, `answered` takes the answer.
     """
 
-    def __init__(self, hosted: HostedContest, bots: Collection[str], order: Callable[[Order], None]) -> None:
+    def __init__(
+        self, contest: ObservedContest, bots: Collection[str], order: Callable[[Order], None]
+    ) -> None:
         self.bots = bots
         self._order = order
-        self._feed = hosted.feed
-        self._log = hosted.log
-        hosted.places.append(self)
-        hosted.observe(self)
+        self._feed = contest.feed
+        self._log = contest.log
+        contest.places.append(self)
+        contest.observe(self)
         #: The players of the running games in containers by their seats, and what was measured when their
         #: games began.
         self._games: dict[str, dict[int, tuple[str, int]]] = {}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from arena_server.core.events import Abandoned, Event
 from arena_server.core.log_events import GameOver, GameResumed, GameStarted, LogEvent
-from arena_server.hosted import ContestObserver
+from arena_server.observers import ContestObserver
 
 
 @dataclass(frozen=True, slots=True)

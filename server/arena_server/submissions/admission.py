@@ -21,7 +21,8 @@ from typing import Final, Protocol
 
 from arena_server.launch.base import LaunchError
 from arena_server.launch.docker import CLASSIC_BUILDER, Docker
-from arena_server.submissions.archive import DOCKERFILE, MB, ArchiveError, unpack
+from arena_server.launch.sandbox import MB
+from arena_server.submissions.archive import DOCKERFILE, ArchiveError, unpack
 from arena_server.submissions.dockerfile import DOCKERFILE_BYTES, check_dockerfile
 from arena_server.submissions.rules import SubmissionSetup
 

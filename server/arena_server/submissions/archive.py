@@ -13,14 +13,14 @@ import tarfile
 import zlib
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Final
 
 from arena_server.errors import ArenaError
+from arena_server.launch.sandbox import MB
+from arena_server.submissions.rules import ArchiveLimits
 
-MB: Final = 1_000_000
 DOCKERFILE: Final = "Dockerfile"
 #: The longest path in an archive, in characters, and how deep it may be.
 LONGEST_PATH: Final = 200
@@ -29,15 +29,6 @@ DEEPEST: Final = 20
 READ_BYTES: Final = 64 * 1024
 #: What a tar needs beside the files: a header and padding for each, extended headers, the end.
 OVERHEAD_BYTES: Final = 4 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class ArchiveLimits:
-    """`packed` bytes may be sent; `unpacked` bytes in all, in at most `files` files and folders."""
-
-    packed: int = 20 * MB
-    unpacked: int = 100 * MB
-    files: int = 2_000
 
 
 class ArchiveError(ArenaError):

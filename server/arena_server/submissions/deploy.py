@@ -28,13 +28,14 @@ from arena_server.core.log_events import (
     LoggedIn,
 )
 from arena_server.host import HostObserver
-from arena_server.hosted import ContestObserver, HostedContest
+from arena_server.hosted import HostedContest
 from arena_server.launch.base import BotError, Launcher, LocalBot, Order, Running
 from arena_server.launch.contained import ContainedBots
 from arena_server.launch.games import ObservedGames
 from arena_server.launch.restarts import Orders, RestartingBot, program_of
 from arena_server.launch.sandbox import Sandbox
 from arena_server.logs import SubmissionNoted
+from arena_server.observers import ContestObserver
 from arena_server.submissions.rules import SubmittedSeat
 from arena_server.submissions.service import SubmittedBot
 from arena_server.submissions.versions import VersionActivated, VersionDeployed, VersionFact, plain_fact

@@ -7,14 +7,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from arena_server.launch.sandbox import DEFAULT_LIMITS, ContainerLimits
-from arena_server.submissions.archive import ArchiveLimits
+from arena_server.launch.sandbox import DEFAULT_LIMITS, MB, ContainerLimits
 
 #: Seconds for an upload, and for each part of it: who sends less has lost the connection, or holds a place.
 UPLOAD_S: Final = 120.0
 CHUNK_S: Final = 10.0
 #: Uploads at once, of all bots.
 UPLOADS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveLimits:
+    """`packed` bytes may be sent; `unpacked` bytes in all, in at most `files` files and folders."""
+
+    packed: int = 20 * MB
+    unpacked: int = 100 * MB
+    files: int = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from arena_protocol.record import VOID, GameRecord
 from arena_server.core.log_events import LogEvent, LoggedIn
 from arena_server.errors import ArenaError
 from arena_server.host import Host, HostObserver, HostSetup, ProcessTuning
-from arena_server.hosted import ContestObserver, HostedContest
+from arena_server.hosted import HostedContest
 from arena_server.launch.base import Launcher, LocalBot
 from arena_server.launch.contained import ContainedBots
 from arena_server.launch.container import Place, launcher_of
@@ -25,6 +25,7 @@ from arena_server.launch.games import ObservedGames
 from arena_server.launch.process import Fork
 from arena_server.launch.restarts import STOP_S, BotGroup
 from arena_server.logs import LineWriter, Log, worker_line
+from arena_server.observers import ContestObserver
 from arena_server.sockets import address_of, bind, parse_address
 from arena_server.spec import ContestSpec
 from arena_server.store.database import Database

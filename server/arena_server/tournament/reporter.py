@@ -35,10 +35,11 @@ from arena_server.core.log_events import LogEvent, LoggedIn
 from arena_server.core.overview import Overview
 from arena_server.core.standings import plain_row
 from arena_server.host import Host, HostObserver
-from arena_server.hosted import ContestObserver, HostedContest
+from arena_server.hosted import HostedContest
 from arena_server.launch.contained import ContainedBots
 from arena_server.launch.games import ObservedGames
 from arena_server.logs import LineWriter, worker_line
+from arena_server.observers import ContestObserver
 from arena_server.scores import PlayedGame
 from arena_server.waiting import waiting_now
 

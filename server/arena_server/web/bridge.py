@@ -25,7 +25,8 @@ from arena_server.core.overview import Overview
 from arena_server.core.transcript import Transcript
 from arena_server.durations import Durations
 from arena_server.host import Host, HostObserver
-from arena_server.hosted import ContestObserver, HostedContest
+from arena_server.hosted import HostedContest
+from arena_server.observers import ContestObserver
 from arena_server.sockets import local_host
 from arena_server.store.database import Database
 from arena_server.waiting import waiting_now

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from arena_server.core.log_events import CommandDone, ConnectionRefused, GameOver, LogEvent, LoopStalled
 from arena_server.core.overview import Progress
 from arena_server.durations import BOUNDS, Durations, Histogram
-from arena_server.hosted import ContestObserver
 from arena_server.logs import WebhookDelivered, WebhookDropped, WebhookFailed
+from arena_server.observers import ContestObserver
 from arena_server.waiting import REASONS
 
 if TYPE_CHECKING:

@@ -12,13 +12,12 @@ from arena_protocol.record import UsageRecord
 from arena_server.core.effects import SetFrozen
 from arena_server.core.events import Event, Thawed
 from arena_server.core.log_events import GameOver, GameResumed, GameStarted, LogEvent
-from arena_server.hosted import ContestObserver
-from arena_server.interfaces import BotPlaces
 from arena_server.launch.base import Answer, BotEnded, LocalBot, Order, Running
 from arena_server.launch.cgroup import CpuTime
 from arena_server.launch.contained import ContainedBots
 from arena_server.launch.restarts import BotGroup
 from arena_server.logs import BotUsage
+from arena_server.observers import BotPlaces, ContestObserver
 
 
 @dataclass
@@ -42,7 +41,7 @@ class Contest:
 
 def contained() -> tuple[ContainedBots, Contest, list[Order]]:
     contest, orders = Contest(), list[Order]()
-    bots = ContainedBots(contest, {"ann", "bob"}, orders.append)  # type: ignore[arg-type]
+    bots = ContainedBots(contest, {"ann", "bob"}, orders.append)
     assert contest.places == [bots]
     assert contest.observers == [bots]
     return bots, contest, orders

@@ -18,8 +18,8 @@ from arena_server.submissions.admission import (
     run_step,
     tag_of,
 )
-from arena_server.submissions.archive import ArchiveLimits, pack
-from arena_server.submissions.rules import SubmissionRules
+from arena_server.submissions.archive import pack
+from arena_server.submissions.rules import ArchiveLimits, SubmissionRules
 
 from .script import setup_in
 

@@ -15,18 +15,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arena_server.launch.sandbox import MB
 from arena_server.submissions.archive import (
     DEEPEST,
     LONGEST_PATH,
-    MB,
     READ_BYTES,
     ArchiveError,
-    ArchiveLimits,
     pack,
     problem_of,
     shown,
     unpack,
 )
+from arena_server.submissions.rules import ArchiveLimits
 
 LIMITS = ArchiveLimits(packed=MB, unpacked=MB, files=50)
 DOCKERFILE = b"FROM python:3.12-slim\n"

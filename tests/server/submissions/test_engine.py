@@ -17,8 +17,8 @@ from tests.server.launch.containers import real_engine
 from tests.server.programs import Players, Server, arena
 
 from arena_server.submissions.admission import EngineExaminer, RejectedError, tag_of
-from arena_server.submissions.archive import ArchiveLimits, pack
-from arena_server.submissions.rules import SubmissionRules
+from arena_server.submissions.archive import pack
+from arena_server.submissions.rules import ArchiveLimits, SubmissionRules
 
 from .script import setup_in
 

@@ -13,7 +13,7 @@ from arena_server.core.log_events import (
     LoopStalled,
 )
 from arena_server.durations import BOUNDS, Histogram
-from arena_server.hosted import ContestObserver
+from arena_server.observers import ContestObserver
 from arena_server.web.metrics import MetricsRecorder
 
 
