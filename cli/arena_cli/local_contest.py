@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
+from itertools import dropwhile, pairwise
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from threading import Thread
@@ -40,7 +41,14 @@ from arena_server.workers.base import Workers
 ABSENT_MS = 30_000
 #: The length of a bot's name without the letter of an equal one.
 NAME_SIZE = 24
-_INTERPRETER = re.compile(r"(python|pypy|perl|ruby|node|lua|bash|sh|java|Rscript)[0-9.]*")
+#: Programs that run the program that an argument names.
+_INTERPRETER = re.compile(
+    r"(python|pypy|perl|raku|ruby|node|nodejs|deno|bun|ts-node|tsx|qjs|lua|luajit|bash|sh|dash|zsh|ksh|fish"
+    r"|java|Rscript|php|tclsh|wish|expect|awk|gawk|mawk|guile|racket|sbcl|clisp|swipl|julia|elixir|escript"
+    r"|ocaml|runghc|runhaskell|octave|groovy|scala|kotlin|dotnet|mono|pwsh|gforth|wine|go)[0-9.]*"
+)
+#: Words before the program: `deno run mybot.ts`, `java -cp build Mybot`.
+_RUN, _VALUED = ("run", "exec"), ("-cp", "-classpath", "--class-path")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,8 +203,15 @@ def _program(command: Sequence[str]) -> str:
     name = PurePath(command[0]).name
     if name == "arena":
         return _arena_program(command[1:])
+    if name == "env":
+        rest = list(dropwhile(lambda word: word.startswith("-") or "=" in word, command[1:]))
+        return _program(rest) if rest else name
     if _INTERPRETER.fullmatch(name):
-        files = [word for word in command[1:] if not word.startswith("-")]
+        files = [
+            word
+            for option, word in pairwise(command)
+            if not word.startswith("-") and word not in _RUN and option not in _VALUED
+        ]
         if files and " " not in files[0]:
             name = PurePath(files[0]).name
     return name.partition(".")[0] or name

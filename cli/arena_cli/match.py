@@ -29,7 +29,7 @@ from arena_protocol.games import make_game
 from arena_protocol.games.base import Game
 from arena_server.core.config import MOST_SLOTS, ContestConfig
 from arena_server.elo import Sprt
-from arena_server.errors import INTERRUPTED, ConfigError
+from arena_server.errors import INTERRUPTED, ArenaError, ConfigError
 from arena_server.launch.sandbox import DEFAULT_LIMITS, ContainerLimits
 from arena_server.scores import LeadTest, league_table, text_table
 
@@ -227,18 +227,20 @@ def command(players: Players, options: MatchOptions) -> None:
         return
     with interruptible():
         if len(players) > rules.seats:
-            answer, text = league(players, rules.seats, plan), league_table
-        else:
-            answer, text = _match(players, rules.seats, plan), text_table
-    print_json(answer) if options.json else typer.echo(text(answer))
+            answer = league(players, rules.seats, plan)
+            print_json(answer) if options.json else typer.echo(league_table(answer))
+            return
+        run = _match(players, rules.seats, plan)
+    _print_answer(run, None, options)
+    run.check_first()
 
 
-def _match(players: Sequence[str], seats: int, plan: MatchPlan) -> dict[str, Any]:
+def _match(players: Sequence[str], seats: int, plan: MatchPlan) -> MatchRun:
     if len(players) != seats:
         raise ConfigError(f"a game of {seats} seats needs {seats} engines, got {len(players)}")
     run = MatchRun(plan, players)
     run.play_here()
-    return run.answer()
+    return run
 
 
 def _play_processes(players: Sequence[str], seats: int, plan: MatchPlan, options: MatchOptions) -> None:
@@ -255,17 +257,27 @@ def _play_processes(players: Sequence[str], seats: int, plan: MatchPlan, options
     database = None if keep is None else keep if "://" in keep else f"sqlite:///{keep}"
     run = MatchRun(plan, players)
     make_folder(options.logs)
-    interrupted = run.play_processes(database, options.logs)
-    answer = run.answer() | ({} if database is None else {"database": database, "contest": CONTEST})
-    if options.json:
-        print_json(answer)
-    else:
-        typer.echo(text_table(answer))
-        if database is not None:
-            typer.echo(f"replay a game: arena replay g1 --contest {CONTEST} --database {database}")
+    try:
+        interrupted = run.play_processes(database, options.logs)
+    except ArenaError:
+        if run.games:
+            _print_answer(run, database, options)
+        raise
+    _print_answer(run, database, options)
     if interrupted:
         raise typer.Exit(INTERRUPTED)
     run.check_complete()
+    run.check_first()
+
+
+def _print_answer(run: MatchRun, database: str | None, options: MatchOptions) -> None:
+    answer = run.answer() | ({} if database is None else {"database": database, "contest": CONTEST})
+    if options.json:
+        print_json(answer)
+        return
+    typer.echo(text_table(answer))
+    if database is not None:
+        typer.echo(f"replay a game: arena replay g1 --contest {CONTEST} --database {database}")
 
 
 def league(players: Sequence[str], seats: int, plan: MatchPlan) -> dict[str, Any]:

@@ -103,7 +103,8 @@ class MatchRun(ProgressListener):
         self.last: dict[str, Any] = {}
         self.decided = False
         self.games = 0
-        self._faults: list[tuple[int, str]] = []
+        #: Player, game and line of each.
+        self._faults: list[tuple[int, str, str]] = []
         self._plan = plan
         self._players = players
         self._before = before
@@ -176,7 +177,7 @@ class MatchRun(ProgressListener):
 
     def faults_of(self, player: int) -> list[str]:
         """A line for each fault of a player."""
-        return [line for at, line in self._faults if at == player]
+        return [line for at, _, line in self._faults if at == player]
 
     def check_complete(self) -> None:
         """Raise ArenaError if games of the referee have no result though no test was decided."""
@@ -184,6 +185,14 @@ class MatchRun(ProgressListener):
 
         if not self.decided and self.last.get("ended") != "finished":
             raise ArenaError(unplayed_message(self.last))
+
+    def check_first(self) -> None:
+        """Raise ArenaError if the first player was at fault in every game: no result says what it can do."""
+        faulty = {number for at, number, _ in self._faults if at == 0}
+        if self.games and len(faulty) == self.games:
+            first = self.faults_of(0)[0]
+            games = "the only game" if self.games == 1 else f"each of the {self.games} games"
+            raise ArenaError(f"{self._label(0)} was at fault in {games}; the first time: {first}")
 
     # -- what happens (ProgressListener)
 
@@ -206,7 +215,7 @@ class MatchRun(ProgressListener):
         lines = fault_lines(result | {"names": names}, self._plan.game)
         for fault, line in zip(result["faults"], lines, strict=True):
             typer.echo(f"{number}: {line}", err=True)
-            self._faults.append((seats[fault["seat"] - 1], f"{number}: {line}"))
+            self._faults.append((seats[fault["seat"] - 1], number, f"{number}: {line}"))
         if complete and standing.get("verdict", "open") != "open":
             self.decided = True
             if self._referee is not None:

@@ -83,8 +83,8 @@ LOG_READER: Final = "log"
 class Hello:
     """The client's first line. `role` is None for a player, else SPECTATOR or LOG_READER.
 
-    `slot` is which of its simultaneous games the connection is for; None: 1. `contest` is the one that it
-    logs in to; None: the only one that it can.
+    `slot` is which of its simultaneous games the connection is for; None: that of the token, else 1.
+    `contest` is the one that it logs in to; None: the only one that it can.
     """
 
     version: int

@@ -18,12 +18,14 @@ from tests.server.programs import PATIENCE_S, Outcome, inside
 from arena_cli.match_run import Tally
 from arena_protocol.record_codec import decode
 from arena_server.elo import Sprt
+from arena_server.launch.base import BotError
 from arena_server.store.reader import Results
 from arena_server.tournament.local import LocalRun
 from arena_server.tournament.supervisor import ProgressListener
 
 BOT = "from arena_client import run\nrun(lambda view: '6')\n"
 SHORT = ("--option", "plies=10", "--clock", "20s")
+SMALLEST = Path(__file__).resolve().parents[2] / "client" / "starters" / "python" / "bot.py"
 
 
 def result(deal: str, totals: tuple[int, ...], *faults: tuple[int, str]) -> dict[str, Any]:
@@ -134,6 +136,24 @@ class TestMatch:
         }
 
     @pytest.mark.real
+    def test_a_bot_that_knows_no_slots_plays_two_games_at_once(self, folder: Path) -> None:
+        """It gets no `name-taken`: the token of its second process is for the second slot."""
+        code = SMALLEST.read_text(encoding="utf-8").replace(
+            "\n        verb,", "\n        print(line)\n        verb,"
+        )
+        (folder / "smallest.py").write_text(code)
+        players = ("python smallest.py", "dummy")
+        outcome = inside(
+            "match", *players, "--concurrency", "2", "--logs", "logs", *SHORT, "--deals", "4", cwd=folder
+        )
+        assert outcome.code == 0, outcome.err
+        assert " in 8 games" in outcome.out
+        assert [line for line in outcome.err.splitlines() if " | " not in line] == []
+        logs = [(folder / "logs" / name).read_text() for name in ("smallest.log", "smallest@2.log")]
+        assert "WELCOME" in logs[0] + logs[1]
+        assert not any("ERROR" in log for log in logs)
+
+    @pytest.mark.real
     def test_the_sequential_test_ends_the_match(self, folder: Path) -> None:
         arguments = ("greedy", "python mybot.py", "--sprt", "--elo1", "300", "--deals", "500", "--json")
         outcome = inside("match", *arguments, *SHORT, "--option", "plies=20", cwd=folder)
@@ -207,15 +227,18 @@ class TestMatch:
 class TestEnds:
     """The server and the programs are replaced by a script of reports."""
 
-    def end(
-        self, monkeypatch: pytest.MonkeyPatch, folder: Path, *arguments: str, **progress: object
-    ) -> Outcome:
+    def end(self, monkeypatch: pytest.MonkeyPatch, folder: Path, *arguments: str, **progress: Any) -> Outcome:
+        faulty, played = progress.pop("faulty", ()), progress.pop("played", 2)
+        fault = {"kind": "illegal", "ply": 3, "line": b"MOVE 0".hex()}
+
         async def script(_: LocalRun, listener: ProgressListener, stop: asyncio.Event) -> bool:
             games = [(("mybot", "dummy"), (90, 10)), (("dummy", "mybot"), (0, 80))]
-            for names, totals in games:
-                listener.result(
-                    {**result("x", totals), "game": "g1", "names": list(names), "end": "complete"}
-                )
+            for number, (names, totals) in enumerate(games[:played], start=1):
+                faults = [{**fault, "seat": number}] if number in faulty else []
+                game = {"game": f"g{number}", "names": list(names), "end": "complete", "faults": faults}
+                listener.result({**result("x", totals), **game})
+            if progress["ended"] == "failed":
+                raise BotError("bot mybot slot 2 cannot start: no luck")
             if progress["ended"] == "stopped":
                 await stop.wait()
                 listener.say("stopping")
@@ -243,8 +266,54 @@ class TestEnds:
         assert outcome.code == 0
         assert outcome.err.splitlines() == [
             "g1: mybot 90, dummy 10 | 0 of 3 deals",
-            "g1: dummy 0, mybot 80 | 1 of 3 deals, points 85 : 5.00",
+            "g2: dummy 0, mybot 80 | 1 of 3 deals, points 85 : 5.00",
         ]
+
+    @pytest.mark.real
+    @pytest.mark.parametrize("form", [(), ("--json",)])
+    @pytest.mark.parametrize(("played", "games"), [(0, None), (1, 0), (2, 2)])
+    def test_what_was_played_is_printed_also_after_an_error(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        folder: Path,
+        form: tuple[str, ...],
+        played: int,
+        games: int | None,
+    ) -> None:
+        outcome = self.end(monkeypatch, folder, *form, ended="failed", played=played)
+        assert outcome.code == 1
+        assert outcome.err.splitlines()[-1] == "arena: bot mybot slot 2 cannot start: no luck"
+        if games is None:
+            assert outcome.out == ""
+        elif form:
+            assert json.loads(outcome.out)["games"] == games
+        else:
+            assert f" in {games} games" in outcome.out
+
+    @pytest.mark.real
+    @pytest.mark.parametrize(
+        ("played", "faulty", "line"),
+        [
+            (2, (1, 2), "mybot was at fault in each of the 2 games; the first time: g1: "),
+            (1, (1,), "mybot was at fault in the only game; the first time: g1: "),
+            (2, (2,), None),
+            (0, (), None),
+        ],
+    )
+    def test_a_first_player_at_fault_in_every_game_is_a_negative_result(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        folder: Path,
+        played: int,
+        faulty: tuple[int, ...],
+        line: str | None,
+    ) -> None:
+        outcome = self.end(monkeypatch, folder, ended="finished", total=2, played=played, faulty=faulty)
+        assert outcome.code == (0 if line is None else 1)
+        assert outcome.out.startswith("engine ")
+        if line is not None:
+            sent = 'mybot sent an illegal move "0" at ply 3'
+            assert outcome.err.splitlines()[-1].startswith(f"arena: {line}{sent}")
 
     @pytest.mark.real
     def test_a_decided_match_is_finished(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:

@@ -10,6 +10,7 @@ never derive from it: they come from a source that the shell passes in (`secrets
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -32,6 +33,9 @@ Secret = Callable[[int], str]
 #: A session id only tells log lines apart; a resume key has to be unguessable.
 SESSION_BYTES = 4
 RESUME_BYTES = 24
+
+#: A token with the number of a slot behind it.
+_SLOT_TOKEN: Final = re.compile(r"(.+)\.([1-9][0-9]?)")
 
 #: Digits of the greatest number of a game; int() refuses texts of more than 4,300.
 GAME_DIGITS = 18
@@ -98,6 +102,17 @@ def may_show_deal(*, paired: bool, results: int, seats: int, final: bool = False
 def token_digest(token: str) -> str:
     """How a log-in token is kept: its SHA-256 in hexadecimal."""
     return sha256(token.encode("ascii")).hexdigest()
+
+
+def slot_token(token: str, slot: int) -> str:
+    """The token of a program that is started for one slot of a bot: HELLO needs no `slot=` beside it."""
+    return token if slot == 1 else f"{token}.{slot}"
+
+
+def split_token(text: str) -> tuple[str, int]:
+    """The reverse of `slot_token`."""
+    found = _SLOT_TOKEN.fullmatch(text)
+    return (text, 1) if found is None else (found[1], int(found[2]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,7 +151,9 @@ class Authenticator:
             raise ProtocolError(ErrorCode.TOKEN, "the bots of this contest are started by its workers")
         if resumed is not None:
             return resumed
-        number, count = 1 if hello.slot is None else hello.slot, len(bot.slots)
+        number, count = hello.slot, len(bot.slots)
+        if number is None:
+            number = _slot_of(hello.token, bot.token_sha256) or 1
         if not 1 <= number <= count:
             known = "slot 1 only" if count == 1 else f"slots 1 to {count}"
             text = f"{hello.name} has {known}, got slot {number}"
@@ -209,17 +211,23 @@ def _holder(bot: Bot | None, resume: str) -> Slot | None:
 
 def _has_key(bot: Bot | None, hello: Hello, resumed: Slot | None) -> bool:
     """Whether `hello` has the right key; `resumed` is the slot that its resume key belongs to."""
-    right = resumed is not None if hello.resume else _holds_token(bot, hello.token)
+    token = _NO_DIGEST if bot is None else bot.token_sha256
+    right = resumed is not None if hello.resume else _slot_of(hello.token, token) is not None
     if hello.role == LOG_READER:
         # A resume key, or a name that needs no token, must not open a private log.
         expected = None if bot is None else bot.log_sha256
-        given = deal.token_digest(hello.token or "")
-        return compare_digest(given, expected or _NO_DIGEST) and expected is not None and not hello.resume
+        fits = _slot_of(hello.token, expected or _NO_DIGEST) is not None
+        return fits and expected is not None and not hello.resume
     return right
 
 
-def _holds_token(bot: Bot | None, token: str | None) -> bool:
-    expected = _NO_DIGEST if bot is None else bot.token_sha256
-    given = deal.token_digest(token or "")
-    # A bot without a token in the file may be anyone: a contest among friends.
-    return expected is None or compare_digest(given, expected)
+def _slot_of(token: str | None, expected: str | None) -> int | None:
+    """The slot that a token is for, None for one that has not the digest `expected`."""
+    if expected is None:
+        return 1  # a bot without a token in the file may be anyone: a contest among friends
+    given = token or ""
+    bare, slot = deal.split_token(given)
+    # Both are compared, whichever fits: the time does not tell which it was.
+    whole = compare_digest(deal.token_digest(given), expected)
+    part = compare_digest(deal.token_digest(bare), expected)
+    return 1 if whole else slot if part else None

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from arena_server.core.deal import slot_token
 from arena_server.errors import ArenaError
 from arena_server.launch.cgroup import CpuTime
 from arena_server.launch.sandbox import Sandbox
@@ -62,7 +63,7 @@ class LocalBot:
             "{host}": host,
             "{port}": str(port),
             "{name}": self.name,
-            "{token}": self.token,
+            "{token}": slot_token(self.token, self.slot),
             "{slot}": str(self.slot),
         }
         return [_replace(word, values) for word in self.command]
@@ -73,7 +74,7 @@ class LocalBot:
             "ARENA_HOST": host,
             "ARENA_PORT": str(port),
             "ARENA_NAME": self.name,
-            "ARENA_TOKEN": self.token,
+            "ARENA_TOKEN": slot_token(self.token, self.slot),
             **({"ARENA_SLOT": str(self.slot)} if self.slot > 1 else {}),
             **({"ARENA_CONTEST": self.contest} if self.contest is not None else {}),
         }

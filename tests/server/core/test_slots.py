@@ -57,6 +57,41 @@ class TestLogIn:
         harness.log_in("ann", " slot=9 token=wrong")
         assert harness.last_line("ann").startswith("ERROR token")
 
+    @pytest.mark.parametrize(
+        ("token", "given", "slot"),
+        [
+            ("s3cret", "token=s3cret", 1),
+            ("s3cret", "token=s3cret.1", 1),
+            ("s3cret", "token=s3cret.2", 2),
+            ("s3cret", "token=s3cret.2 slot=1", 1),
+            ("s3cret", "token=s3cret slot=2", 2),
+            ("s3cret.2", "token=s3cret.2", 1),
+            ("s3cret.2", "token=s3cret.2.2", 2),
+            (None, "token=s3cret.2", 1),
+        ],
+    )
+    def test_a_token_may_name_the_slot(self, token: str | None, given: str, slot: int) -> None:
+        digest = None if token is None else sha256(token.encode()).hexdigest()
+        harness = ContestHarness(Entrant("ann", digest, concurrency=2), "bob")
+        harness.log_in("ann", f" {given}")
+        assert [login.slot for login in harness.logged(LoggedIn)] == [slot]
+
+    @pytest.mark.parametrize(
+        ("given", "line"),
+        [
+            ("s3cret.3", "ERROR slot ann has slots 1 to 2, got slot 3"),
+            ("s3cret.02", "ERROR token "),
+            ("s3cret.100", "ERROR token "),
+            ("s3cret.", "ERROR token "),
+            (".2", "ERROR token "),
+            ("wrong.2", "ERROR token "),
+        ],
+    )
+    def test_a_token_that_names_no_slot(self, given: str, line: str) -> None:
+        harness = ContestHarness(Entrant("ann", sha256(b"s3cret").hexdigest(), concurrency=2), "bob")
+        harness.log_in("ann", f" token={given}")
+        assert harness.last_line("ann").startswith(line)
+
     def test_a_slot_is_taken_until_its_connection_ends(self) -> None:
         harness = harness_of()
         harness.log_in("ann", " slot=2", conn="another")

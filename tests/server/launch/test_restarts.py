@@ -212,6 +212,13 @@ async def test_a_bot_inherits_only_a_list_of_variables() -> None:
     }
 
 
+async def test_the_token_of_a_slot_names_it() -> None:
+    bot = LocalBot("a", ["bot", "{token}", "{slot}"], "t0ken", slot=2)
+    own = bot.environment("::1", 2006, {})
+    assert (own["ARENA_SLOT"], own["ARENA_TOKEN"]) == ("2", "t0ken.2")
+    assert bot.command_line("::1", 2006) == ["bot", "t0ken.2", "2"]
+
+
 async def test_a_bot_process_has_only_that_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
