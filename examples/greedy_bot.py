@@ -98,7 +98,8 @@ def converse(sock, login, seat):
 
 
 def main():
-    host, port, name = sys.argv[1:4] or [os.environ[f"ARENA_{part}"] for part in ("HOST", "PORT", "NAME")]
+    given = [os.environ.get(f"ARENA_{part}", "") for part in ("HOST", "PORT", "NAME")]
+    host, port, name = given if given[0] else sys.argv[1:4]
     token = os.environ.get("ARENA_TOKEN")
     seat = {"token": f" token={token}" if token else ""}
     tries = 0

@@ -43,12 +43,14 @@ def connect_args(
 ) -> ConnectArgs:
     """Take each value from the keywords, else from `arguments` (HOST PORT NAME [TOKEN]), else from ARENA_*.
 
-    If host, port and name are given as keywords, `arguments` belong to the bot. ARENA_TLS is 1 to trust
-    the authorities of the system, or the path of a PEM file to trust. Raises ClientError for a
-    missing value, too many arguments, or a bad port or slot.
+    If ARENA_HOST is set, or host, port and name are given as keywords, `arguments` belong to the bot.
+    ARENA_TLS is 1 to trust the authorities of the system, or the path of a PEM file to trust. Raises
+    ClientError for a missing value, too many arguments, an option for HOST, or a bad port or slot.
     """
-    if host and port and name:
+    if environment.get("ARENA_HOST") or (host and port and name):
         arguments = ()
+    if arguments and arguments[0].startswith("-"):
+        raise ClientError(f"{arguments[0]!r:.40} is no HOST; {USAGE}")
     if len(arguments) > 4:
         raise ClientError(f"{len(arguments)} arguments are too many; {USAGE}")
     given = dict(zip(("HOST", "PORT", "NAME", "TOKEN"), arguments, strict=False))
@@ -98,9 +100,9 @@ def run(
 ) -> str:
     """Play a contest to its end and return the reason of BYE.
 
-    What is not given here comes from the command line (HOST PORT NAME [TOKEN]), else from the
-    environment (ARENA_HOST, ARENA_PORT, ARENA_NAME, ARENA_TOKEN, ARENA_SLOT, ARENA_CONTEST,
-    ARENA_TLS), which a tournament sets for its bots. ARENA_DEBUG=1 prints all lines on stderr.
+    What is not given here comes from the environment (ARENA_HOST, ARENA_PORT, ARENA_NAME, ARENA_TOKEN,
+    ARENA_SLOT, ARENA_CONTEST, ARENA_TLS), which a tournament sets for its bots; where ARENA_HOST is not
+    set, from the command line (HOST PORT NAME [TOKEN]) first. ARENA_DEBUG=1 prints all lines on stderr.
 
     A ClientError becomes one line on stderr and exit status 1 (SystemExit). An exception of the bot
     passes through: Python prints its traceback and exits with status 1. Ctrl-C exits with status

@@ -33,13 +33,29 @@ def test_the_environment() -> None:
     assert connect_args([], ENVIRONMENT) == ConnectArgs("env", 1, "e", "t", tls=False)
 
 
-def test_the_command_line_comes_before_the_environment() -> None:
-    assert connect_args(["arg", "2", "a"], ENVIRONMENT) == ConnectArgs("arg", 2, "a", "t", tls=False)
-    assert connect_args(["arg", "2", "a", "s"], ENVIRONMENT) == ConnectArgs("arg", 2, "a", "s", tls=False)
+def test_without_a_host_in_the_environment_the_command_line_comes_first() -> None:
+    some = {**ENVIRONMENT, "ARENA_HOST": ""}
+    assert connect_args(["arg", "2", "a"], some) == ConnectArgs("arg", 2, "a", "t", tls=False)
+    assert connect_args(["arg", "2", "a", "s"], some) == ConnectArgs("arg", 2, "a", "s", tls=False)
+    assert connect_args(["arg", "2"], some) == ConnectArgs("arg", 2, "e", "t", tls=False)
+
+
+@pytest.mark.parametrize(
+    "own", [["--depth", "3"], ["3"], ["deep", "3", "me", "t"], ["a", "b", "c", "d", "e"], ["arg", "2", "a"]]
+)
+def test_with_a_host_in_the_environment_the_command_line_is_the_bots_own(own: list[str]) -> None:
+    assert connect_args(own, ENVIRONMENT) == ConnectArgs("env", 1, "e", "t", tls=False)
 
 
 def test_keywords_come_before_both() -> None:
-    assert connect_args(["arg", "2", "a"], ENVIRONMENT, port=3) == ConnectArgs("arg", 3, "a", "t", tls=False)
+    assert connect_args([], ENVIRONMENT, port=3) == ConnectArgs("env", 3, "e", "t", tls=False)
+    assert connect_args(["arg", "2", "a"], {}, port=3) == ConnectArgs("arg", 3, "a", tls=False)
+
+
+def test_an_option_is_no_host() -> None:
+    with pytest.raises(ClientError) as caught:
+        connect_args(["--depth", "3"], {"ARENA_NAME": "e"})
+    assert str(caught.value) == f"'--depth' is no HOST; {USAGE}"
 
 
 def test_with_all_keywords_the_command_line_is_the_bots_own() -> None:

@@ -79,7 +79,7 @@ def test_it_plays_a_whole_contest(
     server.follow(contest(hello))
     port = str(server.port)
     if arguments is None:
-        ended = start([], ARENA_HOST="127.0.0.1", ARENA_PORT=port, **environment)
+        ended = start(["--depth", "3"], ARENA_HOST="127.0.0.1", ARENA_PORT=port, **environment)
     else:
         ended = start(["127.0.0.1", *(part.format(port=port) for part in arguments)], **environment)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")

@@ -78,7 +78,8 @@ converse() {
     done
 }
 
-host=${1-${ARENA_HOST-}} port=${2-${ARENA_PORT-}} name=${3-${ARENA_NAME-}}
+if [[ ${ARENA_HOST-} ]]; then set -- "$ARENA_HOST" "${ARENA_PORT-}" "${ARENA_NAME-}"; fi
+host=${1-} port=${2-${ARENA_PORT-}} name=${3-${ARENA_NAME-}}
 if [[ ! $host || ! $port || ! $name ]]; then
     echo 'usage: starter.sh HOST PORT NAME, or ARENA_HOST, ARENA_PORT and ARENA_NAME set' >&2
     exit 1

@@ -135,8 +135,9 @@ static void converse(int sock, const char *name, const char *token, char *last) 
 
 int main(int count, char **given) {
     static char last[LINE];
-    const char *host = count > 3 ? given[1] : getenv("ARENA_HOST"), *port = count > 3 ? given[2] : getenv("ARENA_PORT");
-    const char *name = count > 3 ? given[3] : getenv("ARENA_NAME"), *token = getenv("ARENA_TOKEN");
+    int arguments = count > 3 && !(getenv("ARENA_HOST") && *getenv("ARENA_HOST"));
+    const char *host = arguments ? given[1] : getenv("ARENA_HOST"), *port = arguments ? given[2] : getenv("ARENA_PORT");
+    const char *name = arguments ? given[3] : getenv("ARENA_NAME"), *token = getenv("ARENA_TOKEN");
     if (!host || !port || !name) {
         fprintf(stderr, "usage: starter HOST PORT NAME, or ARENA_HOST, ARENA_PORT and ARENA_NAME set\n");
         return 1;

@@ -181,7 +181,7 @@ class Bot {
 
 int main(int count, char** given) {
     const auto variable = [](const char* key) { const char* value = std::getenv(key); return string(value ? value : ""); };
-    const bool arguments = count > 3;
+    const bool arguments = count > 3 && variable("ARENA_HOST").empty();
     const string host = arguments ? given[1] : variable("ARENA_HOST"), port = arguments ? given[2] : variable("ARENA_PORT");
     const string name = arguments ? given[3] : variable("ARENA_NAME");
     if (host.empty() || port.empty() || name.empty()) {

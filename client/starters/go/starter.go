@@ -118,7 +118,7 @@ func converse(sock net.Conn, name, token string) string {
 
 func main() {
 	given := []string{os.Getenv("ARENA_HOST"), os.Getenv("ARENA_PORT"), os.Getenv("ARENA_NAME")}
-	if len(os.Args) > 3 {
+	if given[0] == "" && len(os.Args) > 3 {
 		given = os.Args[1:4]
 	}
 	host, port, name := given[0], given[1], given[2]

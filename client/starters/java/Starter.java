@@ -162,7 +162,8 @@ public class Starter {
     }
 
     public static void main(String[] given) throws InterruptedException {
-        if (given.length < 3) given = new String[] {variable("ARENA_HOST"), variable("ARENA_PORT"), variable("ARENA_NAME")};
+        if (!variable("ARENA_HOST").isEmpty() || given.length < 3)
+            given = new String[] {variable("ARENA_HOST"), variable("ARENA_PORT"), variable("ARENA_NAME")};
         if (given[0].isEmpty() || given[1].isEmpty() || given[2].isEmpty())
             fail("usage: java Starter HOST PORT NAME, or ARENA_HOST, ARENA_PORT and ARENA_NAME set");
         System.exit(new Starter(given[2], variable("ARENA_TOKEN")).run(given[0], Integer.parseInt(given[1])));

@@ -83,8 +83,8 @@ function converse(host, port, name) {
 }
 
 async function main() {
-  const given = process.argv.length > 4 ? process.argv.slice(2, 5) : [env.ARENA_HOST, env.ARENA_PORT, env.ARENA_NAME];
-  if (!given.every(Boolean)) fail("usage: starter.js HOST PORT NAME, or ARENA_HOST, ARENA_PORT and ARENA_NAME set");
+  const given = env.ARENA_HOST ? [env.ARENA_HOST, env.ARENA_PORT, env.ARENA_NAME] : process.argv.slice(2, 5);
+  if (given.length < 3 || !given.every(Boolean)) fail("usage: starter.js HOST PORT NAME, or ARENA_HOST, ARENA_PORT and ARENA_NAME set");
   const [host, port, name] = given;
   while (login.tries < 12) {
     let pause = Math.min(5000, 100 << login.tries++);

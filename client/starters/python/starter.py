@@ -71,7 +71,8 @@ def converse(sock, hello, login):
 
 
 def main():
-    given = sys.argv[1:4] or [os.environ.get(f"ARENA_{key}", "") for key in ("HOST", "PORT", "NAME")]
+    given = [os.environ.get(f"ARENA_{key}", "") for key in ("HOST", "PORT", "NAME")]
+    given = given if given[0] else sys.argv[1:4]
     if len(given) < 3 or not all(given):
         sys.exit("usage: starter.py HOST PORT NAME, or ARENA_HOST, ARENA_PORT and ARENA_NAME set")
     host, port, name = given

@@ -121,7 +121,7 @@ fn converse(mut sock: TcpStream, name: &str, token: &str, login: &mut Login) -> 
 fn main() {
     let given: Vec<String> = env::args().collect();
     let variable = |key: &str| env::var(key).unwrap_or_default();
-    let (host, port, name) = if given.len() > 3 {
+    let (host, port, name) = if variable("ARENA_HOST").is_empty() && given.len() > 3 {
         (given[1].clone(), given[2].clone(), given[3].clone())
     } else {
         (variable("ARENA_HOST"), variable("ARENA_PORT"), variable("ARENA_NAME"))

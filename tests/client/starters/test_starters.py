@@ -72,7 +72,8 @@ def by_arguments(command: list[str], name: str, relay: Relay) -> subprocess.Comp
 
 def by_environment(command: list[str], name: str, relay: Relay) -> subprocess.CompletedProcess[str]:
     where = {"ARENA_HOST": "127.0.0.1", "ARENA_PORT": str(relay.port), "ARENA_NAME": name}
-    return run(command, ARENA_TOKEN=TOKEN, ARENA_SLOT="1", ARENA_DEBUG="1", **where)
+    own = ("--depth", "3", "mine", "other")  # the arguments of a program are its own where ARENA_HOST is set
+    return run(command, *own, ARENA_TOKEN=TOKEN, ARENA_SLOT="1", ARENA_DEBUG="1", **where)
 
 
 @pytest.fixture(scope="module")
