@@ -226,11 +226,16 @@ def _arena_program(words: Sequence[str]) -> str:
 
 
 def seat(
-    players: Sequence[str], game: str, limits: ContainerLimits = DEFAULT_LIMITS, first: str | None = None
+    players: Sequence[str],
+    game: str,
+    limits: ContainerLimits = DEFAULT_LIMITS,
+    first: str | None = None,
+    variables: Mapping[str, str] | None = None,
 ) -> list[LocalBot]:
     """Return a bot for each player; `limits` are those of a container, `first` is the name of the first bot.
 
-    Raises ConfigError for an engine, a program or an image that does not exist.
+    The `variables` are for programs and containers. Raises ConfigError for an engine, a program or an image
+    that does not exist.
     """
     from arena_cli.bot import check
 
@@ -240,7 +245,9 @@ def seat(
             check(player, game)
     named = commands if first is None else [[first], *commands[1:]]
     bots = [
-        local_bot(name, command or engine_command(player, game))
+        local_bot(name, engine_command(player, game))
+        if command is None
+        else replace(local_bot(name, command), variables=variables or {})
         for name, player, command in zip(bot_names(players, named), players, commands, strict=True)
     ]
     # Images come last: they are dear, and the other players may be wrong.

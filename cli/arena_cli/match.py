@@ -18,10 +18,12 @@ from arena_cli.options import (
     Json,
     Library,
     duration,
+    environment_of,
     game_options,
     interruptible,
     print_json,
     refuse,
+    repeated,
     start_positions,
 )
 from arena_cli.workers import WorkerOptions
@@ -136,6 +138,14 @@ class MatchOptions:
     logs: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Write the output of every process to a file here.")
     ] = None
+    env: Annotated[
+        list[str] | None,
+        repeated(
+            "NAME=VALUE",
+            "A variable for the programs and containers; NAME alone: with the value that it has here",
+            "--env",
+        ),
+    ] = None
     seed: Annotated[int, typer.Option(min=0, help="The seed of the deals.")] = 2006
     game: Annotated[
         str | None, typer.Option(help="The game to play; insertion if nothing is said.", show_default=False)
@@ -170,6 +180,7 @@ class MatchOptions:
             like=like,
             limits=limits,
             workers=self.workers,
+            variables=environment_of(self.env),
         )
         return rules, plan
 
@@ -195,7 +206,8 @@ def command(players: Players, options: MatchOptions) -> None:
     """Compare players by their points, with confidence intervals.
 
     A player with a blank or a slash before any colon is a program: it is started with ARENA_HOST,
-    ARENA_PORT, ARENA_NAME and ARENA_TOKEN set, and plays over TCP. Every deal is played from every
+    ARENA_PORT, ARENA_NAME and ARENA_TOKEN set, and plays over TCP. Of your environment it has few variables,
+    such as PATH, and those of --env. Every deal is played from every
     seat. The 95 % intervals of points are a bootstrap over the deals, that of the Elo difference counts pairs
     of games. --sprt is a sequential test of Elo difference elo0 against elo1 with the error
     probabilities alpha and beta; the match ends with its verdict.
@@ -214,6 +226,8 @@ def command(players: Players, options: MatchOptions) -> None:
     if len(players) < 2:
         raise ConfigError(f"match: expected two players or more, got {len(players)}")
     rules, plan = options.plan(len(players))
+    if plan.variables and not any(is_command(player) for player in players):
+        raise ConfigError("--env: expected with a program; engines have parameters, as in champion:depth=5")
     if isinstance(plan.test, Sprt) and "better" not in plan.test.reachable(plan.deals):
         typer.echo(
             f"match: --deals {plan.deals} leaves no room for the verdict `better`: it takes more pairs, even "

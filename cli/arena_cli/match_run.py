@@ -58,6 +58,8 @@ class MatchPlan:
     #: The contest whose clocks count, and what a container may use.
     like: ContestConfig | None = None
     limits: ContainerLimits = DEFAULT_LIMITS
+    #: What the environment of the programs has beside that of a contest.
+    variables: Mapping[str, str] = field(default_factory=dict)
     #: The name of the first player, instead of that of its program.
     first: str | None = None
     workers: WorkerOptions = field(default_factory=WorkerOptions)
@@ -108,7 +110,7 @@ class MatchRun(ProgressListener):
         self._plan = plan
         self._players = players
         self._before = before
-        self._group = seat(players, plan.game, plan.limits, plan.first)
+        self._group = seat(players, plan.game, plan.limits, plan.first, plan.variables)
         self._seats = {bot.name: player for player, bot in enumerate(self._group)}
         self._tally = Tally(players)
         self._referee: RefereeThread | None = None

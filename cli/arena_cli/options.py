@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -229,6 +230,21 @@ def game_options(given: Iterable[str] | None) -> dict[str, object]:
             raise ConfigError(f"--option: expected KEY=VALUE, got {pair!r}")
         options[key] = value
     return options
+
+
+def environment_of(given: Iterable[str] | None) -> dict[str, str]:
+    """Parse the texts of --env, NAME=VALUE, or NAME for the value that it has here. Raises ConfigError."""
+    variables: dict[str, str] = {}
+    for text in given or ():
+        name, equals, value = text.partition("=")
+        if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name):
+            raise ConfigError(f"--env: expected NAME=VALUE or NAME, got {text!r}")
+        if name.startswith("ARENA_"):
+            raise ConfigError(f"--env: {name}: the variables ARENA_... are set by the referee")
+        if not equals and name not in os.environ:
+            raise ConfigError(f"--env: {name} is not set here; write {name}=VALUE")
+        variables[name] = value if equals else os.environ[name]
+    return variables
 
 
 def numbers(options: Mapping[str, object]) -> dict[str, object]:

@@ -118,6 +118,11 @@ def test_a_bot_without_a_command_is_not_started() -> None:
     assert [bot.name for bot in contest(group=group).processes()] == ["greedy"]
 
 
+def test_variables_are_for_programs() -> None:
+    group = seat(["python x.py", "greedy", "zero-based"], "insertion", variables={"DEPTH": "3"})
+    assert [bot.variables for bot in group] == [{"DEPTH": "3"}, {}, {}]
+
+
 def test_every_player_has_a_command_and_a_token_of_its_own() -> None:
     group = seat(["python x.py", "greedy", "zero-based"], "insertion")
     assert [bot.name for bot in group] == ["x", "greedy", "zero-based"]

@@ -193,6 +193,15 @@ class TestMatch:
         assert "zero-based sent an illegal move" in outcome.err
 
     @pytest.mark.real
+    def test_a_program_has_its_arguments_and_the_chosen_variables(self, folder: Path) -> None:
+        code = "import os, sys\nassert (sys.argv[1:], os.environ['DEEP']) == (['--depth', '3'], 'yes')\n"
+        (folder / "own.py").write_text(code + BOT)
+        players = ("python own.py --depth 3", "dummy")
+        outcome = inside("match", *players, "--env", "DEEP=yes", *SHORT, "--deals", "1", cwd=folder)
+        assert outcome.code == 0, outcome.err
+        assert " in 2 games" in outcome.out
+
+    @pytest.mark.real
     def test_a_program_that_crashes_at_its_start_is_one_line(self, folder: Path) -> None:
         (folder / "crash.py").write_text("import no_such_module\n")
         outcome = inside("match", "python crash.py", "dummy", cwd=folder)
@@ -357,6 +366,11 @@ class TestEnds:
         (
             ("greedy", "dummy", "random", "--sprt", "--elo1", "9", "--option", "seats=3"),
             "--elo1: with 3 players --sprt tests a lead in points, not a difference of Elo; leave it out",
+        ),
+        (("python x.py", "dummy", "--env", "DEPTH 3"), "--env: expected NAME=VALUE or NAME, got 'DEPTH 3'"),
+        (
+            ("greedy", "dummy", "--env", "DEPTH=3"),
+            "--env: expected with a program; engines have parameters, as in champion:depth=5",
         ),
         (("python x.py", "dummy", "--clock", "soon"), "--clock: expected a duration such as"),
     ],

@@ -11,7 +11,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from arena_cli.options import DEFAULT_DATABASE, Database, expanded
+from arena_cli.options import DEFAULT_DATABASE, Database, environment_of, expanded
+from arena_server.errors import ConfigError
 
 CLI = Path(__file__).resolve().parents[2] / "cli" / "arena_cli"
 MOST_LINES = 50
@@ -86,3 +87,32 @@ def test_no_function_of_the_commands_is_longer_than_50_lines(path: Path) -> None
     )
     lengths = {each.name: (each.end_lineno or 0) - each.lineno + 1 for each in functions}
     assert {name: lines for name, lines in lengths.items() if lines > MOST_LINES} == {}
+
+
+def test_variables_for_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HERE", "a b")
+    monkeypatch.setenv("EMPTY", "")
+    assert environment_of(None) == {}
+    assert environment_of(["DEPTH=3", "HERE", "EMPTY", "TEXT=a=b", "NONE="]) == {
+        "DEPTH": "3",
+        "HERE": "a b",
+        "EMPTY": "",
+        "TEXT": "a=b",
+        "NONE": "",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("=3", "--env: expected NAME=VALUE or NAME, got '=3'"),
+        ("--depth", "--env: expected NAME=VALUE or NAME, got '--depth'"),
+        ("ARENA_NAME=me", "--env: ARENA_NAME: the variables ARENA_... are set by the referee"),
+        ("NOT_HERE", "--env: NOT_HERE is not set here; write NOT_HERE=VALUE"),
+    ],
+)
+def test_what_is_no_variable(monkeypatch: pytest.MonkeyPatch, text: str, line: str) -> None:
+    monkeypatch.delenv("NOT_HERE", raising=False)
+    with pytest.raises(ConfigError) as caught:
+        environment_of([text])
+    assert str(caught.value) == line

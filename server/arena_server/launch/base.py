@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from arena_server.core.deal import slot_token
@@ -46,6 +46,8 @@ class LocalBot:
     sandbox: Sandbox | None = None
     #: The cores that its program may use, beside the limits of its sandbox; empty: all.
     cores: Sequence[int] = ()
+    #: What its environment has beside that.
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -69,8 +71,10 @@ class LocalBot:
         return [_replace(word, values) for word in self.command]
 
     def environment(self, host: str, port: int, own: Mapping[str, str]) -> dict[str, str]:
-        """Return its whole environment: what it inherits of `own`, the server's address, name and token."""
-        return inherited(own) | {
+        """Return its whole environment: what it inherits of `own`, its variables, and those of the arena."""
+        return {
+            **inherited(own),
+            **self.variables,
             "ARENA_HOST": host,
             "ARENA_PORT": str(port),
             "ARENA_NAME": self.name,

@@ -151,6 +151,8 @@ class ContainerLauncher:
             words = ["run", "--name", name, "--label", self._label, "--network", f"container:{name}-relay"]
             words += [*CONFINED, *limits, *self._cores(bot), "--user", USER]
             words += [word for variable in variables for word in ("--env", variable)]
+            # With their values: a PATH of the bot must not be that of `docker`.
+            words += [word for each in bot.variables.items() for word in ("--env", "=".join(each))]
             words += [bot.sandbox.image, *bot.command_line(HOST, PORT)]
             log = None if self._logs is None else self._logs / bot.log_name
             child = await self._docker.child(words, variables, log=log)

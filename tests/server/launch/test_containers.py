@@ -46,21 +46,22 @@ async def told(probe: LocalBot) -> Any:
 async def test_a_bot_knows_what_it_needs_and_nothing_of_its_host(tmp_path: Path) -> None:
     secret = tmp_path / "arena.db"
     secret.write_text("the deals")
-    found = await told(
-        bot(
-            f"""
-            tell(dict(
-                names=sorted(key for key in os.environ if key.startswith("ARENA")),
-                token=os.environ["ARENA_TOKEN"], user=os.getuid(), interfaces=os.listdir("/sys/class/net"),
-                seen=[path for path in ({str(secret)!r}, {os.getcwd()!r}, "/run/arena", "/relay.py",
-                      "/var/run/docker.sock") if os.path.exists(path)],
-                processes=len([name for name in os.listdir("/proc") if name.isdigit()]),
-            ))
-            """
-        )
+    probe = bot(
+        f"""
+        tell(dict(
+            names=sorted(key for key in os.environ if key.startswith("ARENA")),
+            token=os.environ["ARENA_TOKEN"], depth=os.environ["DEPTH"], user=os.getuid(),
+            interfaces=os.listdir("/sys/class/net"),
+            seen=[path for path in ({str(secret)!r}, {os.getcwd()!r}, "/run/arena", "/relay.py",
+                  "/var/run/docker.sock") if os.path.exists(path)],
+            processes=len([name for name in os.listdir("/proc") if name.isdigit()]),
+        ))
+        """
     )
+    found = await told(replace(probe, variables={"DEPTH": "3"}))
     assert found == {
         "names": ["ARENA_HOST", "ARENA_NAME", "ARENA_PORT", "ARENA_TOKEN"],
+        "depth": "3",
         "token": "its-secret-token",
         "user": 10001,
         "interfaces": ["lo"],

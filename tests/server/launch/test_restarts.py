@@ -212,6 +212,12 @@ async def test_a_bot_inherits_only_a_list_of_variables() -> None:
     }
 
 
+async def test_the_variables_of_a_bot_do_not_hide_those_of_the_referee() -> None:
+    bot = LocalBot("a", ["true"], "t0ken", variables={"DEPTH": "3", "PATH": "/mine", "ARENA_NAME": "b"})
+    own = bot.environment("::1", 2006, {"PATH": "/bin", "DEPTH": "9"})
+    assert (own["DEPTH"], own["PATH"], own["ARENA_NAME"]) == ("3", "/mine", "a")
+
+
 async def test_the_token_of_a_slot_names_it() -> None:
     bot = LocalBot("a", ["bot", "{token}", "{slot}"], "t0ken", slot=2)
     own = bot.environment("::1", 2006, {})
