@@ -14,6 +14,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from enum import StrEnum
 from io import TextIOWrapper
 from operator import itemgetter
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from arena_cli.export_files import CHAIN_FILE, SUFFIX, withheld_text
+from arena_cli.export_files import CHAIN_FILE, SUFFIX, plain_unseen, unseen_text, withheld_text
 from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
 from arena_cli.results import open_results
 from arena_server.core.standings import plain_row
@@ -73,6 +74,9 @@ def command(
     contest: ContestChoice = None,
     database: Database = DEFAULT_DATABASE,
     form: Annotated[FileFormat, typer.Option("--format", help="The form of the files.")] = FileFormat.MSGPACK,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Of a running contest, also what spectators may not see yet.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Write the records of all games to files.
@@ -88,6 +92,8 @@ def command(
     trf writes the rounds of a Swiss and their results as FOLDER/CONTEST.trf, in the text format TRF16 of
     FIDE, which pairing programs and tournament managers read.
 
+    Of a running contest it has the results that spectators may see by now, after
+    `contest.spectator_delay` and before `contest.freeze_at`; --all has the others too.
     With `deals = "paired"` a record is withheld until all games on its deal have a result.
 
     Example: arena export records --contest local --format csv
@@ -96,19 +102,28 @@ def command(
 
     with open_results(database) as results:
         chosen = results.contest(contest)
+        last, unseen = (None, 0) if everything else _seen(results, chosen)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            written = _WRITERS[form](folder, results, chosen)
+            written = _WRITERS[form](folder, results, chosen, last)
         except OSError as error:
             raise StoreError(f"{folder}: cannot be written: {error.strerror}") from None
     head = {} if written.head is None else {"head": written.head}
     if as_json:
-        print_json({"contest": chosen.name, "files": written.files, "withheld": written.withheld} | head)
+        plain = {"contest": chosen.name, "files": written.files, "withheld": written.withheld}
+        print_json(plain | plain_unseen(unseen) | head)
     else:
-        withheld = withheld_text(written.withheld)
+        withheld = withheld_text(written.withheld) + unseen_text(unseen, "--all")
         typer.echo(f"exported: {written.games} games of {chosen.name} to {folder}{withheld}")
         if written.head is not None:
             typer.echo(f"head: {written.head}")
+
+
+def _seen(results: Results, contest: ContestRow) -> tuple[int | None, int]:
+    """The place of the last result that may be seen now, None if all may be, and how many are behind it."""
+    last = results.shown(contest, datetime.now(UTC).replace(tzinfo=None), live=False)
+    unseen = results.games_stored(contest) - last
+    return (last, unseen) if unseen > 0 else (None, 0)
 
 
 @dataclass(slots=True)
@@ -124,11 +139,11 @@ class Written:
     head: str | None = None
 
 
-def _write_msgpack(folder: Path, results: Results, contest: ContestRow) -> Written:
+def _write_msgpack(folder: Path, results: Results, contest: ContestRow, last: int | None) -> Written:
     from arena_server.store.chain import GENESIS
 
     written, links, annulled = Written(), [], results.annulled(contest)
-    for row in results.rows(contest):
+    for row in results.rows(contest, last=last):
         name = row["game_id"]
         link: dict[str, Any] = {"game": name, "chain": row["chain"].hex()}
         if (deal := results.deals(contest).number(name)) is not None:
@@ -152,24 +167,24 @@ def _write_msgpack(folder: Path, results: Results, contest: ContestRow) -> Writt
         "games_per_pair": contest.games_per_pair,
         "head": written.head,
         "order": order,
-        "rounds": results.plan(contest),
+        "rounds": results.plan(contest, last),
     }
     _write_private(folder / CHAIN_FILE, (json.dumps(chain, indent=1) + "\n").encode("ascii"))
     return written
 
 
-def _write_json(folder: Path, results: Results, contest: ContestRow) -> Written:
+def _write_json(folder: Path, results: Results, contest: ContestRow, last: int | None) -> Written:
     from arena_protocol.record_codec import to_json
 
     written = Written()
-    for record in _records(results, contest, written):
+    for record in _records(results, contest, last, written):
         path = folder / f"{record.game_id}.json"
         _write_private(path, (json.dumps(to_json(record), indent=1) + "\n").encode("ascii"))
         written.files.append(str(path))
     return written
 
 
-def _write_csv(folder: Path, results: Results, contest: ContestRow) -> Written:
+def _write_csv(folder: Path, results: Results, contest: ContestRow, last: int | None) -> Written:
     from arena_protocol.record import VOID
 
     paths = {table: folder / f"{table}.csv" for table in TABLES}
@@ -181,29 +196,30 @@ def _write_csv(folder: Path, results: Results, contest: ContestRow) -> Written:
             writers[table] = csv.writer(stack.enter_context(text), lineterminator="\n")
             writers[table].writerow(TABLES[table])
         annulled = results.annulled(contest)
-        for record in _records(results, contest, written):
+        for record in _records(results, contest, last, written):
             shown = replace(record, end=VOID) if record.game_id in annulled else record
             for table, row in csv_rows(shown):
                 writers[table].writerow([_cell(row[column]) for column in TABLES[table]])
     return written
 
 
-def _write_trf(folder: Path, results: Results, contest: ContestRow) -> Written:
+def _write_trf(folder: Path, results: Results, contest: ContestRow, last: int | None) -> Written:
     from arena_cli.trf import report
     from arena_server.errors import ConfigError
 
-    history = results.history(contest)
+    history = results.history(contest, last)
     rounds = () if history is None else history.document()["rounds"]
     if history is None or any(each["kind"] != "round" for each in rounds):
         raise ConfigError(f"--format trf: expected a Swiss, {contest.name} is a {contest.format}")
-    rows = [plain_row(row) for row in results.standings(contest)]
+    table = results.table(contest, last=last)
+    rows = [plain_row(row) for row in table.rows()]
     path = folder / f"{contest.name}.trf"
     text = report(contest, rows, history.form.terms.seeds, rounds)
     _write_private(path, text.encode("ascii"))
-    return Written(results.games_played(contest), [str(path)])
+    return Written(table.games, [str(path)])
 
 
-_WRITERS: Mapping[FileFormat, Callable[[Path, Results, ContestRow], Written]] = {
+_WRITERS: Mapping[FileFormat, Callable[[Path, Results, ContestRow, int | None], Written]] = {
     FileFormat.MSGPACK: _write_msgpack,
     FileFormat.JSON: _write_json,
     FileFormat.CSV: _write_csv,
@@ -211,11 +227,13 @@ _WRITERS: Mapping[FileFormat, Callable[[Path, Results, ContestRow], Written]] = 
 }
 
 
-def _records(results: Results, contest: ContestRow, written: Written) -> Iterator[GameRecord]:
-    """Yield the records that may be shown; count them, and note the others."""
+def _records(
+    results: Results, contest: ContestRow, last: int | None, written: Written
+) -> Iterator[GameRecord]:
+    """Yield the records that may be shown, up to the place `last`; count them, and note the others."""
     from arena_protocol.record_codec import decode
 
-    for row in results.rows(contest):
+    for row in results.rows(contest, last=last):
         if row["record"] is None:
             written.withheld.append(row["game_id"])
         else:

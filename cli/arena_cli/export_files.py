@@ -123,3 +123,20 @@ def withheld_text(games: Sequence[str]) -> str:
         return ""
     are = "1 game is" if len(games) == 1 else f"{len(games)} games are"
     return f"; {are} withheld until all games on the same deals have a result"
+
+
+def unseen_text(games: int, option: str = "") -> str:
+    """Return the end of a line about written records: how many results may not be seen yet; empty if none.
+
+    `option` is the one that writes them.
+    """
+    if not games:
+        return ""
+    are = "1 game is" if games == 1 else f"{games} games are"
+    keys = "contest.spectator_delay, contest.freeze_at"
+    return f"; {are} not shown yet ({keys}{f'; {option} writes all' if option else ''})"
+
+
+def plain_unseen(games: int) -> dict[str, int]:
+    """The same for --json: nothing if there are none."""
+    return {"not_shown": games} if games else {}

@@ -74,7 +74,7 @@ def command(
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with _locked(folder):
-                document = Archive(database_of(database), delayed=True).contest(chosen.id)
+                document = Archive(database_of(database), live=True).contest(chosen.id)
                 head = _head(results, chosen, document)
                 for name, text in _files(document, head).items():
                     _replace(folder / name, text)

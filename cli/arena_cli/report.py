@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena_cli.export_files import withheld_text
+from arena_cli.export_files import plain_unseen, unseen_text, withheld_text
 from arena_cli.options import (
     DEFAULT_DATABASE,
     ContestChoice,
@@ -65,7 +65,7 @@ def command(
     intervals, points and time a game, faults with their lines, and a replay of every game, which checks
     its record in the browser. It asks no server for anything. If the records of all games are more than
     --megabytes, the newest ones are in it, and the others are listed only. What `arena replay` withholds
-    is withheld here too.
+    is withheld here too. Of a running contest it has the results that spectators may see by now.
 
     Example: arena report friday.html --contest friday
     """
@@ -90,7 +90,7 @@ def command(
     left = f"{older} listed without a replay (--megabytes)" if answer["left_out"] else ""
     typer.echo(
         f"written: {answer['games']} games of {chosen.name} to {file}, {len(page) / MB:.1f} MB"
-        f"{left}{withheld_text(answer['withheld'])}"
+        f"{left}{withheld_text(answer['withheld'])}{unseen_text(answer.get('not_shown', 0))}"
     )
 
 
@@ -128,7 +128,8 @@ def _collect(
     now = datetime.now(UTC).replace(tzinfo=None).isoformat(timespec="seconds")
     found.add({"site.json": encoded(site_document(contest) | {"written_at": now, "left_out": left})}, inf)
     written = len(games) - len(left) - len(withheld)
-    return {"games": written, "left_out": len(left), "withheld": withheld[::-1]}
+    unseen = plain_unseen(results.games_stored(contest) - len(games))
+    return {"games": written, "left_out": len(left), "withheld": withheld[::-1]} | unseen
 
 
 def _record_files(results: Results, contest: ContestRow, game: str) -> dict[str, bytes]:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena_cli.export_files import withheld_text
+from arena_cli.export_files import plain_unseen, unseen_text, withheld_text
 from arena_cli.options import (
     DEFAULT_DATABASE,
     ContestChoice,
@@ -62,7 +62,8 @@ def command(
 
     DIR gets standings, cross-table, the list of games with filters, and a replay of every game; each
     replay checks its record in the browser. Any web server can serve the folder. To update it, run
-    the command again. Of a running contest it has the games that are over, and lists those to be played.
+    the command again. Of a running contest it has the results that spectators may see by now, after
+    `contest.spectator_delay` and before `contest.freeze_at`, and lists the games to be played.
     With `deals = "paired"` a record is withheld until all games on its deal have a result.
 
     Example: arena site public --contest local; python -m http.server --directory public
@@ -78,13 +79,17 @@ def command(
         try:
             _clear(folder)
             _write_pages(folder, about)
-            games, withheld = _write_data(folder / API, Archive(database_of(database)), results, chosen)
+            archive = Archive(database_of(database))
+            games, withheld, shown = _write_data(folder / API, archive, results, chosen)
+            unseen = results.games_stored(chosen) - shown
         except OSError as error:
             raise StoreError(f"{error.filename or folder}: cannot be written: {error.strerror}") from None
     if as_json:
-        print_json({"contest": chosen.name, "folder": str(folder), "games": games, "withheld": withheld})
+        written = {"contest": chosen.name, "folder": str(folder), "games": games, "withheld": withheld}
+        print_json(written | plain_unseen(unseen))
     else:
-        typer.echo(f"written: {games} games of {chosen.name} to {folder}{withheld_text(withheld)}")
+        more = withheld_text(withheld) + unseen_text(unseen)
+        typer.echo(f"written: {games} games of {chosen.name} to {folder}{more}")
 
 
 def _clear(folder: Path) -> None:
@@ -160,8 +165,8 @@ def _bot_documents(archive: Archive, number: int, names: Sequence[str]) -> Itera
 
 def _write_data(
     folder: Path, archive: Archive, results: Results, contest: ContestRow
-) -> tuple[int, list[str]]:
-    """Write the documents of the API; return the number of records, and the games without one."""
+) -> tuple[int, list[str], int]:
+    """Write the documents of the API; return the number of records, the games without one, and all listed."""
     home = folder / "contests" / str(contest.id) / "records"
     for each in (home, home.with_name("bots")):
         each.mkdir(parents=True)
@@ -171,7 +176,7 @@ def _write_data(
         shown.update(listed_games(path, data))
     games, withheld = 0, []
     for name, record in results.records(contest):
-        if name not in shown:  # stored after the table was frozen, or meanwhile
+        if name not in shown:  # it may not be seen yet
             continue
         if record is None:
             withheld.append(name)
@@ -183,7 +188,7 @@ def _write_data(
     (folder / "contests.json").write_bytes(encoded({"contests": listed}))
     # Last: the folder counts as written by `arena site` once this file is there.
     (folder / "site.json").write_bytes(encoded(site_document(contest)))
-    return games, withheld
+    return games, withheld, len(shown)
 
 
 def listed_games(path: str, data: bytes) -> list[str]:

@@ -13,7 +13,7 @@ import pytest
 from tests.client.test_spectator import GAME_LINES
 from tests.protocol.records import a_record
 from tests.server.programs import inside
-from tests.server.records import Kept, game, opening
+from tests.server.records import Kept, game, opening, tomorrow
 from tests.server.store import test_drawn as drawn
 from tests.server.web.spectating import ScriptedFeed
 from tests.server.web.test_scenes import stream_of
@@ -136,7 +136,7 @@ async def test_every_event_of_a_contest_is_of_the_schema(tmp_path: Path, status:
         lists = {"trial": (Awaited("a", "away", 4, 0), Awaited("b", "never-connected", None, 0))}
         return waiting_now(lists[name])
 
-    api = PublicApi(Archive(tmp_path / "arena.db"), {"names": ["trial"]}, waiting=waiting)
+    api = PublicApi(Archive(tmp_path / "arena.db", tomorrow), {"names": ["trial"]}, waiting=waiting)
     hub = LiveHub(feed, lambda: api.contest_document("trial"), "e")
     api.connect("trial", hub)
     hub.arrive()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from queue import SimpleQueue
 
 from arena_protocol.record import FaultRecord, GameRecord, PlyRecord
@@ -121,6 +122,11 @@ def game(
         end=end,
         final="././././6",
     )
+
+
+def tomorrow() -> datetime:
+    """A clock at which every result may be seen."""
+    return datetime.now(UTC).replace(tzinfo=None) + timedelta(days=1)
 
 
 def keep(

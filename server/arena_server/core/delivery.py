@@ -15,6 +15,7 @@ from typing import Final
 
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_server.core.clock import NS_PER_MS
+from arena_server.core.cut import shown_until
 from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.effects import ChunkMark, Send, Show
 from arena_server.core.peers import Outbox, Peer
@@ -25,15 +26,6 @@ CHUNK: Final = 32 * 1024
 #: The target of WATCH that stands for every game.
 EVERYTHING: Final = "*"
 _CHUNK_MARK = ChunkMark()
-
-
-def shown_until(now: int, delay: int, frozen_at: int | None) -> int:
-    """Until when what has happened may be shown to spectators now, on every channel; all in one unit.
-
-    `frozen_at`: from then on they see nothing new, until the contest is over.
-    """
-    until = now - delay
-    return until if frozen_at is None else min(until, frozen_at)
 
 
 class ChunkedSender:

@@ -15,8 +15,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, aliased
 
 from arena_protocol.record import VOID
+from arena_server.core.cut import ALWAYS, shown_until
 from arena_server.core.deal import may_show_deal, number_of
-from arena_server.core.delivery import shown_until
 from arena_server.errors import StoreError
 from arena_server.store.migration import EarlierPairings
 from arena_server.store.preflight import FINAL
@@ -70,11 +70,12 @@ class Deals:
         frozen: int | None = self._contest.config.get("freeze_at_ms")
         return None if frozen is None or self.is_final else EPOCH + timedelta(milliseconds=frozen)
 
-    def results_until(self, now: datetime, *, delayed: bool = True) -> datetime:
-        """Until when (UTC) results were stored that may be shown now; `delayed`: by the spectator delay."""
-        delay = self._contest.config.get("spectator_delay_ms", 0) if delayed else 0
-        frozen = None if self.frozen_at is None else _milliseconds(self.frozen_at)
-        return EPOCH + timedelta(milliseconds=shown_until(_milliseconds(now), delay, frozen))
+    def results_until(self, now: datetime, *, live: bool) -> datetime:
+        """Until when (UTC) results were stored that may be seen now: see `core/cut.py`."""
+        delay = self._contest.config.get("spectator_delay_ms", 0)
+        frozen = self._contest.config.get("freeze_at_ms")
+        until = shown_until(_milliseconds(now), delay, frozen, over=self.is_final, live=live)
+        return datetime.max if until == ALWAYS else EPOCH + timedelta(milliseconds=until)
 
     def may_show(self, name: str) -> bool:
         """Whether the record of this game, which is over, may be shown."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
+from itertools import islice
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -63,7 +64,7 @@ class Results:
         self._database = database
         self._session = Session(open_engine(database))
         self._deals: dict[int, Deals] = {}
-        self._histories: dict[int, History] = {}
+        self._histories: dict[tuple[int, int | None], History] = {}
         #: The contests whose rows have been compared with their digests.
         self._checked: set[int] = set()
 
@@ -166,12 +167,19 @@ class Results:
             query = query.where(GameRow.stored_at <= until)
         return self._session.scalar(query.order_by(GameRow.place.desc()).limit(1)) or 0
 
-    def table(self, contest: ContestRow, scoring: str | None = None) -> Standings:
-        """The table of the games so far, by `scoring` or else as the contest scores them."""
-        history = self.history(contest)
+    def shown(self, contest: ContestRow, now: datetime, *, live: bool) -> int:
+        """The place of the last result that may be seen now (UTC): see `core/cut.py`."""
+        return self.games_stored(contest, self.deals(contest).results_until(now, live=live))
+
+    def table(self, contest: ContestRow, scoring: str | None = None, last: int | None = None) -> Standings:
+        """The table of the games so far, by `scoring` or else as the contest scores them.
+
+        `last`: of those up to this place.
+        """
+        history = self.history(contest, last)
         self._check_games(contest)
         table = table_of(contest, self.bots(contest), scoring, history)
-        self.add_results(table, contest, 0, self.games_stored(contest))
+        self.add_results(table, contest, 0, self.games_stored(contest) if last is None else last)
         return table
 
     def add_results(self, table: Standings, contest: ContestRow, after: int, last: int) -> None:
@@ -192,21 +200,27 @@ class Results:
     def _sums(self, contest: ContestRow) -> Sums:
         return Sums(self._session, contest, self._layout)
 
-    def history(self, contest: ContestRow) -> History | None:
-        """What was drawn, with all results; None: the format draws nothing."""
+    def history(self, contest: ContestRow, last: int | None = None) -> History | None:
+        """What was drawn, with all results or those up to the place `last`; None: the format has no draws."""
         history = history_of(contest)
-        if history is not None and contest.id not in self._histories:
+        if history is not None and (contest.id, last) not in self._histories:
             # The results first: a fact is stored before the results that follow it.
-            for game in past_games(self._session, contest, self.deals(contest).numbers(), self._layout):
+            games = past_games(self._session, contest, self.deals(contest).numbers(), self._layout)
+            for game in islice(games, last):
                 history.add(game)
             history.extend(self.facts(contest))
-            self._histories[contest.id] = history
-            self._checked.add(contest.id)
-        return self._histories.get(contest.id)
+            self._histories[contest.id, last] = history
+            if last is None:
+                self._checked.add(contest.id)
+        return self._histories.get((contest.id, last))
 
-    def plan(self, contest: ContestRow) -> dict[str, Any] | None:
-        """What an export needs to check the rounds; None: the format draws nothing."""
-        return plain_plan(contest, self.facts(contest))
+    def plan(self, contest: ContestRow, last: int | None = None) -> dict[str, Any] | None:
+        """What an export needs to check the rounds; None: the format draws nothing.
+
+        `last`: nothing that follows from results beyond this place.
+        """
+        history = None if last is None else self.history(contest, last)
+        return plain_plan(contest, self.facts(contest) if history is None else history.taken)
 
     def total(self, contest: ContestRow) -> int | None:
         """How many games there are, of a format that draws at most from now on; None: it is open."""
@@ -260,9 +274,12 @@ class Results:
         found = self._session.scalar(mine)
         return GENESIS if found is None else bytes(found)
 
-    def records(self, contest: ContestRow) -> Iterator[tuple[str, bytes | None]]:
-        """The id and the encoded record of every game in the order of the schedule; None may not be shown."""
-        query = select(GameRow.game_id, GameRow.record).where(GameRow.contest_id == contest.id)
+    def records(self, contest: ContestRow, last: int | None = None) -> Iterator[tuple[str, bytes | None]]:
+        """The id and the encoded record of every game in the order of the schedule; None may not be shown.
+
+        `last`: of the games up to this place.
+        """
+        query = select(GameRow.game_id, GameRow.record).where(*_stored(contest, last))
         # g10 comes after g9.
         ordered = query.order_by(func.length(GameRow.game_id), GameRow.game_id)
         with self._session.execute(ordered.execution_options(yield_per=100)) as rows:
@@ -282,16 +299,22 @@ class Results:
                 yield game, str(msgpack.unpackb(verify_checksum(bytes(record))).get("worker", ""))
 
     def rows(
-        self, contest: ContestRow, game_id: str | None = None, *, checked: bool = True, withheld: bool = False
+        self,
+        contest: ContestRow,
+        game_id: str | None = None,
+        *,
+        last: int | None = None,
+        checked: bool = True,
+        withheld: bool = False,
     ) -> Iterator[dict[str, Any]]:
         """The row of each game, or of one, as a dictionary; `faults` are (seat, ply, kind, line).
 
-        `digest` is the SHA-256 of the `record`, which is None if it may not be shown; `withheld` gives
-        those too. Raises ValueError for a changed row, unless it is not `checked`: then `damage` is a line
-        about it, else None.
+        `last`: of the games up to this place. `digest` is the SHA-256 of the `record`, which is None if it
+        may not be shown; `withheld` gives those too. Raises ValueError for a changed row, unless it is not
+        `checked`: then `damage` is a line about it, else None.
         """
         faults, names = faults_by_game(self._session, contest, game_id), set(self.bots(contest))
-        games = select(*game_columns(self._layout)).where(GameRow.contest_id == contest.id)
+        games = select(*game_columns(self._layout)).where(*_stored(contest, last))
         if game_id is not None:
             games = games.where(GameRow.game_id == game_id)
         ordered = games.order_by(func.length(GameRow.game_id), GameRow.game_id)
@@ -414,6 +437,12 @@ class Results:
         if not self.deals(contest).may_show(game_id):
             raise WithheldError(game_id)
         return found
+
+
+def _stored(contest: ContestRow, last: int | None) -> Sequence[ColumnElement[bool]]:
+    """The games of a contest, up to the place `last`."""
+    mine = GameRow.contest_id == contest.id
+    return (mine,) if last is None else (mine, GameRow.place <= last)
 
 
 @dataclass(frozen=True, slots=True)

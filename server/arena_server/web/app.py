@@ -88,7 +88,7 @@ def site_app(
             return []
 
     public = PublicApi(
-        Archive(referee.database, delayed=True), features, viewers, played, waiting, report=report
+        Archive(referee.database, live=True), features, viewers, played, waiting, report=report
     )
     live = [config.name for config in referee.configs if config.guests]
     for name in live:
@@ -123,7 +123,7 @@ def archive_app(
     }
     viewers = int(ports.connections * (1 - KEPT_FOR_PAGES))
     feed = partial(SocketFeed, servers) if servers else None
-    public = PublicApi(Archive(database, delayed=True), features, viewers, feed=feed, report=report)
+    public = PublicApi(Archive(database, live=True), features, viewers, feed=feed, report=report)
     routes: list[BaseRoute] = [*public.routes(), *_pages(features, ports.about, live=bool(servers)).routes()]
     return application(routes, _checks(ports))
 

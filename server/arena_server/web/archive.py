@@ -76,7 +76,7 @@ class _GameIndex:
 
 
 class Archive:
-    """Reads one database. `delayed`: by the spectator delay of each contest; `clock` is in UTC.
+    """Reads one database, as far as it may be seen (`core/cut.py`, also for `live`); `clock` is in UTC.
 
     With `by_name` its contests have their name as their id: they have numbers of another database.
     """
@@ -87,10 +87,10 @@ class Archive:
         clock: Callable[[], datetime] = lambda: datetime.now(UTC).replace(tzinfo=None),
         *,
         by_name: bool = False,
-        delayed: bool = False,
+        live: bool = False,
     ) -> None:
         self._by_name = by_name
-        self._delayed = delayed
+        self._live = live
         self._database = database
         self._clock = clock
         self._indexes: dict[int, _GameIndex] = {}
@@ -229,7 +229,7 @@ class Archive:
         """The head of the chain of the records that may be shown now; on any thread. Raises NotFoundError."""
         with Results(self._database) as results:
             contest = self._find(results, number)
-            return results.head(contest, results.games_stored(contest, self._until(results, contest)))
+            return results.head(contest, self._shown(results, contest))
 
     def rated(self, number: int) -> tuple[Games, Games]:
         """The games that may be shown now, of bots and of their versions; on any thread."""
@@ -243,7 +243,7 @@ class Archive:
         """The place of the last game that may be shown now; on any thread."""
         with Results(self._database) as results:
             contest = self._find(results, number)
-            return results.games_stored(contest, self._until(results, contest))
+            return self._shown(results, contest)
 
     def rated_steps(
         self, number: int, endings: StoredEndings, places: Sequence[int]
@@ -331,7 +331,10 @@ class Archive:
 
     def _until(self, results: Results, contest: ContestRow) -> datetime:
         """What was stored later is not shown yet."""
-        return results.deals(contest).results_until(self._clock(), delayed=self._delayed)
+        return results.deals(contest).results_until(self._clock(), live=self._live)
+
+    def _shown(self, results: Results, contest: ContestRow) -> int:
+        return results.games_stored(contest, self._until(results, contest))
 
     def running(self) -> dict[str, int]:
         """The numbers of the contests that are not over, by name, the latest of each."""
@@ -396,7 +399,7 @@ class Archive:
             index.bots.append(name)
             index.table.join(name)
         until = self._until(results, contest)
-        last = results.games_stored(contest, until)
+        last = self._shown(results, contest)
         if last > index.last:
             results.add_results(index.table, contest, index.last, last)
             if index.history is not None:

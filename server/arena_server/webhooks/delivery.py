@@ -243,9 +243,9 @@ class Delivery:
         if stored < place:  # a copy was restored, and the results behind it are played again
             place = stored
             self._cursors.take(self._hook, Cursor(contest.id, started_at(contest), place))
-        deals = results.deals(contest)
-        until = deals.results_until(datetime.fromtimestamp(now, UTC).replace(tzinfo=None))
-        shown = min(results.games_stored(contest, until), place + READ_GAMES)
+        deals, moment = results.deals(contest), datetime.fromtimestamp(now, UTC).replace(tzinfo=None)
+        until = deals.results_until(moment, live=True)
+        shown = min(results.shown(contest, moment, live=True), place + READ_GAMES)
         found = results.summaries(contest, place, shown)
         for at, game in enumerate(found, start=place + 1):
             self._read.append(result_of(contest, at, results.head(contest, at), game))

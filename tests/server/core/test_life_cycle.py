@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena_server.core.config import Entrant
-from arena_server.core.delivery import shown_until
+from arena_server.core.cut import shown_until
 from arena_server.core.events import Freeze, Hours, Tick, TimeUp
 from arena_server.core.journal import JournalError, Past
 from arena_server.core.log_events import BotAbsent

@@ -67,7 +67,7 @@ def rounds_of(archive: Archive) -> Any:
 def test_rounds_are_made_again_only_after_a_change(tmp_path: Path) -> None:
     play(tmp_path / "arena.db", 60_000, end=None)
     now = [datetime.now(UTC).replace(tzinfo=None)]
-    archive = Archive(tmp_path / "arena.db", lambda: now[0], delayed=True)
+    archive = Archive(tmp_path / "arena.db", lambda: now[0], live=True)
     first = archive.rounds(1)
     assert archive.rounds(1) is first
     now[0] += timedelta(seconds=120)
@@ -97,7 +97,7 @@ def test_with_a_delay_no_draw_tells_a_result_before_its_time(tmp_path: Path) -> 
     play(tmp_path / "arena.db", 60_000, end=None)
     begin = datetime.now(UTC).replace(tzinfo=None)
     now = [begin]
-    archive = Archive(tmp_path / "arena.db", lambda: now[0], delayed=True)
+    archive = Archive(tmp_path / "arena.db", lambda: now[0], live=True)
     document, (semi, final) = archive.contest(1), rounds_of(archive)
     assert [match["state"] for match in semi["matches"]] == ["open", "open"]
     assert final["matches"][0]["names"] == [None, None]

@@ -23,7 +23,7 @@ from arena_server.web import archive as module
 from arena_server.web.archive import Archive, NotFoundError
 from arena_server.web.documents import plain_record
 
-from ..records import Kept, game, keep_early_end, opening
+from ..records import Kept, game, keep_early_end, opening, tomorrow
 
 ILLEGAL = (FaultRecord(2, 1, "illegal", b"MOVE 16"),)
 
@@ -75,7 +75,7 @@ class TestRows:
         monkeypatch.setattr(Standings, "rows", counted)
         kept = Kept(path, opening())
         kept.start()
-        archive = Archive(path)
+        archive = Archive(path, tomorrow)
         for number in range(1, 4):
             kept.writer.store(f"g{number}", game(number))
             assert kept.next() == [f"g{number}"]
@@ -95,7 +95,7 @@ class TestPace:
             contest = results.contest()
             began, second = contest.started_at, results.stored_last(contest, 2)
         clock = Clock()
-        archive = Archive(path, clock, delayed=True)
+        archive = Archive(path, clock, live=True)
         assert archive.contest(1)["pace"] is None
         clock.now = began + timedelta(hours=1, seconds=60)
         # g3 is void: three records in an hour, two results of six games.
@@ -147,7 +147,7 @@ class TestFaults:
     def test_spectators_see_them_after_their_delay(self, path: Path) -> None:
         fill(path, delay_ms=60_000)
         clock = Clock()
-        archive = Archive(path, clock, delayed=True)
+        archive = Archive(path, clock, live=True)
         assert archive.faults(1) == {"faults": []}
         clock.forward(61)
         assert [row[:4] for row in archive.faults(1)["faults"]] == [["g1", 1, 1, "illegal"]]
@@ -185,7 +185,7 @@ class TestChain:
             archive.chain(1, 0)
         over, clock = path.with_name("over.db"), Clock()
         fill(over, delay_ms=60_000)
-        delayed = Archive(over, clock, delayed=True)
+        delayed = Archive(over, clock, live=True)
         with pytest.raises(NotFoundError, match=text):
             delayed.chain(1, 0)
         clock.forward(61)
@@ -204,7 +204,7 @@ class TestFreeze:
             kept.writer.store(f"g{number}", game(number))
         kept.close("stopped")
         archive = Archive(path, clock)
-        clock.forward(3)
+        clock.forward(10)
         assert archive.contest(1)["games_played"] == 2
         assert archive.contest(1)["frozen_at"] is None
         engine = open_engine(path)
@@ -214,7 +214,7 @@ class TestFreeze:
             connection.execute(change, {"at": str(later)})
         engine.dispose()
         clock.forward(7200)
-        archive = Archive(path, clock, delayed=True)
+        archive = Archive(path, clock, live=True)
         assert archive.contest(1)["frozen_at"] is not None
         assert archive.contest(1)["games_played"] == archive.contests()[0]["games_played"] == 1
         assert [row["games"] for row in archive.contest(1)["standings"]] == [1, 1, 0]
@@ -282,7 +282,7 @@ class TestDelay:
     def test_a_game_is_shown_once_the_delay_has_passed(self, path: Path) -> None:
         fill(path, None, delay_ms=60_000)
         clock = Clock()
-        archive = Archive(path, clock, delayed=True)
+        archive = Archive(path, clock, live=True)
         assert archive.contest(1)["games_played"] == 0
         assert json.loads(archive.games(1, 0)) == []
         assert archive.state(1, "g1") is None
@@ -298,14 +298,14 @@ class TestDelay:
         """On the page of any server of the database."""
         fill(path, None, "prompt")
         fill(path, None, "late", delay_ms=60_000)
-        archive = Archive(path, Clock(), delayed=True)
+        archive = Archive(path, Clock(), live=True)
         assert [archive.contest(number)["games_played"] for number in (1, 2)] == [2, 0]
         assert [archive.state(number, "g1") for number in (1, 2)] == ["over", None]
 
     def test_the_end_of_a_contest_changes_nothing_of_it(self, path: Path) -> None:
         fill(path, delay_ms=60_000)
         clock = Clock()
-        archive = Archive(path, clock, delayed=True)
+        archive = Archive(path, clock, live=True)
         assert archive.contest(1)["games_played"] == 0
         clock.forward(61)
         assert archive.contest(1)["games_played"] == 2

@@ -36,7 +36,7 @@ from arena_server.web.bots import (
     seat_moves,
 )
 
-from ..records import Kept, game, opening
+from ..records import Kept, game, opening, tomorrow
 
 
 def long_game(number: int, moves: Sequence[tuple[int, str, int, bool]]) -> GameRecord:
@@ -96,7 +96,7 @@ class TestDocument:
         monkeypatch.setattr(Archive, "shown_records", noted)
         kept = Kept(path, opening(names=("a", "b", "ab")))
         kept.start()
-        documents, archive = BotDocuments(), Archive(path)
+        documents, archive = BotDocuments(), Archive(path, tomorrow)
         store(kept, long_game(1, [(1, "4", 30, False)]), agents=("new/1", None))
         store(kept, long_game(2, [(1, "5", 30, False)]), agents=("new/2", None))
         assert documents.find(archive, 1, 0)["versions"] == [("new/2", 1), ("new/1", 1)]
@@ -123,7 +123,7 @@ class TestDocument:
         kept.append((1, "offer", ("a", "b"), 1, ()))
         kept.writer.store("g1", game(1))
         assert kept.next() == ["g1"]
-        documents, archive = BotDocuments(), Archive(path)
+        documents, archive = BotDocuments(), Archive(path, tomorrow)
         document = documents.find(archive, 1, 0)
         assert (document["records"], document["first_moves"], document["time"]["moves"]) == (0, [], 0)
         kept.append((2, "offer", ("b", "a"), 1, ()))
@@ -138,13 +138,13 @@ class TestDocument:
             kept.start()
             kept.writer.store("g1", game(1, names=names))
             kept.close("finished")
-        found = Archive(path).bot_contests("a")["contests"]
+        found = Archive(path, tomorrow).bot_contests("a")["contests"]
         assert [(each["name"], each["of"], each["row"]["rank"], each["row"]["points"]) for each in found] == [
             ("third", 2, 2, 10),
             ("first", 2, 1, 30),
         ]
         with pytest.raises(NotFoundError, match=r"^no bot x$"):
-            Archive(path).bot_contests("x")
+            Archive(path, tomorrow).bot_contests("x")
 
 
 class TestDetails:
@@ -191,7 +191,7 @@ class TestHistory:
         monkeypatch.setattr(module, "POINTS", 3)
         kept = Kept(path, opening(names=("a", "b")))
         kept.start()
-        histories, archive = RatingHistories(), Archive(path)
+        histories, archive = RatingHistories(), Archive(path, tomorrow)
         played: list[RatedGame] = []
         versions: list[RatedGame] = []
         for number, totals in enumerate(self.RESULTS, start=1):
@@ -231,7 +231,7 @@ class TestHistory:
         monkeypatch.setattr(module, "PAUSE", 0.0)
         kept = Kept(path, opening(names=("a", "b")))
         kept.start()
-        histories, archive = RatingHistories(), Archive(path)
+        histories, archive = RatingHistories(), Archive(path, tomorrow)
         store(kept, *(game(number, totals=totals) for number, totals in enumerate(self.RESULTS, start=1)))
         for _ in range(3):
             histories.fill(archive, 1)
@@ -251,7 +251,7 @@ class TestHistory:
         clock = iter(range(100))
         monkeypatch.setattr(time, "sleep", slept.append)
         monkeypatch.setattr(time, "perf_counter", lambda: float(next(clock)))
-        RatingHistories().fill(Archive(path), 1, 2.0)
+        RatingHistories().fill(Archive(path, tomorrow), 1, 2.0)
         monkeypatch.undo()
         assert slept == [2.0] * 3
         kept.close("finished")
@@ -277,7 +277,7 @@ class TestHistory:
         kept.start()
         store(kept, game(1, totals=(1, 2)), game(2, totals=(2, 1)))
         kept.close("finished")
-        archive, histories, goes_on = Archive(path), RatingHistories(), threading.Event()
+        archive, histories, goes_on = Archive(path, tomorrow), RatingHistories(), threading.Event()
         fill = RatingHistories.fill
 
         def waits(self: RatingHistories, archive: Archive, number: int, pause: float) -> None:
@@ -298,7 +298,7 @@ class TestHistory:
         assert len(histories.document(archive, 1, "a")["points"]) == 1
 
     def test_what_has_no_history(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        histories, archive = RatingHistories(), Archive(path)
+        histories, archive = RatingHistories(), Archive(path, tomorrow)
         kept = Kept(path, opening(names=("a", "b")))
         kept.start()
         store(kept, game(1, faults=(FaultRecord(1, 1, "illegal", b"MOVE 0"),)))

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from tests.server.records import Kept, game, opening
+from tests.server.records import Kept, game, opening, tomorrow
 
 from arena_server.ratings import REASONS
 from arena_server.web.archive import Archive, NotFoundError
@@ -27,7 +27,7 @@ def play(kept: Kept, *games: tuple[int, tuple[int, int], tuple[str | None, ...]]
 def test_versions_are_rated_apart_and_a_fit_is_kept_until_the_next_result(path: Path) -> None:
     seconds = [100.0]
     documents = RatingDocuments(lambda: seconds[0])
-    archive = Archive(path)
+    archive = Archive(path, tomorrow)
     kept = Kept(path, opening(names=("a", "b")))
     kept.start()
     play(kept, (1, (3, 1), ("new/1", None)), (2, (1, 3), ("new/1", None)))
@@ -51,16 +51,16 @@ def test_a_game_that_may_not_be_shown_yet_is_not_rated(path: Path) -> None:
     kept.start()
     play(kept, (1, (3, 1), ()), (2, (1, 3), ()))
     kept.close("finished")
-    long_ago = Archive(path, lambda: datetime(2000, 1, 1), delayed=True)
+    long_ago = Archive(path, lambda: datetime(2000, 1, 1), live=True)
     assert RatingDocuments().find(long_ago, 1)["games"] == 0
-    later = Archive(path, lambda: NOW + timedelta(days=36_500), delayed=True)
+    later = Archive(path, lambda: NOW + timedelta(days=36_500), live=True)
     assert RatingDocuments().find(later, 1)["games"] == 2
 
 
 def test_what_cannot_be_rated(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(NotFoundError, match="this server has no numpy"):
-        RatingDocuments().find(Archive(path), 1)
+        RatingDocuments().find(Archive(path, tomorrow), 1)
 
 
 def test_the_page_has_the_same_reasons() -> None:

@@ -31,6 +31,7 @@ class History:
         self._form = form
         self._known = 0
         self._facts: deque[HistoryFact] = deque()
+        self._taken: list[HistoryFact] = []
         #: Results whose games are not known yet.
         self._results: list[PastGame] = []
         #: The void games that have not been played again.
@@ -52,6 +53,12 @@ class History:
         self._advance()
         return self._form
 
+    @property
+    def taken(self) -> tuple[HistoryFact, ...]:
+        """The facts that follow from the results so far."""
+        self._advance()
+        return tuple(self._taken)
+
     def check(self, *, over: bool) -> None:
         """Raise PairingError for a game that was not drawn; if the contest is `over`, for any fact left."""
         self._advance()
@@ -69,7 +76,8 @@ class History:
     def _advance(self) -> None:
         self._take_results()
         while self._facts and self._may_take(self._facts[0]):
-            self._take(self._facts.popleft())
+            self._taken.append(fact := self._facts.popleft())
+            self._take(fact)
             self._take_results()
 
     def _may_take(self, fact: HistoryFact) -> bool:
