@@ -171,11 +171,9 @@ def memory(games: int) -> None:
         engines={},
         lease_ms=30_000,
     )
-    spec = ContestSpec(
-        config=config, entrants=[entrant_of(name, "t") for name in names], new=True, workers=workers
-    )
+    spec = ContestSpec(config=config, entrants=[entrant_of(name, "t") for name in names], new=True)
     with TemporaryDirectory() as folder:
-        run = LocalRun(replace(spec), Path(folder) / "arena.db", [])
+        run = LocalRun(replace(spec), Path(folder) / "arena.db", [], workers=workers)
         before = _peak_mb()
         asyncio.run(run_local(run, Watch(games), asyncio.Event()))
         grown = _peak_mb() - before

@@ -104,7 +104,6 @@ class LocalContest:
             new=True,
             seeded=self.seed is not None,
             contained=frozenset(bot.name for bot in self.group if bot.sandbox),
-            workers=self.workers,
         )
 
     def processes(self) -> list[LocalBot]:
@@ -137,6 +136,7 @@ class RefereeThread:
         logs: Path | None = None,
     ) -> None:
         self._spec = contest.spec()
+        self._workers = contest.workers
         self._bots = contest.processes()
         self._database = None if database is None else database_of(database)
         if self._database is not None:
@@ -174,7 +174,7 @@ class RefereeThread:
         try:
             with TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True) as folder:
                 where = self._database or Path(folder) / "arena.db"
-                local = LocalRun(self._spec, where, self._bots, self._logs)
+                local = LocalRun(self._spec, where, self._bots, self._logs, workers=self._workers)
                 finished = self._loop.run_until_complete(run_local(local, self._listener, self._stop))
         except BaseException as error:  # raised again in the main thread
             self._ended.set_exception(error)

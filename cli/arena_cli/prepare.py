@@ -112,7 +112,7 @@ class Prepared:
     `web` has the bound ports of the site and of the organiser. `bots` of the only contest are started here.
     `unstarted` are the bots that have a program in their file, of a server that starts none.
     `submissions` are of the contests whose bots are sent by their authors, and run here; `inner` is a port
-    for clients of this machine.
+    for clients of this machine. With `workers` these play the games of the only contest.
     """
 
     specs: Sequence[ContestSpec]
@@ -125,6 +125,7 @@ class Prepared:
     submissions: Sequence[SubmissionSetup] = ()
     inner: socket.socket | None = None
     unstarted: Sequence[str] = ()
+    workers: Workers | None = None
 
 
 def prepare(paths: Sequence[Path], options: ServeOptions) -> Prepared:
@@ -134,9 +135,10 @@ def prepare(paths: Sequence[Path], options: ServeOptions) -> Prepared:
     files = _load(paths, options)
     server = files[0].server
     specs, persons = [], []
-    for path, file in zip(_expand(paths), files, strict=True):
+    workers = _workers(paths, files, options.workers)
+    for file in files:
         spec, invited = _spec(file, options)
-        specs.append(replace(spec, workers=_workers(path, file, options.workers, len(files))))
+        specs.append(spec)
         persons += invited
     _check_places(paths, server, specs)
     submissions = _submissions(paths, files, options)
@@ -147,8 +149,8 @@ def prepare(paths: Sequence[Path], options: ServeOptions) -> Prepared:
         from arena_server.sockets import bind
 
         prepared = replace(prepared, inner=bind("127.0.0.1", 0))
-    own = [bot.name for file in files for bot in file.bot if bot.is_local and options.workers.on is None]
-    return replace(prepared, unstarted=own)
+    own = [bot.name for file in files for bot in file.bot if bot.is_local and workers is None]
+    return replace(prepared, unstarted=own, workers=workers)
 
 
 def _submissions(
@@ -289,14 +291,15 @@ def _spec(file: ContestFile, options: ServeOptions) -> tuple[ContestSpec, list[I
     return spec, persons
 
 
-def _workers(path: Path, file: ContestFile, options: WorkerOptions, contests: int) -> Workers | None:
-    """Where the games of the contest of a file are played; None: here. Raises ConfigError."""
+def _workers(paths: Sequence[Path], files: Sequence[ContestFile], options: WorkerOptions) -> Workers | None:
+    """Where the games of the only contest are played; None: here. Raises ConfigError."""
     if options.on is None:
         return None
     from arena_cli.tournament import bots_to_start
 
-    if contests > 1:
-        raise ConfigError(f"--on: expected one contest, got {contests}")
+    if len(files) > 1:
+        raise ConfigError(f"--on: expected one contest, got {len(files)}")
+    path, file = _expand(paths)[0], files[0]
     if file.contest.validation or file.contest.probation_for is not None:
         raise ConfigError(
             f"{path}: contest: expected neither validation nor probation_for with --on, "

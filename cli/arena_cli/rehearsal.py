@@ -24,11 +24,10 @@ from typing import TYPE_CHECKING, Any
 
 from arena_protocol.record import VOID, GameRecord, PlyRecord
 from arena_server.core.log_events import GameOver, GameStarted, GameVoided, LogEvent, LoopStalled
-from arena_server.drawing import RUN_MODULE
 from arena_server.errors import ArenaError
 from arena_server.host import Host, HostObserver, HostSetup, ProcessTuning
 from arena_server.hosted import HostedContest
-from arena_server.launch.base import inherited
+from arena_server.launch.base import RUN_MODULE, inherited
 from arena_server.launch.process import Child
 from arena_server.logs import LineWriter, Log
 from arena_server.observers import ContestObserver

@@ -16,6 +16,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
@@ -118,6 +119,7 @@ def serve(prepared: Prepared, run: RunOptions) -> None:
 
     from arena_server.host import HostSetup
     from arena_server.logs import LineWriter, Log
+    from arena_server.workers.dispatch import Dispatcher
 
     prepared, reserved = _share_descriptors(prepared)
     casual = prepared.web.casual
@@ -136,6 +138,7 @@ def serve(prepared: Prepared, run: RunOptions) -> None:
         reserved=reserved,
         inner=prepared.inner,
         unstarted=() if run.supervised else prepared.unstarted,
+        elsewhere=None if prepared.workers is None else partial(Dispatcher, prepared.workers),
     )
     log_lines = LineWriter(STDERR)
     log = Log(log_lines, run.log_level, run.log_format)

@@ -15,7 +15,7 @@ from arena_protocol.record import GameRecord
 from arena_server.core.config import ContestConfig
 from arena_server.core.deal import Setting
 from arena_server.core.formats.base import Pairing
-from arena_server.drawing import RUN_MODULE
+from arena_server.launch.base import RUN_MODULE
 from arena_server.launch.forks import Forks
 from arena_server.workers.base import GameJob
 from arena_server.workers.process import JobRun, serve

@@ -13,9 +13,8 @@ import typer
 
 from arena_cli.options import duration, refuse
 from arena_protocol.errors import needs_extra
-from arena_server.drawing import RUN_MODULE
 from arena_server.errors import ConfigError
-from arena_server.launch.base import LocalBot
+from arena_server.launch.base import RUN_MODULE, LocalBot
 from arena_server.workers.base import WorkerPool, Workers
 
 #: The command of this installation: neither `arena` nor its interpreter needs to be on the path.

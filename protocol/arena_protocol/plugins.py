@@ -120,7 +120,7 @@ class Plugins(Mapping[str, T], Generic[T]):
             raise PluginError(self._problems[name])
         try:
             return self._check(name, point.load())
-        except Exception as error:  # it is somebody else's module: whatever it raises, the rest goes on
+        except Exception as error:  # of a foreign module: whatever it raises, the rest goes on
             cause = f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]
             self._problems[name] = (
                 f"{self.group}: {name} = {point.value} of {_package(point)} cannot be used: {cause};"

@@ -13,23 +13,19 @@ import asyncio
 import pickle
 import sys
 from asyncio.subprocess import PIPE
-from typing import Final
 
 from arena_server.core.facts import Drawn
 from arena_server.core.formats.base import Draw
 from arena_server.errors import ArenaError
-
-#: How an interpreter runs a module of ours: not with `-m` alone, which puts the working folder first on the
-#: path, where a file of the user, such as random.py, would be imported in the place of a module.
-RUN_MODULE: Final = ("-P", "-m")
 
 
 async def run_draw(draw: Draw) -> Drawn:
     """Run `draw` while the loop goes on. Raises what it raises, or ArenaError from another process."""
     if not draw.slow:
         return await asyncio.to_thread(draw.run)
+    # -P: as in `launch/base.py`, no file of the working folder is imported in the place of a module.
     child = await asyncio.create_subprocess_exec(
-        sys.executable, *RUN_MODULE, __name__, stdin=PIPE, stdout=PIPE, stderr=PIPE
+        sys.executable, "-P", "-m", __name__, stdin=PIPE, stdout=PIPE, stderr=PIPE
     )
     try:
         out, errors = await child.communicate(pickle.dumps(draw))

@@ -30,6 +30,7 @@ from arena_server.errors import ArenaError
 from arena_server.hosted import HostedContest
 from arena_server.listener import connection_cap, raise_descriptor_limit
 from arena_server.logs import ConnectionsLimited, Log, ProgramsNotStarted, ServerFault, ServerStopping
+from arena_server.observers import DispatchedContest, PlayedElsewhere
 from arena_server.spec import ContestSpec
 from arena_server.store.database import Database
 
@@ -84,7 +85,8 @@ class HostSetup:
     `cipher` makes the server's end of an encrypted connection, if connections are to be encrypted.
     `reserved` descriptors are kept for the web server. `software` is what ARENA says.
     `inner` is a second listening socket, for clients of this machine: never encrypted.
-    `unstarted` bots have a program in their file, which is not started here.
+    `unstarted` bots have a program in their file, which is not started here. With `elsewhere` the games of
+    the listed contests are not played here, and it makes who plays those of one.
     """
 
     database: Database
@@ -98,6 +100,7 @@ class HostSetup:
     reserved: int = 0
     inner: socket.socket | None = None
     unstarted: Sequence[str] = ()
+    elsewhere: Callable[[DispatchedContest], PlayedElsewhere] | None = None
 
 
 class Host:
@@ -228,6 +231,8 @@ class Host:
             self._ended,
             patient=database is not None,
         )
+        if spec.listed and self._setup.elsewhere is not None:
+            hosted.play_elsewhere(self._setup.elsewhere(hosted))
         for observer in self._observers:
             observer.added(hosted)
         return hosted

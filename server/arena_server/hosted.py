@@ -40,16 +40,13 @@ from arena_server.logs import (
     ServerFault,
     SubmissionNoted,
 )
-from arena_server.observers import BotPlaces, ContestObserver, TranscriptReader
+from arena_server.observers import BotPlaces, ContestObserver, PlayedElsewhere, TranscriptReader
 from arena_server.pace import GamePace
 from arena_server.spec import ContestSpec
 from arena_server.store.database import ContestHeader, Database, damaged
 from arena_server.store.writer import Writer
 from arena_server.timekeeper import Timekeeper
 from arena_server.waiting import WaitingList
-from arena_server.workers.bench import WorkerBench
-from arena_server.workers.comparison import StandsOut
-from arena_server.workers.dispatch import Dispatcher
 
 if TYPE_CHECKING:
     from arena_server.store.unfinished import UnfinishedContest
@@ -96,6 +93,8 @@ class HostedContest:
         self._readers: list[TranscriptReader] = []
         #: Where its bots run; who runs them adds to it before `start`.
         self.places: list[BotPlaces] = []
+        #: Who plays its games, if no bot logs in; `play_elsewhere` sets it.
+        self.elsewhere: PlayedElsewhere | None = None
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._logs: BotLogs | None = None
@@ -106,21 +105,15 @@ class HostedContest:
         self._drawing: asyncio.Task[None] | None = None
         self._measuring: set[asyncio.Task[None]] = set()
         self._timekeeper: Timekeeper | None = None
-        self._dispatcher: Dispatcher | None = None
 
     @property
     def name(self) -> str:
         return self.spec.name
 
     @property
-    def stand_outs(self) -> Sequence[StandsOut]:
-        """The workers that stand out (`workers/comparison.py`)."""
-        return () if self._dispatcher is None else self._dispatcher.stand_outs
-
-    @property
-    def benches(self) -> Sequence[WorkerBench]:
-        """How fast the workers are (`workers/bench.py`)."""
-        return () if self._dispatcher is None else self._dispatcher.benches
+    def results(self) -> int:
+        """How many games have a durable result."""
+        return self._results
 
     @property
     def database(self) -> Database:
@@ -129,6 +122,11 @@ class HostedContest:
     def observe(self, observer: ContestObserver) -> None:
         """Add an observer; call it before `start`."""
         self._observers.append(observer)
+
+    def play_elsewhere(self, elsewhere: PlayedElsewhere) -> None:
+        """Have its games played elsewhere; call it before `start`."""
+        self.elsewhere = elsewhere
+        self.observe(elsewhere)
 
     def add_reader(self, reader: TranscriptReader) -> None:
         """Add who reads transcripts while an event Observe is in force; call it before `start`."""
@@ -172,8 +170,7 @@ class HostedContest:
                 self.log(PowerCut(found.lost_rows))
         past = None if found is None else found.past
         try:
-            workers = self.spec.workers
-            lease_ms = None if workers is None else workers.lease_ms
+            lease_ms = None if self.elsewhere is None else self.elsewhere.lease_ms
             now = time.monotonic_ns()
             contest = Contest(config, self.spec.entrants, secrets.token_hex, now, past, lease_ms)
         except JournalError as error:
@@ -191,8 +188,6 @@ class HostedContest:
         self._writer.enter(config)
         router.add(Member(contest, listed=self.spec.listed, logs=self._logs is not None))
         driver.add(self.run)
-        if workers is not None:
-            self._dispatcher = Dispatcher(workers, config, self._database, self.feed, self.log, self.fail)
         self._timekeeper = Timekeeper(self.spec.timetable, self.feed)
         self._timekeeper.look()
         self.waiting = WaitingList(contest, config.spectator_delay_ms * NS_PER_MS, self.log)
@@ -240,8 +235,8 @@ class HostedContest:
         self._stop_clock()
         for task in self._measuring:
             task.cancel()
-        if self._dispatcher is not None:
-            await self._dispatcher.close()
+        if self.elsewhere is not None:
+            await self.elsewhere.close()
         if self._driver is not None:
             self._driver.remove(self.run)
             self._router.remove(self.name)
@@ -321,8 +316,6 @@ class HostedContest:
         assert self.contest is not None
         now = time.monotonic()
         self._results += 1
-        if self._dispatcher is not None:
-            self._dispatcher.recorded(self._results)
         self._pace.see(now, self._results)
         if now >= self._pace_logged + LOG_PACE_S:
             known = self.contest.progress()
@@ -380,14 +373,8 @@ class HostedContest:
                 self.feed(DrawDone(drawn))
 
     def dispatch(self, effect: Assign | Withdraw | ExcludeWorker) -> None:
-        assert self._dispatcher is not None
-        match effect:
-            case Assign():
-                self._dispatcher.assign(effect)
-            case Withdraw():
-                self._dispatcher.withdraw(effect)
-            case ExcludeWorker(worker):
-                self._dispatcher.exclude(worker)
+        assert self.elsewhere is not None, "only a contest whose games are played elsewhere has such effects"
+        self.elsewhere.dispatch(effect)
 
     def finished(self, reason: str) -> None:
         """Nothing more will be played."""

@@ -6,13 +6,16 @@ All of it is called on the loop's thread.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Protocol
+from typing import Any, Protocol
 
 from arena_protocol.record import GameRecord, UsageRecord
-from arena_server.core.effects import SetFrozen
+from arena_server.core.effects import Assign, ExcludeWorker, SetFrozen, Withdraw
 from arena_server.core.events import Event
 from arena_server.core.log_events import LogEvent
 from arena_server.core.transcript import Transcript
+from arena_server.errors import ArenaError
+from arena_server.spec import ContestSpec
+from arena_server.store.database import Database
 
 
 class ContestObserver:
@@ -59,6 +62,27 @@ class BotPlaces(Protocol):
         """What its bots have used in a game that is over and has no record yet, as far as is known soon."""
 
 
+class PlayedElsewhere(ContestObserver):
+    """Base class of what plays the games of a contest elsewhere, so that no bot logs in.
+
+    A worker that is silent for `lease_ms` loses its game.
+    """
+
+    lease_ms: int
+
+    def dispatch(self, effect: Assign | Withdraw | ExcludeWorker) -> None:
+        """Have a game played, take it back, or let a worker play none any more."""
+        raise NotImplementedError
+
+    def status(self) -> dict[str, Any]:
+        """What the organiser is shown, as JSON types: lists `workers` (that stand out) and `benches`."""
+        raise NotImplementedError
+
+    async def close(self) -> None:
+        """End all games; nothing is reported any more."""
+        raise NotImplementedError
+
+
 class ObservedContest(Protocol):
     """What a place where bots run needs of a contest of a host."""
 
@@ -72,3 +96,28 @@ class ObservedContest(Protocol):
 
     def log(self, event: LogEvent) -> None:
         """Log an event of the contest, and have its observers see it."""
+
+
+class DispatchedContest(Protocol):
+    """What `PlayedElsewhere` needs of its contest."""
+
+    @property
+    def spec(self) -> ContestSpec:
+        """What is played, and who may log in."""
+
+    @property
+    def results(self) -> int:
+        """How many games have a durable result; the one that is `recorded` is counted."""
+
+    @property
+    def database(self) -> Database:
+        """Where its results are kept."""
+
+    def feed(self, event: Event) -> None:
+        """Let the contest handle an event."""
+
+    def log(self, event: LogEvent) -> None:
+        """Log an event of the contest, and have its observers see it."""
+
+    def fail(self, error: ArenaError) -> None:
+        """Nothing more can be promised: end the contest."""

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from arena_server.core.config import ContestConfig, Entrant
 from arena_server.timetable import Timetable
-from arena_server.workers.base import Workers
 
 #: The size of a seed that cannot be found by trying.
 SECRET_BITS = 256
@@ -47,8 +46,7 @@ class ContestSpec:
     page or report names it, and its host neither waits for it nor ends with it. The `timetable`
     may be another when the contest goes on, but for `freeze_at`, which is that of the config. `contained`
     has the bots that run in containers where they are started together with the contest. As far as `late`
-    allows it, versions are sent of a bot that is added during the contest. With `workers` these play its
-    games, and no bot logs in.
+    allows it, versions are sent of a bot that is added during the contest.
     """
 
     config: ContestConfig
@@ -61,7 +59,6 @@ class ContestSpec:
     webhooks: Sequence[Webhook] = ()
     contained: frozenset[str] = frozenset()
     late: LateVersions = LateVersions()
-    workers: Workers | None = None
 
     @property
     def name(self) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from arena_server.core.deal import slot_token
 from arena_server.errors import ArenaError
@@ -19,6 +19,10 @@ from arena_server.launch.sandbox import Sandbox
 #: What a bot inherits of this process's environment. Everything else may be a secret of the
 #: organiser, such as ARENA_ADMIN_TOKEN or a password of the database.
 INHERITED = ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH", "XDG_CACHE_HOME", "ARENA_DEBUG")
+
+#: How an interpreter runs a module of ours: not with `-m` alone, which puts the working folder first on the
+#: path, where a file of the user, such as random.py, would be imported in the place of a module.
+RUN_MODULE: Final = ("-P", "-m")
 
 Cause = tuple[object, ...]
 #: What `contained.py` asks of who runs the bots, and what it is answered: JSON objects.

@@ -21,8 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from arena_server.drawing import RUN_MODULE
-from arena_server.launch.base import inherited
+from arena_server.launch.base import RUN_MODULE, inherited
 from arena_server.launch.process import LINE_BYTES, Child, open_log
 from arena_server.launch.template import REQUEST_BYTES
 

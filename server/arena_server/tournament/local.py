@@ -11,6 +11,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from arena_protocol.record import VOID, GameRecord
@@ -31,6 +32,8 @@ from arena_server.spec import ContestSpec
 from arena_server.store.database import Database
 from arena_server.tournament.reporter import plain_result, report_of
 from arena_server.tournament.supervisor import SERVER_LOG, STOPPING, ProgressListener
+from arena_server.workers.base import Workers
+from arena_server.workers.dispatch import Dispatcher
 
 LOOPBACK = "127.0.0.1"
 STDERR = 2
@@ -42,7 +45,7 @@ SPARE_CONNECTIONS = 100
 class LocalRun:
     """A contest, its database, and the bots to start; with a folder `logs` all output goes to files there.
 
-    `fork`: as of `ProcessLauncher`.
+    `fork`: as of `ProcessLauncher`. With `workers` these play its games.
     """
 
     spec: ContestSpec
@@ -50,6 +53,7 @@ class LocalRun:
     bots: Sequence[LocalBot]
     logs: Path | None = None
     fork: Fork | None = None
+    workers: Workers | None = None
 
 
 async def run_local(local: LocalRun, listener: ProgressListener, interrupted: asyncio.Event) -> bool:
@@ -62,6 +66,7 @@ async def run_local(local: LocalRun, listener: ProgressListener, interrupted: as
         max_connections=2 * len(local.spec.entrants) + len(local.bots) + SPARE_CONNECTIONS,
         software=local.spec.config.software,
         until_finished=True,
+        elsewhere=None if local.workers is None else partial(Dispatcher, local.workers),
     )
     with _log(local.logs) as log:
         sock = bind(LOOPBACK, 0)

@@ -214,10 +214,7 @@ def unavailable_as_503(endpoint: Endpoint) -> Endpoint:
 
 def _workers(hosted: HostedContest) -> dict[str, Any]:
     """What is known of the workers of a contest; empty lists without any. On the loop's thread."""
-    return {
-        "workers": [asdict(each) for each in hosted.stand_outs],
-        "benches": [{**asdict(each), "slow": each.slow} for each in hosted.benches],
-    }
+    return {"workers": [], "benches": []} if hosted.elsewhere is None else hosted.elsewhere.status()
 
 
 def plain_overview(overview: Overview, connections: int) -> dict[str, Any]:

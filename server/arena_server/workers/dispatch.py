@@ -6,19 +6,19 @@ import asyncio
 import secrets
 import sys
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
+from typing import Any
 
-from arena_protocol.record import RecordError
+from arena_protocol.record import VOID, GameRecord, RecordError
 from arena_protocol.record_codec import decode
 from arena_server.core.config import ContestConfig
 from arena_server.core.deal import game_id
-from arena_server.core.effects import Assign, Withdraw
-from arena_server.core.events import Capacity, Event, NotPlayed, PlayedBy, Renewed, Returned
+from arena_server.core.effects import Assign, ExcludeWorker, Withdraw
+from arena_server.core.events import Capacity, NotPlayed, PlayedBy, Renewed, Returned
 from arena_server.core.journal import PastGame
-from arena_server.core.log_events import LogEvent
 from arena_server.errors import ArenaError
 from arena_server.logs import WorkerMeasured, WorkerMessage, WorkerSlow, WorkerStandsOut
+from arena_server.observers import DispatchedContest, PlayedElsewhere
 from arena_server.store.database import Database
 from arena_server.workers.base import GameJob, JobOutcome, Workers
 from arena_server.workers.bench import WorkerBench, compared
@@ -32,34 +32,26 @@ ABSENT_MS = 30_000
 RENEWALS = 3
 
 
-class Dispatcher:
-    """Passes games to the pool and what it says to the contest (`base.PoolEvents`), on the loop's thread.
+class Dispatcher(PlayedElsewhere):
+    """Passes games to the pool and what it says to the contest (`base.PoolEvents`), on the loop's thread."""
 
-    `fail` ends the contest.
-    """
-
-    def __init__(
-        self,
-        workers: Workers,
-        config: ContestConfig,
-        database: Database,
-        feed: Callable[[Event], None],
-        log: Callable[[LogEvent], None],
-        fail: Callable[[ArenaError], None],
-    ) -> None:
+    def __init__(self, workers: Workers, contest: DispatchedContest) -> None:
         self._workers = workers
+        self.lease_ms = workers.lease_ms
+        config = contest.spec.config
         self._name = config.name
-        self._database = database
+        self._database = contest.database
         # Only the deal of its own game is known to a worker: the secret of all deals stays here.
         self._config = _of_one_game(config)
-        self._feed = feed
-        self._log = log
-        self._fail = fail
+        self._feed = contest.feed
+        self._log = contest.log
+        self._fail = contest.fail
+        self._contest = contest
         #: Unlike that of any other run: a scheduler may still know the jobs of the last one.
         self._run = secrets.token_hex(8)
         self._attempts: Counter[str] = Counter()
         self._closed = False
-        self._opening = asyncio.get_running_loop().create_task(self._open())
+        self._opening: asyncio.Task[None] | None = None
         self._finding: set[asyncio.Task[None]] = set()
         self._comparing: set[asyncio.Task[None]] = set()
         #: The workers that stood out at the last look.
@@ -68,13 +60,25 @@ class Dispatcher:
         self._benches: dict[str, int] = {}
         self._slow: set[str] = set()
 
+    def started(self) -> None:
+        self._opening = asyncio.get_running_loop().create_task(self._open())
+
     async def _open(self) -> None:
         try:
             await self._workers.pool.open(self)
         except ArenaError as error:
             self._fail(error)
 
-    def assign(self, assign: Assign) -> None:
+    def dispatch(self, effect: Assign | Withdraw | ExcludeWorker) -> None:
+        match effect:
+            case Assign():
+                self._assign(effect)
+            case Withdraw(game_id, fence):
+                self._workers.pool.withdraw(self._key(game_id, fence))
+            case ExcludeWorker(worker):
+                self._exclude(worker)
+
+    def _assign(self, assign: Assign) -> None:
         setting, workers = assign.setting, self._workers
         names = setting.names
         engines = [workers.engines[name] for name in names] if workers.engines else []
@@ -90,19 +94,16 @@ class Dispatcher:
         )
         workers.pool.submit(job)
 
-    def withdraw(self, withdraw: Withdraw) -> None:
-        self._workers.pool.withdraw(self._key(withdraw.game_id, withdraw.fence))
-
-    def exclude(self, worker: str) -> None:
+    def _exclude(self, worker: str) -> None:
         """Let a worker play no game any more, and find those that it has played."""
         self._workers.pool.exclude(worker)
         task = asyncio.get_running_loop().create_task(self._find_games(worker))
         self._finding.add(task)
         task.add_done_callback(self._finding.discard)
 
-    def recorded(self, results: int) -> None:
-        """The contest has this many durable results: look now and then which workers stand out."""
-        if look := look_at(results):
+    def recorded(self, record: GameRecord) -> None:
+        """Look now and then which workers stand out."""
+        if record.end != VOID and (look := look_at(self._contest.results)):
             task = asyncio.get_running_loop().create_task(self._compare(look))
             self._comparing.add(task)
             task.add_done_callback(self._comparing.discard)
@@ -116,6 +117,12 @@ class Dispatcher:
             return
         for each in self.stand_outs:
             self._log(WorkerStandsOut(each.worker, each.what, each.games, f"{each.chance:.1e}"))
+
+    def status(self) -> dict[str, Any]:
+        return {
+            "workers": [asdict(each) for each in self.stand_outs],
+            "benches": [{**asdict(each), "slow": each.slow} for each in self.benches],
+        }
 
     @property
     def benches(self) -> list[WorkerBench]:
@@ -136,11 +143,13 @@ class Dispatcher:
     async def close(self) -> None:
         """End all jobs."""
         self._closed = True
-        self._opening.cancel()
+        opening = [] if self._opening is None else [self._opening]
+        for task in opening:
+            task.cancel()
         for task in self._finding:
             task.cancel()
         # A look at the last result is not lost: many contests have 100, 200 or 400 games.
-        await asyncio.gather(self._opening, *self._finding, *self._comparing, return_exceptions=True)
+        await asyncio.gather(*opening, *self._finding, *self._comparing, return_exceptions=True)
         await self._workers.pool.close()
 
     # -- what the pool says (base.PoolEvents)

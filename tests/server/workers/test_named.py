@@ -106,8 +106,10 @@ async def named(
     workers = Workers(pool=Played(slowness, gives_to, benches), bots=bots, engines={}, lease_ms=30_000)
     entrants = [entrant_of(name, "t") for name in BOTS]
     listener = Lines()
-    spec = ContestSpec(config=config, entrants=entrants, new=True, workers=workers)
-    assert await run_local(LocalRun(spec, folder / "arena.db", []), listener, asyncio.Event())
+    spec = ContestSpec(config=config, entrants=entrants, new=True)
+    assert await run_local(
+        LocalRun(spec, folder / "arena.db", [], workers=workers), listener, asyncio.Event()
+    )
     return listener.lines
 
 
