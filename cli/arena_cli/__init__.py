@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 from arena_protocol.errors import UserError, needs_extra
 from arena_server.errors import FAILED, INTERRUPTED, MISUSED
+from arena_server.interrupts import handled, interrupt, stop_signals
 
 #: The extra that installs each optional library.
 _EXTRAS = {
@@ -46,7 +47,9 @@ def main() -> NoReturn:
     try:
         from arena_cli.app import app
 
-        sys.exit(app(prog_name="arena", standalone_mode=False) or 0)
+        # What a command has started ends with it: Python itself would end at once, and leave it running.
+        with handled(interrupt, stop_signals(ctrl_c=False)):
+            sys.exit(app(prog_name="arena", standalone_mode=False) or 0)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except BaseExceptionGroup as group:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,6 +23,7 @@ from arena_cli.options import (
     tls_context,
 )
 from arena_server.errors import ConfigError
+from arena_server.interrupts import handled, stop_signals
 
 if TYPE_CHECKING:
     from arena_client.run import ConnectArgs
@@ -75,7 +77,9 @@ def command(
         contest_of(contest),
     )
     check_login(seat.name, seat.token)
-    typer.echo(f"{seat.name} leaves: {play(engine, game, seat, steady=steady)}")
+    # A search of seconds runs no Python handler; a bot has started nothing that would be left.
+    with handled(signal.SIG_DFL, stop_signals(ctrl_c=False)):
+        typer.echo(f"{seat.name} leaves: {play(engine, game, seat, steady=steady)}")
 
 
 def play(spec: str, game: str | None, seat: ConnectArgs, *, steady: bool = False) -> str:

@@ -9,7 +9,6 @@ Both play the games of one `ContestSpec`, on the same deals, and `core.match` ju
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -31,6 +30,7 @@ from arena_server.core.config import ContestConfig, format_of
 from arena_server.core.deal import Setting
 from arena_server.elo import Sprt
 from arena_server.errors import ArenaError
+from arena_server.interrupts import handled
 from arena_server.launch.sandbox import DEFAULT_LIMITS, ContainerLimits
 from arena_server.scores import LeadTest, PlayedGame, Scores, elo_text, mean_text
 from arena_server.tournament.reporter import plain_result
@@ -158,7 +158,7 @@ class MatchRun(ProgressListener):
         calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         with (
             RefereeThread(self._contest, _Relay(self, calls), database, logs) as referee,
-            _stopped_by_signals(referee),
+            handled(lambda *_: referee.stop()),
         ):
             self._referee = referee
             referee.when_ended(lambda: calls.put(None))
@@ -264,18 +264,6 @@ class _Relay(ProgressListener):
 
     def say(self, line: str) -> None:
         self._calls.put(partial(self._listener.say, line))
-
-
-@contextmanager
-def _stopped_by_signals(referee: RefereeThread) -> Iterator[None]:
-    """Let SIGINT and SIGTERM stop the referee, inside the `with` statement."""
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, lambda *_: referee.stop()) for number in numbers]
-    try:
-        yield
-    finally:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from arena_server.errors import ConfigError
+from arena_server.interrupts import handled
 
 if TYPE_CHECKING:
     import ssl
@@ -279,15 +280,12 @@ def use_color(color: bool, *, terminal: bool) -> bool:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let Ctrl-C kill the process directly, because compiled code runs no Python signal handler.
+    """Let Ctrl-C and its like kill the process directly: compiled code runs no Python signal handler.
 
     Use it only where nothing needs to be cleaned up.
     """
-    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
-    try:
+    with handled(signal.SIG_DFL):
         yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def print_json(value: Any) -> None:

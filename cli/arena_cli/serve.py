@@ -24,6 +24,7 @@ import typer
 
 from arena_cli.prepare import Prepared, ServeOptions, prepare
 from arena_server.errors import ArenaError, ConfigError
+from arena_server.interrupts import stop_signals
 
 if TYPE_CHECKING:
     from arena_server.host import Host
@@ -82,8 +83,8 @@ def command(config: Configs, options: ServeOptions = ServeOptions(), run: RunOpt
     the only one where its token is right. The [server] tables have to be the same.
 
     Prints `listening on HOST:PORT` when bots can connect. A pair plays as soon as both bots are
-    connected. After the last game every bot gets BYE. The server runs until SIGINT or SIGTERM
-    (exit status 0): it voids the running games and keeps all results.
+    connected. After the last game every bot gets BYE. The server runs until SIGINT, SIGTERM, SIGHUP or
+    SIGQUIT (exit status 0): it voids the running games and keeps all results.
 
     The same command resumes a contest that was stopped, or whose server was killed: results
     stay, running games continue, void games are played again.
@@ -97,7 +98,7 @@ def command(config: Configs, options: ServeOptions = ServeOptions(), run: RunOpt
     Example: arena serve examples/local.toml --port 0
     """
     # Set before `listening` is printed: a supervisor may send SIGTERM right after it.
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in stop_signals():
         signal.signal(number, stopped_early)
     prepared = prepare(config, options)
     if run.supervised and len(prepared.specs) > 1:
@@ -182,7 +183,7 @@ async def _serve(prepared: Prepared, setup: Any, log: Log, supervised: bool) -> 
         ):
             if thread is not None:
                 await thread.ready()
-            for number in (signal.SIGINT, signal.SIGTERM):
+            for number in stop_signals():
                 asyncio.get_running_loop().add_signal_handler(number, host.stop, number.name)
             if prepared.bots:
                 from arena_cli.local_contest import BotMessages

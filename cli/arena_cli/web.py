@@ -26,6 +26,7 @@ from arena_cli.options import (
     site_identity,
     tls_context,
 )
+from arena_server.interrupts import stop_signals
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -65,12 +66,13 @@ def command(
     Contests, standings and replays come from the database, running games from the servers of
     --connect, as any spectator sees them: after the contest's delay. As many of these processes as
     wanted may run over one database. A server that is not there is tried again every few seconds, and the
-    page says so. Prints `web on http://HOST:PORT`, and ends with Ctrl-C or SIGTERM (exit status 0).
+    page says so. Prints `web on http://HOST:PORT`, and ends with Ctrl-C, SIGTERM, SIGHUP or SIGQUIT (exit
+    status 0).
 
     Example: arena web --database sqlite:///arena.db --connect localhost:2006 --port 2080
     """
     stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in stop_signals():
         signal.signal(number, lambda *_: stop.set())
 
     from arena_server.sockets import bind, urls_of

@@ -4,7 +4,7 @@
 1     failed at run time, or a negative result; the same command may succeed later
 2     the input is wrong: the command line, the configuration, a file they name, a library
       that is not installed; nothing was started, and the same command will fail again
-130   interrupted by Ctrl-C
+130   interrupted by Ctrl-C or another stop signal (`interrupts`)
 """
 
 from __future__ import annotations

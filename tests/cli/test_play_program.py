@@ -63,7 +63,8 @@ def test_a_program_that_does_not_exist_is_wrong_input(folder: Path) -> None:
     assert outcome.line == "arena: --against: no program './nowhere' here or on the path"
 
 
-def test_ctrl_c_while_a_move_is_awaited(folder: Path) -> None:
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGHUP])
+def test_a_signal_while_a_move_is_awaited(folder: Path, how: int) -> None:
     with subprocess.Popen(
         [*ARENA, "play", "insertion", "--against", "python mybot.py"],
         cwd=folder,
@@ -76,7 +77,7 @@ def test_ctrl_c_while_a_move_is_awaited(folder: Path) -> None:
             shown = b""
             while not shown.endswith(b"your move: ") and (byte := running.stdout.read(1)):
                 shown += byte
-            running.send_signal(signal.SIGINT)
+            running.send_signal(how)
             _, errors = running.communicate(timeout=PATIENCE_S)
         finally:
             running.kill()

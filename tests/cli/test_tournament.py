@@ -424,7 +424,7 @@ class TestRefusals:
 
 
 class TestInterrupted:
-    @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+    @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
     def test_results_so_far_are_kept_and_printed(self, tmp_path: Path, how: int) -> None:
         tournament = self.begin(tmp_path)
         assert tournament.stderr is not None

@@ -24,6 +24,7 @@ from arena_cli import main
 from arena_client import asyncio_client, scripted
 from arena_client.bot import Bot, GameView
 from arena_client.retry import RetryPolicy
+from arena_server.interrupts import stop_signals
 
 ARENA = (sys.executable, "-m", "arena_cli")
 #: Nothing here takes long; a process that hangs ends the test with an error.
@@ -95,7 +96,7 @@ def inside(*arguments: str | Path, cwd: Path | None = None, env: dict[str, str] 
             patch.setenv(name, value)
         if cwd is not None:
             patch.chdir(cwd)
-        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        handlers = {number: signal.getsignal(number) for number in stop_signals()}
         try:
             with pytest.raises(SystemExit) as end:
                 main()

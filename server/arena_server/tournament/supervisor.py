@@ -18,6 +18,7 @@ from typing import Any
 
 from arena_protocol.record import GameRecord
 from arena_server.errors import MISUSED, ArenaError, ConfigError
+from arena_server.interrupts import stop_signals
 from arena_server.launch.base import Answer, LocalBot
 from arena_server.launch.container import Place, launcher_of
 from arena_server.launch.process import Child
@@ -26,7 +27,7 @@ from arena_server.sockets import local_host, parse_address
 
 #: Seconds for the server to listen.
 START_S = 60.0
-#: Exit statuses of a server that gets SIGTERM or SIGINT before it listens.
+#: Exit statuses of a server that gets a stop signal before it listens.
 EARLY_ENDS = (0, 128 + signal.SIGINT, -signal.SIGINT, -signal.SIGTERM)
 
 LISTENING = "listening on "
@@ -109,10 +110,10 @@ class PipedGames:
 
 
 def interrupt_event() -> asyncio.Event:
-    """Return an event that SIGINT and SIGTERM set from now on."""
+    """Return an event that the stop signals set from now on."""
     loop = asyncio.get_running_loop()
     event = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in stop_signals():
         loop.add_signal_handler(number, event.set)
     return event
 

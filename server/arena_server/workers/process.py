@@ -25,6 +25,7 @@ import msgpack
 from arena_protocol.errors import UserError
 from arena_protocol.record import VOID, GameRecord
 from arena_protocol.record_codec import MAX_BYTES, encode
+from arena_server.interrupts import stop_signals
 from arena_server.launch.base import inherited
 from arena_server.launch.cores import cpu_model, describe_cores, shares, use_cores
 from arena_server.launch.process import Child
@@ -177,7 +178,8 @@ class _Server:
 
     def run(self) -> None:
         self._main = threading.get_ident()
-        signal.signal(signal.SIGTERM, self._terminated)
+        for number in stop_signals(ctrl_c=False):
+            signal.signal(number, self._terminated)
         threading.Thread(target=self._read, daemon=True).start()
         while not self._leaving and (job := self._jobs.get()) is not None:
             self._write(_plain(self._outcome(*job)))

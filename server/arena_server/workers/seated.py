@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,6 +12,7 @@ from tempfile import TemporaryDirectory
 
 from arena_protocol.record import GameRecord
 from arena_server.errors import ConfigError
+from arena_server.interrupts import stop_signals
 from arena_server.launch.base import LocalBot
 from arena_server.launch.forks import Forks
 from arena_server.spec import ContestSpec, entrant_of
@@ -60,7 +60,8 @@ async def play_seated(job: GameJob, run: JobRun, forks: Forks) -> GameRecord | N
         contained=frozenset(bot.name for bot in bots if bot.sandbox is not None),
     )
     interrupted = asyncio.Event()
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, interrupted.set)
+    for number in stop_signals(ctrl_c=False):
+        asyncio.get_running_loop().add_signal_handler(number, interrupted.set)
     listener = _Listener(run.say)
     with TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True) as folder, forks.used():
         local = LocalRun(spec, Path(folder) / "arena.db", bots, fork=forks.start)
