@@ -34,7 +34,7 @@ This text is complete: protocol, rules of insertion, two programs and how to tes
 - `PLAYED ... move=M ... reveal=P` is sent after every ply of every seat. Keep the board with it: insert the
   first of the pictures by M, remove that picture from the list, append P if `reveal=` is there.
 - Answer `PING X` with `PONG X` at any time. Ignore verbs and options that you do not know. Close the
-  connection and exit after `BYE`.
+  connection and exit after `BYE` (after `BYE reason=slow` a bot may connect again).
 - `clock=` is the time of a seat for the whole game in milliseconds, not for a move. After a fault (illegal
   move, no time left, malformed line) the server plays 6 for the bot until the game ends; the next game begins
   normally.

@@ -249,24 +249,23 @@ def _list(cases: list[Case[Any]]) -> None:
 
 
 def _report(results: Iterator[CaseResult], peer: str, output: ReportOptions) -> None:
-    """Print each result as it comes, the first failure in full, and the score; exit with 1 if it fails."""
+    """Print each result as it comes, the worst failure in full, and the score; exit with 1 if it fails."""
     from arena_check import report
-    from arena_check.cases import Verdict, is_conformant
+    from arena_check.cases import is_conformant
 
     done: list[CaseResult] = []
     for result in results:
         done.append(result)
         if not output.as_json and not result.needed:
             typer.echo(report.line(result))
-    first = next((each for each in done if each.verdict is Verdict.FAILED), None)
-    first = first or next((each for each in done if each.verdict is Verdict.NOT_REACHED), None)
+    worst = report.costliest(done, peer)
     if output.as_json:
         print_json(report.as_json(done, peer))
     else:
         for line in report.not_run(done):
             typer.echo(line)
-        if first is not None:
-            typer.echo(f"\n{report.detail(first, peer)}\n")
+        if worst is not None:
+            typer.echo(f"\n{report.detail(worst, peer)}\n")
         typer.echo(report.summary(done))
     if output.junit is not None:
         try:

@@ -95,6 +95,10 @@ class ContainedBot:
     def status(self) -> int | None:
         return None if self._ended is None else self._ended.status
 
+    def printed(self) -> str:
+        """Unknown: what a container prints is not at hand while it runs."""
+        return ""
+
     def stop(self) -> str:
         """Remove its container, and return its last lines."""
         if self._running is None:

@@ -53,6 +53,10 @@ class Finding(Exception):  # noqa: N818 - a verdict, not an error
         self.advice = advice
 
 
+class LateFinding(Finding):
+    """The peer has taken too long, by a clock that also runs while the machine does something else."""
+
+
 def failed(expected: str, actual: str, *, clause: str = "", advice: str = "") -> Finding:
     """The finding that a rule is broken; to be raised."""
     return Finding(Verdict.FAILED, expected, actual, clause=clause, advice=advice)
@@ -64,7 +68,7 @@ def reaching() -> Iterator[None]:
     try:
         yield
     except Finding as finding:
-        raise Finding(
+        raise type(finding)(
             Verdict.NOT_REACHED,
             finding.expected,
             finding.actual,
@@ -159,9 +163,9 @@ class Suite(Generic[B]):
         ordered = sorted(self.cases.values(), key=lambda case: order(case.id))
         wanted = list(selections)
         for selection in wanted:
-            if not any(_selects(selection, case.id) for case in ordered):
+            if not any(selects(selection, case.id) for case in ordered):
                 raise ValueError(f"no case {selection!r}; --list shows all of them")
-        return [case for case in ordered if not wanted or any(_selects(each, case.id) for each in wanted)]
+        return [case for case in ordered if not wanted or any(selects(each, case.id) for each in wanted)]
 
     def with_needs(self, cases: Iterable[Case[B]]) -> list[Case[B]]:
         """These cases, each behind all that it needs, which is added."""
@@ -177,7 +181,8 @@ class Suite(Generic[B]):
         return list(found.values())
 
 
-def _selects(selection: str, id_: str) -> bool:
+def selects(selection: str, id_: str) -> bool:
+    """Whether a case is in this section (3) or clause (3.3), or has this id."""
     return id_ == selection or id_.startswith((f"{selection}.", f"{selection}/"))
 
 

@@ -76,7 +76,10 @@ CLAUSES: Final = tuple(
             "After its own ZOMBIE a client has no more moves in that game; a ZOMBIE with seat= is another's.",
         ),
         ("4.8", "OVER ends a game in any state, with its result, and leads back to the lobby."),
-        ("4.9", "BYE is the last line of a server, which then closes the connection; the client leaves."),
+        (
+            "4.9",
+            "BYE is the last line of a server, which then closes; the client leaves, but not at reason=slow.",
+        ),
         ("4.10", "ERROR after log-in is a warning: the connection and the game go on."),
         ("5.1", "Each side sends only what the table of states allows."),
         (
@@ -106,7 +109,10 @@ CLAUSES: Final = tuple(
         ("7.5", "The clocks of TURN and PLAYED are one ledger; a client moves before its flag falls."),
         ("7.6", "A bot at fault is a zombie for the rest of the game, and plays the next game normally."),
         ("7.7", "A line in a game that cannot be read is the fault malformed."),
-        ("8.1", "A lost connection is no fault; resume= takes the seat up again, in every state."),
+        (
+            "8.1",
+            "A lost connection or BYE reason=slow is no fault; resume= takes the seat up, in every state.",
+        ),
         ("8.2", "After resume= the game is sent again from its start, and the client plays on from there."),
         ("8.3", "Each WELCOME brings a resume key that works; one is void once the key after it was used."),
         ("8.4", "A seat that is taken up again ends the older connection by BYE reason=replaced."),

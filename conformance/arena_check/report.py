@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
-from arena_check.cases import Case, CaseResult, Verdict
+from arena_check.cases import Case, CaseResult, Verdict, selects
 from arena_check.clauses import CLAUSE
 from arena_check.wire import LoggedLine
 
@@ -15,6 +15,14 @@ from arena_check.wire import LoggedLine
 SHOWN_BYTES = 160
 #: As many last lines of a long log as the text for people shows.
 SHOWN_LINES = 40
+
+#: The cases of `arena check bot` by what a failure costs: games of every contest; games with other options,
+#: clocks or events; games in which the connection is lost. All others cost none.
+_COSTS = (
+    ("1.1/1", "1.1/2", "3.2", "3.3", "4.3/2", "5.1/1", "6.6"),
+    ("3.6", "4.3", "4.4", "4.5", "4.7", "4.8", "4.10", "5", "6", "7"),
+    ("8.1", "8.2", "8.3", "8.5", "8.6"),
+)
 
 #: What to do about a case that was not reached.
 _FIRST = "Put right first what this case needs: a connection, log-in, READY, a move (clauses 3.1 to 3.3)."
@@ -52,6 +60,26 @@ def not_run(results: Iterable[CaseResult]) -> list[str]:
         + (f" to {ids[-1]}" if len(ids) > 1 else "")
         for needed, ids in groups.items()
     ]
+
+
+def costliest(results: Sequence[CaseResult], peer: str) -> CaseResult | None:
+    """The failure to put right first; None without one.
+
+    Of a bot it is the one that costs most games, and of equals the one that kept most cases from running.
+    """
+    found = [result for result in results if result.verdict is Verdict.FAILED]
+    found = found or [result for result in results if result.verdict is Verdict.NOT_REACHED]
+    if peer != "bot" or not found:
+        return found[0] if found else None
+    kept = Counter(result.needed for result in results)
+    return min(found, key=lambda result: (_cost(result), -kept[result.case.id]))
+
+
+def _cost(result: CaseResult) -> int:
+    for cost, selections in enumerate(_COSTS):
+        if any(selects(each, result.case.id) for each in selections):
+            return cost
+    return len(_COSTS)
 
 
 def detail(result: CaseResult, peer: str) -> str:

@@ -21,6 +21,8 @@ class Surroundings(Protocol):
 
     def close(self) -> None: ...
 
+    def say(self, text: str) -> None: ...
+
     def later(self, seconds: float, call: Callable[[], None]) -> None: ...
 
     def exit(self, status: int, stderr: str = "") -> None: ...
@@ -247,7 +249,9 @@ def defect(*cases: str, verdict: str = "failed", says: str = "") -> Callable[[ty
     return enter
 
 
-def variant(base: type[B], what: str, *cases: str, says: str = "", **replaced: object) -> None:
+def variant(
+    base: type[B], what: str, *cases: str, verdict: str = "failed", says: str = "", **replaced: object
+) -> None:
     """Enter a bot that differs from `base` by these attributes."""
     name = "".join(word.capitalize() for word in re.findall("[A-Za-z0-9]+", what))
-    defect(*cases, says=says)(type(name, (base,), {"__doc__": what, **replaced}))
+    defect(*cases, verdict=verdict, says=says)(type(name, (base,), {"__doc__": what, **replaced}))

@@ -72,6 +72,73 @@ answers("Sends an option twice.", "MOVE 6 eval=1 eval=2", "1.8/2", "once")
 answers("Pings, notes and sends a blank line before MOVE 0.", "PING 1\nINFO x\n\nMOVE 0", "3.3/1", "from 1")
 
 
+@defect("3.3/1", says="MOVE 6' on its stdout")
+class PrintsItsMoves(Plain):
+    """Prints its moves to stdout."""
+
+    def on_turn(self, words: list[str], options: dict[str, str]) -> None:
+        self.around.say("thinking ...\nMOVE 6\n")
+
+
+@defect("3.3/1", says="nothing for")
+class PrintsWhatItThinks(Plain):
+    """Prints what it thinks to stdout, and sends no move."""
+
+    def on_turn(self, words: list[str], options: dict[str, str]) -> None:
+        self.around.say("MOVE 6 is bad\nMOVE\nI give up\n")
+
+
+@defect("3.3/1", says="only lines that answer nothing, for 20 s")
+class NotesWithoutEnd(Plain):
+    """Sends notes without end instead of a move."""
+
+    def on_turn(self, words: list[str], options: dict[str, str]) -> None:
+        self.send(f"INFO game={self.game['id']} ply={words[1]}")
+        self.around.later(0.5, lambda: self.on_turn(words, options))
+
+
+@defect("12.2/2", verdict="non-strict")
+class NotesEveryNode(Plain):
+    """Sends a note for each position that it searches."""
+
+    def on_turn(self, words: list[str], options: dict[str, str]) -> None:
+        for node in range(33):
+            self.send(f"INFO game={self.game['id']} ply={words[1]} nodes={node}")
+        super().on_turn(words, options)
+
+
+@defect("12.2/2", verdict="non-strict")
+class LongNotes(Plain):
+    """Sends its whole tree in notes."""
+
+    def on_turn(self, words: list[str], options: dict[str, str]) -> None:
+        for _ in range(30):
+            self.send(f"INFO game={self.game['id']} ply={words[1]} text={'x' * 900}")
+        super().on_turn(words, options)
+
+
+class _Notes(Plain):
+    form = ""
+
+    def on_turn(self, words: list[str], options: dict[str, str]) -> None:
+        ply = int(words[1])
+        self.send(self.form.format(game=self.game["id"], ply=ply, next=ply + 1))
+        super().on_turn(words, options)
+
+
+def notes(what: str, form: str) -> None:
+    """Enter a bot that sends this note with each move."""
+    variant(_Notes, what, "12.2/1", verdict="non-strict", form=form)
+
+
+notes("Sends notes without game and ply.", "INFO depth=3")
+notes("Sends a note without anything.", "INFO")
+notes("Writes words where a note has a number.", "INFO game={game} ply={ply} depth=deep")
+notes("Sends notes as chess engines do.", "INFO depth 3 score 30")
+notes("Sends notes of another game.", "INFO game=g99 ply={ply}")
+notes("Sends notes of a ply that is not due.", "INFO game={game} ply={next}")
+
+
 # -- when
 
 

@@ -62,7 +62,7 @@ def test_each_defect_is_reported_by_the_case_that_names_it(name: str) -> None:
 
 @pytest.mark.parametrize("name", DEFECTS)
 def test_the_failure_that_is_shown_names_the_clause_of_the_defect(name: str) -> None:
-    """One mistake may fail in many cases; the first failure is shown in full, with its advice."""
+    """One mistake may fail in many cases; the costliest failure is shown in full, with its advice."""
     defect = DEFECTS[name]
     results = check(defect.bot)
     failures = [result for result in results if result.verdict is Verdict.FAILED]
@@ -70,8 +70,10 @@ def test_the_failure_that_is_shown_names_the_clause_of_the_defect(name: str) -> 
         assert failures == []
         return
     clauses = {BOT_SUITE.cases[case].clause for case in defect.cases}
-    assert failures[0].clause in clauses, report.line(failures[0])
-    shown = report.detail(failures[0], "bot")
+    worst = report.costliest(results, "bot")
+    assert worst is not None
+    assert worst.clause in clauses, report.line(worst)
+    shown = report.detail(worst, "bot")
     assert defect.says in shown, shown
 
 
@@ -111,6 +113,52 @@ def test_what_a_case_needs_is_not_reached_instead_of_failed() -> None:
     assert (result.verdict, result.needed) == (Verdict.NOT_REACHED, "4.3/2")
     results = {each.case.id: each for each in check(DEFECTS["ReadyForG1"].bot, "3.2/1")}
     assert (results["3.2/1"].expected, results["3.2/1"].actual) == ("READY g-1:x!~,7", "READY g1")
+
+
+class SlowAtTimes(Good):
+    """Thinks for 0.6 s in the first runs of the process, as if the machine were busy."""
+
+    slow_runs = 0
+
+    def start(self) -> None:
+        type(self).slow_runs -= 1
+        super().start()
+
+    def on_turn(self, words: list[str], options: dict[str, str]) -> None:
+        slow = self.slow_runs >= 0 and "move_limit" in self.game
+        self.around.later(0.6 if slow else 0.0, lambda: self.send("MOVE 6"))
+
+
+@pytest.mark.parametrize(
+    ("slow_runs", "machine_s", "verdict", "actual"),
+    [
+        (0, 0.0, Verdict.OK, ""),
+        (3, 0.0, Verdict.OK, ""),
+        (9, 0.0, Verdict.FAILED, "MOVE after 600 ms, in the second of two tries"),
+        (9, 0.099, Verdict.FAILED, "MOVE after 600 ms, in the second of two tries"),
+        (3, 0.4, Verdict.OK, ""),
+        (
+            9,
+            0.4,
+            Verdict.NON_STRICT,
+            "MOVE after 600 ms, while a program that only answers took 400 ms, in the second of two tries",
+        ),
+    ],
+)
+def test_a_bot_that_is_late_is_tried_again_and_so_is_the_machine(
+    slow_runs: int, machine_s: float, verdict: Verdict, actual: str
+) -> None:
+    """The process is started for the plain game, for 1.1/1, and once for each try."""
+
+    class Slow(SlowAtTimes):
+        pass
+
+    Slow.slow_runs = slow_runs
+    door = VirtualDoor(Slow)
+    door.machine_s = machine_s
+    results = {each.case.id: each for each in check_at(door, BotSettings(), BOT_SUITE.select(["7.5/3"]))}
+    assert (results["7.5/3"].verdict, results["7.5/3"].actual) == (verdict, actual)
+    assert (results["7.5/3"].expected == "") is (verdict is Verdict.OK)
 
 
 def test_an_illegal_move_of_a_game_without_numbers_is_answered_by_legal_ones() -> None:

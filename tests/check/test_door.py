@@ -24,6 +24,9 @@ class Scripted:
     def status(self) -> int | None:
         return self.ended
 
+    def printed(self) -> str:
+        return "its stdout"
+
     def stop(self) -> str:
         return "its stderr"
 
@@ -80,7 +83,7 @@ def test_nothing_in_time(bot: Scripted, door: Listening) -> None:
 
 def test_connections_that_no_case_has_taken_are_dropped(door: Listening) -> None:
     with connect(door) as left, connect(door) as also:
-        assert door.stop() == "its stderr"
+        assert (door.printed(), door.stop()) == ("its stdout", "its stderr")
         assert (left.recv(1), also.recv(1)) == (b"", b"")
     assert door.accept(0.01) == "none within 0.01 s"
 

@@ -85,4 +85,37 @@ def test_a_command_that_is_none_is_an_os_error() -> None:
 def test_nothing_is_known_of_a_bot_that_is_started_by_hand() -> None:
     bot = ByHand()
     bot.start(*WHERE)
-    assert (bot.exited, bot.stop()) == (None, "")
+    assert (bot.exited, bot.printed(), bot.stop()) == (None, "", "")
+
+
+#: Prints a line without a flush, and waits for ever.
+PRINTS = """
+import sys
+print("MOVE 6")
+sys.stderr.write("said")
+sys.stderr.flush()
+import time
+while True:
+    time.sleep(60)
+"""
+
+
+@pytest.mark.real
+def test_what_it_prints_is_seen_without_a_flush() -> None:
+    process = Process([sys.executable, "-c", PRINTS])
+    assert process.printed() == ""
+    process.start(*WHERE)
+    while process.printed() != "MOVE 6\n":
+        assert process.status() is None
+    assert process.stop() == "said"
+    assert process.printed() == ""
+
+
+@pytest.mark.real
+def test_the_end_of_a_long_stdout_is_kept() -> None:
+    process = Process([sys.executable, "-c", "print('x' * 100_000 + 'end')"])
+    process.start(*WHERE)
+    while not process.printed().endswith("end\n"):
+        pass
+    assert len(process.printed()) <= 4000
+    process.stop()

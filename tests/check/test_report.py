@@ -49,6 +49,49 @@ def test_a_clause_that_is_not_the_case_s_is_named() -> None:
     assert (plain["id"], plain["section"], plain["advice"]) == ("3.3/1", "A game", "Be quick.")
 
 
+@pytest.mark.parametrize(
+    ("failures", "bot", "server"),
+    [
+        ((), None, None),
+        (("1.6/1",), "1.6/1", "1.6/1"),
+        (("1.6/1", "8.1/2"), "8.1/2", "1.6/1"),
+        (("1.6/1", "8.1/2", "4.4/2"), "4.4/2", "1.6/1"),
+        (("1.6/1", "4.3/3", "4.3/2"), "4.3/2", "1.6/1"),
+        (("1.2/1", "7.5/3"), "7.5/3", "1.2/1"),
+        (("4.9/1", "8.3/1"), "8.3/1", "4.9/1"),
+        (("3.1/2", "6.6/2"), "6.6/2", "3.1/2"),
+        (("11.2/1", "4.1/1"), "11.2/1", "11.2/1"),
+    ],
+)
+def test_the_failure_that_costs_most_is_the_one_to_show(
+    failures: tuple[str, ...], bot: str | None, server: str | None
+) -> None:
+    results = [
+        result(Verdict.NOT_REACHED, id_="4.4/1"),
+        *(result(Verdict.FAILED, id_=id_) for id_ in failures),
+    ]
+    if not failures:
+        results = []
+    for peer, expected in (("bot", bot), ("server", server)):
+        worst = report.costliest([result(Verdict.OK), *results], peer)
+        assert (None if worst is None else worst.case.id) == expected
+
+
+def test_of_equal_failures_the_one_that_others_wait_for_is_shown() -> None:
+    def missed(id_: str, needed: str) -> CaseResult:
+        case = result(Verdict.NOT_REACHED, id_=id_).case
+        return CaseResult(case, Verdict.NOT_REACHED, 0.0, needed=needed)
+
+    failures = [result(Verdict.FAILED, id_=id_) for id_ in ("3.2/1", "4.3/2", "6.6/1")]
+    waiting = [missed("4.4/1", "4.3/2"), missed("4.4/2", "6.6/1"), missed("4.4/3", "6.6/1")]
+    worst = report.costliest([*failures, *waiting], "bot")
+    assert worst is not None
+    assert worst.case.id == "6.6/1"
+    only = report.costliest(waiting, "bot")
+    assert only is not None
+    assert only.verdict is Verdict.NOT_REACHED
+
+
 def test_what_was_not_run_is_a_line_for_each_failure() -> None:
     def missed(id_: str, needed: str) -> CaseResult:
         case = result(Verdict.NOT_REACHED, id_=id_).case

@@ -17,6 +17,8 @@ class VirtualDoor:
     """Runs a `Program` and hands out its connections. Time passes only while the checker waits."""
 
     sees_end = True
+    #: How late the machine is, in seconds, once it is watched.
+    machine_s = 0.0
     address = "127.0.0.1:2006"
 
     def __init__(self, make: type[Program]) -> None:
@@ -30,6 +32,8 @@ class VirtualDoor:
         self._connecting: list[VirtualSocket] = []
         self._connection: VirtualSocket | None = None
         self._status: int | None = None
+        self.machine_late_s = 0.0
+        self._stdout = ""
         self._stderr = ""
         self.program: Program | None = None
 
@@ -55,6 +59,12 @@ class VirtualDoor:
         self.run(lambda: self._status is not None, patience)
         return "" if self._status is None else how_it_ended(self._status)
 
+    def printed(self) -> str:
+        return self._stdout
+
+    def watch_machine(self) -> None:
+        self.machine_late_s = self.machine_s
+
     def stop(self) -> str:
         said = self._stderr
         self.begin_afresh()
@@ -71,6 +81,9 @@ class VirtualDoor:
     def send(self, data: bytes) -> None:
         if self._connection is not None and self._status is None:
             self._connection.to_checker += data
+
+    def say(self, text: str) -> None:
+        self._stdout += text
 
     def close(self) -> None:
         if self._connection is not None:

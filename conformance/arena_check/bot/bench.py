@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from arena_check.bot.door import Door
+from arena_check.bot.said import is_note, nothing, only_others, parsed, shown, unanswered
 from arena_check.bot.table import Table, deal
-from arena_check.cases import Finding, Suite, Verdict, failed, reaching
+from arena_check.cases import Finding, LateFinding, Suite, Verdict, failed, reaching
 from arena_check.wire import Form, ReceiveTimeoutError, Wire, WireLog, plainly
 from arena_protocol import messages
-from arena_protocol.errors import ProtocolError
 from arena_protocol.framing import CLIENT_LINE_LIMIT, Overlong
 
 #: After the plain game a game is played as servers send it, lines joined; most cases send them so.
@@ -25,6 +25,8 @@ SUITE: Suite[BotBench] = Suite(needs=("1.1/1",))
 
 ARENA = "ARENA 1 arena-check/1"
 BYE = "BYE reason=finished"
+#: A machine that is so late is too busy to tell whether a bot is slow.
+MACHINE_LATE_MS = 100
 #: What a bot may send in every state after WELCOME.
 _AT_ANY_TIME = ("PING", "PONG", "INFO")
 
@@ -161,7 +163,7 @@ class BotBench:
             try:
                 line = self.wire.receive(patience)
             except ReceiveTimeoutError:
-                raise failed(expected, f"nothing for {patience:g} s") from None
+                raise failed(expected, nothing(patience)) from None
             if isinstance(line, Overlong):
                 raise failed(f"a line of at most {CLIENT_LINE_LIMIT} bytes", f"{shown(line.head)}...")
             if line is None or line.strip():
@@ -173,16 +175,19 @@ class BotBench:
         Passes over what may come at any time. Raises Finding (failed) for anything else.
         """
         expected = " or ".join(verbs)
+        patience = patience or self.settings.patience
+        deadline = self.log.now() + patience
         while True:
             line = self.receive(expected, patience)
             if line is None:
                 raise failed(expected, "the end of the connection")
-            verb = line.split(b" ")[0].decode("latin-1")
-            if verb == "INFO" and verb not in verbs:
-                continue
-            message = parsed(line)
-            if verb in verbs:
+            message = None if is_note(line) else parsed(line)
+            if type(message).__name__.upper() in verbs:
                 return message
+            if self.log.now() > deadline:
+                raise failed(expected, only_others(patience))
+            if message is None:
+                continue
             if isinstance(message, messages.Ping):
                 self.send(f"PONG {message.token}")
             elif not isinstance(message, messages.Pong) and not self.is_late_ready(message):
@@ -203,7 +208,7 @@ class BotBench:
             try:
                 line = self.receive(f"no {forbidden}", left)
             except Finding as finding:
-                if finding.actual.startswith("nothing for"):
+                if unanswered(finding):
                     return
                 raise
             if line is None:
@@ -296,14 +301,30 @@ class BotBench:
         """Return the milliseconds of a move that has just come. Raises Finding if the flag has fallen."""
         spent, left = int((self.log.now() - since) * 1000), table.clocks[table.seat - 1]
         if spent > left:
-            raise failed(
+            raise self.late(
                 f"MOVE within the {left} ms that were left",
-                f"MOVE after {spent} ms",
-                clause="7.5",
+                spent,
                 advice="clock= of GAME is for the whole game, that of TURN is what is left: "
                 "divide it by the plies that are left.",
             )
         return spent
+
+    def late(self, expected: str, spent: int, *, advice: str = "") -> LateFinding:
+        """The finding that a MOVE came after `spent` milliseconds; to be raised.
+
+        If the machine was late, too, it is not the bot's, as far as can be seen.
+        """
+        machine = int(self.door.machine_late_s * 1000)
+        if machine < MACHINE_LATE_MS:
+            actual = f"MOVE after {spent} ms"
+            return LateFinding(Verdict.FAILED, expected, actual, clause="7.5", advice=advice)
+        return LateFinding(
+            Verdict.NON_STRICT,
+            expected,
+            f"MOVE after {spent} ms, while a program that only answers took {machine} ms",
+            clause="7.5",
+            advice="The machine is too busy to tell how long the bot takes: check it again when it is not.",
+        )
 
     def finish(self, table: Table) -> None:
         """Send OVER."""
@@ -361,23 +382,8 @@ class BotBench:
         try:
             pong = self.expect("PONG", patience=min(self.settings.patience, 2.0))
         except Finding as finding:
-            if finding.actual.startswith("nothing for"):
+            if unanswered(finding):
                 raise Finding(Verdict.NOT_IMPLEMENTED, f"PONG {token[:40]}", finding.actual) from finding
             raise
         if pong.token != token:
             raise failed(shown(f"PONG {token}".encode()), shown(f"PONG {pong.token}".encode()))
-
-
-def parsed(line: bytes) -> messages.ClientMessage:
-    """Read a line of the bot's. Raises Finding (failed) if the protocol does not know such a line."""
-    try:
-        message = messages.parse_client(line)
-    except ProtocolError as problem:
-        raise failed("a line of PROTOCOL.md", f"{shown(line)} ({problem.code}: {problem.text})") from problem
-    assert message is not None, "blank lines are passed over before"
-    return message
-
-
-def shown(line: bytes) -> str:
-    """A line of the peer's for people: its first 80 bytes, with escapes for what is not printable."""
-    return repr(line[:80])[2:-1] + ("..." if len(line) > 80 else "")

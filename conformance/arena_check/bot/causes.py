@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from arena_check.bot.bench import BotBench, BotSettings, shown
+from arena_check.bot.bench import BotBench, BotSettings
+from arena_check.bot.said import shown
 from arena_check.bot.table import Table
 from arena_check.cases import Finding, failed
 from arena_protocol import messages
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.framing import CLIENT_LINE_LIMIT
 
+#: As much of a line on stdout is shown.
+_SHOWN = 80
 #: Seconds for a bot that has closed the connection to end.
 END_S = 1.0
 
@@ -80,6 +83,14 @@ def no_connection(bench: BotBench, finding: Finding) -> Finding:
 def silence(bench: BotBench, step: Stage, actual: str) -> Finding:
     """Nothing has come, or a line without its end."""
     unfinished = bench.wire.unfinished
+    if not unfinished and (printed := _printed(bench, step.verb)):
+        return failed(
+            f"{step.verb} after {step.after}",
+            f"{actual}; {printed!r} on its stdout",
+            clause=step.clause,
+            advice="The server reads the connection alone, and not the bot's stdout: write the line to the "
+            "socket, and flush it.",
+        )
     if not unfinished:
         return failed(f"{step.verb} after {step.after}", actual, clause=step.clause, advice=step.advice)
     return failed(
@@ -88,6 +99,12 @@ def silence(bench: BotBench, step: Stage, actual: str) -> Finding:
         clause="1.1",
         advice="End each line by a line feed, the byte 10 (\\n in most languages); CR alone is no line end.",
     )
+
+
+def _printed(bench: BotBench, verb: str) -> str:
+    """The last line on the bot's stdout if it has this verb; empty without one."""
+    lines = [line.strip() for line in bench.door.printed().splitlines() if line.strip()]
+    return lines[-1][:_SHOWN] if lines and lines[-1].split(" ")[0] == verb else ""
 
 
 def end(bench: BotBench, step: Stage) -> Finding:

@@ -7,6 +7,7 @@ import socket
 from time import monotonic
 from typing import Protocol
 
+from arena_check.bot.machine import Machine
 from arena_check.bot.process import BotUnderTest
 from arena_check.wire import Stream
 
@@ -37,6 +38,16 @@ class Door(Protocol):
     def end(self, patience: float) -> str:
         """Wait so long for the bot to end; return how, `the bot ended with status 1`, or an empty text."""
 
+    def printed(self) -> str:
+        """The end of what the bot has written to its stdout; empty if that is not known."""
+
+    def watch_machine(self) -> None:
+        """Measure how late this machine is with a program that only answers, until `stop`."""
+
+    @property
+    def machine_late_s(self) -> float:
+        """The longest time that it took since `watch_machine`."""
+
     def stop(self) -> str:
         """End the bot, if it has not ended, drop its connections, and return the end of its stderr."""
 
@@ -51,6 +62,7 @@ class Listening:
         self._host = host
         self._listener = socket.create_server((host, port))
         self._port: int = self._listener.getsockname()[1]
+        self._machine: Machine | None = None
 
     @property
     def sees_end(self) -> bool:
@@ -86,7 +98,20 @@ class Listening:
     def _end(self) -> str:
         return how_it_ended(self._bot.status())
 
+    def printed(self) -> str:
+        return self._bot.printed()
+
+    def watch_machine(self) -> None:
+        self._machine = Machine()
+
+    @property
+    def machine_late_s(self) -> float:
+        return 0.0 if self._machine is None else self._machine.late_s
+
     def stop(self) -> str:
+        if self._machine is not None:
+            self._machine.close()
+            self._machine = None
         said = self._bot.stop()
         self._drop_waiting()
         return said

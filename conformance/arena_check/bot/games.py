@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from arena_check.bot.bench import SUITE, BotBench, shown
+from arena_check.bot.bench import SUITE, BotBench
 from arena_check.bot.causes import LOBBY
+from arena_check.bot.said import is_note, shown
 from arena_check.cases import NEGATIVE, POSITIVE, Finding, Kind, Verdict, failed, reaching
 from arena_protocol.errors import ProtocolError
 from arena_protocol.messages import Move, parse_server
@@ -203,7 +204,7 @@ def states(bench: BotBench) -> None:
         line = entry.data.removesuffix(b"\r")
         if entry.side == "S" and line:
             _advance(session, line)
-        elif entry.side == "C" and line and not line.startswith(b"INFO "):
+        elif entry.side == "C" and line and not is_note(line):
             try:
                 session.receive(line)
             except ProtocolError as problem:
@@ -293,6 +294,7 @@ def back_to_back(bench: BotBench) -> None:
     advice="Take the time that is left from clock= of each TURN; think less when it is short.",
 )
 def short_clock(bench: BotBench) -> None:
+    bench.door.watch_machine()
     bench.reach_lobby()
     bench.play_game(clock=2_000)
 
@@ -305,11 +307,12 @@ def short_clock(bench: BotBench) -> None:
     advice="move_limit= of GAME bounds each ply, however much the clock holds.",
 )
 def move_limit(bench: BotBench) -> None:
+    bench.door.watch_machine()
     table = bench.reach_game(extra=" move_limit=500")
     while not table.is_over:
         before = table.clocks[table.seat - 1]
         bench.play(table, 1)
         spent = before - table.clocks[table.seat - 1]
         if spent > 500:
-            raise failed("MOVE within 500 ms", f"MOVE after {spent} ms")
+            raise bench.late("MOVE within 500 ms", spent)
     bench.finish(table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from arena_check.bot.bench import ARENA, BYE, SUITE, BotBench
+from arena_check.bot.said import unanswered
 from arena_check.cases import NEGATIVE, POSITIVE, Finding, Verdict, failed, reaching
 from arena_protocol.framing import CLIENT_LINE_LIMIT
 
@@ -104,7 +105,7 @@ def pong_on_move(bench: BotBench) -> None:
         try:
             answer = bench.expect(*wanted)
         except Finding as finding:
-            if wanted == {"PONG"} and finding.actual.startswith("nothing for"):
+            if wanted == {"PONG"} and unanswered(finding):
                 raise Finding(Verdict.NOT_IMPLEMENTED, "PONG busy", finding.actual) from finding
             raise
         seen.add(type(answer).__name__.upper())

@@ -8,12 +8,14 @@ breaks (`causes.py`), and no other case is run.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from arena_check.bot import causes
-from arena_check.bot.bench import ARENA, SUITE, BotBench, shown
+from arena_check.bot.bench import ARENA, SUITE, BotBench
 from arena_check.bot.causes import HELLO, LOBBY, MOVE, READY, Stage
+from arena_check.bot.said import is_note, nothing, only_others, shown
 from arena_check.bot.table import Table
 from arena_check.cases import POSITIVE, Finding, Verdict, failed
 from arena_check.wire import ReceiveTimeoutError, Wire
@@ -23,6 +25,8 @@ from arena_protocol.framing import Overlong
 
 #: The clock of the plain game, in ms; longer if the settings are more patient.
 CLOCK_MS = 20_000
+#: What the server keeps of the notes of a seat between two plies, and in a game (PROTOCOL.md, Notes).
+NOTES_A_PLY, NOTE_BYTES = 32, 65_536
 #: Seconds between two lines of ours: long enough that they come in two reads.
 GAP_S = 0.05
 
@@ -68,12 +72,13 @@ def _line_by_line(wire: Wire, lines: list[str]) -> None:
 
 def _next(bench: BotBench, step: Stage, patience: float = 0.0) -> Any:
     """Return the bot's next message, which has the verb of the step, after at most `patience` seconds."""
+    patience = max(patience, bench.settings.patience)
+    deadline = bench.log.now() + patience
     while True:
         try:
-            line = bench.wire.receive(max(patience, bench.settings.patience))
+            line = bench.wire.receive(patience)
         except ReceiveTimeoutError:
-            waited = f"nothing for {max(patience, bench.settings.patience):g} s"
-            raise causes.silence(bench, step, waited) from None
+            raise causes.silence(bench, step, nothing(patience)) from None
         if line is None:
             raise causes.end(bench, step)
         message = _message(bench, line, step)
@@ -81,6 +86,8 @@ def _next(bench: BotBench, step: Stage, patience: float = 0.0) -> Any:
             return message
         if message is not None and not bench.is_late_ready(message):
             raise causes.not_due(message, step.verb, step)
+        if bench.log.now() > deadline:
+            raise causes.silence(bench, step, only_others(patience))
 
 
 def _expect_silence(bench: BotBench, step: Stage) -> None:
@@ -100,7 +107,7 @@ def _message(bench: BotBench, line: bytes | Overlong, step: Stage) -> messages.C
     if isinstance(line, Overlong):
         raise causes.too_long(line.head)
     # A note (INFO) is never a fault: it is looked at when the game is over.
-    if not line.strip() or line.startswith(b"INFO "):
+    if not line.strip() or is_note(line):
         return None
     try:
         message = messages.parse_client(line)
@@ -172,6 +179,53 @@ def single_spaces(bench: BotBench) -> None:
 
 def _own_lines(bench: BotBench) -> Iterator[bytes]:
     return (entry.data.removesuffix(b"\r") for entry in bench.log.entries if entry.side == "C")
+
+
+def _notes(bench: BotBench) -> Iterator[tuple[bytes, str, int]]:
+    """Each note (INFO) of the bot, the game in which it came, empty outside, and the ply that was due."""
+    game, due = "", 0
+    for entry in bench.log.entries:
+        line = entry.data.removesuffix(b"\r")
+        verb, value, *_ = [*line.decode("latin-1").split(" "), ""]
+        if entry.side == "C" and is_note(line):
+            yield line, game, due
+        elif entry.side == "S" and verb == "GAME":
+            game, due = value, 1
+        elif entry.side == "S" and verb == "PLAYED":
+            due = int(value) + 1
+        elif entry.side == "S" and verb == "OVER":
+            game = ""
+
+
+@_part(
+    "12.2/1",
+    "each INFO can be read, and is about this game and a ply that was due",
+    "PROTOCOL.md, INFO: game= and ply= are required, text= is the last; the server drops or refuses others.",
+)
+def notes_that_count(bench: BotBench) -> None:
+    for line, game, due in _notes(bench):
+        try:
+            message = messages.parse_client(line)
+        except ProtocolError as problem:
+            expected = "INFO game=ID ply=NUMBER, and options"
+            raise Finding(Verdict.NON_STRICT, expected, f"{shown(line)} ({problem.text})") from None
+        assert isinstance(message, messages.Info)
+        if game and (message.game != game or message.ply > due):
+            raise Finding(Verdict.NON_STRICT, f"INFO game={game} ply={due}, or an earlier ply", shown(line))
+
+
+@_part(
+    "12.2/2",
+    "at most 32 INFO between two plies, of 65,536 bytes in the game",
+    "The server drops what is more: send a note for each depth of the search, and not for each node.",
+)
+def notes_in_bounds(bench: BotBench) -> None:
+    in_ply = Counter(due for _, game, due in _notes(bench) if game)
+    if in_ply and (most := max(in_ply.values())) > NOTES_A_PLY:
+        expected = f"at most {NOTES_A_PLY} INFO between two plies"
+        raise Finding(Verdict.NON_STRICT, expected, f"{most} of them")
+    if (size := sum(len(line) for line, game, _ in _notes(bench) if game)) > NOTE_BYTES:
+        raise Finding(Verdict.NON_STRICT, f"at most {NOTE_BYTES:,} bytes of INFO in a game", f"{size:,}")
 
 
 @_part(

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import IO, Protocol
 
+from arena_check.bot.printed import Printed
+
 #: As much of the end of a bot's stderr as a report shows.
 STDERR_TAIL = 4000
 
@@ -26,6 +28,9 @@ class BotUnderTest(Protocol):
 
     def status(self) -> int | None:
         """The exit status of a bot that has ended, else None."""
+
+    def printed(self) -> str:
+        """The end of what it has written to its stdout; empty if that is not known."""
 
     def stop(self) -> str:
         """End the bot, if it has not ended, and return the end of its stderr."""
@@ -44,25 +49,30 @@ class Process:
         self._process: subprocess.Popen[bytes] | None = None
         self._stderr: IO[bytes] | None = None
         self._waiter: threading.Thread | None = None
+        self._printed: Printed | None = None
 
     def start(self, host: str, port: int, name: str, token: str) -> None:
         """Start the process. Raises OSError if there is no such program."""
         values = {"host": host, "port": str(port), "name": name, "token": token}
         words = [_filled(word, values) for word in self._command]
         stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed in stop()
+        printed = Printed()
         try:
             self._process = subprocess.Popen(  # noqa: S603 - the author's own command
                 words,
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
+                stdout=printed.slave,
                 stderr=stderr,
                 env=os.environ | {f"ARENA_{key.upper()}": value for key, value in values.items()},
                 start_new_session=True,
             )
         except OSError:
             stderr.close()
+            printed.close()
             raise
-        self._stderr = stderr
+        finally:
+            os.close(printed.slave)
+        self._stderr, self._printed = stderr, printed
         self.exited, end = socket.socketpair()
         self._waiter = threading.Thread(target=_announce_exit, args=(self._process, end), daemon=True)
         self._waiter.start()
@@ -71,9 +81,13 @@ class Process:
         """The exit status, negative for a signal."""
         return None if self._process is None else self._process.poll()
 
+    def printed(self) -> str:
+        """The end of its stdout."""
+        return "" if self._printed is None else self._printed.text
+
     def stop(self) -> str:
         """Kill the process group and return the end of its stderr."""
-        if self._process is None or self._stderr is None:
+        if self._process is None or self._stderr is None or self._printed is None:
             return ""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
@@ -86,7 +100,8 @@ class Process:
         self._stderr.seek(max(0, self._stderr.tell() - STDERR_TAIL))
         said = self._stderr.read().decode("utf-8", "replace")
         self._stderr.close()
-        self._process = self.exited = None
+        self._printed.close()
+        self._process = self.exited = self._printed = None
         return said
 
 
@@ -100,6 +115,10 @@ class ByHand:
 
     def status(self) -> None:
         """Unknown."""
+
+    def printed(self) -> str:
+        """Unknown."""
+        return ""
 
     def stop(self) -> str:
         """Nothing to end, and no stderr."""

@@ -160,10 +160,12 @@ async def run_step(command: Sequence[str], environment: Mapping[str, str], secon
 
 
 class _CheckReport:
-    """Takes the lines of `arena check bot`: the `reason` is its first failure, with the end of its stderr."""
+    """Takes the lines of `arena check bot`: the `reason` is the failure that it shows in full."""
 
     def __init__(self, say: Say) -> None:
         self._say = say
+        #: The line of each failure, by the id of its case.
+        self._failures: dict[str, str] = {}
         self._failed = self._error = ""
         self._in_stderr = False
 
@@ -171,7 +173,11 @@ class _CheckReport:
         self._say(line)
         head, _, rest = line.partition(" ")
         if head == "failed":
-            self._failed = self._failed or " ".join(rest.split())
+            text = " ".join(rest.split())
+            self._failures[text.partition(" ")[0]] = text
+            self._failed = self._failed or text
+        elif head in self._failures and rest.startswith("failed "):
+            self._failed = self._failures[head]
         elif head in ("stderr", "next"):
             self._in_stderr = head == "stderr" and not self._error
         elif self._in_stderr:

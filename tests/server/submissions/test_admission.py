@@ -151,12 +151,16 @@ async def test_check_and_game_know_image_and_bot(home: Home) -> None:
     assert home.lines == ["sha256:abc ann"] * 2
 
 
-async def test_the_reason_of_a_check_is_its_first_failure(home: Home) -> None:
+async def test_the_reason_of_a_check_is_the_failure_that_it_shows(home: Home) -> None:
     code = "import sys; print('ok 1.1/1\\nfailed   3.1/1   a game: expected x\\n1 case'); sys.exit(1)"
     with pytest.raises(RejectedError, match=r"^3\.1/1 a game: expected x$"):
         await home.examiner(None, sys.executable, "-c", code).check("i", "ann", home.lines.append)
     lines = "failed 3.1/1 a game", "3.1/1 failed", "stderr", "Traceback", "no book", "next Start it", "1 case"
     code = f"import sys; print('\\n'.join({lines})); sys.exit(1)"
+    with pytest.raises(RejectedError, match=r"^3\.1/1 a game \(no book\)$"):
+        await home.examiner(None, sys.executable, "-c", code).check("i", "ann", home.lines.append)
+    shown = "failed 1.6/1 a line", "failed 3.1/1  a game", "", "3.1/1 failed (positive)", "stderr", "no book"
+    code = f"import sys; print('\\n'.join({shown})); sys.exit(1)"
     with pytest.raises(RejectedError, match=r"^3\.1/1 a game \(no book\)$"):
         await home.examiner(None, sys.executable, "-c", code).check("i", "ann", home.lines.append)
     code = "import sys; sys.exit('no file')"
