@@ -112,6 +112,19 @@ def test_what_it_prints_is_seen_without_a_flush() -> None:
 
 
 @pytest.mark.real
+def test_without_terminals_what_is_flushed_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none() -> tuple[int, int]:
+        raise OSError("out of pty devices")
+
+    monkeypatch.setattr(os, "openpty", none)
+    process = Process([sys.executable, "-c", "print('MOVE 6', flush=True)"])
+    process.start(*WHERE)
+    while process.printed() != "MOVE 6\n":
+        pass
+    process.stop()
+
+
+@pytest.mark.real
 def test_the_end_of_a_long_stdout_is_kept() -> None:
     process = Process([sys.executable, "-c", "print('x' * 100_000 + 'end')"])
     process.start(*WHERE)

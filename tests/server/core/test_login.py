@@ -50,6 +50,12 @@ class TestLogs:
     def harness(self) -> ContestHarness:
         return ContestHarness(SECRET, Entrant("bob", sha256(b"other").hexdigest()), "free", logs=True)
 
+    def test_the_token_of_a_slot_opens_the_log_too(self) -> None:
+        harness = self.harness()
+        harness.connect("reader")
+        harness.send("reader", "HELLO 1 ann token=s3cret.2 role=log")
+        assert harness.last_line("reader") == "BYE reason=log"
+
     def test_the_token_opens_the_log_while_the_bot_plays_on(self) -> None:
         harness = self.harness()
         harness.log_in("ann", " token=s3cret")
