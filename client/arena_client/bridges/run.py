@@ -29,6 +29,8 @@ CHUNK_BYTES = 4096
 MAX_ENDS = 3
 #: Seconds that a program has from the end of its stdin to its own end.
 GOODBYE_S = 2.0
+#: Seconds for the last output of a program that has ended.
+REST_S = 1.0
 #: Bytes that a program may leave unread in its stdin; it has hung up on us then.
 UNREAD_BYTES = 1 << 20
 #: Last lines of stderr that an error quotes.
@@ -38,20 +40,38 @@ TAIL_LINES = 3
 Event = tuple[str, int, bytes | None]
 
 
-class Program:
-    """One process of the program: its pipes, its stderr, its end."""
+class _Streams(asyncio.subprocess.SubprocessStreamProtocol):
+    """The pipes of a process, and its end: `asyncio.subprocess.Process` waits for that of the pipes too."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
+    def __init__(self) -> None:
+        super().__init__(CHUNK_BYTES, asyncio.get_running_loop())
+        self.exited = asyncio.Event()
+
+    def process_exited(self) -> None:
+        super().process_exited()
+        self.exited.set()
+
+
+class Program:
+    """One process of the program: its pipes, its stderr, its end.
+
+    It has ended when its process has: a child of it may hold its pipes for ever.
+    """
+
+    def __init__(self, transport: asyncio.SubprocessTransport, streams: _Streams) -> None:
+        self._transport = transport
+        self._streams = streams
         self.tail: deque[str] = deque(maxlen=TAIL_LINES)
-        self.tasks: list[asyncio.Task[None]] = []
+        self._reading: list[asyncio.Task[None]] = []
+        self._watching: asyncio.Task[None] | None = None
 
     @classmethod
     async def start(cls, command: Sequence[str]) -> Program:
         """Start it, in a process group of its own. Raises ClientError if there is no such program."""
         environment = {key: value for key, value in os.environ.items() if key != "ARENA_TOKEN"}
         try:
-            process = await asyncio.create_subprocess_exec(
+            transport, streams = await asyncio.get_running_loop().subprocess_exec(
+                _Streams,
                 *command,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
@@ -61,11 +81,29 @@ class Program:
             )
         except OSError as error:
             raise ClientError(f"cannot start {command[0]}: {error.strerror or error}") from None
-        return cls(process)
+        return cls(transport, streams)
+
+    def watch(self, put: Callable[[bytes | None], None], sink: BinaryIO) -> None:
+        """Put each line of its stdout, and None at its end; copy its stderr to `sink`."""
+        self._reading = [
+            asyncio.create_task(self._read(put)),
+            asyncio.create_task(self._keep_stderr(sink)),
+        ]
+        self._watching = asyncio.create_task(self._put_end(put))
+
+    async def _put_end(self, put: Callable[[bytes | None], None]) -> None:
+        """Put None at the end of stdout, or REST_S after that of the process."""
+        exited = asyncio.ensure_future(self._streams.exited.wait())
+        try:
+            await asyncio.wait([self._reading[0], exited], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([self._reading[0]], timeout=REST_S)
+        finally:
+            exited.cancel()
+        put(None)
 
     def write(self, data: bytes) -> None:
         """Give it these bytes. One that has ended, or reads nothing, gets them no more."""
-        stdin = self._process.stdin
+        stdin = self._streams.stdin
         assert stdin is not None
         if stdin.is_closing():
             return
@@ -74,21 +112,20 @@ class Program:
             return
         stdin.write(data)
 
-    async def read(self, put: Callable[[bytes | None], None]) -> None:
-        """Put each line of its stdout, then None. CR LF, LF and CR end a line; blank ones are left out."""
-        assert self._process.stdout is not None
+    async def _read(self, put: Callable[[bytes | None], None]) -> None:
+        """Put each line of its stdout. CR LF, LF and CR end a line; blank ones are left out."""
+        assert self._streams.stdout is not None
         lines = LineReader(SERVER_LINE_LIMIT)
-        while data := await self._process.stdout.read(CHUNK_BYTES):
+        while data := await self._streams.stdout.read(CHUNK_BYTES):
             for line in lines.feed(data.replace(b"\r", b"\n")):
                 if line and not isinstance(line, Overlong):
                     put(line)
-        put(None)
 
-    async def keep_stderr(self, sink: BinaryIO) -> None:
+    async def _keep_stderr(self, sink: BinaryIO) -> None:
         """Copy its stderr to `sink` and keep the last lines."""
-        assert self._process.stderr is not None
+        assert self._streams.stderr is not None
         lines = LineReader(SERVER_LINE_LIMIT)
-        while data := await self._process.stderr.read(CHUNK_BYTES):
+        while data := await self._streams.stderr.read(CHUNK_BYTES):
             sink.write(data)
             sink.flush()
             for line in lines.feed(data):
@@ -99,22 +136,31 @@ class Program:
     def kill(self) -> None:
         """Kill it and its children."""
         with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+            os.killpg(self._transport.get_pid(), signal.SIGKILL)
 
     async def end(self, within_s: float) -> int:
         """Close its stdin, wait, and kill it if it does not end by itself; return its exit status."""
-        stdin = self._process.stdin
+        stdin = self._streams.stdin
         assert stdin is not None
         stdin.close()
         try:
             async with asyncio.timeout(within_s):
-                await self._process.wait()
+                await self._streams.exited.wait()
         except TimeoutError:
             pass
         self.kill()
-        for task in self.tasks:
-            await task
-        return await self._process.wait()
+        await self._streams.exited.wait()
+        if self._reading:
+            await asyncio.wait(self._reading, timeout=REST_S)
+        for descriptor in range(3):
+            pipe = self._transport.get_pipe_transport(descriptor)
+            if pipe is not None:
+                pipe.close()
+        tasks = [*self._reading, *([] if self._watching is None else [self._watching])]
+        await asyncio.gather(*tasks)
+        status = self._transport.get_returncode()
+        assert status is not None
+        return status
 
 
 class Bridge:
@@ -298,10 +344,7 @@ class Bridge:
         def put(line: bytes | None) -> None:
             self._events.put_nowait(("program", number, line))
 
-        self._program.tasks = [
-            asyncio.create_task(self._program.read(put)),
-            asyncio.create_task(self._program.keep_stderr(self._stderr)),
-        ]
+        self._program.watch(put, self._stderr)
         self._adapter.for_program.clear()
         self._adapter.begin()
         self._flush_program()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from arena_server.launch.base import LaunchError, inherited
 from arena_server.launch.process import Child
+from arena_server.launch.spawned import last_output, spawn
 
 #: What the command needs of our environment to find its engine; no secret of ours.
 ENGINE_VARIABLES = ("DOCKER_HOST", "DOCKER_CONFIG", "DOCKER_CONTEXT", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY")
@@ -68,22 +69,26 @@ class Docker:
 
     async def _call(self, words: Sequence[str], seconds: float) -> str:
         try:
-            process = await asyncio.create_subprocess_exec(
-                *self.words(*words),
-                env=self.environment,
+            # In a session of its own: it may be removing a container.
+            process = await spawn(
+                self.words(*words),
+                self.environment,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
-                # Ctrl-C in the terminal is for us: it may be removing a container.
-                start_new_session=True,
             )
         except OSError as error:
             raise LaunchError(
                 f"{self.program}: {error.strerror}; bots in containers need a Docker engine"
             ) from None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        out, errors = bytearray(), bytearray()
+        reading = asyncio.gather(_read(process.stdout, out), _read(process.stderr, errors))
         try:
             async with asyncio.timeout(seconds):
-                out, errors = await process.communicate()
+                status = await process.wait()
+                await last_output(reading)
         except TimeoutError:
             raise NoAnswerError(
                 f"the Docker engine did not answer {self.program} {words[0]} within {seconds:g} s; "
@@ -93,11 +98,12 @@ class Docker:
             if process.returncode is None:  # the engine hangs, or the call was cancelled
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
-                await process.communicate()
-        if process.returncode:
-            raise LaunchError(
-                _last_line(errors) or f"{self.program} {words[0]} ended with {process.returncode}"
-            )
+                await process.wait()
+            process.close()
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+        if status:
+            raise LaunchError(_last_line(errors) or f"{self.program} {words[0]} ended with {status}")
         return out.decode("utf-8", "replace").strip()
 
     async def child(
@@ -153,6 +159,11 @@ class Docker:
             await self.call("rm", "--force", "--volumes", *found, seconds=ANSWER_S + len(found))
 
 
-def _last_line(errors: bytes) -> str:
+async def _read(stream: asyncio.StreamReader, into: bytearray) -> None:
+    while data := await stream.read(65536):
+        into += data
+
+
+def _last_line(errors: bytes | bytearray) -> str:
     lines = [line.strip() for line in errors.decode("utf-8", "replace").splitlines() if line.strip()]
     return lines[-1] if lines else ""

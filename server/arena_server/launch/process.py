@@ -17,6 +17,7 @@ from typing import BinaryIO, Protocol
 
 from arena_server.launch.base import BotEnded, LaunchError, LocalBot
 from arena_server.launch.cores import on_cores
+from arena_server.launch.spawned import last_output, spawn
 
 #: How much of the end of the output is kept.
 TAIL_BYTES = 16 * 1024
@@ -46,7 +47,7 @@ TRACE_LINES = 80
 
 
 class ChildProcess(Protocol):
-    """A process that was started: `asyncio.subprocess.Process`, or one like it."""
+    """A process that was started: a `Spawned`, or one like it."""
 
     @property
     def pid(self) -> int: ...
@@ -70,7 +71,7 @@ class Child:
         log: BinaryIO | None,
         *,
         split: bool,
-        close: Callable[[], None] = lambda: None,
+        close: Callable[[], None],
     ) -> None:
         """`close` lets go of what the process was read from."""
         self.process = process
@@ -98,21 +99,19 @@ class Child:
         """
         file = open_log(log)
         try:
-            process = await asyncio.create_subprocess_exec(
-                *command,
-                env=environment,
+            process = await spawn(
+                command,
+                environment,
+                limit=LINE_BYTES,
                 stdin=stdin,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
-                limit=LINE_BYTES,
-                # Ctrl-C in the terminal reaches only this process, which ends its children in order.
-                start_new_session=True,
             )
         except BaseException:
             if file is not None:
                 file.close()
             raise
-        return cls(process, file, split=split)
+        return cls(process, file, split=split, close=process.close)
 
     async def _read(self, stream: asyncio.StreamReader) -> None:
         left = BURST_BYTES
@@ -160,8 +159,7 @@ class Child:
     async def wait(self) -> int:
         """Wait for its end and return its exit status; a negative one is the signal that killed it."""
         status = await self.process.wait()
-        # Its last output may still be in the pipe; a grandchild may keep the pipe open for ever.
-        await asyncio.wait([self._reading], timeout=1.0)
+        await last_output(self._reading)
         return status
 
     def terminate(self) -> None:
@@ -175,18 +173,21 @@ class Child:
     async def end(self, grace: float = GRACE_S) -> int:
         """Send SIGTERM, and after `grace` seconds SIGKILL to its whole session; return its exit status."""
         try:
-            if self.process.returncode is None:
-                self.terminate()
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(self.process.wait(), grace)
-        finally:  # who is cancelled here leaves no process either
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.process.pid, signal.SIGKILL)
-        status = await self.process.wait()
-        self._reading.cancel()
+            try:
+                if self.process.returncode is None:
+                    self.terminate()
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(self.process.wait(), grace)
+            finally:  # who is cancelled here leaves no process either
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self.process.pid, signal.SIGKILL)
+            status = await self.process.wait()
+            await last_output(self._reading)
+        finally:
+            self._reading.cancel()
+            self._close()
         # Not `suppress(CancelledError)`: who waits here may be cancelled, too.
         await asyncio.gather(self._reading, return_exceptions=True)
-        self._close()
         if self._log is not None:
             self._log.close()
         return status

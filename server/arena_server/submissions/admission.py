@@ -22,6 +22,7 @@ from typing import Final, Protocol
 from arena_server.launch.base import LaunchError
 from arena_server.launch.docker import CLASSIC_BUILDER, Docker
 from arena_server.launch.sandbox import MB
+from arena_server.launch.spawned import Spawned, last_output, spawn
 from arena_server.submissions.archive import DOCKERFILE, ArchiveError, unpack
 from arena_server.submissions.dockerfile import DOCKERFILE_BYTES, check_dockerfile
 from arena_server.submissions.rules import SubmissionSetup
@@ -133,30 +134,35 @@ async def run_step(command: Sequence[str], environment: Mapping[str, str], secon
     Raises RejectedError, with its last line, if it fails or takes too long. None of its processes is left.
     """
     try:
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            env=environment,
+        process = await spawn(
+            command,
+            environment,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
-            start_new_session=True,
         )
     except OSError as error:
         raise RejectedError(f"{command[0]}: {error.strerror}") from None
     last = _LastLine(say)
+    assert process.stdout is not None
+    reading = asyncio.ensure_future(_read(process.stdout, last))
     try:
         async with asyncio.timeout(seconds):
-            assert process.stdout is not None
-            while data := await process.stdout.read(65536):
-                last.feed(data)
             status = await process.wait()
+            await last_output(reading)
     except TimeoutError:
         raise RejectedError(f"it took longer than {seconds:g} s") from None
     finally:
+        reading.cancel()
         await _end(process)
     last.feed(b"\n")
     if status:
         raise RejectedError(last.text or f"it ended with status {status}")
+
+
+async def _read(stream: asyncio.StreamReader, last: _LastLine) -> None:
+    while data := await stream.read(65536):
+        last.feed(data)
 
 
 class _CheckReport:
@@ -221,13 +227,16 @@ def printable(text: str) -> str:
     return shown if len(shown) <= LINE_CHARACTERS else f"{shown[:LINE_CHARACTERS]}..."
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def _end(process: Spawned) -> None:
     """End a process and all of its session: it may have started others."""
-    if process.returncode is None:
-        with suppress(ProcessLookupError):
-            os.kill(process.pid, signal.SIGTERM)
-        with suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), GRACE_S)
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+    try:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.kill(process.pid, signal.SIGTERM)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), GRACE_S)
+    finally:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.close()
     await process.wait()

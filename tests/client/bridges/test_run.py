@@ -33,6 +33,33 @@ sys.exit(7 if ends else len(sys.stdin.read()) * 0)
 #: A game whose READY the program did not send.
 FORFEITED = "".join(f"{line}\n" for line in (OFFER, *DEALT, "ZOMBIE ply=1 reason=timeout", OVER)).encode()
 
+#: Leaves a child behind that holds its pipes, and ends with status 7.
+LEAVES_A_CHILD = """
+import os, signal, sys
+if os.fork():
+    os._exit(7)
+signal.pause()
+"""
+
+
+async def test_a_program_has_ended_although_a_child_of_it_holds_its_pipes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("arena_client.bridges.run.REST_S", 0.1)
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        host, port = server.sockets[0].getsockname()
+        program = [sys.executable, "-c", LEAVES_A_CHILD]
+        bridge = Bridge(program, Adapter("me"), Seat("me"), host, port, stderr=io.BytesIO())
+        async with asyncio.timeout(60):
+            with pytest.raises(ClientError, match=r"\(exit status 7\); given up after 3 times$"):
+                await bridge.run()
+
 
 async def test_ends_between_games_without_an_answer_are_counted_over_the_games(tmp_path: Path) -> None:
     starts = tmp_path / "starts"
