@@ -262,7 +262,7 @@ def _with_secrets(contest: ContestFile, path: Path) -> ContestFile:
 
 def webhooks_of(file: ContestFile) -> list[Webhook]:
     """Where events of the contest are sent."""
-    return [Webhook(hook.url, hook.secret or "", frozenset(hook.events)) for hook in file.webhook]
+    return [Webhook(hook.url, hook.secret or "", frozenset(hook.events), hook.batch) for hook in file.webhook]
 
 
 def _from_library(contest: ContestFile, path: Path, place: str) -> ContestFile:

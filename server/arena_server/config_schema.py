@@ -29,6 +29,8 @@ from arena_server.timetable import parse_hours
 
 DEFAULT_PORT = 2006
 MAX_BOTS = 10_000
+#: Results in one message of a webhook.
+MOST_BATCH: Final = 1000
 
 _CONFIG: Final = ContestConfig(name="defaults", seed=0)
 #: Keys whose field in the config is not the key with `_ms` behind it.
@@ -332,6 +334,7 @@ class WebhookTable(FileTable):
     #: A file with the secret, relative to the configuration.
     secret_file: str | None = None
     events: list[str] = Field(default_factory=lambda: list(WEBHOOK_EVENTS))
+    batch: int = Field(default=1, ge=1, le=MOST_BATCH)
 
     @field_validator("url", mode="before")
     @classmethod

@@ -26,6 +26,8 @@ class Webhook:
     url: str = field(repr=False)
     secret: str = field(repr=False)
     events: frozenset[str] = frozenset(WEBHOOK_EVENTS)
+    #: The most results in one message; with 1 each result is a message of its own form.
+    batch: int = 1
 
 
 @dataclass(frozen=True, slots=True)

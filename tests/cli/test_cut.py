@@ -120,7 +120,7 @@ def page(shell: Shell, folder: Path) -> str:
 def webhook(shell: Shell, folder: Path) -> str:
     sent: list[str] = []
 
-    def send(hook: Webhook, message: Message, seconds: int) -> None:
+    def send(message: Message, seconds: int) -> None:
         sent.append(message.body.decode())
 
     hook = Webhook("https://example.org/", "a secret of the receiver")

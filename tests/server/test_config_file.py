@@ -112,6 +112,8 @@ def test_webhooks() -> None:
     file = parse_contest(toml(bots=BOTS + f'{HOOK}secret = "{HIDDEN}"\nevents = ["game"]'), "c.toml")
     assert webhooks_of(file) == [Webhook("https://example.org/t0ken", HIDDEN, frozenset({"game"}))]
     assert webhooks_of(parse_contest(toml(), "c.toml")) == []
+    file = parse_contest(toml(bots=BOTS + f'{HOOK}secret = "{HIDDEN}"\nbatch = 100'), "c.toml")
+    assert [hook.batch for hook in webhooks_of(file)] == [100]
 
 
 def test_the_secret_of_a_webhook_in_a_file(tmp_path: Path) -> None:

@@ -75,6 +75,8 @@ def test_a_wrong_time(line: str, text: str) -> None:
             f'secret = "{HIDDEN}"\nevents = []',
             "webhook 1: events: expected some of game, probation, absence, each once, got []",
         ),
+        (f'secret = "{HIDDEN}"\nbatch = 0', "webhook 1: batch: expected 1 or more, got 0"),
+        (f'secret = "{HIDDEN}"\nbatch = 1001', "webhook 1: batch: expected 1000 or less, got 1001"),
         (f'secret = "{HIDDEN}"\nurls = 1', "webhook 1: urls: unknown key; did you mean 'url'?"),
         (
             f'secret = "{HIDDEN}"\n{HOOK}secret = "{HIDDEN}"',

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -20,7 +21,7 @@ from arena_server.errors import ArenaError
 from arena_server.logs import WebhookDelivered, WebhookDropped, WebhookFailed
 from arena_server.spec import Webhook
 from arena_server.store.database import Database, home_of
-from arena_server.webhooks.message import Cursor, Message, post, result_of, started_at
+from arena_server.webhooks.message import Cursor, Message, Sender, batch_of, result_of, started_at
 
 if TYPE_CHECKING:
     from arena_server.store.reader import Results
@@ -30,10 +31,12 @@ if TYPE_CHECKING:
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 300.0
 #: Messages that are not results and wait; the oldest are dropped.
 MOST_NOTICES: Final = 1000
-#: Results that are read at once.
-READ_GAMES: Final = 100
+#: Results that are read at once, and the most in one message.
+READ_GAMES: Final = 1000
 #: How long results wait for others: to open the database takes 10 ms, in which the referee may have to wait.
 READ_PAUSE_S: Final = 1.0
+#: In a backlog the place of the last result is kept so often: to sync a file takes 1 to 10 ms.
+KEEP_S: Final = 0.1
 
 
 @dataclass(slots=True)
@@ -151,16 +154,25 @@ class Delivery:
         cursors: Cursors,
         report: Callable[[LogEvent], None],
         *,
-        send: Callable[[Webhook, Message, int], str | None] = post,
+        send: Callable[[Message, int], str | None] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """`number` is the hook's place in the file, from 1: the log calls it by that."""
+        """`number` is the hook's place in the file, from 1: the log calls it by that.
+
+        `send` sends a message once, and returns what went wrong; by default a Sender does.
+        """
         self._hook, self._number = hook, number
         self._database, self._contest = database, contest
         self._cursors, self._report = cursors, report
-        self._send, self._clock = send, clock
+        self._sender = Sender(hook)
+        self._send, self._clock = send or self._sender.post, clock
         self._notices: deque[Message] = deque()
         self._read: deque[Message] = deque()
+        #: Made of the first results of `_read`, and the same at every attempt.
+        self._batch: Message | None = None
+        #: The last result that was taken, if that is not kept yet, and when one was kept.
+        self._cursor: Cursor | None = None
+        self._kept_at = 0.0
         self._failures = 0
         self._retry_at = self._read_again = 0.0
 
@@ -186,10 +198,11 @@ class Delivery:
             message = self._next(now)
             if not isinstance(message, Message):
                 return message
-            error = self._send(self._hook, message, int(now))
+            error = self._send(message, int(now))
             if error is None:
-                self._taken(message)
+                self._taken(message, now)
                 return 0.0
+            self._keep()
         except ArenaError as problem:  # of database or cursors: the receiver has nothing to do with it
             error = str(problem)
         self._failures += 1
@@ -198,14 +211,19 @@ class Delivery:
         self._report(WebhookFailed(self._number, error, int(pause)))
         return pause
 
-    def _taken(self, message: Message) -> None:
+    def _taken(self, message: Message, now: float) -> None:
         if message.at is None:
             with suppress(IndexError):
                 if self._notices[0] is message:  # else it was dropped meanwhile
                     self._notices.popleft()
         else:
-            self._cursors.take(self._hook, message.at)
-            self._read.popleft()
+            self._cursor = message.at
+            if len(self._read) == message.results or not 0 <= now - self._kept_at < KEEP_S:
+                self._keep()
+                self._kept_at = now
+            for _ in range(message.results):
+                self._read.popleft()
+            self._batch = None
         self._failures = 0
         self._report(WebhookDelivered(self._number, message.kind, message.identity))
 
@@ -217,7 +235,26 @@ class Delivery:
             due = self._read_results(now)
             if not self._read:
                 return due
-        return self._read[0] if self._read else None
+        return self._next_results() if self._read else None
+
+    def _keep(self) -> None:
+        """Write down which results have been taken."""
+        if self._cursor is not None:
+            self._cursors.take(self._hook, self._cursor)
+            self._cursor = None
+
+    def _next_results(self) -> Message:
+        if self._hook.batch == 1:
+            return self._read[0]
+        if self._batch is None:
+            self._batch = batch_of(list(islice(self._read, self._hook.batch)))
+        return self._batch
+
+    def close(self) -> None:
+        """Nothing more is sent."""
+        with suppress(ArenaError):  # the next server repeats what is not kept
+            self._keep()
+        self._sender.close()
 
     def _read_results(self, now: float) -> float | None:
         """Read results that may be shown; returns in how many seconds the next one may be."""
@@ -249,6 +286,8 @@ class Delivery:
         found = results.summaries(contest, place, shown)
         for at, game in enumerate(found, start=place + 1):
             self._read.append(result_of(contest, at, results.head(contest, at), game))
+        if len(found) == READ_GAMES:
+            self._read_again = 0.0  # there are more: a backlog does not wait for others
         if found or stored == place:
             return None
         if deals.frozen_at is not None and until >= deals.frozen_at:

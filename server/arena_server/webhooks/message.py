@@ -1,4 +1,4 @@
-"""A message to a webhook: its body, its signature, and one attempt to send it.
+"""A message to a webhook: its body and its signature, and one attempt after the other to send it.
 
 Form and signature are those of the Standard Webhooks specification 1.0 (standardwebhooks.com): the header
 `webhook-signature` is `v1,` and the base64 of HMAC-SHA256 over `ID.TIMESTAMP.BODY`.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hmac
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -19,10 +19,11 @@ from arena_server.core.log_events import BotAbsent, BotOnProbation, LogEvent
 from arena_server.spec import Webhook
 
 if TYPE_CHECKING:
+    from arena_server.outgoing import HttpConnection
     from arena_server.store.reader import GameSummary
     from arena_server.store.schema import ContestRow
 
-#: How long a receiver may take for a step of its answer.
+#: How long an attempt may take in all, from the name of the receiver to the head of its answer.
 TIMEOUT_S: Final = 10.0
 
 
@@ -40,12 +41,16 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What is sent: `identity` is the same at every attempt; `at` is where a result stands."""
+    """What is sent: `identity` is the same at every attempt; `at` is where its result stands.
+
+    Of a batch of `results` it is the place of the last one.
+    """
 
     identity: str
     kind: str
     body: bytes
     at: Cursor | None = None
+    results: int = 1
 
 
 def sign(secret: str, identity: str, seconds: int, body: bytes) -> str:
@@ -56,34 +61,46 @@ def sign(secret: str, identity: str, seconds: int, body: bytes) -> str:
     return f"v1,{base64.b64encode(digest).decode()}"
 
 
-def post(hook: Webhook, message: Message, seconds: int) -> str | None:
-    """Send a message once, and wait for the answer: None if that was 2xx, else what went wrong.
+class Sender:
+    """Sends messages to a hook over one connection, as long as the receiver keeps it; for one thread."""
 
-    The text has nothing of the address or the secret. Redirections are not followed.
-    """
-    from http.client import HTTPConnection, HTTPException, HTTPSConnection
+    def __init__(self, hook: Webhook) -> None:
+        self._hook = hook
+        self._parts = urlsplit(hook.url)
+        self._connection: HttpConnection | None = None
 
-    parts = urlsplit(hook.url)
-    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-    connection = kind(str(parts.hostname), parts.port, timeout=TIMEOUT_S)
-    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    headers = {
-        "content-type": "application/json",
-        "user-agent": "insertion-arena",
-        "webhook-id": message.identity,
-        "webhook-timestamp": str(seconds),
-        "webhook-signature": sign(hook.secret, message.identity, seconds, message.body),
-    }
-    try:
-        connection.request("POST", target, message.body, headers)
-        status = connection.getresponse().status  # the body is not read: it may have no end
-    except TimeoutError:
-        return f"no answer within {TIMEOUT_S:g} s"
-    except (OSError, HTTPException) as error:
-        return getattr(error, "strerror", None) or type(error).__name__
-    finally:
-        connection.close()
-    return None if 200 <= status < 300 else f"answered with status {status}"
+    def post(self, message: Message, seconds: int) -> str | None:
+        """Send a message once, and wait for the answer: None if that was 2xx, else what went wrong.
+
+        The text has nothing of the address or the secret. Redirections are not followed.
+        """
+        from arena_server.outgoing import CallError, HttpConnection
+
+        parts = self._parts
+        if self._connection is None:
+            self._connection = HttpConnection(parts.scheme, str(parts.hostname), parts.port)
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        headers = (
+            ("content-type", "application/json"),
+            ("user-agent", "insertion-arena"),
+            ("webhook-id", message.identity),
+            ("webhook-timestamp", str(seconds)),
+            ("webhook-signature", sign(self._hook.secret, message.identity, seconds, message.body)),
+        )
+        try:
+            status = self._connection.call("POST", target, headers, message.body, TIMEOUT_S)
+        except TimeoutError:
+            return f"no answer within {TIMEOUT_S:g} s"
+        except CallError as error:
+            return str(error)
+        except OSError as error:
+            return error.strerror or type(error).__name__
+        return None if 200 <= status < 300 else f"answered with status {status}"
+
+    def close(self) -> None:
+        """Close the connection; another message makes a new one."""
+        if self._connection is not None:
+            self._connection.close()
 
 
 def started_at(contest: ContestRow) -> int:
@@ -112,6 +129,17 @@ def result_of(contest: ContestRow, place: int, head: bytes, game: GameSummary) -
     at = Cursor(contest.id, started_at(contest), place)
     # With the chain: another result may come to this place after a copy of the database was restored.
     return Message(f"game-{contest.id}-{place}-{head.hex()[:16]}", "game", _encoded(body), at)
+
+
+def batch_of(results: Sequence[Message]) -> Message:
+    """One message about results that follow each other in one contest, each as it would be sent alone."""
+    last = results[-1]
+    bodies = [json.loads(each.body) for each in results]
+    _, contest, place, head = last.identity.split("-")
+    identity = f"games-{contest}-{bodies[0]['game']['place']}-{place}-{head}"
+    common = {key: bodies[-1][key] for key in ("timestamp", "contest")}
+    body = {"type": "games", **common, "games": bodies}
+    return Message(identity, "games", _encoded(body), last.at, len(results))
 
 
 def notice_of(contest: str, event: LogEvent, now: float, number: int) -> Message | None:

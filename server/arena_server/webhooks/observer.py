@@ -52,9 +52,10 @@ class HookThread:
             self._woken.clear()
             pause = self.delivery.step()
             if pause is None and self._closing:
-                return
+                break
             if pause != 0:
                 self._woken.wait(pause)
+        self.delivery.close()
 
 
 class HookObserver(ContestObserver):

@@ -18,6 +18,7 @@ from arena_server.spec import Webhook
 from arena_server.store.database import Database
 from arena_server.webhooks import delivery as module
 from arena_server.webhooks.delivery import (
+    KEEP_S,
     LONGEST_PAUSE_S,
     READ_PAUSE_S,
     Cursors,
@@ -80,7 +81,7 @@ class World:
             clock=lambda: self.now,
         )
 
-    def send(self, hook: Webhook, message: Message, seconds: int) -> str | None:
+    def send(self, message: Message, seconds: int) -> str | None:
         self.attempts += 1
         assert seconds == int(self.now)
         if self.problem is None:
@@ -149,7 +150,9 @@ class TestResults:
         world.store(1, 2, 3)
         delivery = world.delivery()
         world.now += READ_PAUSE_S
-        assert [delivery.step() for _ in range(2)] == [0, 0]
+        for _ in range(2):
+            assert delivery.step() == 0
+            world.now += 2 * KEEP_S
         world.store(4)
         world.run(world.delivery(Cursor(1, 0, 4)))
         assert world.games == ["g1", "g2", "g3", "g4"]
@@ -161,7 +164,7 @@ class TestResults:
         world.now += READ_PAUSE_S
         message = first._next(world.now)  # sent by a server that is killed before it keeps that
         assert isinstance(message, Message)
-        world.send(HOOK, message, int(world.now))
+        world.send(message, int(world.now))
         world.run(world.delivery())
         assert world.games == ["g1", "g1"]
         assert len(set(world.ids)) == 1
@@ -349,3 +352,89 @@ class TestCursors:
 
 def fail(_: object) -> None:
     raise OSError(28, "No space left on device")
+
+
+class TestBatches:
+    """`batch` in the file: several results in one message."""
+
+    HOOK = replace(HOOK, batch=3)
+
+    def test_what_it_says(self, world: World) -> None:
+        world.store(*range(1, 6))
+        world.run(world.delivery())
+        single, ids = world.sent, world.ids
+        world.sent, world.ids = [], []
+        cursors_path(world.database, "cup").unlink()
+        world.run(world.delivery(hook=self.HOOK))
+        places = [[each["game"]["place"] for each in sent["games"]] for sent in world.sent]
+        assert places == [[1, 2, 3], [4, 5]]
+        assert [game for sent in world.sent for game in sent["games"]] == single
+        for sent in world.sent:
+            last = sent["games"][-1]
+            assert {key: sent[key] for key in sent if key != "games"} == {
+                "type": "games", "timestamp": last["timestamp"], "contest": last["contest"]
+            }  # fmt: skip
+        ends = [ids[place].removeprefix("game-1-") for place in (2, 4)]
+        assert world.ids == [f"games-1-1-{ends[0]}", f"games-1-4-{ends[1]}"]
+
+    def test_one_that_is_refused_is_repeated_as_it_was(self, world: World) -> None:
+        world.store(1, 2)
+        delivery = world.delivery(hook=self.HOOK)
+        world.problem = "answered with status 503"
+        pause = world.run(delivery)
+        world.store(3)
+        world.problem = None
+        world.now += pause or 0
+        world.run(delivery)
+        world.run(delivery)
+        games = [[each["game"]["id"] for each in sent["games"]] for sent in world.sent]
+        assert games == [["g1", "g2"], ["g3"]]
+
+    def test_the_next_server_goes_on_behind_the_last_one(self, world: World) -> None:
+        world.store(*range(1, 8))
+        delivery = world.delivery(hook=self.HOOK)
+        world.now += READ_PAUSE_S
+        assert delivery.step() == 0
+        delivery.close()
+        world.run(world.delivery(hook=self.HOOK))
+        places = [[each["game"]["place"] for each in sent["games"]] for sent in world.sent]
+        assert places == [[1, 2, 3], [4, 5, 6], [7]]
+
+
+def test_a_backlog_is_read_without_pauses_and_kept_now_and_then(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "READ_GAMES", 4)
+    kept = []
+    take = Cursors.take
+
+    def counted(cursors: Cursors, hook: Webhook, cursor: Cursor) -> None:
+        kept.append(cursor.place)
+        take(cursors, hook, cursor)
+
+    monkeypatch.setattr(Cursors, "take", counted)
+    world.store(*range(1, 11))
+    delivery = world.delivery()
+    world.now += READ_PAUSE_S
+    pauses = []
+    while (pause := delivery.step()) == 0:
+        pauses.append(pause)
+    assert len(pauses) == 10, "the clock stands still"
+    assert kept == [1, 4, 8, 10]
+
+
+def test_a_place_is_kept_before_the_pause_after_a_failure_and_at_the_end(world: World) -> None:
+    world.store(1, 2, 3, 4)
+    delivery = world.delivery()
+    world.now += READ_PAUSE_S
+    assert [delivery.step() for _ in range(2)] == [0, 0]
+    world.problem = "answered with status 500"
+    assert delivery.step() == 1
+    ((_, ((_, _, place),)),) = json.loads(cursors_path(world.path, "cup").read_text()).values()
+    assert place == 2
+    world.problem = None
+    world.now += 1
+    assert delivery.step() == 0
+    delivery.close()
+    world.run(world.delivery())
+    assert world.games == ["g1", "g2", "g3", "g4"]
