@@ -134,3 +134,10 @@ def test_an_id_gives_its_number_back(number: int) -> None:
 def test_a_word_that_is_no_id_has_no_number(word: str) -> None:
     """int() would raise ValueError for the longest of them."""
     assert number_of(word) == 0
+
+
+@pytest.mark.parametrize("token", ["s3cret", "s3cret.2", "a.b", "."])
+@pytest.mark.parametrize("slot", [2, 9, 10, 64])
+def test_the_token_of_a_slot_gives_token_and_slot_back(token: str, slot: int) -> None:
+    assert deal.split_token(deal.slot_token(token, slot)) == (token, slot)
+    assert deal.slot_token(token, 1) == token
