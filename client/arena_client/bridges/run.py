@@ -40,7 +40,7 @@ TAIL_LINES = 3
 Event = tuple[str, int, bytes | None]
 
 
-class _Streams(asyncio.subprocess.SubprocessStreamProtocol):
+class _ProgramStreams(asyncio.subprocess.SubprocessStreamProtocol):
     """The pipes of a process, and its end: `asyncio.subprocess.Process` waits for that of the pipes too."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class Program:
     It has ended when its process has: a child of it may hold its pipes for ever.
     """
 
-    def __init__(self, transport: asyncio.SubprocessTransport, streams: _Streams) -> None:
+    def __init__(self, transport: asyncio.SubprocessTransport, streams: _ProgramStreams) -> None:
         self._transport = transport
         self._streams = streams
         self.tail: deque[str] = deque(maxlen=TAIL_LINES)
@@ -71,7 +71,7 @@ class Program:
         environment = {key: value for key, value in os.environ.items() if key != "ARENA_TOKEN"}
         try:
             transport, streams = await asyncio.get_running_loop().subprocess_exec(
-                _Streams,
+                _ProgramStreams,
                 *command,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
