@@ -1,4 +1,7 @@
-"""Invitations to register a bot: each is a secret code that works once, for one bot of one owner.
+"""Invitations to register a bot: each is a secret code for one bot of one owner.
+
+It works once; until that bot has logged in, the same code and name give it another token, because the
+answer with the first one may be lost.
 
 The organiser orders `invite OWNER`; the author gives the code with the bot's name and details, and gets its
 token. The journal has the digest of a code and of a token, and neither of them itself.
@@ -30,6 +33,8 @@ class Invites:
         self._count = 0
         #: Those that may still be used, by the digest of their code.
         self._open: dict[str, Invited] = {}
+        #: Those that have been used, and the bot of each.
+        self._used: dict[str, tuple[Invited, str]] = {}
 
     def invite(self, owner: str, digest: str | None, until: int, at: int) -> None:
         """Let who has the code of this digest register one bot up to `until`; `at` is now (ms since 1970)."""
@@ -52,9 +57,22 @@ class Invites:
             raise CommandError(NO_CODE)
         return invited
 
+    def is_again(self, digest: str | None, name: str, at: int) -> bool:
+        """Whether this code has added the bot `name`, and may still be used."""
+        invited, bot = self._used.get(digest or "", (None, ""))
+        return invited is not None and bot == name and invited.until >= at
+
+    def has_added(self, name: str) -> bool:
+        """Whether the bot `name` was added by an invitation."""
+        return any(bot == name for _, bot in self._used.values())
+
+    def _use(self, invited: Invited, name: str) -> None:
+        del self._open[invited.digest]
+        self._used[invited.digest] = invited, name
+
     def redeem(self, invited: Invited, bot: Entrant) -> None:
         """`bot` has been added by this invitation."""
-        del self._open[invited.digest]
+        self._use(invited, bot.name)
         self._out.fact(Redeemed(invited.number, bot.name))
 
     # -- an interrupted contest
@@ -62,10 +80,10 @@ class Invites:
     def restore(self, fact: Invited | Redeemed) -> None:
         """Take what the journal has; an invitation before its use. Raises JournalError."""
         if isinstance(fact, Redeemed):
-            used = [each.digest for each in self._open.values() if each.number == fact.number]
+            used = [each for each in self._open.values() if each.number == fact.number]
             if not used:
                 raise JournalError(f"{fact.name!r:.40} was registered without an invitation")
-            del self._open[used[0]]
+            self._use(used[0], fact.name)
             return
         if not is_digest(fact.digest):
             raise JournalError(f"the code of invitation {fact.number} is not a SHA-256 digest")

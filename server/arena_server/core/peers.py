@@ -63,16 +63,17 @@ class Bot(Participant):
     """One entrant, with a slot for each game at once.
 
     `gone`: not to be paired for longer than the contest waits. `known`: it has logged in to this contest
-    before. `last_seen` (ns) is when it lost its last connection to this server. `owner` and the three after
-    it are for people, as in `config.Entrant`. With `author_sha256` its programs are `version`s that the
-    server starts; a `successor` (digest of its token, version) waits for the end of the running games, and
-    no other game begins. `ponders` is as in `config.Entrant`. `hosted`: workers play its games, and
-    it has no connection.
+    before. `untried`: it was added by an order, and has not logged in since. `last_seen` (ns) is when it
+    lost its last connection to this server. `owner` and the three after it are for people, as in
+    `config.Entrant`. With `author_sha256` its programs are `version`s that the server starts; a `successor`
+    (digest of its token, version) waits for the end of the running games, and no other game begins.
+    `ponders` is as in `config.Entrant`. `hosted`: workers play its games, and it has no connection.
     """
 
     slots: list[Slot] = field(default_factory=list)
     gone: bool = False
     known: bool = False
+    untried: bool = False
     last_seen: int | None = None
     owner: str = ""
     author: str = ""
@@ -213,7 +214,7 @@ class Slot:
         self.agent = self.bot.version or agent
         self.peer, peer.slot, self.watches = peer, self, False
         self.resume, self.former = resume, former
-        self.bot.known = True
+        self.bot.known, self.bot.untried = True, False
 
     def disconnect(self) -> None:
         """Its connection is gone."""
@@ -234,7 +235,8 @@ class Slot:
     def restore_key(self, digest: str | None) -> None:
         """Take what the journal has of its resume key."""
         self.resume = digest
-        self.bot.known = True  # the journal has an entry of keys for each bot that has logged in
+        # The journal has an entry of keys for each bot that has logged in.
+        self.bot.known, self.bot.untried = True, False
 
     def restore_former(self, digest: str | None) -> None:
         """Take what the journal has of the key before."""

@@ -217,16 +217,19 @@ class Router:
         # One contest needs no name: clients that know no `contest=` work as before.
         if len(listed) == 1:
             return listed[0]
-        # The key decides, not the name: so a name alone does not tell whether it is registered. Wrong
-        # keys count as they do in a contest.
-        host = address.rpartition(":")[0]
-        self._limiter.check(host, hello.name, now)
+        # The key decides, not the name: so a name alone does not tell whether it is registered.
         found = [contest for contest in listed if contest.recognises(hello)]
         # A contest of last week with the same bots may still be there, over.
         found = [contest for contest in found if contest.ended is None] or found
+        host = address.rpartition(":")[0]
+        if found and hello.role != wire.SPECTATOR:  # a spectator has no key
+            self._limiter.right(host, hello.name)
         if len(found) == 1:
             return found[0]
         if not found:
+            # Wrong keys count as they do in a contest, and are refused only after the right one had its
+            # chance: a guesser on the same address must not lock a bot out.
+            self._limiter.check(host, hello.name, now)
             self._limiter.wrong(host, hello.name, now)
         if not found and hello.resume is not None:
             raise ProtocolError(ErrorCode.TOKEN, DENIED)  # a client knows that it may try its token then

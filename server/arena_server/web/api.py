@@ -137,9 +137,14 @@ class OrganiserApi:
         if order["verb"] == VOID_WORKER and (unknown := await self._unknown_worker(contest, target)):
             return JSONResponse({"error": unknown}, 409)
         command = Command(0, order["verb"], target, who, at, order.get("reason", ""), entrant)
-        find = self._view.with_place if command.verb == "add" else self._view.hosted
+
+        def find() -> HostedContest:
+            if command.verb == "add":
+                return self._view.with_place(contest, target)
+            return self._view.hosted(contest)
+
         try:
-            problem = await self._bridge.order(lambda: find(contest), command)
+            problem = await self._bridge.order(find, command)
         except NoPlaceError as error:
             problem = str(error)
         if problem is not None:

@@ -310,9 +310,12 @@ class HostView(HostObserver):
             raise _not_started()
         return listed[name]
 
-    def with_place(self, name: str | None) -> HostedContest:
-        """`hosted`, if it has a place for one bot more. Raises NoPlaceError, and as `hosted` does."""
+    def with_place(self, name: str | None, bot: str) -> HostedContest:
+        """`hosted`, if it has a place for `bot`. Raises NoPlaceError, and as `hosted` does."""
         hosted = self.hosted(name)
+        assert hosted.contest is not None
+        if hosted.contest.entrants.takes_part(bot):  # it has one
+            return hosted
         try:
             hosted.check_place(1)
         except ValueError as error:
@@ -338,7 +341,8 @@ class HostView(HostObserver):
         late = hosted.spec.late
         if not late.most or name in {entrant.name for entrant in hosted.spec.entrants}:
             return Entrant(name, digest, **details)  # type: ignore[arg-type] # texts
-        self.with_late_place(contest)
+        if not hosted.contest.entrants.takes_part(name):
+            self.with_late_place(contest)
         return Entrant(name, NO_TOKEN, author_sha256=digest, ponders=late.ponders, **details)  # type: ignore[arg-type] # texts
 
     def with_late_place(self, contest: str | None) -> HostedContest:

@@ -1,9 +1,10 @@
-"""The page on which an author registers a bot by a link of the organiser's, which works once.
+"""The page on which an author registers a bot by a link of the organiser's, which is for one bot.
 
     /register.html#CODE            the code is in the fragment, which a browser sends to no server
     POST /api/v1/register          {"code", "contest", "name", "author", "language", "url"} -> {"token"}
 
-The token is shown in this one answer; the contest keeps its digest (`core/invites.py`).
+The token is shown in this one answer; the contest keeps its digest (`core/invites.py`). The same request
+again makes another token for the same bot, until that has logged in: an answer may be lost.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class RegisterApi:
                 lambda: self._view.newcomer(contest, name, token_digest(token), **details)
             )
             command = Command(0, "register", name, who, at, "", entrant, token_digest(code))
-            problem = await self._bridge.order(lambda: self._view.with_place(contest), command)
+            problem = await self._bridge.order(lambda: self._view.with_place(contest, name), command)
         except NoPlaceError as error:
             problem = str(error)
         except UnknownContestError:  # it lists the contests, of which some may be hidden

@@ -39,6 +39,35 @@ def where(harness: ContestHarness) -> dict[str, str]:
 
 
 class TestAdd:
+    @pytest.mark.parametrize("restarts", [False, True])
+    def test_an_order_whose_answer_is_lost_is_given_again(self, restarts: bool) -> None:
+        """Until the bot has logged in, and only as it was given."""
+        harness = seated("ann", "bob", options=ONE_PLY)
+        assert add(harness, token="lost", owner="jan") is None
+        harness = restarted(harness) if restarts else harness
+        assert add(harness, owner="eve") == "cid is a bot of this contest already"
+        assert add(harness, owner="jan") is None
+        assert harness.last_entries == [(0, "token", "cid", token_digest(TOKEN))]
+        harness.log_in("cid", " token=lost")
+        assert harness.last_line("cid").startswith("ERROR token")
+        harness.log_in("cid", f" token={TOKEN}")
+        assert any(line.startswith("WELCOME cid") for line in harness.received("cid"))
+        harness = restarted(harness) if restarts else harness
+        assert add(harness, owner="jan") == "cid is a bot of this contest already"
+
+    def test_a_bot_of_the_file_keeps_its_token(self) -> None:
+        harness = ContestHarness("ann", Entrant("bob", token_digest("of-the-file")))
+        assert add(harness, "bob") == "bob is a bot of this contest already"
+        assert add(harness, "ann") == "ann is a bot of this contest already"
+
+    def test_a_bot_that_comes_again_gets_another_token_until_it_logs_in(self) -> None:
+        harness = seated("ann", "bob", "cid")
+        assert harness.command("remove", "bob") is None
+        assert add(harness, "bob", token="lost") is None
+        assert add(harness, "bob") is None
+        harness.log_in("bob", f" token={TOKEN}", conn="again")
+        assert add(harness, "bob") == "bob is a bot of this contest already"
+
     def test_a_late_entrant_logs_in_by_its_token_and_plays_everybody(self) -> None:
         harness = seated("ann", "bob", options=ONE_PLY)
         harness.log_in("cid", f" token={TOKEN}")

@@ -23,9 +23,13 @@ def invite(harness: ContestHarness, owner: str = "jan", code: str | None = CODE,
 
 
 def register(
-    harness: ContestHarness, name: str = "cid", code: str | None = CODE, at: int = 1_500
+    harness: ContestHarness,
+    name: str = "cid",
+    code: str | None = CODE,
+    at: int = 1_500,
+    token: str = "secret",
 ) -> str | None:
-    entrant = Entrant(name, token_digest("secret"), owner="eve", author="Jan J.", language="C")
+    entrant = Entrant(name, token_digest(token), owner="eve", author="Jan J.", language="C")
     return harness.command("register", name, entrant=entrant, code=code, at=at, who="by invitation")
 
 
@@ -54,6 +58,41 @@ def test_a_code_works_once_also_after_a_restart() -> None:
     for each in (again, restarted(again)):
         assert register(each, "dan") == NO_CODE
     assert invite(restarted(again), code=token_digest("another")) is None
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_a_registration_whose_answer_is_lost_is_sent_again(restarts: bool) -> None:
+    """Until the bot has logged in: then the link is used up."""
+    harness = seated("ann", "bob", options=ONE_PLY)
+    assert invite(harness) is None
+    assert register(harness, token="lost") is None
+    harness = restarted(harness) if restarts else harness
+    assert register(harness, token="second") is None
+    assert harness.last_entries == [(0, "token", "cid", token_digest("second"))]
+    assert register(harness, at=2_001) == NO_CODE, "it has expired"
+    assert register(harness, code=token_digest("guessed")) == NO_CODE
+    harness.log_in("cid", " token=lost")
+    assert harness.last_line("cid").startswith("ERROR token")
+    harness.log_in("cid", " token=second")
+    assert any(line.startswith("WELCOME cid") for line in harness.received("cid"))
+    harness = restarted(harness) if restarts else harness
+    assert register(harness, token="third") == NO_CODE
+
+
+def test_a_bot_that_was_removed_is_not_brought_back_by_its_link() -> None:
+    harness = seated("ann", "bob")
+    assert invite(harness) is None
+    assert register(harness) is None
+    assert harness.command("remove", "cid") is None
+    assert register(harness) == NO_CODE
+
+
+def test_the_bot_of_an_author_gets_no_other_token_by_add() -> None:
+    harness = seated("ann", "bob")
+    assert invite(harness) is None
+    assert register(harness) is None
+    entrant = Entrant("cid", token_digest("mine"), owner="jan", author="Jan J.", language="C")
+    assert harness.command("add", "cid", entrant=entrant) == "cid is a bot of this contest already"
 
 
 @pytest.mark.parametrize(

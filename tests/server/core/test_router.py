@@ -183,6 +183,48 @@ class TestSeveralContests:
         assert two.greet("HELLO 1 ann token=ann-saturday").startswith("ERROR token")
 
 
+class TestGuesser:
+    """What one client tries never keeps another out that has the right key."""
+
+    @pytest.mark.parametrize("kind", ["token", "resume"])
+    @pytest.mark.parametrize("guessed", ["token", "resume", "token contest=", "resume contest="])
+    @pytest.mark.parametrize("address", ["1.2.3.4", "9.9.9.9"])
+    @pytest.mark.parametrize("named", [False, True])
+    @pytest.mark.parametrize("count", [1, 2, 3])
+    def test_the_right_key_passes(
+        self, count: int, named: bool, address: str, guessed: str, kind: str
+    ) -> None:
+        names = ["friday", "saturday", "sunday"][:count]
+        routed = Routed(*map(contest, names))
+        of = f" contest={names[-1]}" if named else ""
+        conn = routed.open()
+        welcome = routed.say(conn, f"HELLO 1 ann token=ann-{names[-1]}{of}")[1]
+        key = f"resume={welcome.rpartition('resume=')[2]}" if kind == "resume" else f"token=ann-{names[-1]}"
+        routed.contests[-1].feed(Lost(conn, "closed"), routed.now)
+        verb, _, wanted = guessed.partition(" ")
+        guess = f"HELLO 1 ann {verb}=guessed" + (f" {wanted}{names[-1]}" if wanted else "")
+        answers = [routed.greet(guess, address).split()[1] for _ in range(5 * TRIES)]
+        denied = {"token", "contest"} - ({"contest"} if count == 1 or wanted or verb == "resume" else set())
+        assert set(answers[:TRIES]) <= denied
+        assert set(answers[TRIES:]) == {"rate"}
+        conn = routed.open()
+        assert routed.say(conn, f"HELLO 1 ann {key}{of}")[1].startswith("WELCOME ann ")
+        assert routed.router.routes[conn].name == names[-1]
+
+    def test_the_right_key_ends_the_count_and_a_spectator_of_that_name_does_not(self, two: Routed) -> None:
+        for hello, after in (("role=spectator games=insertion", "rate"), ("token=ann-friday", "contest")):
+            for _ in range(TRIES):
+                two.greet("HELLO 1 ann token=x")
+            two.greet(f"HELLO 1 ann {hello}")
+            assert two.greet("HELLO 1 ann token=x").split()[1] == after
+
+    def test_a_key_of_two_contests_is_no_guess(self) -> None:
+        ann = bot("ann", "both")
+        routed = Routed(contest("friday", ann, Entrant("b")), contest("saturday", ann, Entrant("c")))
+        answers = {routed.greet("HELLO 1 ann token=ann-both").split()[1] for _ in range(2 * TRIES)}
+        assert answers == {"contest"}
+
+
 class TestBeforeHello:
     def test_another_version(self, two: Routed) -> None:
         assert two.greet("HELLO 2 ann token=ann-friday") == "ERROR version this server speaks version 1"

@@ -134,6 +134,9 @@ def test_a_bot_that_is_added_logs_in_by_the_token_that_was_shown_once(tmp_path: 
         zoe = next(bot for bot in status["bots"] if bot["name"] == "zoe")
         assert (zoe["owner"], zoe["language"], zoe["where"]) == ("ann", "C", "away")
         assert status["games"]["total"] == 6
+        again = server.admin("add", "zoe", "--owner", "ann", "--language", "C", "--json")
+        assert json.loads(again.out)["token"] != token, "the answer to the first order may be lost"
+        token = json.loads(again.out)["token"]
         full = server.admin("add", "yves")
         assert (full.code, full.line) == (
             1,
@@ -219,11 +222,15 @@ def test_an_author_registers_a_bot_by_a_link(tmp_path: Path) -> None:
         status, registered = post(author="Jan J.", language="C")
         assert (status, registered["name"]) == (200, "zoe")
         assert post(name="yan") == (409, {"error": NO_CODE})
+        lost, (status, registered) = registered["token"], post(author="Jan J.", language="C")
+        assert (status, registered["name"]) == (200, "zoe"), "the first answer was lost"
+        assert answer_of(server, f"HELLO 1 zoe token={lost}").startswith("ERROR token ")
         assert answer_of(server, f"HELLO 1 zoe token={registered['token']}").startswith("WELCOME zoe")
         orders = json.loads(server.admin("orders", "--json").out)
-        assert [(each["verb"], each["target"], each["who"]) for each in orders][1:] == [
+        assert [(each["verb"], each["target"], each["who"]) for each in orders][1:] == 2 * [
             ("register", "zoe", "by invitation (127.0.0.1)")
         ]
+        assert post() == (409, {"error": NO_CODE})
         end = server.end(signal.SIGTERM)
         secrets = (code, registered["token"])
         assert not any(secret in text for secret in secrets for text in (end.err, json.dumps(orders)))
