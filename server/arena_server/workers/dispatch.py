@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import sys
-from collections import Counter
+import time
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from arena_protocol.record_codec import decode
 from arena_server.core.config import ContestConfig
 from arena_server.core.deal import game_id
 from arena_server.core.effects import Assign, ExcludeWorker, Withdraw
-from arena_server.core.events import Capacity, NotPlayed, PlayedBy, Renewed, Returned
+from arena_server.core.events import Capacity, Command, NotPlayed, PlayedBy, Renewed, Returned
 from arena_server.core.journal import PastGame
 from arena_server.errors import ArenaError
 from arena_server.logs import WorkerMeasured, WorkerMessage, WorkerSlow, WorkerStandsOut
@@ -22,10 +22,13 @@ from arena_server.observers import DispatchedContest, PlayedElsewhere
 from arena_server.store.database import Database
 from arena_server.workers.base import GameJob, JobOutcome, Workers
 from arena_server.workers.bench import WorkerBench, compared
+from arena_server.workers.blame import Drop, GiveUp, LostGames, Remove, Verdict
 from arena_server.workers.comparison import StandsOut, look_at, stand_out
 
-#: How often workers may give the same game back before the contest ends with what they said last.
-MOST_ATTEMPTS = 5
+#: The number of an order that awaits no answer, who gives it, and the longest reason of an order.
+ORDER_NUMBER = 0
+ORDERED_BY = "arena"
+LONGEST_REASON = 300
 #: A worker gives a game back whose bot stays away longer.
 ABSENT_MS = 30_000
 #: The renewals in the time that a lease holds: two may be late.
@@ -49,7 +52,7 @@ class Dispatcher(PlayedElsewhere):
         self._contest = contest
         #: Unlike that of any other run: a scheduler may still know the jobs of the last one.
         self._run = secrets.token_hex(8)
-        self._attempts: Counter[str] = Counter()
+        self._lost = LostGames(set(workers.bots))
         self._closed = False
         self._opening: asyncio.Task[None] | None = None
         self._finding: set[asyncio.Task[None]] = set()
@@ -193,16 +196,36 @@ class Dispatcher(PlayedElsewhere):
             except RecordError as error:
                 self._give_back(job, worker, str(error))
                 return
-            self._attempts.pop(job.game_id, None)
             self._feed(Returned(job.game_id, job.fence, record, worker, host))
+            self._judge(self._lost.played(job.game_id, _names(job)), job.game_id, worker, "")
 
     def _give_back(self, job: GameJob, worker: str, problem: str) -> None:
-        self._attempts[job.game_id] += 1
-        if self._attempts[job.game_id] >= MOST_ATTEMPTS:
-            what = f"{job.game_id} was given back {MOST_ATTEMPTS} times"
-            self._fail(ArenaError(f"{what}, last by {worker}: {problem}"))
-            return
-        self._feed(NotPlayed(job.game_id, job.fence, worker, problem))
+        verdict = self._lost.given_back(job.game_id, _names(job))
+        if verdict is None:
+            self._feed(NotPlayed(job.game_id, job.fence, worker, problem))
+        self._judge(verdict, job.game_id, worker, f": {problem}")
+
+    def _judge(self, verdict: Verdict, game_id: str, worker: str, problem: str) -> None:
+        """Do what follows from the games that were given back, as the organiser would by orders."""
+        match verdict:
+            case Remove(bot, evidence, dropped):
+                self._log(WorkerMessage(worker, f"bot {bot} is removed: {evidence}{problem}"))
+                for each in dropped:  # they count as games of the bot that is removed
+                    self._order("replay", each, evidence)
+                self._order("kick", bot, evidence)
+            case Drop(evidence):
+                self._log(WorkerMessage(worker, f"{game_id} is not played again: {evidence}{problem}"))
+                self._order("void", game_id, evidence)
+            case GiveUp(evidence):
+                self._fail(ArenaError(f"{evidence}; last by {worker}{problem}"))
+
+    def _order(self, verb: str, target: str, reason: str) -> None:
+        at = time.time_ns() // 1_000_000
+        self._feed(Command(ORDER_NUMBER, verb, target, ORDERED_BY, at, reason[:LONGEST_REASON]))
+
+
+def _names(job: GameJob) -> list[str]:
+    return [bot.name for bot in job.bots]
 
 
 def games_of(database: Database, contest: str, worker: str) -> list[PastGame]:
