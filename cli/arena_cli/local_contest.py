@@ -27,7 +27,7 @@ from arena_cli.sandboxes import image_name, is_contained, player_sandbox
 from arena_cli.workers import ARENA
 from arena_protocol.games import GAMES
 from arena_protocol.record import describe_fault
-from arena_server.core.config import ContestConfig, check_numbers
+from arena_server.core.config import ContestConfig, check_numbers, elsewhere
 from arena_server.launch.base import LocalBot
 from arena_server.launch.sandbox import DEFAULT_LIMITS, ContainerLimits
 from arena_server.spec import ContestSpec, entrant_of, fresh_seed
@@ -57,7 +57,7 @@ class LocalContest:
 
     A bot with neither command nor sandbox is not started, and with `workers` none is.
     Durations are milliseconds. `like` is a contest
-    whose clocks and limits count.
+    whose `GAME_TERMS` count.
     """
 
     name: str
@@ -75,19 +75,15 @@ class LocalContest:
     def spec(self) -> ContestSpec:
         """Return the contest for a host. Raises ContestConfigError for a number out of its range."""
         clocks = ContestConfig(name="", seed=0, clock_ms=self.clock_ms, byoyomi_ms=self.byoyomi_ms)
-        config = replace(
+        config = elsewhere(
             clocks if self.like is None else self.like,
             name=self.name,
             seed=fresh_seed() if self.seed is None else self.seed,
             game=self.game,
             options=numbers(self.options),
             format="matches",
-            format_options={},
-            owners={},
             games_per_pair=self.deals * len(self.group),
             deals="paired",
-            tie_breaks=(),
-            stop="",
             absent_ms=ABSENT_MS,
             probation=0,
             guests=False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from hashlib import sha256
 
 import pytest
@@ -11,7 +11,7 @@ import pytest
 from arena_cli.local_bots import local_bot
 from arena_cli.local_contest import LocalContest, bot_names, fault_lines, seat
 from arena_cli.workers import ARENA
-from arena_server.core.config import ContestConfigError
+from arena_server.core.config import GAME_TERMS, ContestConfig, ContestConfigError
 from arena_server.errors import ConfigError
 from arena_server.launch.sandbox import ContainerLimits, Sandbox
 
@@ -36,6 +36,27 @@ def test_the_contest_of_a_host() -> None:
     assert (config.clock_ms, config.byoyomi_ms, config.options) == (1500, 500, {"plies": 20})
     assert [(each.name, each.concurrency) for each in spec.entrants] == [("greedy", 1), ("dummy", 1)]
     assert (spec.new, spec.seeded) == (True, True)
+
+
+#: What each key has in a contest, unlike the default.
+OTHERS = {
+    each.name: {int: 77, bool: not each.default, str: "other", tuple: ("other",)}.get(
+        type(each.default), {"seats": 2} if each.name == "options" else {}
+    )
+    for each in fields(ContestConfig)
+    if each.name not in ("absent_ms", "probation_for_ms", "freeze_at_ms", "dealt", "debug_bot")
+}
+
+
+def test_a_match_like_a_contest_has_the_terms_of_its_games_and_nothing_else() -> None:
+    like = ContestConfig(
+        **OTHERS | {"game": "insertion", "absent_ms": 7, "probation_for_ms": 7, "freeze_at_ms": 7}  # type: ignore[arg-type]
+    )
+    config = contest(like=like, options={"seats": "2"}).spec().config
+    own = contest(seed=config.seed, options={"seats": "2"}).spec().config
+    for each in fields(ContestConfig):
+        expected = like if each.name in GAME_TERMS else own
+        assert getattr(config, each.name) == getattr(expected, each.name), each.name
 
 
 def test_a_bot_logs_in_with_its_token() -> None:

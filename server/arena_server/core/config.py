@@ -125,6 +125,21 @@ class ContestConfig:
     dealt: tuple[int, str] | None = None
 
 
+#: What counts in a game wherever it is played, by a match and by a worker too; all else is the contest's: who
+#: plays whom, when and how often, and who may watch.
+GAME_TERMS: Final = (
+    *("game", "options", "scoring", "clock_ms", "increment_ms", "margin_ms", "move_limit_ms"),
+    *("first_move_limit_ms", "byoyomi_ms", "lag_quota_ms", "stall_ms", "ready_ms", "login_ms", "handover_ms"),
+    *("announce_zombies", "out_of_turn_limit", "flood_limit", "software"),
+)
+
+
+def elsewhere(config: ContestConfig, **own: Any) -> ContestConfig:
+    """A contest of its `own` settings, the games of which have the terms of those of `config`."""
+    terms = {name: getattr(config, name) for name in GAME_TERMS}
+    return ContestConfig(**(terms | own))
+
+
 DEALS = ("fresh", "paired")
 
 #: Ten days: clocks, with all increments of the longest game, stay printable.

@@ -11,7 +11,7 @@ from typing import Any
 
 from arena_protocol.record import VOID, GameRecord, RecordError
 from arena_protocol.record_codec import decode
-from arena_server.core.config import ContestConfig
+from arena_server.core.config import ContestConfig, elsewhere
 from arena_server.core.deal import game_id
 from arena_server.core.effects import Assign, ExcludeWorker, Withdraw
 from arena_server.core.events import Capacity, Command, NotPlayed, PlayedBy, Renewed, Returned
@@ -261,22 +261,13 @@ def workers_of(database: Database, contest: str) -> list[str]:
 
 def _of_one_game(config: ContestConfig) -> ContestConfig:
     """The contest of a game on a worker; what is decided over several games is decided here."""
-    return replace(
+    return elsewhere(
         config,
+        name=config.name,
         seed=0,
         format="single",
-        format_options={},
-        owners={},
         games_per_pair=1,
-        deals="fresh",
-        tie_breaks=(),
-        stop="",
         absent_ms=ABSENT_MS,
-        rest_ms=0,
         probation=0,
-        probation_for_ms=None,
-        validation=False,
         guests=False,
-        debug_bot=None,
-        freeze_at_ms=None,
     )
