@@ -8,11 +8,11 @@ A result counts once its record is durable. Which games there are is up to the f
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from arena_protocol.games.base import Game
-from arena_protocol.record import VOID, time_used
+from arena_protocol.record import VOID, FaultKind, time_used
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.config import ContestConfig
 from arena_server.core.deadlines import DeadlineKind, Deadlines
@@ -23,7 +23,14 @@ from arena_server.core.facts import GameFact, Offered
 from arena_server.core.fixtures import Fixtures
 from arena_server.core.formats.base import Pairing
 from arena_server.core.journal import JournalError, PastGame
-from arena_server.core.log_events import GameOver, GameResumed, GameStarted, GameVoided, ValidationStarted
+from arena_server.core.log_events import (
+    BotSilent,
+    GameOver,
+    GameResumed,
+    GameStarted,
+    GameVoided,
+    ValidationStarted,
+)
 from arena_server.core.match import Abort, Match
 from arena_server.core.overview import Progress, RunningGame
 from arena_server.core.peers import REFEREE_KEY, Bot, LiveGame, Outbox, Peer, Slot
@@ -261,6 +268,7 @@ class GameManager:
                 self.fixtures.update(bot, now)  # it may have other slots, which are free
         live.transcript.close(match.totals, match.end, now, opened=self.fixtures.may_show_deal(past))
         self._out.effects.append(GameOver(game_id, match.end, match.totals, past.faults))
+        self._out.effects += silent_seats(live)
         self._advance(live, [], now)
 
     def validated(self, number: int, now: int) -> Bot | None:
@@ -291,6 +299,15 @@ class GameManager:
         self.turns.advance(live, live.match.restart(now), now)
         if over:
             self.turns.store(live, now)
+
+
+def silent_seats(live: LiveGame) -> Iterator[BotSilent]:
+    """The seats that were too late and have sent nothing since: a line that comes late is not asked for."""
+    for fault in live.match.faults:
+        if fault.kind in (FaultKind.TIMEOUT, FaultKind.NEVER_READY):
+            slot = live.seated[fault.seat - 1]
+            if slot.peer is not None and not live.lines[fault.seat - 1].unasked:
+                yield BotSilent(slot.name, slot.number, live.game_id)
 
 
 def past_of(live: LiveGame) -> PastGame:

@@ -106,6 +106,17 @@ class ResultRefused(LogEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class BotSilent(LogEvent):
+    """A bot that is connected has sent nothing from its time-out to the end of the game."""
+
+    event = "silent"
+    level = "warning"
+    bot: str
+    slot: int
+    game: str
+
+
+@dataclass(frozen=True, slots=True)
 class ResultReturned(LogEvent):
     """The result of a game that a worker has played was accepted."""
 

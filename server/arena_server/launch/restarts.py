@@ -56,8 +56,10 @@ class RestartingBot:
     games: BotGames
     say: Callable[[str], None]
     logged_in: asyncio.Event = field(default_factory=asyncio.Event)
-    #: Its present run.
+    #: Its present run, and the game in which that has stopped to answer.
     running: Running | None = None
+    _silent_in: str = ""
+    _silent: asyncio.Event = field(default_factory=asyncio.Event)
     _over: asyncio.Event = field(default_factory=asyncio.Event)
     #: The causes of the last crashes, whose traces have been printed.
     _printed: deque[Cause] = field(default_factory=lambda: deque(maxlen=MOST_CAUSES))
@@ -66,7 +68,11 @@ class RestartingBot:
         """Keep the bot running until `contest_over`. Raises BotError if it ended without a log-in."""
         waits, last = chain(RESTARTS_S, repeat(RESTARTS_S[-1])), None
         while True:
+            self._silent.clear()
             ended = await self._run_once()
+            if self._silent.is_set() and not self._over.is_set():
+                self.say(f"bot {self.bot.label} does not answer since {self._silent_in}; starting it again")
+                continue
             if ended is None or self._over.is_set():
                 break
             game = await self._before_the_end(self._game())
@@ -120,8 +126,13 @@ class RestartingBot:
         """Let the bot end; it is not started again."""
         self._over.set()
 
+    def silent(self, game: str) -> None:
+        """Its present run was too late in this game, and has sent nothing since."""
+        self._silent_in = game
+        self._silent.set()
+
     async def _run_once(self) -> BotEnded | None:
-        """Start the bot and wait for its end; None if the contest was over and it had to be ended."""
+        """Start the bot and wait for its end; None if the contest was over or it is `silent`."""
         try:
             running = self.running = await self.launcher.start(self.bot)
         except LaunchError as error:
@@ -133,15 +144,17 @@ class RestartingBot:
             await running.end()
 
     async def _wait(self, running: Running) -> BotEnded | None:
-        """Wait for the bot's end, at most `LEAVE_S` after the end of the contest."""
+        """Wait for the bot's end, at most `LEAVE_S` after the end of the contest, or until it is `silent`."""
         ended, over = asyncio.ensure_future(running.wait()), asyncio.ensure_future(self._over.wait())
+        silent = asyncio.ensure_future(self._silent.wait())
         try:
-            await asyncio.wait([ended, over], return_when=asyncio.FIRST_COMPLETED)
-            await asyncio.wait([ended], timeout=LEAVE_S)
+            await asyncio.wait([ended, over, silent], return_when=asyncio.FIRST_COMPLETED)
+            if over.done():
+                await asyncio.wait([ended], timeout=LEAVE_S)
             return ended.result() if ended.done() else None
         finally:
-            ended.cancel()
-            over.cancel()
+            for each in (ended, over, silent):
+                each.cancel()
 
     def _complain(self, what: str, ended: BotEnded) -> None:
         """Say that the process ended; the cause is printed with its first crash only."""
@@ -204,6 +217,11 @@ class BotGroup:
         """A bot has logged in for the first time; one that is not of the group may be named, too."""
         if (bot := self._bots.get((name, slot))) is not None:
             bot.logged_in.set()
+
+    def silent(self, name: str, slot: int, game: str) -> None:
+        """A bot was too late in a game and has sent nothing since: it is ended and started again."""
+        if (bot := self._bots.get((name, slot))) is not None:
+            bot.silent(game)
 
     def contest_over(self) -> None:
         """Let the bots end; they are not started again."""

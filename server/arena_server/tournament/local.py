@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from arena_protocol.record import VOID, GameRecord
-from arena_server.core.log_events import LogEvent, LoggedIn
+from arena_server.core.log_events import BotSilent, LogEvent, LoggedIn
 from arena_server.errors import ArenaError
 from arena_server.host import Host, HostObserver, HostSetup, ProcessTuning
 from arena_server.hosted import HostedContest
@@ -170,6 +170,8 @@ class HostedBots(HostObserver, ContestObserver):
     def happened(self, event: LogEvent) -> None:
         if isinstance(event, LoggedIn) and event.bot is not None and self._group is not None:
             self._group.logged_in(event.bot, event.slot)
+        elif isinstance(event, BotSilent) and self._group is not None:
+            self._group.silent(event.bot, event.slot, event.game)
         elif (line := worker_line(event)) is not None:
             self._listener.say(line)
 

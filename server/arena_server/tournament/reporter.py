@@ -4,6 +4,8 @@ On stdout it writes JSON lines; times are milliseconds.
 
     {"web": URL}                  the address of the web page
     {"login": NAME, "slot": 1}    a bot has logged in for the first time
+    {"silent": NAME, "slot": 1, "game": "g1"}
+                                  a bot was too late in a game, and has sent nothing since
     {"result": {...}}             a game has a durable result, see `plain_result`; not for void games
     {"says": "..."}               a line for a person, about a worker
     {"page": "kept"}              the contest is over, and the server stays for its page until SIGTERM
@@ -31,7 +33,7 @@ from hashlib import sha256
 from typing import Any
 
 from arena_protocol.record import VOID, GameRecord
-from arena_server.core.log_events import LogEvent, LoggedIn
+from arena_server.core.log_events import BotSilent, LogEvent, LoggedIn
 from arena_server.core.overview import Overview
 from arena_server.core.standings import plain_row
 from arena_server.host import Host, HostObserver
@@ -90,6 +92,8 @@ class HostReporter(HostObserver, ContestObserver):
                 # At once: a bot may end right after its log-in, and the supervisor has to know the order.
                 self._logged_in.add((bot, slot))
                 self._lines.write(json.dumps({"login": bot, "slot": slot}))
+            case BotSilent(bot=name, slot=slot, game=game) if self._lines:
+                self._lines.write(json.dumps({"silent": name, "slot": slot, "game": game}))
             case _ if self._lines and (line := worker_line(event)) is not None:
                 self._lines.write(json.dumps({"says": line}))
 

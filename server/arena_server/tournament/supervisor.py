@@ -194,6 +194,8 @@ async def _pass_reports(
             match json.loads(line):
                 case {"login": str(name), "slot": int(slot)}:
                     bots.logged_in(name, slot)
+                case {"silent": str(name), "slot": int(slot), "game": str(game)}:
+                    bots.silent(name, slot, game)
                 case {"crashed": str(name), "slot": int(slot), "game": str() | None as game}:
                     games.answered(name, slot, game)
                 case {"over": str(name), "slot": int(slot)}:

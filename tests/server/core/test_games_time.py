@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pytest
+
 from arena_protocol.record import FaultRecord
+from arena_server.core.log_events import BotSilent
 
 from .contest_harness import MS, ContestHarness, faults, finish, offers, seated, text
 
@@ -28,6 +31,26 @@ def test_the_flag_falls() -> None:
     """)
     assert "ZOMBIE" not in harness.game("good")
     assert faults(harness) == (FaultRecord(1, 1, "timeout", b""),)
+
+
+@pytest.mark.parametrize(("late", "silent"), [((), [BotSilent("slow", 1, "g1")]), (("MOVE 6",), [])])
+def test_a_bot_that_sends_nothing_after_its_time_out_is_silent(
+    late: tuple[str, ...], silent: list[BotSilent]
+) -> None:
+    harness = seated("slow", "good", clock_ms=100, logs=True)
+    harness.wait(101)
+    harness.send("slow", *late)
+    finish(harness)
+    assert faults(harness) == (FaultRecord(1, 1, "timeout", b""),)
+    assert harness.logged(BotSilent) == silent
+
+
+def test_a_bot_that_is_away_is_not_silent() -> None:
+    harness = seated("slow", "good", clock_ms=100, logs=True)
+    harness.disconnect("slow")
+    harness.wait(101)
+    finish(harness)
+    assert harness.logged(BotSilent) == []
 
 
 def test_time_used_breaks_ties_and_outlives_a_crash() -> None:

@@ -13,7 +13,7 @@ from arena_server.errors import FAILED
 from arena_server.launch import restarts
 from arena_server.launch.base import INHERITED, BotEnded, BotError, LocalBot, Running
 from arena_server.launch.process import ProcessLauncher
-from arena_server.launch.restarts import RestartingBot
+from arena_server.launch.restarts import BotGroup, RestartingBot
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.real]
 
@@ -255,3 +255,46 @@ async def test_a_bot_that_crashes_as_the_contest_ends_is_quoted_all_the_same(
     bot.contest_over()
     await bot.run()
     assert lines == said
+
+
+class Hanging:
+    """Starts programs that do nothing (`base.Launcher` and `base.Running`), and notes it."""
+
+    def __init__(self) -> None:
+        self.log: asyncio.Queue[str] = asyncio.Queue()
+
+    async def start(self, bot: LocalBot) -> Running:
+        self.log.put_nowait("start")
+        return self
+
+    async def wait(self) -> BotEnded:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def end(self) -> None:
+        self.log.put_nowait("end")
+
+    async def set_frozen(self, frozen: bool) -> None:
+        pass
+
+    async def cpu_time(self) -> None:
+        pass
+
+
+async def test_a_bot_that_is_silent_is_ended_and_started_again_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(restarts, "LEAVE_S", 0)
+    launcher, said = Hanging(), list[str]()
+    group = BotGroup([LocalBot("mine", [], ""), LocalBot("mine", [], "", 2)], launcher, Games(), said.append)
+    serving: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    playing = asyncio.ensure_future(group.run_beside(serving, lambda: None))
+    seen = [await launcher.log.get() for _ in range(2)]
+    group.silent("mine", 2, "g7")
+    group.silent("other", 1, "g7")
+    seen += [await launcher.log.get() for _ in range(2)]
+    assert seen == ["start", "start", "end", "start"]
+    assert said == ["bot mine slot 2 does not answer since g7; starting it again"]
+    group.contest_over()
+    serving.set_result(0)
+    assert await playing == 0
