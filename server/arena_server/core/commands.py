@@ -181,8 +181,8 @@ class Commands:
             raise CommandError(f"{command.verb} needs the token of {command.target!r:.40}")
         if command.verb == "add":
             # The bot of an invitation is its author's: `add` makes no other token of it.
-            repeats = self._entrants.is_as_added(entrant) and not self.invites.has_added(entrant.name)
-            if not (repeats and self._entrants.add_again(entrant)):
+            mine = not self.invites.has_added(entrant.name)
+            if not (mine and self._entrants.add_again(entrant, as_described=True)):
                 self._entrants.add(entrant, now)
         elif command.verb == "register":
             self._register(entrant, command, now)
@@ -190,9 +190,8 @@ class Commands:
             self._entrants.set_token(self._entrants.find(entrant.name), entrant.key_sha256, now)
 
     def _register(self, entrant: Entrant, command: Command, now: int) -> None:
-        if self.invites.is_again(command.code, entrant.name, command.at) and self._entrants.add_again(
-            entrant
-        ):
+        again = self.invites.is_again(command.code, entrant.name, command.at)
+        if again and self._entrants.add_again(entrant, as_described=False):
             return
         invited = self.invites.find(command.code, command.at)
         self._entrants.check_new(entrant.name)

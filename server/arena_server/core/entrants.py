@@ -22,6 +22,8 @@ from arena_server.core.peers import Bot, Outbox
 
 #: The reason in the record of a game that was broken off by a command.
 REASON: Final = "organiser"
+#: What is said of a bot for people.
+DETAILS: Final = ("owner", "author", "language", "url")
 
 
 class CommandError(ValueError):
@@ -79,8 +81,9 @@ class Entrants:
         bot = self._enter(entrant, now) if known is None else self._readmit(known, now)
         self._games.fixtures.note_total()
         self._count_slots()
-        bot.untried = True
-        self._give_token(bot, entrant.key_sha256)
+        bot.enter_late()
+        bot.set_token(entrant.key_sha256)
+        self._out.fact(TokenSet(bot.name, entrant.key_sha256))
         self._connections.absent_from(bot, now)
         self._games.update_free_slots(bot, now)
         self._out.effects.append(BotJoined(bot.name))
@@ -125,35 +128,29 @@ class Entrants:
         self._drop_keys(bot)
         self._out.effects.append(BotLeft(bot.name))
 
-    def add_again(self, entrant: Entrant) -> bool:
+    def add_again(self, entrant: Entrant, *, as_described: bool) -> bool:
         """Whether `add` has been carried out for this bot and its token has not been used: it gets a new one.
 
-        The answer with the first token may be lost.
+        The answer with the first token may be lost. `as_described`: only if its details are the same.
         """
         assert entrant.key_sha256 is not None
         bot = self._authenticator.bots.get(entrant.name)
         if bot is None or bot.withdrawn or not bot.untried:
             return False
-        self._give_token(bot, entrant.key_sha256)
+        if as_described and any(getattr(bot, key) != getattr(entrant, key) for key in DETAILS):
+            return False
+        bot.set_token(entrant.key_sha256)
+        self._out.fact(TokenSet(bot.name, entrant.key_sha256))
         return True
 
     def takes_part(self, name: str) -> bool:
         bot = self._authenticator.bots.get(name)
         return bot is not None and not bot.withdrawn
 
-    def is_as_added(self, entrant: Entrant) -> bool:
-        """Whether what is said of a bot is what is known of it."""
-        bot = self._authenticator.bots.get(entrant.name)
-        keys = ("owner", "author", "language", "url")
-        return bot is not None and all(getattr(bot, key) == getattr(entrant, key) for key in keys)
-
-    def _give_token(self, bot: Bot, digest: str) -> None:
-        bot.set_token(digest)
-        self._out.fact(TokenSet(bot.name, digest))
-
     def set_token(self, bot: Bot, digest: str, now: int) -> None:
         """Only the token of this digest logs the bot in: what is connected by the old one is closed."""
-        self._give_token(bot, digest)
+        bot.set_token(digest)
+        self._out.fact(TokenSet(bot.name, digest))
         self.send_away(bot, now, ends_games=False)
         self._drop_keys(bot)
 
@@ -232,7 +229,7 @@ class Entrants:
             bot = self._authenticator.enter(Entrant(name, None, True, concurrency, *details))
         except ContestConfigError as error:
             raise JournalError(str(error)) from None
-        bot.untried = True
+        bot.enter_late()
         self._games.validations.enter(bot)
         self._count_slots()
 

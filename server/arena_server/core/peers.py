@@ -124,6 +124,14 @@ class Bot(Participant):
         """Make its slots; the first of them has the key `key`."""
         self.slots += (Slot(key + at, self, at + 1) for at in range(count))
 
+    def enter_late(self) -> None:
+        """It was added by an order."""
+        self.untried = True
+
+    def log_in(self) -> None:
+        """One of its slots has logged in, now or before the server was started again."""
+        self.known, self.untried = True, False
+
     def take_versions(self, *, ponders: bool) -> None:
         """Its programs are versions that the server starts; until the first one no token logs it in."""
         self.token_sha256 = self.author_sha256 = NO_TOKEN
@@ -214,7 +222,7 @@ class Slot:
         self.agent = self.bot.version or agent
         self.peer, peer.slot, self.watches = peer, self, False
         self.resume, self.former = resume, former
-        self.bot.known, self.bot.untried = True, False
+        self.bot.log_in()
 
     def disconnect(self) -> None:
         """Its connection is gone."""
@@ -235,8 +243,7 @@ class Slot:
     def restore_key(self, digest: str | None) -> None:
         """Take what the journal has of its resume key."""
         self.resume = digest
-        # The journal has an entry of keys for each bot that has logged in.
-        self.bot.known, self.bot.untried = True, False
+        self.bot.log_in()  # the journal has an entry of keys for each bot that has logged in
 
     def restore_former(self, digest: str | None) -> None:
         """Take what the journal has of the key before."""
