@@ -39,6 +39,12 @@ class EmptyDatabaseError(StoreError):
     """A database without tables: no contest has been begun in it yet."""
 
 
+class OtherConfigError(StoreError):
+    """An unfinished contest that was begun with another configuration: the same command fails again."""
+
+    exit_code = MISUSED
+
+
 #: What a page shows of an error that is the organiser's to see.
 HIDDEN = "the server cannot do this now; its organiser alone can see why"
 

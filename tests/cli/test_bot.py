@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import socket
+import threading
 from pathlib import Path
 
 import pytest
 from tests.server.programs import Players, Server, Shell, contest, inside
 
+from arena_cli.game_check import check_game
 from arena_client.bot import Bot
+from arena_client.run import ConnectArgs
 
 
 class TestBot:
@@ -26,6 +30,56 @@ class TestBot:
         monkeypatch.setattr("arena_client.asyncio_client.run", run)
         assert shell("bot", "greedy", "--connect", "here:1", "--name", "a").out == "a leaves: finished\n"
         assert done == ["compiled", "logged in"]
+
+    @pytest.mark.real
+    def test_nothing_is_compiled_for_a_contest_of_another_game(
+        self, shell: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        done: list[str] = []
+        monkeypatch.setattr("arena_cli.bot.warm_up", lambda specs, game: done.append(game))
+
+        def run(*_: object, **__: object) -> str:
+            done.append("in")
+            return "done"
+
+        monkeypatch.setattr("arena_client.asyncio_client.run", run)
+        with Server(contest("a", "b"), tmp_path) as server:
+            at = ("--connect", f"127.0.0.1:{server.port}", "--name", "a")
+            refused = shell("bot", "xo", *at)
+            assert (refused.code, refused.line, done) == (
+                1,
+                "arena: the server refuses a: game: this contest plays insertion",
+                [],
+            )
+            assert shell("bot", "champion:depth=1", *at).code == 0
+            assert done == ["insertion", "in"]
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            b"",
+            b"ARENA 1 server=x\n",
+            b"HTTP/1.1 400 Bad Request\r\n\r\n",
+            b"ARENA 1\nERROR token no guests\n",
+        ],
+    )
+    def test_only_another_game_ends_the_command_before_it_compiles(self, answer: bytes) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+
+            def serve() -> None:
+                connection, _ = listening.accept()
+                with connection:
+                    connection.sendall(answer)
+                    connection.shutdown(socket.SHUT_WR)
+                    while connection.recv(1000):
+                        pass
+
+            server = threading.Thread(target=serve)
+            server.start()
+            check_game(ConnectArgs("127.0.0.1", listening.getsockname()[1], "a"), ["xo"])
+            server.join()
+        # Nothing listens there: the client tries again, as it always does.
+        check_game(ConnectArgs("127.0.0.1", 1, "a"), ["xo"])
 
     @pytest.mark.parametrize(
         ("arguments", "games"),

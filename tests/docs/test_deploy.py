@@ -20,6 +20,7 @@ from tests.server.programs import PATIENCE_S, Server, contest
 
 from arena_server.core.overview import Progress
 from arena_server.durations import Durations
+from arena_server.errors import MISUSED, OtherConfigError
 from arena_server.web.metrics import ContestSnapshot, Counts, Snapshot, exposition
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -162,3 +163,12 @@ def test_a_page_and_its_live_stream_pass_nginx(tmp_path: Path) -> None:
         with behind_nginx(page, tmp_path) as port:
             assert answer(f"http://127.0.0.1:{port}/") == b"<!doctype html>"
             assert answer(f"http://127.0.0.1:{port}/api/v1/live/contest").startswith(b"event: contest")
+
+
+def test_the_unit_runs_containers_and_is_not_started_again_after_a_wrong_configuration() -> None:
+    unit = (DEPLOY / "arena.service").read_text(encoding="utf-8").splitlines()
+    # Where the relays' sockets are: the engine does not see a private /tmp.
+    assert {"PrivateTmp=yes", "RuntimeDirectory=arena", f"RestartPreventExitStatus={MISUSED}"} <= set(unit)
+    assert OtherConfigError.exit_code == MISUSED
+    drop_in = (DEPLOY / "arena-docker.conf").read_text(encoding="utf-8")
+    assert "SupplementaryGroups=docker" in drop_in.splitlines()

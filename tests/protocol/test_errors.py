@@ -6,7 +6,9 @@ import re
 import tomllib
 from pathlib import Path
 
+from arena_cli import _EXTRAS
 from arena_protocol.errors import needs_extra
+from arena_server.core.formats import FORMATS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -24,4 +26,8 @@ def test_every_extra_that_is_named_exists() -> None:
     sources = [path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.py")]
     named = {extra for text in sources for extra in re.findall(r'needs_extra\(.*, "(\w+)"\)', text)}
     assert {"engines", "figures", "pictures", "postgres", "symbolic", "trio"} <= named
-    assert named <= set(project["optional-dependencies"])
+    named |= set(_EXTRAS.values()) | {each.EXTRA[0] for each in FORMATS.values() if each.EXTRA is not None}
+    extras = project["optional-dependencies"]
+    assert {"cluster", "ratings", "server", "swiss"} <= named <= set(extras)
+    # `make install`, which the line names first, installs `all`.
+    assert named <= set(extras["all"][0].partition("[")[2].rstrip("]").split(","))

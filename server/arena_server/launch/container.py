@@ -44,6 +44,8 @@ USER = "10001:10001"
 RELAY_S = 30.0
 _SOCKET = "referee"
 _MOUNT = "/run/arena"
+#: What the engine says of a folder or file that is not on its machine.
+_NO_SOURCE: Final = "bind source path does not exist"
 #: Exit statuses of `docker run` for a container that did not begin.
 _ENGINE_FAILED: Final = (125, 126, 127)
 #: The exit status of a program that was killed, and how often the engine is asked whether that was for want
@@ -104,7 +106,9 @@ class ContainerLauncher:
         await self._docker.remove(self._label)
         await self._docker.image(RELAY_IMAGE)
         async with AsyncExitStack() as stack:
-            self._folder = Path(mkdtemp(prefix="arena-"))
+            # Under systemd /tmp may be this process's own (PrivateTmp=), which the engine does not see.
+            runtime = os.environ.get("RUNTIME_DIRECTORY", "").partition(":")[0] or None
+            self._folder = Path(mkdtemp(prefix="arena-", dir=runtime))
             stack.callback(rmtree, self._folder, ignore_errors=True)
             referee = await asyncio.start_unix_server(self._connect, self._folder / _SOCKET)
             stack.push_async_callback(referee.wait_closed)
@@ -171,7 +175,9 @@ class ContainerLauncher:
         words += [*CONFINED, *ContainerLimits(memory=64 * MB, tmp=MB, pids=16).options()]
         # The socket belongs to our user, and its folder has mode 0700.
         words += ["--user", f"{os.getuid()}:{os.getgid()}"]
-        words += ["--volume", f"{self._folder}:{_MOUNT}:ro", "--volume", f"{relay.__file__}:/relay.py:ro"]
+        # Not by --volume: the engine would make an empty folder in the place of one that it does not see.
+        for source, target in ((self._folder, _MOUNT), (relay.__file__, "/relay.py")):
+            words += ["--mount", f"type=bind,source={source},target={target},readonly"]
         words += [RELAY_IMAGE, "python", "-B", "/relay.py", f"{_MOUNT}/{_SOCKET}", str(PORT)]
         gate = await self._docker.child(words, stdin=asyncio.subprocess.PIPE, split=True)
         assert gate.process.stdout is not None
@@ -185,9 +191,19 @@ class ContainerLauncher:
         except BaseException:
             await gate.end()
             raise
-        error = gate.last_error() or f"its relay did not begin within {RELAY_S:.0f} s"
+        error = self._relay_error(gate)
         await gate.end()
         raise LaunchError(error)
+
+    def _relay_error(self, gate: Child) -> str:
+        """Why a relay did not begin; no bot is to blame for it."""
+        if any(_NO_SOURCE in line for line in gate.last_lines(LAST_LINES)):
+            return (
+                f"the Docker engine does not see {self._folder}, which has the way to the referee, or "
+                f"{relay.__file__}: its /tmp is another one (PrivateTmp= of systemd), or its machine; "
+                "set RUNTIME_DIRECTORY to a folder that both see (docs/containers.md)"
+            )
+        return gate.last_error() or f"its relay did not begin within {RELAY_S:.0f} s"
 
 
 class BotContainer:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from arena_server.launch.base import LaunchError, inherited
 from arena_server.launch.process import Child
-from arena_server.launch.spawned import last_output, spawn
+from arena_server.launch.spawned import TETHER_GRACE_S, last_output, spawn, tethered
 
 #: What the command needs of our environment to find its engine; no secret of ours.
 ENGINE_VARIABLES = ("DOCKER_HOST", "DOCKER_CONFIG", "DOCKER_CONTEXT", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY")
@@ -20,6 +20,9 @@ ENGINE_VARIABLES = ("DOCKER_HOST", "DOCKER_CONFIG", "DOCKER_CONTEXT", "DOCKER_CE
 CLASSIC_BUILDER = {"DOCKER_BUILDKIT": "0"}
 #: What a step of a stranger's build may use.
 BUILD_LIMITS = ("--memory", "1g", "--memory-swap", "1g", "--cpu-period", "100000", "--cpu-quota", "100000")
+#: How many processes and threads a step of a stranger's build may have; the engine's builder has no option
+#: for it, so its container gets the limit as soon as it is named.
+BUILD_PIDS = 512
 #: Seconds for the end of a command whose answer is not wanted any more.
 CALL_GRACE_S = 5.0
 #: Seconds for the engine's answer, and for one that fetches or builds an image. Starting or removing a
@@ -68,12 +71,14 @@ class Docker:
             raise
 
     async def _call(self, words: Sequence[str], seconds: float) -> str:
+        is_long = seconds > ANSWER_S
         try:
-            # In a session of its own: it may be removing a container.
+            # In a session of its own: it may be removing a container. A build must not outlive us.
+            command = self.words(*words)
             process = await spawn(
-                self.words(*words),
+                tethered(command, seconds + TETHER_GRACE_S) if is_long else command,
                 self.environment,
-                stdin=asyncio.subprocess.DEVNULL,
+                stdin=asyncio.subprocess.PIPE if is_long else asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
             )
@@ -97,7 +102,7 @@ class Docker:
         finally:
             if process.returncode is None:  # the engine hangs, or the call was cancelled
                 with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
+                    os.killpg(process.pid, signal.SIGTERM if is_long else signal.SIGKILL)
                 await process.wait()
             process.close()
             reading.cancel()
@@ -151,6 +156,18 @@ class Docker:
         words = ["build", "--force-rm", "--iidfile", digest, "--tag", tag]
         words += [] if network else ["--network", "none"]
         return self.words(*words, *BUILD_LIMITS, folder)
+
+    async def limit_build_step(self, container: str, label: str) -> None:
+        """Bound the processes of a step's container. One with `label` is that of a bot, and keeps its limits.
+
+        A step can print another container's name in the place of its own.
+        """
+        with suppress(LaunchError):  # the step is over
+            found = await self.call(
+                "inspect", "--format", f'{{{{index .Config.Labels "{label}"}}}}', container
+            )
+            if not found:
+                await self.call("update", "--pids-limit", str(BUILD_PIDS), container)
 
     async def remove(self, label: str) -> None:
         """Remove all containers with this label."""

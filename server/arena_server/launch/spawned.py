@@ -7,12 +7,48 @@ process has that inherited them: a helper that a program leaves behind would hid
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
+import shutil
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 #: Seconds for the last output of a program that has ended to be read: it may still be in the pipe, and a
 #: child of it may hold the pipe for ever.
 REST_S = 1.0
+
+#: Seconds from SIGTERM to SIGKILL for a program that is ended with us, or at its limit.
+TETHER_GRACE_S = 3
+
+_TETHER = """
+grace=$1 limit=$2
+shift 2
+exec 3<&0 </dev/null
+timeout --kill-after="$grace" "$limit" "$@" 3<&- &
+work=$!
+trap 'kill "$work"' TERM
+# The end of stdin is that of who started this, also by SIGKILL.
+(read -r word <&3; kill "$work") >/dev/null 2>&1 &
+watch=$!
+wait "$work"; status=$?
+# A signal ends `wait` before the program.
+while kill -0 "$work" 2>/dev/null; do wait "$work"; status=$?; done
+kill "$watch" 2>/dev/null
+# The group that `timeout` has made: what the program has left.
+kill -KILL -"$work" 2>/dev/null
+exit "$status"
+"""
+
+
+def tethered(command: Sequence[str], seconds: float) -> list[str]:
+    """The command line that runs `command` for `seconds` at most, and ends it when its own stdin ends.
+
+    Start it with a pipe for stdin: nothing is left of it then when this process is killed. Raises OSError
+    for a program that is not there.
+    """
+    if shutil.which(command[0]) is None:
+        raise OSError(errno.ENOENT, os.strerror(errno.ENOENT))
+    return ["sh", "-c", _TETHER, "tether", str(TETHER_GRACE_S), f"{seconds:g}", *command]
 
 
 class _Streams(asyncio.subprocess.SubprocessStreamProtocol):

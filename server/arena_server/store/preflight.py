@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from arena_server.core.config import ContestConfig
-from arena_server.errors import EmptyDatabaseError, StoreError
+from arena_server.errors import EmptyDatabaseError, OtherConfigError, StoreError
 from arena_server.store.chain import verify_checksum
 from arena_server.store.database import (
     APPLICATION_ID,
@@ -182,7 +182,7 @@ def plain_config(config: ContestConfig, names: Sequence[str]) -> dict[str, Any]:
 def check_same_config(
     database: Database, stored: StoredContest, config: ContestConfig, names: Sequence[str], seeded: bool
 ) -> None:
-    """Raise StoreError, naming the first difference, unless `stored` was begun with this config.
+    """Raise OtherConfigError, naming the first difference, unless `stored` was begun with this config.
 
     A key that the version did not have which began it counts as its default.
     """
@@ -190,10 +190,11 @@ def check_same_config(
     given = {**plain_config(config, names), "seed": str(config.seed) if seeded else stored.seed}
     for key in given.keys() - {"details"}:  # words about a bot, which may change
         if given[key] != before.get(key):
-            raise StoreError(
+            more = "; bots join by `arena admin add`, without a change of the file" if key == "bots" else ""
+            raise OtherConfigError(
                 f"{database}: contest {stored.number} {stored.name} is unfinished, and was begun with "
                 f"{key}={before.get(key)!r} where there is {given[key]!r} now; "
-                "go on with the same configuration, or begin a new contest by --new"
+                f"go on with the same configuration, or begin a new contest by --new{more}"
             )
 
 

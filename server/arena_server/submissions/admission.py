@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from arena_server.launch.base import LaunchError
+from arena_server.launch.container import LABEL
 from arena_server.launch.docker import CLASSIC_BUILDER, Docker
 from arena_server.launch.sandbox import MB
-from arena_server.launch.spawned import Spawned, last_output, spawn
+from arena_server.launch.spawned import TETHER_GRACE_S, Spawned, last_output, spawn, tethered
 from arena_server.submissions.archive import DOCKERFILE, ArchiveError, unpack
 from arena_server.submissions.dockerfile import DOCKERFILE_BYTES, check_dockerfile
 from arena_server.submissions.rules import SubmissionSetup
@@ -36,6 +37,10 @@ LINE_CHARACTERS: Final = 500
 #: How a notice of the command `docker` on its CLASSIC_BUILDER begins; it is not the author's to act on.
 BUILDER_NOTICE: Final = b"DEPRECATED: The legacy builder "
 
+#: How the builder names the container of a step, before it starts it.
+_STEP: Final = re.compile(r"---> Running in ([0-9a-f]{12})")
+#: The most steps whose processes are limited: a step can print such lines without end.
+MOST_STEPS: Final = 100
 #: What sets colours in a terminal.
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -88,7 +93,17 @@ class EngineExaminer:
         except ArchiveError as error:
             raise RejectedError(str(error)) from None
         words = self.docker.strangers_build(str(folder), str(digest), tag, network=rules.build_network)
-        await run_step(words, self.docker.environment | CLASSIC_BUILDER, rules.build_s, say)
+        limits: list[asyncio.Task[None]] = []
+
+        def note(line: str) -> None:
+            say(line)
+            if (step := _STEP.fullmatch(line)) is not None and len(limits) < MOST_STEPS:
+                limits.append(asyncio.create_task(self.docker.limit_build_step(step[1], LABEL)))
+
+        try:
+            await run_step(words, self.docker.environment | CLASSIC_BUILDER, rules.build_s, note)
+        finally:
+            await asyncio.gather(*limits)
         image = digest.read_text(encoding="ascii").strip()
         size = await self._ask("image", "inspect", "--format", "{{.Size}}", image)
         if int(size) > rules.image_bytes:
@@ -135,9 +150,10 @@ async def run_step(command: Sequence[str], environment: Mapping[str, str], secon
     """
     try:
         process = await spawn(
-            command,
+            # When this process is killed, the step ends too; and at its limit, whatever becomes of us.
+            tethered(command, seconds + GRACE_S + TETHER_GRACE_S),
             environment,
-            stdin=asyncio.subprocess.DEVNULL,
+            stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
         )

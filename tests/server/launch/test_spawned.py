@@ -6,6 +6,7 @@ import asyncio
 import gc
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -84,3 +85,36 @@ def test_a_helper_that_holds_the_output_hides_no_end(
         assert asyncio.run(bounded()) == "3: giving up"
         gc.collect()
     assert left == []  # such as `Event loop is closed`
+
+
+SERVER = """
+import asyncio, sys
+from arena_server.submissions.admission import run_step
+asyncio.run(run_step(["sh", "-c", sys.argv[1]], {}, 600.0, print))
+"""
+
+
+def test_a_step_ends_with_the_server_that_is_killed(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    step = f"exec >{pipe}; trap '' HUP; echo running; exec sleep 600"
+    server = subprocess.Popen([sys.executable, "-c", SERVER, step])
+    with pipe.open() as output:
+        assert output.readline() == "running\n"
+        server.kill()
+        server.wait()
+        assert output.read() == "", "its last process has ended"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "program", "status"), [(60, "exit 3", 3), (0.1, "sleep 600", 124), (60, "kill $PPID", 143)]
+)
+def test_a_tethered_program_has_a_limit_of_its_own(seconds: float, program: str, status: int) -> None:
+    command = spawned.tethered(["sh", "-c", program], seconds)
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+        assert process.wait(PATIENCE_S) == status
+
+
+def test_a_tethered_program_that_is_not_there() -> None:
+    with pytest.raises(FileNotFoundError):
+        spawned.tethered(["no-such-program"], 1.0)

@@ -199,7 +199,9 @@ def test_another_configuration_is_refused_in_one_line(
     kept.close("stopped")
     told = refused(database, replace(other, new=False))
     assert told.startswith(f"{database}: contest 1 trial is unfinished, and {line}; go on with")
-    assert told.endswith("or begin a new contest by --new")
+    assert "; go on with the same configuration, or begin a new contest by --new" in told
+    # A line for who wanted one bot more.
+    assert told.endswith("bots join by `arena admin add`, without a change of the file") == ("bots=" in line)
 
 
 def test_a_drawn_seed_is_not_compared(database: Database) -> None:

@@ -31,7 +31,7 @@ TAG = tag_of("test", str(os.getpid()), 1)
 async def build(folder: Path, dockerfile: str, rules: SubmissionRules | None = None) -> list[str]:
     """Build; the output. Raises RejectedError."""
     bot, place, lines = folder / "mybot", folder / "place", list[str]()
-    bot.mkdir()
+    bot.mkdir(exist_ok=True)
     place.mkdir()
     (bot / "Dockerfile").write_text(dockerfile)
     archive = folder / "a.tar.gz"
@@ -66,6 +66,24 @@ async def test_a_build_that_is_not_admitted(step: str, why: str, tmp_path: Path)
     with pytest.raises(RejectedError) as caught:
         await build(tmp_path, f"FROM python:3.12-slim\n{step}\n")
     assert why in str(caught.value)
+
+
+@pytest.mark.asyncio
+@pytest.mark.slow
+async def test_a_step_of_a_build_has_a_limit_of_processes(tmp_path: Path) -> None:
+    code = [
+        "import os, time",
+        "places = '/sys/fs/cgroup/pids/pids.max', '/sys/fs/cgroup/pids.max'",
+        "path = next(filter(os.path.exists, places))",
+        "while open(path).read() != '512\\n': time.sleep(0.05)",
+        "try: [os.fork() or time.sleep(60) for _ in range(2000)]",
+        "except OSError as error: print('refused:', error.strerror)",
+    ]
+    # The limit comes a moment after the start of the step.
+    (tmp_path / "mybot").mkdir()
+    (tmp_path / "mybot" / "probe.py").write_text("\n".join(code))
+    lines = await build(tmp_path, "FROM python:3.12-slim\nCOPY probe.py /\nRUN python /probe.py\n")
+    assert "refused: Resource temporarily unavailable" in lines
 
 
 @pytest.mark.asyncio
