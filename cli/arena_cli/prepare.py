@@ -348,7 +348,8 @@ def _bind_web(server: ServerTable, options: WebOptions) -> WebPorts:
     if organiser is None and site is not None and not _is_private(site, server):
         # A public page asks for no token, and orders do not travel over the network in the clear.
         organiser = bind("127.0.0.1", 0)
-    return WebPorts(site, organiser, token, tuple(server.web_names), tuple(server.web_embed))
+    names, proxies, embed = server.web_names, server.web_proxies, server.web_embed
+    return WebPorts(site, organiser, token, tuple(names), tuple(proxies), tuple(embed))
 
 
 def _is_private(site: socket.socket, server: ServerTable) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import re
 from datetime import datetime
+from ipaddress import ip_network
 from typing import Any, Final, Literal, Self
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
@@ -209,6 +210,8 @@ class ServerTable(FileTable):
     web_host: str = Field(default="127.0.0.1", min_length=1)
     #: Host names by which browsers reach this server; addresses and localhost need no entry.
     web_names: list[str] = Field(default_factory=list)
+    #: Addresses of proxies whose X-Forwarded-For says where a request comes from.
+    web_proxies: list[str] = Field(default_factory=list)
     #: Origins whose pages may show a game in a frame.
     web_embed: list[str] = Field(default_factory=list)
     #: Games that visitors of the page may have at once; None: 2 where only this machine reaches it, else 0.
@@ -219,6 +222,17 @@ class ServerTable(FileTable):
     journal_commit: Literal["sync", "async"] = "sync"
 
     _bot_logs = field_validator("bot_logs", mode="before")(_check_folder)
+
+    @field_validator("web_proxies")
+    @classmethod
+    def _check_proxies(cls, proxies: list[str]) -> list[str]:
+        for proxy in proxies:
+            try:
+                ip_network(proxy)
+            except ValueError:
+                text = f'expected addresses or networks such as "127.0.0.1", "10.0.0.0/8", got {proxy!r}'
+                raise ValueError(text) from None
+        return proxies
 
     @field_validator("web_embed")
     @classmethod

@@ -18,10 +18,11 @@ from tests.server.programs import PATIENCE_S, Players, inside
 
 from arena_cli.admin import Order
 from arena_server import logs
-from arena_server.core import log_events
+from arena_server.core import log_events, ratelimit
 from arena_server.core.log_events import LogEvent
 from arena_server.core.overview import Awaited, Progress
 from arena_server.durations import Durations, Histogram
+from arena_server.web import security
 from arena_server.web.metrics import ContestSnapshot, Counts, Snapshot, exposition
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -235,3 +236,16 @@ def _curl(url: str) -> str | None:
             return text
     except OSError:
         return None
+
+
+def test_the_table_of_limits_is_what_is_counted() -> None:
+    rows = re.findall(r"^\| `([A-Z_]+)` \| .* \| (\d+) \| ([\d.]+) s \| ", PAGE, re.MULTILINE)
+    budgets = {
+        name: value
+        for module in (ratelimit, security)
+        for name, value in vars(module).items()
+        if isinstance(value, ratelimit.Budget)
+    }
+    assert {name: (int(burst), float(period)) for name, burst, period in rows} == {
+        name: (budget.burst, round(budget.period / 10**9, 4)) for name, budget in budgets.items()
+    }

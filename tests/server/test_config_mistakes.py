@@ -131,11 +131,16 @@ def test_a_wrong_address_of_a_webhook(url: str) -> None:
             toml(more="[server]\nzzz = 1"),
             "server.zzz: unknown key; known here: admin_host, admin_port, bot_logs, host, journal_commit, "
             "max_connections, max_spectators, play, port, spectators_per_address, tls_certificate, tls_key, "
-            "web, web_embed, web_host, web_names, web_port",
+            "web, web_embed, web_host, web_names, web_port, web_proxies",
         ),
         (
             toml(bots='[[bot]]\nname = "a"\n[[bot]]\nname = "b"\nengin = "x"'),
             "bot 2: engin: unknown key; did you mean 'engine'?",
+        ),
+        (
+            toml(more='[server]\nweb_proxies = ["nginx"]'),
+            'server.web_proxies: expected addresses or networks such as "127.0.0.1", "10.0.0.0/8", got '
+            "'nginx'",
         ),
         (
             toml(more='[server]\nweb_embed = ["https://example.org/page"]'),

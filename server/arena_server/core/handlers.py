@@ -207,7 +207,7 @@ class Handlers:
 
     def _count_chatter(self, peer: Peer, line: bytes, now: int) -> None:
         """PING, PONG and blank lines are free up to a rate limit; beyond it they are a flood."""
-        if not peer.chatter.overflows(now):
+        if peer.chatter.admits(None, now):
             return
         if peer.game is None:
             self._connections.refuse(peer, FLOODED, now)

@@ -141,8 +141,7 @@ class Authenticator:
         reads_log = hello.role == LOG_READER
         if bot is None or not _has_key(bot, hello, resumed):
             # Only failures are limited: a guesser on the same address must not lock a bot out.
-            self._limiter.check(address, hello.name, now)
-            self._limiter.wrong(address, hello.name, now)
+            self._limiter.deny(address, hello.name, now)
             raise ProtocolError(ErrorCode.TOKEN, DENIED)
         self._limiter.right(address, hello.name)
         if reads_log:

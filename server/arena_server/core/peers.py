@@ -16,7 +16,7 @@ from arena_server.core.facts import ContestFact, FormerKeys, ResumeKeys
 from arena_server.core.journal import CONTEST, Entry, entry_of
 from arena_server.core.match import Match
 from arena_server.core.probation import Participant
-from arena_server.core.ratelimit import InfoBudget, LeakyBucket
+from arena_server.core.ratelimit import LINES, InfoBudget, Limit
 from arena_server.core.transcript import Transcript
 
 #: The number of the slot and of the bot that stand for the server in the games that it plays itself.
@@ -38,7 +38,7 @@ class Peer:
     session: ServerSession = field(default_factory=ServerSession)
     slot: Slot | None = None
     unasked: int = 0
-    chatter: LeakyBucket = field(default_factory=LeakyBucket)
+    chatter: Limit[None] = field(default_factory=lambda: Limit(LINES))
     muted: bool = False
     lag: LagEstimate = field(default_factory=LagEstimate)
 

@@ -1,62 +1,96 @@
-"""Rate limits: failed logins by address and name, and lines that ask for nothing.
+"""Rate limits: one class for all that is counted by address, name or connection.
 
-Only failures of a login are counted, and a right token or key is accepted at any time: so a guesser
-locks no bot out, not even on its own address. A name that does not exist is treated like one that
-does. PING, PONG and blank lines are free up to a rate; beyond it they are a flood.
+Where there is a secret only failures are counted, and the right one is accepted at any time: so a guesser
+locks nothing out, not even on its own address. A name that does not exist is treated like one that does.
+docs/operating.md has the table of all limits.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
 
 from arena_protocol.errors import ErrorCode, ProtocolError
 
-#: Denials in a row before `rate` is answered, and the pause after which one more is allowed.
-TRIES = 10
-PAUSE_MS = 6_000
+Key = TypeVar("Key", bound=Hashable)
 
-#: The number of names with their addresses that are kept, the latest.
+_MS: Final = 1_000_000
+SECOND: Final = 1_000 * _MS
+
+#: The number of keys (addresses, names) that are kept, the latest.
 KEPT = 10_000
 
-_PAUSE = PAUSE_MS * 1_000_000
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """`burst` at once, and one more every `period` (ns) in the long run."""
+
+    burst: int
+    period: int
+
+
+#: Denials of a log-in for one name from one address.
+LOG_INS = Budget(10, 6 * SECOND)
+#: Lines of a connection that ask for nothing (PING, PONG, blank); a bot that pings at every ply stays below.
+LINES = Budget(1_000, SECOND // 100)
+
+
+class Limit(Generic[Key]):
+    """What each key has left of a budget. Times are nanoseconds of any clock that does not go back."""
+
+    __slots__ = ("_budget", "_full_at")
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        #: When each key has its whole budget again, the key that was counted last at the end.
+        self._full_at: OrderedDict[Key, int] = OrderedDict()
+
+    def wait(self, key: Key, now: int, cost: int = 1) -> int:
+        """How long it takes until `key` has `cost` left; 0 if it has."""
+        budget = self._budget
+        return max(0, self._full_at.get(key, 0) - now - (budget.burst - cost) * budget.period)
+
+    def count(self, key: Key, now: int, cost: int = 1) -> None:
+        """Take `cost` from what `key` has left, also if that is less."""
+        full_at = self._full_at
+        full_at[key] = max(now, full_at.get(key, 0)) + cost * self._budget.period
+        full_at.move_to_end(key)
+        # Who changes names or addresses must not fill the memory; the oldest count is the least of use.
+        if len(full_at) > KEPT:
+            full_at.popitem(last=False)
+
+    def admits(self, key: Key, now: int, cost: int = 1) -> bool:
+        """Whether `key` has `cost` left; counts it if so."""
+        admitted = not self.wait(key, now, cost)
+        if admitted:
+            self.count(key, now, cost)
+        return admitted
+
+    def forget(self, key: Key) -> None:
+        """Give `key` its whole budget."""
+        self._full_at.pop(key, None)
 
 
 class LoginRateLimiter:
-    """Denials by address and name, each forgotten after a pause."""
+    """Denials by address and name."""
 
-    __slots__ = ("_forgotten_at",)
+    __slots__ = ("_limit",)
 
     def __init__(self) -> None:
-        #: When the last of the denials is forgotten, if none comes in addition.
-        self._forgotten_at: OrderedDict[tuple[str, str], int] = OrderedDict()
+        self._limit = Limit[tuple[str, str]](LOG_INS)
 
-    def check(self, address: str, name: str, now: int) -> None:
-        """Raise ProtocolError, code `rate`, if `name` has been denied to `address` too often by `now`."""
-        excess = self._forgotten_at.get((address, name), 0) - now - (TRIES - 1) * _PAUSE
-        if excess > 0:
-            wait = -(-excess // 1_000_000)
-            raise ProtocolError(ErrorCode.RATE, "too many wrong log-ins; wait, then try again", wait)
-
-    def wrong(self, address: str, name: str, now: int) -> None:
-        """Count a denial."""
-        key = address, name
-        self._forgotten_at[key] = max(now, self._forgotten_at.get(key, 0)) + _PAUSE
-        self._forgotten_at.move_to_end(key)
-        # A guesser that changes names must not fill the memory; the oldest denial is the least of
-        # use.
-        if len(self._forgotten_at) > KEPT:
-            self._forgotten_at.popitem(last=False)
+    def deny(self, address: str, name: str, now: int) -> None:
+        """Count a denial. Raises ProtocolError, code `rate`, if `address` has had too many for `name`."""
+        if wait := self._limit.wait((address, name), now):
+            text = "too many wrong log-ins; wait, then try again"
+            raise ProtocolError(ErrorCode.RATE, text, -(-wait // _MS))
+        self._limit.count((address, name), now)
 
     def right(self, address: str, name: str) -> None:
         """Forget all denials: a client that knows the key is not guessing."""
-        self._forgotten_at.pop((address, name), None)
-
-
-#: Lines in a burst, and lines a second in the long run. A bot that pings at every ply stays far below.
-BURST = 1000
-A_SECOND = 100
-
-_NS = 1_000_000_000
+        self._limit.forget((address, name))
 
 
 #: Notes of a seat: lines between two plies of the game, and bytes in a game.
@@ -81,22 +115,3 @@ class InfoBudget:
         self._lines += 1
         self._bytes += size
         return True
-
-
-class LeakyBucket:
-    """Fills by one with each line and drains steadily; it overflows at more than `BURST`."""
-
-    __slots__ = ("_at", "_level")
-
-    def __init__(self) -> None:
-        self._level = 0
-        self._at = 0
-
-    def overflows(self, now: int) -> bool:
-        """Count one line at the moment `now` (nanoseconds); whether it was one too many."""
-        drained = (now - self._at) * A_SECOND // _NS
-        if drained > 0:
-            self._level = max(0, self._level - drained)
-            self._at += drained * (_NS // A_SECOND)
-        self._level += 1
-        return self._level > BURST

@@ -132,7 +132,7 @@ class Router:
         try:
             hello = peer.session.receive(line)
             if hello is None:
-                if peer.chatter.overflows(now):  # blank lines are free up to a rate
+                if not peer.chatter.admits(None, now):  # blank lines are free up to a rate
                     raise FLOODED
                 return
             assert isinstance(hello, wire.Hello), "no other message is allowed before HELLO"
@@ -229,8 +229,7 @@ class Router:
         if not found:
             # Wrong keys count as they do in a contest, and are refused only after the right one had its
             # chance: a guesser on the same address must not lock a bot out.
-            self._limiter.check(host, hello.name, now)
-            self._limiter.wrong(host, hello.name, now)
+            self._limiter.deny(host, hello.name, now)
         if not found and hello.resume is not None:
             raise ProtocolError(ErrorCode.TOKEN, DENIED)  # a client knows that it may try its token then
         problem = "say which contest with contest=NAME" if found else DENIED

@@ -74,15 +74,17 @@ class WebPorts:
 
     Without a port of their own the organiser's pages are part of the site. Without a `token`
     there are none. `names` are the host names by which the ports are reached, beside addresses
-    and localhost; pages of the origins `embed` may show a game in a frame. The pages say `about`.
-    The site holds at most `connections`. `persons` play in a browser. With `casual` visitors of the
-    site may start games of their own. `visited` is set when a browser has been on the site.
+    and localhost; `proxies` say where a request comes from (X-Forwarded-For); pages of the origins `embed`
+    may show a game in a frame. The pages say `about`. The site holds at most `connections`. `persons` play in
+    a browser. With `casual` visitors of the site may start games of their own. `visited` is set when a
+    browser has been on the site.
     """
 
     site: socket.socket | None = None
     organiser: socket.socket | None = None
     token: str | None = None
     names: Sequence[str] = ()
+    proxies: Sequence[str] = ()
     embed: Sequence[str] = ()
     about: SiteIdentity = NO_IDENTITY
     connections: int = SITE_CONNECTIONS

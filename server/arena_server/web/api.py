@@ -36,13 +36,11 @@ from arena_server.web.access import TOKEN_BYTES
 from arena_server.web.bridge import HostView, LoopBridge, NoPlaceError, UnavailableError, UnknownContestError
 from arena_server.web.metrics import exposition
 from arena_server.web.register import PAGE, make_invitation
-from arena_server.web.security import AddressLimit, address_of, read_body
+from arena_server.web.security import WrongSecrets, address_of, read_body
 from arena_server.workers.dispatch import workers_of
 
 #: The orders that make a token for a bot.
 TOKEN_ORDERS = ("add", "token")
-#: Wrong tokens from an address, at once and a minute, before it is not answered as before.
-WRONG_TOKENS = 20.0
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -68,7 +66,7 @@ class OrganiserApi:
         self._token = token
         self._site = site
         self._spectators = spectators
-        self._failures = AddressLimit(WRONG_TOKENS, WRONG_TOKENS / 60)
+        self._wrong = WrongSecrets()
 
     def routes(self) -> list[Route]:
         """All routes; an endpoint that cannot be answered now has status 503."""
@@ -91,10 +89,8 @@ class OrganiserApi:
             given = request.headers.get("authorization", "").removeprefix("Bearer ")
             if compare_digest(given.encode("latin-1"), self._token.encode("ascii")):
                 return await endpoint(request)
-            # The right token passes whatever else comes from its address: only failures are limited.
-            if self._failures.allows("" if request.client is None else request.client.host):
-                return JSONResponse({"error": "a wrong token, or none"}, 401)
-            return JSONResponse({"error": "too many wrong tokens from this address"}, 429)
+            too_many = "too many wrong tokens from this address"
+            return self._wrong.refuse(request, "a wrong token, or none", 401, too_many)
 
         return call
 

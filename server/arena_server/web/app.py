@@ -14,6 +14,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from arena_server.errors import StoreError
 from arena_server.store.abandoned import stop_abandoned
@@ -130,6 +131,7 @@ def archive_app(
 
 def _checks(ports: WebPorts) -> list[Middleware]:
     return [
+        Middleware(ProxyHeadersMiddleware, trusted_hosts=list(ports.proxies)),
         Middleware(HostCheck, names=ports.names),
         Middleware(VisitWatch, visited=ports.visited),
         Middleware(RateLimit),

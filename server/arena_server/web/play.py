@@ -16,6 +16,7 @@ needs neither, is refused to foreign pages by their Origin.
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from hmac import compare_digest
@@ -26,19 +27,16 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
+from arena_server.core.ratelimit import Limit
 from arena_server.web.access import Invitation
 from arena_server.web.casual import CasualGames, parse_name, parse_wish
 from arena_server.web.person import Connect, PersonSeat, SeatError
-from arena_server.web.security import AddressLimit, address_of, is_foreign, read_body
+from arena_server.web.security import STARTS, WrongSecrets, address_of, is_foreign, is_loopback, read_body
 from arena_server.web.streams import EventStream
 
 API: Final = "/api/v1/play"
 BODY_BYTES: Final = 1024
 VERBS: Final = ("check", "ready", "move", "quit", "undo", "rematch")
-#: Wrong keys and sessions from an address, at once and a minute.
-FAILURES: Final = 20.0
-#: Games that an address may start at once, and a minute.
-STARTS: Final = 10.0
 
 
 class PlayApi:
@@ -52,8 +50,8 @@ class PlayApi:
     ) -> None:
         self._persons = [PersonSeat(person, connect) for person in persons]
         self._casual = casual
-        self._starts = AddressLimit(STARTS, STARTS / 60)
-        self._failures = AddressLimit(FAILURES, FAILURES / 60)
+        self._starts = Limit[str](STARTS)
+        self._wrong = WrongSecrets()
 
     def routes(self) -> list[BaseRoute]:
         orders = [Route(f"{API}/{verb}", self._post, methods=["POST"]) for verb in VERBS]
@@ -79,11 +77,16 @@ class PlayApi:
         assert self._casual is not None
         if is_foreign(request):
             return JSONResponse({"error": "a page of another server asked for this game"}, 403)
-        if not self._starts.allows(address_of(request)):
+        address = address_of(request)
+        # Behind a proxy that is not named all visitors are loopback: one must not keep the others out.
+        limited = not is_loopback(address)
+        if limited and self._starts.wait(address, time.monotonic_ns()):
             return JSONResponse({"error": "too many games from this address; try again in a minute"}, 429)
         try:
-            wish = parse_wish(await _body(request))
-            return JSONResponse(await self._casual.start(wish, address_of(request)))
+            started = await self._casual.start(parse_wish(await _body(request)), address)
+            if limited:
+                self._starts.count(address, time.monotonic_ns())
+            return JSONResponse(started)
         except SeatError as error:
             return JSONResponse({"error": str(error)}, 409)
 
@@ -127,8 +130,6 @@ class PlayApi:
         """Raises SeatError."""
         if self._casual is None:
             raise SeatError("this server starts no games")
-        if seat.rematch is None and not self._starts.allows(address):
-            return JSONResponse({"error": "too many games from this address; try again in a minute"}, 429)
         return JSONResponse(self._casual.rematch(seat, address))
 
     def _find(self, kind: str, given: object) -> PersonSeat | None:
@@ -144,9 +145,7 @@ class PlayApi:
         return None
 
     def _refused(self, request: Request, text: str) -> Response:
-        if self._failures.allows(address_of(request)):
-            return JSONResponse({"error": text}, 401)
-        return JSONResponse({"error": "too many wrong links from this address"}, 429)
+        return self._wrong.refuse(request, text, 401, "too many wrong links from this address")
 
     def _stream(self) -> Callable[[Scope, Receive, Send], Awaitable[None]]:
         api = self

@@ -25,15 +25,13 @@ from arena_server.core.invites import NO_CODE
 from arena_server.orders import parse_texts
 from arena_server.web.access import TOKEN_BYTES
 from arena_server.web.bridge import HostView, LoopBridge, NoPlaceError, UnavailableError, UnknownContestError
-from arena_server.web.security import AddressLimit, address_of, is_foreign, read_body
+from arena_server.web.security import WrongSecrets, address_of, is_foreign, read_body
 
 PATH: Final = "/api/v1/register"
 PAGE: Final = "register.html"
 BODY_BYTES: Final = 2048
 #: How long the texts may be.
 KEYS: Final = {"code": 64, "contest": 100, "name": 32, "author": 60, "language": 60, "url": 200}
-#: Registrations from an address, at once and a minute: a class is behind one address.
-TRIES: Final = 60.0
 #: How long an invitation can be used.
 VALID_MS: Final = 14 * 24 * 3600 * 1000
 
@@ -51,7 +49,7 @@ class RegisterApi:
     def __init__(self, bridge: LoopBridge, view: HostView) -> None:
         self._bridge = bridge
         self._view = view
-        self._tries = AddressLimit(TRIES, TRIES / 60)
+        self._wrong = WrongSecrets()
 
     def routes(self) -> list[Route]:
         return [Route(PATH, self._register, methods=["POST"])]
@@ -59,8 +57,6 @@ class RegisterApi:
     async def _register(self, request: Request) -> Response:
         if is_foreign(request):
             return _refusal("a page of another server asked for this", 403)
-        if not self._tries.allows(address_of(request)):
-            return _refusal("too many registrations from this address; try again in a minute", 429)
         given = parse_texts(await read_body(request, BODY_BYTES), KEYS)
         code = None if given is None else given.get("code")
         if given is None or not code or not code.isascii() or "name" not in given:
@@ -82,6 +78,9 @@ class RegisterApi:
             problem = NO_CODE
         except UnavailableError as error:
             return _refusal(str(error), 503)
+        if problem == NO_CODE:
+            too_many = "too many wrong links from this address; try again in a minute"
+            return self._wrong.refuse(request, NO_CODE, 409, too_many)
         if problem is not None:
             return _refusal(problem, 409)
         answer: dict[str, Any] = {"token": token, "name": name}

@@ -21,14 +21,16 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-#: Pages that an address may open at once, and a second: a class, or a whole school, is behind one address.
-PAGES, PAGES_A_SECOND = 150.0, 6.0
+from arena_server.core.ratelimit import KEPT, SECOND, Budget, Limit
+
+#: Pages that an address may open: a class, or a whole school, is behind one address.
+PAGES = Budget(150, SECOND // 6)
 #: What a page asks for beside itself: script, style, icon, documents, streams.
-REQUESTS_A_PAGE = 12.0
+REQUESTS_A_PAGE = 12
+#: Wrong tokens, links, sessions and codes of an address, for each door of the site.
+WRONG_SECRETS = Budget(20, 3 * SECOND)
 #: After how many seconds a page that was refused comes again, at least and at most: not all in one moment.
 RETRY_S, SPREAD_S = 2, 8
-#: Addresses that are remembered; the one seen longest ago is forgotten first.
-ADDRESSES = 10_000
 
 #: Scripts, styles and images of the site itself, and nothing from anywhere else.
 CONTENT_POLICY = (
@@ -43,28 +45,25 @@ PAGE_HEADERS = (
 )
 #: Browsers ignore it, and complain, unless the address is of this machine or the connection encrypted.
 ISOLATION = (b"cross-origin-opener-policy", b"same-origin")
+#: Games that an address starts: each against an engine takes a process.
+STARTS = Budget(10, 6 * SECOND)
 
 
-class AddressLimit:
-    """A leaky bucket per address: `burst` at once, `rate` a second."""
+class WrongSecrets:
+    """Bounds how often an address learns that a secret is wrong; ask when it is: the right one passes."""
 
-    def __init__(self, burst: float, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._burst = burst
-        self._rate = rate
-        self._clock = clock
-        #: What each address has left, and when that was; in the order of the last call.
-        self._left: dict[str, tuple[float, float]] = {}
+    def __init__(self) -> None:
+        self._limit = Limit[str](WRONG_SECRETS)
 
-    def allows(self, address: str, cost: float = 1.0) -> bool:
-        """Whether a request from `address` is within the limit; it is counted if it is."""
-        now = self._clock()
-        left, at = self._left.pop(address, (self._burst, now))
-        left = min(self._burst, left + (now - at) * self._rate)
-        allowed = left >= cost
-        self._left[address] = (left - cost if allowed else left, now)
-        if len(self._left) > ADDRESSES:
-            del self._left[next(iter(self._left))]
-        return allowed
+    def admits(self, request: Request) -> bool:
+        """Whether one more wrong secret from this address is answered as such; counts it if so."""
+        return self._limit.admits(address_of(request), time.monotonic_ns())
+
+    def refuse(self, request: Request, text: str, status: int, too_many: str) -> JSONResponse:
+        """The answer to a wrong secret: `text`, or status 429 and `too_many` after too many of them."""
+        if self.admits(request):
+            return JSONResponse({"error": text}, status)
+        return JSONResponse({"error": too_many}, 429)
 
 
 class PageLimit:
@@ -74,23 +73,25 @@ class PageLimit:
     of programs, are counted one by one.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._limit = AddressLimit(PAGES * REQUESTS_A_PAGE, PAGES_A_SECOND * REQUESTS_A_PAGE, clock)
-        self._paid: dict[str, float] = {}
+    def __init__(self, clock: Callable[[], int] = time.monotonic_ns) -> None:
+        self._clock = clock
+        self._most = PAGES.burst * REQUESTS_A_PAGE
+        self._limit = Limit[str](Budget(self._most, PAGES.period // REQUESTS_A_PAGE))
+        self._paid: dict[str, int] = {}
 
     def allows_page(self, address: str) -> bool:
-        if not self._limit.allows(address, REQUESTS_A_PAGE):
+        if not self._limit.admits(address, self._clock(), REQUESTS_A_PAGE):
             return False
-        paid = self._paid.pop(address, 0.0) + REQUESTS_A_PAGE
-        self._paid[address] = min(paid, PAGES * REQUESTS_A_PAGE)
-        if len(self._paid) > ADDRESSES:
+        paid = self._paid.pop(address, 0) + REQUESTS_A_PAGE
+        self._paid[address] = min(paid, self._most)
+        if len(self._paid) > KEPT:
             del self._paid[next(iter(self._paid))]
         return True
 
     def allows_request(self, address: str) -> bool:
-        paid = self._paid.get(address, 0.0)
-        if paid < 1:
-            return self._limit.allows(address)
+        paid = self._paid.get(address, 0)
+        if not paid:
+            return self._limit.admits(address, self._clock())
         self._paid[address] = paid - 1
         return True
 
@@ -98,10 +99,10 @@ class PageLimit:
 class RateLimit:
     """ASGI middleware: status 429 for an address that asks too often; a page says so, and comes again.
 
-    Loopback is not limited: behind a proxy, limits are the proxy's.
+    Loopback is not limited: behind a proxy that is not in `server.web_proxies`, limits are the proxy's.
     """
 
-    def __init__(self, app: ASGIApp, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, app: ASGIApp, clock: Callable[[], int] = time.monotonic_ns) -> None:
         self._app = app
         self._limit = PageLimit(clock)
 
@@ -278,7 +279,9 @@ def small_number(text: str) -> int | None:
 
 def is_loopback(address: str) -> bool:
     """Whether requests from `address` come from this machine, or through a proxy on it."""
-    return ipaddress.ip_address(address.partition("%")[0]).is_loopback
+    name = address.partition("%")[0]
+    # What a proxy forwards may be a word such as `unknown`.
+    return _is_address(name) and ipaddress.ip_address(name).is_loopback
 
 
 def is_foreign(request: Request) -> bool:

@@ -28,12 +28,10 @@ from starlette.routing import Route
 from arena_server.submissions.rules import CHUNK_S, UPLOAD_S
 from arena_server.submissions.service import Key, RefusedError, SubmissionService
 from arena_server.web.bridge import HostView, LoopBridge, UnavailableError, UnknownContestError
-from arena_server.web.security import AddressLimit, address_of, is_foreign, read_body, small_number
+from arena_server.web.security import WrongSecrets, is_foreign, read_body, small_number
 from arena_server.web.server import DEADLINE
 
 PATH: Final = "/api/v1/submissions"
-#: Wrong tokens from an address, at once and a minute.
-WRONG_TOKENS: Final = 20.0
 BODY_BYTES: Final = 1024
 #: A blank line is sent so often, so that a proxy keeps a stream on which nothing happens.
 BEAT_S: Final = 10.0
@@ -51,7 +49,7 @@ class SubmitApi:
         self._view = view
         self._service = service
         self._submissions = service_bridge
-        self._failures = AddressLimit(WRONG_TOKENS, WRONG_TOKENS / 60)
+        self._wrong = WrongSecrets()
 
     def routes(self) -> list[Route]:
         return [
@@ -92,7 +90,7 @@ class SubmitApi:
                 return contest, bot
             raise RefusedError(f"{bot} connects by itself: no versions are sent of it (submit = true)")
         # The right token passes whatever else comes from its address: only failures are limited.
-        if self._failures.allows(address_of(request)):
+        if self._wrong.admits(request):
             raise HTTPException(401, "no bot of this contest has this name and this token")
         raise HTTPException(429, "too many wrong tokens from this address; try again in a minute")
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from hashlib import sha256
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_server.core.config import Entrant
@@ -12,10 +14,11 @@ from arena_server.core.events import Opened, Received
 from arena_server.core.ratelimit import (
     INFO_BYTES,
     KEPT,
-    PAUSE_MS,
-    TRIES,
+    LINES,
+    LOG_INS,
+    Budget,
     InfoBudget,
-    LeakyBucket,
+    Limit,
     LoginRateLimiter,
 )
 
@@ -23,9 +26,25 @@ from .contest_harness import MS, ContestHarness
 
 
 def test_a_hundred_lines_a_second_never_overflow() -> None:
-    bucket = LeakyBucket()
-    assert not any(bucket.overflows(10**15 + i * 10 * MS) for i in range(5000))
-    assert sum(bucket.overflows(2 * 10**15 + i * 5 * MS) for i in range(3000)) > 0
+    lines = Limit[None](LINES)
+    assert all(lines.admits(None, 10**15 + i * 10 * MS) for i in range(5000))
+    assert not all(lines.admits(None, 2 * 10**15 + i * 5 * MS) for i in range(3000))
+
+
+@given(st.lists(st.tuples(st.integers(0, 12), st.integers(1, 3), st.sampled_from("ab")), max_size=60))
+def test_a_limit_admits_what_a_bucket_of_its_budget_has(steps: list[tuple[int, int, str]]) -> None:
+    """The oracle counts what is left of each key step by step."""
+    limit, now, left = Limit[str](Budget(5, 4)), 0, {"a": 20, "b": 20}
+    for pause, cost, key in steps:
+        now += pause
+        left = {each: min(20, rest + pause) for each, rest in left.items()}
+        admitted = left[key] >= 4 * cost
+        assert limit.wait(key, now, cost) == max(0, 4 * cost - left[key])
+        assert limit.admits(key, now, cost) == admitted
+        left[key] -= 4 * cost * admitted
+
+
+TRIES, PAUSE_MS = LOG_INS.burst, LOG_INS.period // MS
 
 
 TOKEN = "s3cret"
@@ -34,8 +53,7 @@ TOKEN = "s3cret"
 def locked(name: str = "ann", address: str = "1.2.3.4") -> LoginRateLimiter:
     guesses = LoginRateLimiter()
     for _ in range(TRIES):
-        guesses.check(address, name, 0)
-        guesses.wrong(address, name, 0)
+        guesses.deny(address, name, 0)
     return guesses
 
 
@@ -43,7 +61,7 @@ def refusal(
     guesses: LoginRateLimiter, now: int, name: str = "ann", address: str = "1.2.3.4"
 ) -> ProtocolError:
     with pytest.raises(ProtocolError, match=r"^rate: too many wrong log-ins; wait, then try again$") as error:
-        guesses.check(address, name, now)
+        guesses.deny(address, name, now)
     return error.value
 
 
@@ -52,40 +70,39 @@ def test_after_ten_denials_a_client_has_to_wait() -> None:
     assert refusal(guesses, 0).retry_after == PAUSE_MS
     assert refusal(guesses, (PAUSE_MS - 1) * MS).retry_after == 1
     assert refusal(guesses, PAUSE_MS * MS - 1).retry_after == 1
-    guesses.check("1.2.3.4", "ann", PAUSE_MS * MS)
+    guesses.deny("1.2.3.4", "ann", PAUSE_MS * MS)
 
 
 def test_each_pause_gives_one_more_try() -> None:
     guesses = locked()
-    guesses.wrong("1.2.3.4", "ann", PAUSE_MS * MS)
+    guesses.deny("1.2.3.4", "ann", PAUSE_MS * MS)
     assert refusal(guesses, PAUSE_MS * MS).retry_after == PAUSE_MS
     long_after = 100 * PAUSE_MS * MS
     for _ in range(TRIES):
-        guesses.check("1.2.3.4", "ann", long_after)
-        guesses.wrong("1.2.3.4", "ann", long_after)
+        guesses.deny("1.2.3.4", "ann", long_after)
     refusal(guesses, long_after)
 
 
 def test_other_names_and_other_addresses_are_not_limited() -> None:
     guesses = locked()
-    guesses.check("1.2.3.4", "bob", 0)
-    guesses.check("1.2.3.5", "ann", 0)
+    guesses.deny("1.2.3.4", "bob", 0)
+    guesses.deny("1.2.3.5", "ann", 0)
 
 
 def test_a_successful_login_resets_the_count() -> None:
     guesses = locked()
     guesses.right("1.2.3.4", "ann")
-    guesses.check("1.2.3.4", "ann", 0)
+    guesses.deny("1.2.3.4", "ann", 0)
     guesses.right("1.2.3.4", "stranger")
 
 
 def test_the_oldest_address_is_forgotten_beyond_the_limit() -> None:
     guesses = locked()
     for number in range(KEPT - 1):
-        guesses.wrong("1.2.3.4", f"n{number}", 0)
+        guesses.deny("1.2.3.4", f"n{number}", 0)
     refusal(guesses, 0)
-    guesses.wrong("1.2.3.4", "one-more", 0)
-    guesses.check("1.2.3.4", "ann", 0)
+    guesses.deny("1.2.3.4", "one-more", 0)
+    guesses.deny("1.2.3.4", "ann", 0)
 
 
 class TestInTheContest:

@@ -14,10 +14,12 @@ from arena_server.core.contest import Contest
 from arena_server.core.effects import CloseConnection, Effect, Send
 from arena_server.core.events import Command, Flushed, LineTooLong, Lost, Opened, Received, Stop, Tick
 from arena_server.core.log_events import ConnectionLost, ConnectionRefused
-from arena_server.core.ratelimit import BURST, TRIES
+from arena_server.core.ratelimit import LINES, LOG_INS
 from arena_server.core.router import NAMED, UNLIMITED, Member, Router
 
 from .harness import MS, numbered_secrets
+
+TRIES = LOG_INS.burst
 
 
 def contest(name: str, *entrants: Entrant, **config: object) -> Contest:
@@ -246,7 +248,7 @@ class TestBeforeHello:
 
     def test_blank_lines_are_free_up_to_a_rate(self, two: Routed) -> None:
         conn = two.open()
-        for _ in range(BURST):
+        for _ in range(LINES.burst):
             two.router.received(conn, b"", 0, 0)
         assert two.say(conn, "")[1].startswith("ERROR flood")
 

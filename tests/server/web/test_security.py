@@ -18,8 +18,11 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from arena_server.core import ratelimit
+from arena_server.core.ratelimit import Budget
 from arena_server.web import security
-from arena_server.web.app import application
+from arena_server.web.access import WebPorts
+from arena_server.web.app import _checks, application
 from arena_server.web.security import (
     REQUESTS_A_PAGE,
     RETRY_S,
@@ -104,20 +107,25 @@ class TestHost:
             assert name is not None
 
 
+#: So that a page and a request are whole numbers.
+TICK = 10**8
+
+
 class Clock:
+    """In seconds that can be set, read in nanoseconds."""
+
     def __init__(self) -> None:
         self.now = 0.0
 
-    def __call__(self) -> float:
-        return self.now
+    def __call__(self) -> int:
+        return round(self.now * 12 * TICK)
 
 
 @pytest.fixture(scope="class")
 def two_pages() -> Iterator[None]:
     """An address may open two pages at once and one a second: few steps reach the limit."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(security, "PAGES", 2.0)
-        patch.setattr(security, "PAGES_A_SECOND", 1.0)
+        patch.setattr(security, "PAGES", Budget(2, 12 * TICK))
         yield
 
 
@@ -129,7 +137,7 @@ class TestPageLimit:
         clock = Clock()
         limit = PageLimit(clock)
         pages = requests = 0
-        owed = 0.0
+        owed = 0
         for step in steps:
             if step == "wait":
                 clock.now += 1.5
@@ -141,7 +149,7 @@ class TestPageLimit:
                 for _ in range(1 if step == "request" else int(step)):
                     allowed = limit.allows_request("a")
                     assert allowed or owed < 1
-                    owed = max(0.0, owed - 1)
+                    owed = max(0, owed - 1)
                     requests += allowed
         assert requests <= (2 + clock.now) * REQUESTS_A_PAGE
         assert pages <= 2 + clock.now
@@ -159,11 +167,12 @@ class TestPageLimit:
         assert limit.allows_page("b")
 
     def test_the_addresses_seen_longest_ago_are_forgotten(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(security, "ADDRESSES", 3)
+        monkeypatch.setattr(security, "KEPT", 3)
+        monkeypatch.setattr(ratelimit, "KEPT", 3)
         limit = PageLimit(Clock())
         for number in range(1000):
             assert limit.allows_page(str(number))
-        assert len(limit._paid) == len(limit._limit._left) == 3
+        assert len(limit._paid) == len(limit._limit._full_at) == 3
 
 
 class FromAddress:
@@ -186,6 +195,30 @@ def behind(address: str) -> Callable[[], ASGIApp]:
         return application([Route("/", answer), Route("/api/v1/site.json", answer)], middleware)
 
     return make
+
+
+@pytest.mark.parametrize(
+    ("proxies", "forwarded", "seen"),
+    [
+        ([], "203.0.113.7", "127.0.0.1"),
+        (["10.0.0.0/8"], "203.0.113.7", "127.0.0.1"),
+        (["127.0.0.1"], "203.0.113.7", "203.0.113.7"),
+        (["127.0.0.0/8"], "127.0.0.1, 203.0.113.7", "203.0.113.7"),
+        (["127.0.0.1", "10.0.0.1"], "6.6.6.6, 203.0.113.7, 10.0.0.1", "203.0.113.7"),
+        (["127.0.0.1"], "unknown", "unknown"),
+        (["127.0.0.1"], "", "127.0.0.1"),
+    ],
+)
+def test_only_a_named_proxy_says_where_a_request_comes_from(
+    proxies: list[str], forwarded: str, seen: str
+) -> None:
+    async def where(request: Request) -> Response:
+        return PlainTextResponse(security.address_of(request))
+
+    checks = _checks(WebPorts(proxies=proxies))
+    with running(lambda: application([Route("/", where)], checks)) as server:
+        status, _, body = server.ask("GET /", f"X-Forwarded-For: {forwarded}\n" if forwarded else "")
+    assert (status, body) == (200, seen)
 
 
 @pytest.mark.parametrize(
@@ -213,8 +246,7 @@ def test_a_browser_that_opens_a_page_is_a_visit(path: str, accept: str, visited:
 
 class TestRateLimit:
     def test_a_page_that_is_refused_says_so_and_comes_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(security, "PAGES", 2.0)
-        monkeypatch.setattr(security, "PAGES_A_SECOND", 0.0)
+        monkeypatch.setattr(security, "PAGES", Budget(2, 10**18))
         with running(behind("203.0.113.7")) as server:
             pages = [server.ask("GET /") for _ in range(3)]
             documents = [server.ask("GET /api/v1/site.json") for _ in range(2 * int(REQUESTS_A_PAGE) + 2)]
@@ -234,7 +266,7 @@ class TestRateLimit:
 
     @pytest.mark.parametrize("address", ["127.0.0.1", "127.8.8.8", "::1"])
     def test_loopback_is_not_limited(self, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(security, "PAGES", 0.0)
+        monkeypatch.setattr(security, "PAGES", Budget(0, 10**18))
         with running(behind(address)) as server:
             assert server.ask("GET /")[0] == 200
 

@@ -20,6 +20,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from arena_server.core.ratelimit import SECOND, Budget
 from arena_server.errors import HIDDEN
 from arena_server.web import bundle, security
 from arena_server.web.app import application
@@ -136,7 +137,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @contextmanager
 def site(
     database: Path,
-    clock: Callable[[], float] = time.monotonic,
+    clock: Callable[[], int] = time.monotonic_ns,
     report: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Running]:
     features = {"software": "test", "name": "trial", "organiser": False, "play": False, "start": False}
@@ -280,8 +281,8 @@ class TestInABrowser:
         self, pages: Watched, database: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         pages.expected += ["429 (Too Many Requests)"]
-        monkeypatch.setattr(security, "PAGES", 1.0)
-        now = 0.0
+        monkeypatch.setattr(security, "PAGES", Budget(1, SECOND // 6))
+        now = 0
         with site(database, lambda: now) as server:
             assert server.ask("GET /")[0] == 200
             page = pages.open(
@@ -292,7 +293,7 @@ class TestInABrowser:
             for scheme in ("light", "dark"):
                 page.emulate_media(color_scheme=scheme)
                 pages.shoot(page, f"refused-page-{scheme}")
-            now = 1.0  # enough for a page
+            now = SECOND  # enough for a page
             page.clock.fast_forward(1000 * (security.RETRY_S + security.SPREAD_S))
             page.locator(".pager", has_text="60 games").wait_for()
             assert page.url.endswith("/contest.html?id=1#here")
