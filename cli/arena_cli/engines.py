@@ -29,7 +29,7 @@ def command(
     """
     from arena_cli.bot import warm_up
     from arena_cli.options import print_json
-    from arena_engines.registry import ENGINES, describe
+    from arena_engines.registry import describe, engines_of, problems
     from arena_protocol.games import GAMES, make_game
     from arena_server.errors import ConfigError
 
@@ -41,15 +41,16 @@ def command(
         _print_compilation()
         warm_up(compiled, game)
         return
-    chosen = [each for each in GAMES if game in (None, each)]
+    chosen = {each: engines_of(each) for each in GAMES if game in (None, each)}
+    for line in (*GAMES.problems, *problems()):
+        typer.echo(f"arena: {line}", err=True)
     if json:
-        print_json({each: [kind.name for kind in ENGINES if kind.game == each] for each in chosen})
+        print_json({each: list(known) for each, known in chosen.items()})
         return
-    for each in chosen:
+    for each, known in chosen.items():
         typer.echo(each)
-        for kind in ENGINES:
-            if kind.game == each:
-                typer.echo(f"  {kind.name:<16} {describe(kind.parameters)}".rstrip())
+        for name, kind in known.items():
+            typer.echo(f"  {name:<16} {describe(kind.parameters)}".rstrip())
 
 
 def _print_compilation() -> None:

@@ -169,6 +169,8 @@ class Engine(ABC):
     game: ClassVar[str]
     name: ClassVar[str]
     parameters: ClassVar[tuple[Parameter, ...]] = ()
+    #: Lists have the weakest first: an engine of a plug-in stands behind this one, else at the end.
+    stronger_than: ClassVar[str] = ""
     #: `choose` answers within microseconds, so that the client needs no thread for it.
     instant: ClassVar[bool] = False
     #: The greatest depth of `analyse`; 0 for an engine without analysis.

@@ -1,14 +1,16 @@
 """The engines by name: `champion:depth=5` -> an `Engine`.
 
-One table for `arena bot`, `arena match`, `arena analyse` and configuration files. Making an engine imports
-no compiler; `warm_up` does.
+One table for `arena bot`, `arena match`, `arena analyse` and configuration files; installed packages extend
+it by entry points of `arena.engines`, which are searched for a name that is not built in and for lists of
+engines. Making an engine imports no compiler; `warm_up` does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Final
 
 from arena_engines.engine import Engine, EngineError, Parameter, RandomMover
 from arena_engines.insertion.baselines import Dummy, Greedy, Random
@@ -24,22 +26,21 @@ from arena_engines.small.weighted import TERMS, weighted
 from arena_engines.xo.gomoku.engine import Gomoku
 from arena_engines.xo.program1970.engine import Xo1970
 from arena_protocol.games import GAMES
+from arena_protocol.plugins import Plugins, check_complete
 
 #: Parameters of every engine: a file of positions (library.py), and whether to add to it.
 LIBRARY_KEYS = ("library", "extend")
 
-AnyEngine = TypeVar("AnyEngine", bound=Engine)
 
-
-def playing(game: str, kind: type[AnyEngine]) -> type[AnyEngine]:
-    """Return `kind` as an engine of `game`, for engines that need the plug-in only."""
+def _playing(game: str, kind: type[Engine]) -> type[Engine]:
+    """Return `kind` as an engine of `game`, for engines that need the game's rules only."""
     return type(
         kind.__name__, (kind,), {"game": game, "__doc__": kind.__doc__, "__module__": kind.__module__}
     )
 
 
-#: Every engine of every game; those of one game stand with the weakest first.
-ENGINES: tuple[type[Engine], ...] = (
+#: The engines of this package but `random`; those of one game stand with the weakest first.
+_BUILT_IN: Final[tuple[type[Engine], ...]] = (
     Dummy,
     Random,
     Greedy,
@@ -51,15 +52,68 @@ ENGINES: tuple[type[Engine], ...] = (
     ThreeTier,
     Champion,
     Master,
-    # Every game has a player from the start; that of insertion draws by its own generator.
-    *(playing(game, RandomMover) for game in GAMES if game != Random.game),
     *map(weighted, TERMS),
     OpenLines,
     PerfectMarks,
-    *(playing(game, Perfect) for game in ("disc", "lastcoin")),
+    *(_playing(game, Perfect) for game in ("disc", "lastcoin")),
     Xo1970,
     Gomoku,
 )
+
+
+def _plugged_in(_: str, found: object) -> tuple[type[Engine], ...]:
+    """The engines of an entry point. Raises TypeError for anything else."""
+    kinds = found if isinstance(found, list | tuple) else (found,)
+    for kind in kinds:
+        if not (isinstance(kind, type) and issubclass(kind, Engine)):
+            raise TypeError(f"{kind!r:.80} is no subclass of Engine")
+        check_complete(kind, ("game", "name"))
+    return tuple(kinds)
+
+
+#: What installed packages add. The name of an entry point says nothing: engines have names of their own.
+OUTSIDE: Final[Plugins[tuple[type[Engine], ...]]] = Plugins("arena.engines", {}, _plugged_in)
+
+
+@cache
+def _random(game: str) -> type[Engine]:
+    """Every game has a player from the start; that of insertion draws by its own generator."""
+    return Random if game == Random.game else _playing(game, RandomMover)
+
+
+def _built_in(game: str) -> list[type[Engine]]:
+    own = [kind for kind in _BUILT_IN if kind.game == game]
+    return own if Random in own or game not in GAMES else [_random(game), *own]
+
+
+def engines_of(game: str) -> dict[str, type[Engine]]:
+    """Return the engines of a game by name, the weakest first. Raises EngineError for an unknown game."""
+    return _listed(game, [])
+
+
+def _listed(game: str, problems: list[str]) -> dict[str, type[Engine]]:
+    if game not in GAMES:
+        raise EngineError(f"no engine plays {game!r}; engines play: {', '.join(sorted(GAMES))}")
+    kinds = _built_in(game)
+    for kind in (kind for added in OUTSIDE.values() for kind in added if kind.game == game):
+        names = [each.name for each in kinds]
+        if kind.name in names:
+            where = f"{kind.__module__}.{kind.__qualname__}"
+            problems.append(
+                f"arena.engines: {where} is left out: {game} has another engine named {kind.name}"
+            )
+        else:
+            behind = kind.stronger_than
+            kinds.insert(names.index(behind) + 1 if behind in names else len(kinds), kind)
+    return {kind.name: kind for kind in kinds}
+
+
+def problems() -> list[str]:
+    """Return a line for each engine of a plug-in that was left out."""
+    found = OUTSIDE.problems
+    for game in GAMES:
+        _listed(game, found)
+    return found
 
 
 def create(spec: str, game: str = "insertion") -> Engine:
@@ -98,7 +152,7 @@ def _with_library(kind: type[Engine], given: Mapping[str, str]) -> type[Engine]:
 
 def games_of(name: str) -> tuple[str, ...]:
     """Return the games that have an engine of this name."""
-    return tuple(each.game for each in ENGINES if each.name == name)
+    return tuple(game for game in GAMES if name in engines_of(game))
 
 
 def usual_opponent(game: str) -> str:
@@ -106,7 +160,7 @@ def usual_opponent(game: str) -> str:
 
     Raises EngineError if no engine plays this game.
     """
-    known = _engines_of(game)
+    known = engines_of(game)
     return Greedy.name if Greedy.name in known else list(known)[-1]
 
 
@@ -114,7 +168,7 @@ def usual_analyst(game: str) -> str:
     """Return the default engine of `arena analyse`. Raises EngineError if no engine of the game analyses."""
     if game == Champion.game:
         return Champion.name
-    analysts = [name for name, kind in _engines_of(game).items() if kind.max_depth]
+    analysts = [name for name, kind in engines_of(game).items() if kind.max_depth]
     if not analysts:
         raise EngineError(f"no engine of {game} has an analysis by depth")
     return analysts[-1]
@@ -122,18 +176,15 @@ def usual_analyst(game: str) -> str:
 
 def engine_class(name: str, game: str = "insertion") -> type[Engine]:
     """Return the class of a name. Raises EngineError listing the right names."""
-    known = _engines_of(game)
+    for kind in _built_in(game):
+        if kind.name == name:
+            return kind
+    known = engines_of(game)
     if name not in known:
-        raise EngineError(f"no engine {name!r} for {game}; there are: {', '.join(known)}")
+        # A plug-in that cannot be loaded may be where this engine was to come from.
+        broken = "".join(f"; {line}" for line in problems())
+        raise EngineError(f"no engine {name!r} for {game}; there are: {', '.join(known)}{broken}")
     return known[name]
-
-
-def _engines_of(game: str) -> dict[str, type[Engine]]:
-    known = {each.name: each for each in ENGINES if each.game == game}
-    if not known:
-        games = sorted({each.game for each in ENGINES})
-        raise EngineError(f"no engine plays {game!r}; engines play: {', '.join(games)}")
-    return known
 
 
 def _parameter(kind: type[Engine], key: str) -> Parameter:

@@ -11,7 +11,7 @@ its name raises PluginError with that line.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
@@ -33,7 +33,7 @@ GROUPS: Final[Mapping[str, str]] = {
 T = TypeVar("T")
 
 
-class PluginError(UserError):
+class PluginError(UserError, ValueError):
     """A plug-in that cannot be used; the text names its package and the cause."""
 
     exit_code = 2
@@ -148,6 +148,15 @@ def subclass_of(base: type[T]) -> Callable[[str, object], type[T]]:
         own = getattr(found, "NAME", None) or getattr(found, "name", None)
         if own != name:
             raise ValueError(f"{found.__name__} is called {own!r}, and its entry point {name!r}")
+        check_complete(found)
         return found
 
     return check
+
+
+def check_complete(kind: type, attributes: Iterable[str] = ()) -> None:
+    """Raise TypeError for a class that does not define all that it has to: methods, and these attributes."""
+    missing = {name for name in attributes if not hasattr(kind, name)}
+    missing |= getattr(kind, "__abstractmethods__", frozenset())
+    if missing:
+        raise TypeError(f"{kind.__name__} does not define: {', '.join(sorted(missing))}")

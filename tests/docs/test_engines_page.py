@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from arena_cli.app import app
 from arena_engines.analysis import SIGNATURE_DEPTH, bench_positions
 from arena_engines.insertion.baselines import OnePly
-from arena_engines.registry import ENGINES, create
+from arena_engines.registry import create, engines_of
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "figures"))
 
@@ -86,8 +86,8 @@ def test_every_engine_that_searches_is_on_the_ladder() -> None:
     named = {name.partition(":")[0] for name in re.findall(r"^\| `([^`]+)` \|", ladder, re.MULTILINE)}
     assert {
         each.name
-        for each in ENGINES
-        if each.game == "insertion" and each.max_depth and not issubclass(each, OnePly)
+        for each in engines_of("insertion").values()
+        if each.max_depth and not issubclass(each, OnePly)
     } == named
 
 

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
 
 import pytest
 
+from arena_cli.engines import command as list_engines
 from arena_engines.engine import EngineError
-from arena_engines.registry import ENGINES, create, engine_class, usual_opponent
-from arena_protocol.games import GAMES
+from arena_engines.registry import OUTSIDE, create, engine_class, engines_of, problems, usual_opponent
+from arena_protocol.games import GAMES, make_game
 from arena_protocol.games.base import GameError
 
+from ..plugged import install, plugged
 from .positions import at
 
+ENGINES = [kind for game in GAMES for kind in engines_of(game).values()]
 BOARD = "53351/34233/13552/44215/44526"
 
 
@@ -22,11 +28,6 @@ def test_every_engine_is_made_from_its_name_and_from_its_spec() -> None:
         engine = create(kind.name, kind.game)
         assert type(engine) is kind
         assert create(engine.spec, kind.game).spec == engine.spec
-
-
-def test_names_are_unique_in_a_game() -> None:
-    keys = [(kind.game, kind.name) for kind in ENGINES]
-    assert len(keys) == len(set(keys))
 
 
 def test_a_parameter_is_set_and_the_rest_keeps_its_default() -> None:
@@ -128,3 +129,79 @@ def test_a_person_has_an_opponent_in_every_game() -> None:
     assert usual == ["greedy", "xo", "perfect", "perfect"]
     with pytest.raises(EngineError, match="no engine plays 'chess'; engines play: "):
         usual_opponent("chess")
+
+
+NOSY = """
+from arena_engines.engine import Engine, RandomMover
+
+class Nosy(RandomMover):
+    game, name = "xo", "nosy"
+
+class Keen(RandomMover):
+    game, name, stronger_than = "xo", "keen", "random"
+
+class Taken(RandomMover):
+    game, name = "lastcoin", "perfect"
+
+class Unfinished(Engine):
+    name = "unfinished"
+
+ALL = [Nosy, Keen, Taken]
+"""
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Iterator[None]:
+    """A package with engines, of which some cannot be used."""
+    (tmp_path / "nosypack.py").write_text(NOSY)
+    (tmp_path / "pyproject.toml").write_text(
+        '[project]\nname = "nosy-pack"\nversion = "1"\n[project.entry-points."arena.engines"]\n'
+        'all = "nosypack:ALL"\nunfinished = "nosypack:Unfinished"\n'
+        'text = "nosypack:NO"\nnumber = "sys:maxsize"\n'
+    )
+    install(tmp_path, tmp_path / "pyproject.toml")
+    with plugged(tmp_path):
+        yield
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_package_adds_engines_where_they_say() -> None:
+    names = list(engines_of("xo"))
+    assert names[:2] == ["random", "keen"]
+    assert names[-1] == "nosy"
+    assert create("nosy:seed=3", "xo").spec == "nosy:seed=3"
+    assert usual_opponent("xo") == "nosy"
+    assert type(create("perfect", "lastcoin")).__module__.startswith("arena_engines.")
+
+
+@pytest.mark.usefixtures("installed")
+def test_engines_that_cannot_be_used_are_a_line_each_and_the_rest_loads(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    what, expected = "cannot be used", "expected a subclass of arena_engines.engine.Engine, or a list of them"
+    lines = [
+        f"arena.engines: number = sys:maxsize of nosy-pack {what}: TypeError: {sys.maxsize} is no subclass of"
+        f" Engine; {expected}",
+        f"arena.engines: text = nosypack:NO of nosy-pack {what}: AttributeError: module 'nosypack' has no"
+        f" attribute 'NO'; {expected}",
+        f"arena.engines: unfinished = nosypack:Unfinished of nosy-pack {what}: TypeError: Unfinished does not"
+        f" define: choose, game; {expected}",
+        "arena.engines: nosypack.Taken is left out: lastcoin has another engine named perfect",
+    ]
+    assert problems() == lines
+    list_engines(game="lastcoin")
+    printed = capsys.readouterr()
+    assert printed.err.splitlines() == [f"arena: {line}" for line in lines]
+    assert printed.out.splitlines()[0] == "lastcoin"
+    with pytest.raises(EngineError) as refused:
+        create("unfinished", "xo")
+    assert str(refused.value).endswith("; ".join(["", *lines]))
+
+
+def test_an_engine_that_is_built_in_needs_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    OUTSIDE.search()
+    GAMES.search()
+    monkeypatch.setattr(metadata, "entry_points", None)
+    assert create("champion:depth=3").name == "champion"
+    assert create("random", "xo").name == "random"
+    assert make_game("disc", {}).name == "disc"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
@@ -11,67 +10,38 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from arena_engines import registry
 from arena_engines.bot import bot_of
-from arena_engines.engine import RandomMover
-from arena_engines.registry import playing
-from arena_protocol import games
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, GameError
 from arena_protocol.messages import encode, parse_client, parse_server
+from arena_protocol.testing import LAWS, Law, check
 from arena_protocol.verify import verify
 from arena_server.core.config import ContestConfig
 
 from ..client.test_with_the_referee import Loopback, PlayerEnd, ScriptEnd
-from .add_a_game import FILES, PAGE, PLAYER, PLUG_IN, POSITION, ROOT, ROW, TRANSCRIPT, copy, follow
-from .laws import LAWS, Law
+from ..plugged import plugged
+from .add_a_game import CONTEST, FILES, PAGE, ROOT, TRANSCRIPT, WORDS, follow
 
 #: One ply of search wins 98 of 100 games against random moves, so the test fixes the seed.
 SEEDED = {"random": "random:seed=1"}
 
 
-def module(name: str, source: str, folder: Path) -> ModuleType:
-    file = folder / f"{name}.py"
-    file.write_text(source, encoding="utf-8")
-    spec = importlib.util.spec_from_file_location(f"page_{name}", file)
-    assert spec is not None
-    assert spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = made  # dataclasses look their module up
-    spec.loader.exec_module(made)
-    return made
-
-
 @pytest.fixture(scope="module", autouse=True)
-def connectfour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
-    """The game and the player of the page in this process; `random` needs no entry in a real one."""
+def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The package of the page, installed for this process."""
     folder = tmp_path_factory.mktemp("page")
-    game = module("connectfour", POSITION + "\n\n" + PLUG_IN, folder)
-    player = module("nosy", PLAYER, folder)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(games.GAMES, "connectfour", game.ConnectFour)
-        seated = (playing("connectfour", RandomMover), player.Nosy)
-        patch.setattr(registry, "ENGINES", (*registry.ENGINES, *seated))
-        yield game
+    follow(folder)
+    with plugged(folder):
+        yield folder
 
 
 @pytest.mark.parametrize("columns", [4, 7, 9])
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 def test_the_game_of_the_page_obeys_the_laws(law: Law, columns: int) -> None:
-    game = make_game("connectfour", {"columns": columns})
-
-    @settings(max_examples=8, deadline=None)
-    @given(st.data())
-    def holds(data: st.DataObject) -> None:
-        law(game, data)
-
-    holds()
+    check(law, make_game("connectfour", {"columns": columns}), 8)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +94,7 @@ def test_the_game_of_the_page_refuses_a_move(moves: str, move: str, text: str) -
 
 
 def test_the_contest_of_the_page_is_played_recorded_and_verified() -> None:
-    page = tomllib.loads(re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)[0])
+    page = tomllib.loads(CONTEST)
     options = {key: value for key, value in page["game"].items() if key != "clock"}
     ends: dict[str, PlayerEnd | ScriptEnd] = {
         bot["name"]: PlayerEnd(bot_of(SEEDED.get(bot["engine"], bot["engine"]), "connectfour"), bot["name"])
@@ -139,50 +109,39 @@ def test_the_contest_of_the_page_is_played_recorded_and_verified() -> None:
         assert record.totals[record.names.index("nosy")] == 2
 
 
-@pytest.fixture(scope="module")
-def followed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the sources in which the page was followed to the letter."""
-    folder = tmp_path_factory.mktemp("followed")
-    copy(folder)
-    follow(folder)
-    return folder
-
-
-def test_the_files_of_the_page_are_all_that_it_changes(followed: Path) -> None:
-    changed = {
-        name
-        for each in sorted(followed.rglob("*"))
-        if each.is_file() and "__pycache__" not in each.parts
-        for name in [each.relative_to(followed).as_posix()]
-        if not (ROOT / name).exists() or (ROOT / name).read_bytes() != each.read_bytes()
-    }
-    assert len(FILES) == 3
-    assert all(f"| `{name}` |" in PAGE for name in FILES)
-    assert changed - {*FILES} == {
-        "engines/arena_engines/small/nosy.py",
-        "engines/arena_engines/registry.py",
-    }, "a player of its own"
+def test_the_files_of_the_page_are_those_of_its_table() -> None:
+    assert re.findall(r"^\| `([^`]+\.\w+)` \|", PAGE, re.MULTILINE) == list(FILES)
 
 
 @pytest.mark.real
-def test_a_game_of_the_page_has_its_players_where_it_says(followed: Path) -> None:
-    places = os.pathsep.join(str(followed / part) for part in ("protocol", "engines"))
-    ran = subprocess.run(
-        [sys.executable, "-m", "arena_cli", "engines", "--game", "connectfour", "--json"],
-        env={**os.environ, "PYTHONPATH": places},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert json.loads(ran.stdout) == {"connectfour": ["random", "nosy"]}
+def test_the_package_has_its_players_and_its_own_tests_pass(package: Path) -> None:
+    places = os.pathsep.join(filter(None, (str(package), os.environ.get("PYTHONPATH"))))
+    env = {**os.environ, "PYTHONPATH": places}
+
+    def output(*command: str) -> str:
+        program = [sys.executable, "-m", *command]
+        return subprocess.run(
+            program, env=env, cwd=package, capture_output=True, text=True, check=True
+        ).stdout
+
+    listed = json.loads(output("arena_cli", "engines", "--game", "connectfour", "--json"))
+    assert listed == {"connectfour": ["random", "nosy"]}
+    passed = output("pytest", "-p", "no:cacheprovider", "-k", "four_in or brief", "tests")
+    assert re.search(r" 4 passed, \d+ deselected", passed)
 
 
-def test_the_row_of_the_rules_has_the_options_of_the_game() -> None:
-    cells = [cell.strip(" `") for cell in ROW.strip().strip("|").split("|")]
+def test_the_words_of_the_page_have_the_options_of_the_game() -> None:
     game = make_game("connectfour", {})
-    assert cells[0] == game.name
-    assert {*re.findall(r"(\w+)=", cells[1])} == game.OPTIONS - {"seats"}
-    assert (cells[4] == "none: forfeit") == (game.zombie_move is None)
+    assert f"The game `{game.name}`" in WORDS
+    assert {*re.findall(r"`(\w+)=`", WORDS)} == game.OPTIONS - {"seats"}
+    assert ("no zombie move" in WORDS) == (game.zombie_move is None)
+
+
+def test_the_places_of_a_game_of_arena_itself_are_there() -> None:
+    named = re.findall(r"`(\w+/[\w/.]+)`", PAGE.partition("## 8. ")[2])
+    assert len(named) == 6
+    new = "protocol/arena_protocol/games/connectfour.py"
+    assert [name for name in named if not (ROOT / name).exists()] == [new]
 
 
 def test_the_transcript_of_the_page_is_what_the_wire_says() -> None:
@@ -203,7 +162,7 @@ def test_the_commands_of_the_page_exist() -> None:
 @pytest.mark.real
 def test_the_code_of_the_page_is_in_the_style_of_the_house() -> None:
     ruff = Path(sys.executable).with_name("ruff")
-    for source in (POSITION + "\n\n" + PLUG_IN, PLAYER):
+    for source in (text for name, text in FILES.items() if name.endswith(".py")):
         for command in (["check", "--quiet"], ["format", "--check", "--quiet"]):
             name = ["--stdin-filename", "protocol/arena_protocol/games/page.py", "-"]
             ran = subprocess.run([ruff, *command, *name], input=source, text=True, cwd=ROOT, check=False)

@@ -1,24 +1,40 @@
-"""The registry of games: a new game is entered here and nowhere else."""
+"""The games by name: those of this package, and behind them what installed packages add as `arena.games`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from arena_protocol.games.base import Game, GameError
 from arena_protocol.games.disc import Disc
 from arena_protocol.games.insertion import Insertion
 from arena_protocol.games.lastcoin import LastCoin
 from arena_protocol.games.mnk import TicTacToe, Xo
+from arena_protocol.plugins import PluginError, Plugins, check_complete, subclass_of
 
 #: The game of a contest whose configuration names none.
 FLAGSHIP = Insertion.name
-#: Name on the wire -> plug-in.
-GAMES: dict[str, type[Game[Any]]] = {game.name: game for game in (Insertion, Xo, TicTacToe, Disc, LastCoin)}
+
+
+def _playable(name: str, found: object) -> type[Game[Any]]:
+    kind = subclass_of(Game)(name, found)  # type: ignore[type-abstract]  # no object is made of it
+    check_complete(kind, ("OPTIONS", "zombie_move"))
+    return kind
+
+
+#: Name on the wire -> class of the game. The installed packages are searched for an unknown name and for the
+#: whole list only.
+GAMES: Final[Plugins[type[Game[Any]]]] = Plugins(
+    "arena.games",
+    {game.name: game for game in (Insertion, Xo, TicTacToe, Disc, LastCoin)},
+    _playable,
+)
 
 
 def make_game(name: str, options: Mapping[str, object], *, allow_unknown: bool = True) -> Game[Any]:
-    """Build a game by its name. Raises GameError for an unknown name or an impossible option.
+    """Build a game by its name.
+
+    Raises GameError for an unknown name, a plug-in that cannot be loaded, or an impossible option.
 
     A client builds the game of a GAME line by `make_game(game, {**options, "seats": seats})` and
     ignores options of a newer server. With `allow_unknown=False` an unknown option is refused, for
@@ -26,8 +42,11 @@ def make_game(name: str, options: Mapping[str, object], *, allow_unknown: bool =
     """
     if name not in GAMES:
         raise GameError(f"no game {name!r}; this version has: {', '.join(sorted(GAMES))}")
-    known = GAMES[name].OPTIONS
-    for unknown in sorted(options.keys() - known):
+    try:
+        kind = GAMES[name]
+    except PluginError as error:
+        raise GameError(str(error)) from error
+    for unknown in sorted(options.keys() - kind.OPTIONS):
         if not allow_unknown:
-            raise GameError(f"{name} has no option {unknown!r}; it has: {', '.join(sorted(known))}")
-    return GAMES[name].from_options(options)
+            raise GameError(f"{name} has no option {unknown!r}; it has: {', '.join(sorted(kind.OPTIONS))}")
+    return kind.from_options(options)

@@ -53,7 +53,7 @@ class Game(ABC, Generic[P]):
     """One game with its options fixed; positions of type P are immutable values.
 
     Seats count from 1. Moves are text in the game's own notation. A subclass is registered in
-    `arena_protocol.games.GAMES` and passes the laws in `tests/protocol/laws.py`.
+    `arena_protocol.games.GAMES` and passes the laws of `arena_protocol.testing`.
     """
 
     name: ClassVar[str]

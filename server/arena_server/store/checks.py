@@ -67,7 +67,7 @@ def check_contest_row(contest: ContestRow) -> None:
     what = f"contest {contest.id}"
     for column, form in _FORMS.items():
         check_form(what, column, form, getattr(contest, column))
-    if contest.game not in GAMES:
+    if GAMES.get(contest.game) is None:  # raises PluginError for one that cannot be loaded
         raise ValueError(
             f"{what}: no game is called {contest.game[:_QUOTED]!a}; there are: {', '.join(GAMES)}"
         )

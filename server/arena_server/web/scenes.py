@@ -13,6 +13,7 @@ from typing import Any, Final
 from arena_protocol.games import GAMES, make_game
 from arena_protocol.games.base import Deal, DecidedGame, Game, GameError
 from arena_protocol.games.scene import Scene
+from arena_protocol.plugins import PluginError
 from arena_protocol.record import GameRecord
 from arena_server.web.bundle import STATIC
 
@@ -25,7 +26,10 @@ def is_decided(game: str) -> bool:
 
     False for a game that is not known here.
     """
-    return game in GAMES and issubclass(GAMES[game], DecidedGame)
+    try:
+        return issubclass(GAMES[game], DecidedGame)
+    except (KeyError, PluginError):
+        return False
 
 
 class SceneWriter:

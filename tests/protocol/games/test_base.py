@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena_protocol.games import GAMES, make_game
@@ -21,8 +21,7 @@ from arena_protocol.games.base import (
 from arena_protocol.games.disc import Disc
 from arena_protocol.games.lastcoin import LastCoin
 from arena_protocol.games.mnk import TicTacToe
-
-from ..laws import LAWS, Law
+from arena_protocol.testing import LAWS, Law, check
 
 #: Every game with its defaults, and with options that make it small, large or different.
 UNDER_LAW = [
@@ -41,12 +40,7 @@ UNDER_LAW = [
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize("game", UNDER_LAW, ids=lambda game: f"{game.name}-{game.seats}-{game.options()}")
 def test_law(game: Game[Any], law: Law) -> None:
-    @settings(max_examples=12)
-    @given(st.data())
-    def holds(data: st.DataObject) -> None:
-        law(game, data)
-
-    holds()
+    check(law, game)
 
 
 def test_an_unknown_game_is_refused_with_the_names_there_are() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.protocol.add_a_game import copy, follow
+from tests.protocol.add_a_game import follow
 
 from ... import forked
 from ..programs import arena, contest
@@ -26,16 +26,12 @@ LAST = "." * 14 + "...x..." + "...xo.." * 3
 
 @pytest.fixture(scope="module", autouse=True)
 def added(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """All processes run a copy in which the page was followed: `python -m` looks into the current folder."""
+    """All processes have the package of the page."""
     folder = tmp_path_factory.mktemp("added")
-    copy(folder)
     follow(folder)
-    for package, room in (("arena_protocol", "protocol"), ("arena_engines", "engines")):
-        (folder / package).symlink_to(folder / room / package)
     with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
         patch.setenv("PYTHONPATH", str(folder))  # of the processes that the server starts
-        forked.end()  # the next one imports the copy
+        forked.end()  # the next one searches the folder
         yield
     forked.end()
 
