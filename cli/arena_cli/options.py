@@ -212,10 +212,11 @@ def start_positions(path: Path, rules: Game[Any]) -> str:
     """Return the positions of a library as option `board` of a game. Raises ConfigError."""
     from arena_protocol.games.base import GameError
     from arena_protocol.library import parse_library, start_boards
+    from arena_protocol.text import text_of
     from arena_server.errors import ConfigError
 
     try:
-        return start_boards(parse_library(path.read_text(encoding="utf-8")), rules)
+        return start_boards(parse_library(text_of(path.read_bytes())), rules)
     except OSError as error:
         raise ConfigError(f"--library: cannot read {path}: {error.strerror}") from None
     except (GameError, UnicodeDecodeError) as error:

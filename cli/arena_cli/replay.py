@@ -72,10 +72,11 @@ def command(
     """
     from arena_cli.export_files import find_path, read_record
     from arena_cli.render import frames
+    from arena_protocol.text import unmarked
 
     ply, delay = options.ply, options.delay
     path = find_path(game)
-    if path is not None and (data := read_record(path)).startswith(b"XO "):
+    if path is not None and (data := unmarked(read_record(path))).startswith(b"XO "):
         _show_frames(_console_game(data, game), ply, game, delay, painted=False)
         return
     files = (options.html, options.svg, options.gif)
@@ -104,10 +105,11 @@ def _console_game(data: bytes, name: str) -> list[str]:
     """The positions of a game that the console of xo1970 stored. Raises StoreError."""
     from arena_engines.xo.program1970.console import frames
     from arena_protocol.games.base import GameError
+    from arena_protocol.text import text_of
     from arena_server.errors import StoreError
 
     try:
-        return frames(data.decode())
+        return frames(text_of(data))
     except (GameError, UnicodeDecodeError) as error:
         raise StoreError(f"{name}: {error}") from None
 

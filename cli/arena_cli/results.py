@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from arena_cli.tables import Cell, Column, OutputFormat, ResultTable
 from arena_protocol.games import GAMES
 from arena_protocol.record import describe_fault
+from arena_protocol.text import text_of
 from arena_server.core.standings import plain_row
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def read_results(path: Path) -> list[GameResult]:
     from arena_server.errors import ConfigError
 
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = text_of(path.read_bytes()).splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise ConfigError(f"--file: cannot read {path}: {reason}") from error

@@ -20,6 +20,7 @@ from arena_engines.registry import create
 from arena_protocol.games import make_game
 from arena_protocol.games.base import GameError
 from arena_protocol.games.insertion import Insertion
+from arena_protocol.text import text_of
 
 #: The signature is the engine's nodes on the whole set at this depth.
 SIGNATURE_DEPTH = 5
@@ -88,7 +89,7 @@ def _line_format(engine: Engine) -> str:
 def _read(engine: Engine, path: Path, options: Mapping[str, object]) -> Iterator[tuple[int, AnyPosition]]:
     """Yield line number and position."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = text_of(path.read_bytes()).splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise EngineError(f"cannot read the positions in {path}: {reason}") from error

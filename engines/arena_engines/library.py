@@ -23,6 +23,7 @@ from arena_protocol.games.base import Game, GameError
 from arena_protocol.games.insertion import Insertion
 from arena_protocol.games.mnk import MarksGame
 from arena_protocol.library import Entry, format_library, parse_library, position_options
+from arena_protocol.text import text_of
 
 #: An engine extends its library by its own moves up to this ply of a game.
 LAST_PLY = 20
@@ -102,7 +103,7 @@ class Library:
 
     def _read(self) -> None:
         try:
-            text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
+            text = text_of(self.path.read_bytes()) if self.path.exists() else ""
             for entry in parse_library(text):
                 self._keep(entry)
         except (OSError, UnicodeDecodeError) as error:

@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from arena_protocol.errors import ErrorCode, LocalProtocolError, ProtocolError
 from arena_protocol.framing import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT
+from arena_protocol.text import MARK
 
 #: Digits of the longest number: 30 years in milliseconds. Bounds the cost of int().
 NUMBER_DIGITS: Final = 12
@@ -182,6 +183,10 @@ class Schema:
 QUOTE_LIMIT: Final = 40
 
 
+#: As a line is decoded.
+_MARK: Final = MARK.decode("latin-1")
+
+
 def quote(token: str) -> str:
     """Quote a peer's token for an error text: bounded, and never parsed as an option."""
     return f"'{token}'" if len(token) <= QUOTE_LIMIT else f"'{token[:QUOTE_LIMIT]}...'"
@@ -191,6 +196,9 @@ def split_line(text: str) -> list[str]:
     """Return the tokens of a line. Raises ProtocolError (syntax) for bytes or spaces out of place."""
     # isprintable alone lets other alphabets through, isascii alone control characters.
     if not (text.isascii() and text.isprintable()):
+        if text.startswith(_MARK):
+            found = "this one begins with a byte order mark (EF BB BF)"
+            raise ProtocolError(ErrorCode.SYNTAX, f"a line is printable ASCII, and {found}")
         raise ProtocolError(ErrorCode.SYNTAX, "a line is printable ASCII, and a byte of this one is not")
     tokens = text.split(" ")
     # A blank too many gives an empty token: the only form with a second text of the same meaning.

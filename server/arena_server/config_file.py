@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from arena_protocol.games import GAMES, make_game
 from arena_protocol.games.base import Game, GameError
 from arena_protocol.library import parse_library, start_boards
+from arena_protocol.text import text_of
 from arena_server.config_schema import (
     FORMAT_OPTIONS,
     OPTIONS_PLACE,
@@ -280,7 +281,7 @@ def _from_library(contest: ContestFile, path: Path, place: str) -> ContestFile:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return text_of(path.read_bytes())
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such file") from None
     except UnicodeDecodeError as error:

@@ -117,6 +117,11 @@ BAD_LINES = [
     ("C", b"MOVE\t4", "a line is printable ASCII, and a byte of this one is not"),
     ("C", b"MOVE \xd0\xb0", "a line is printable ASCII, and a byte of this one is not"),
     ("C", b"MOVE 4\n", "a line is printable ASCII, and a byte of this one is not"),
+    (
+        "C",
+        b"\xef\xbb\xbfHELLO 1 ann",
+        "a line is printable ASCII, and this one begins with a byte order mark (EF BB BF)",
+    ),
     ("C", b"\x00", "a line is printable ASCII, and a byte of this one is not"),
     ("C", b"MOVE", "MOVE: move must be given"),
     ("C", b"HELLO", "HELLO: version, name must be given"),

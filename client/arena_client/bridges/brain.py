@@ -13,6 +13,7 @@ from typing import BinaryIO
 from arena_protocol.games import make_game
 from arena_protocol.games.base import GameError
 from arena_protocol.games.mnk import Marks, Xo, board_of
+from arena_protocol.text import unmarked
 
 #: Chooses a cell. The last arguments are the milliseconds for all moves to come, and for this move; None:
 #: unlimited.
@@ -216,8 +217,8 @@ def _pair(text: str) -> tuple[int, int]:
 
 def serve(brain: Brain, commands: BinaryIO, answers: BinaryIO) -> None:
     """Follow the commands up to END or the end of the stream; each answer is flushed."""
-    for line in commands:
-        reply = brain.command(line.decode("ascii", "replace"))
+    for number, line in enumerate(commands):
+        reply = brain.command((line if number else unmarked(line)).decode("ascii", "replace"))
         if reply is not None:
             answers.write(f"{reply}\r\n".encode("ascii", "replace"))
             answers.flush()

@@ -23,6 +23,7 @@ from arena_client.errors import ClientError
 from arena_client.retry import DEFAULT, RetryState
 from arena_client.transport import describe, server_name
 from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader, Overlong
+from arena_protocol.text import unmarked
 
 CHUNK_BYTES = 4096
 #: A program that ends this often in a row without a whole game is given up.
@@ -115,11 +116,14 @@ class Program:
     async def _read(self, put: Callable[[bytes | None], None]) -> None:
         """Put each line of its stdout. CR LF, LF and CR end a line; blank ones are left out."""
         assert self._streams.stdout is not None
-        lines = LineReader(SERVER_LINE_LIMIT)
+        lines, is_first = LineReader(SERVER_LINE_LIMIT), True
         while data := await self._streams.stdout.read(CHUNK_BYTES):
             for line in lines.feed(data.replace(b"\r", b"\n")):
-                if line and not isinstance(line, Overlong):
-                    put(line)
+                if isinstance(line, Overlong):
+                    continue
+                text, is_first = unmarked(line) if is_first else line, False
+                if text:
+                    put(text)
 
     async def _keep_stderr(self, sink: BinaryIO) -> None:
         """Copy its stderr to `sink` and keep the last lines."""

@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection
 from typing import Final
 
+from arena_protocol.text import unmarked
 from arena_server.submissions.archive import ArchiveError, shown
 
 #: The longest Dockerfile.
@@ -29,7 +30,7 @@ def check_dockerfile(data: bytes, images: Collection[str], *, network: bool) -> 
     if len(data) > DOCKERFILE_BYTES:
         raise ArchiveError(f"Dockerfile: expected at most {DOCKERFILE_BYTES // 1024} KiB")
     try:
-        text = data.decode("utf-8").replace("\r\n", "\n")
+        text = unmarked(data).decode("utf-8").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise ArchiveError(f"Dockerfile: not UTF-8 text (byte {error.start})") from None
     if (found := _DIRECTIVE.search(text)) is not None:

@@ -181,6 +181,12 @@ def test_serve_answers_on_the_stream_up_to_end() -> None:
     assert out.getvalue() == b"OK\r\n0,9\r\n"
 
 
+def test_serve_takes_a_byte_order_mark_off_the_first_line() -> None:
+    out = io.BytesIO()
+    serve(Brain(First(), ABOUT), io.BytesIO(b"\xef\xbb\xbfSTART 10\r\n\xef\xbb\xbfBEGIN\nEND\n"), out)
+    assert out.getvalue() == b"OK\r\nUNKNOWN ???BEGIN\r\n"
+
+
 def test_serve_ends_with_the_stream() -> None:
     out = io.BytesIO()
     serve(Brain(First(), ABOUT), io.BytesIO(b"\xff\n"), out)

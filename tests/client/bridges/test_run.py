@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from arena_client.bridges.adapters import Adapter
-from arena_client.bridges.run import Bridge
+from arena_client.bridges.run import Bridge, Program
 from arena_client.bridges.seat import Seat
 from arena_client.errors import ClientError
 
@@ -90,3 +90,22 @@ async def test_ends_between_games_without_an_answer_are_counted_over_the_games(t
             await bridge.run()
         await served.wait()
     assert starts.read_text() == "+" * 5
+
+
+#: Writes its first line behind a byte order mark, in two pieces, as a runtime of Windows does.
+MARKED = """
+import os, time
+os.write(1, b"\\xef\\xbb")
+os.write(1, b"\\xbf\\r\\nOK\\r\\n\\xef\\xbb\\xbfOK\\n")
+"""
+
+
+async def test_the_first_line_of_a_program_has_no_byte_order_mark() -> None:
+    program = await Program.start([sys.executable, "-c", MARKED])
+    lines: asyncio.Queue[bytes | None] = asyncio.Queue()
+    program.watch(lines.put_nowait, io.BytesIO())
+    found = []
+    while (line := await lines.get()) is not None:
+        found.append(line)
+    await program.end(60)
+    assert found == [b"OK", b"\xef\xbb\xbfOK"]

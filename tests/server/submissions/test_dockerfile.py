@@ -29,6 +29,7 @@ def refusal(text: str | bytes, *, network: bool = False) -> str:
         "COPY --from=build /bot /bot\nADD book.txt /\n",
         "FROM gcc:13\nFROM python:3.12-slim\nCOPY --from=0 /bot /bot\nRUN --network=none true\n",
         "FROM python:3.12-slim\r\nENV A=1\r\n",
+        "\ufeffFROM python:3.12-slim\n",
     ],
 )
 def test_what_is_taken(text: str) -> None:

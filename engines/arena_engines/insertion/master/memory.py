@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 from arena_engines.engine import EngineError, Parameter
 from arena_engines.insertion.master.fitting import is_fitted
 from arena_engines.insertion.master.opponent import MODELS, OpponentModel, Score, Shortfall
+from arena_protocol.text import text_of
 
 logger = logging.getLogger(__name__)
 
@@ -115,7 +116,7 @@ def write(path: Path, known: Mapping[str, Known]) -> None:
 def read(path: Path) -> dict[str, Known]:
     """Return the opponents in a file, none if there is no file. Raises EngineError for any other file."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(text_of(path.read_bytes()))
         if data["format"] != FORMAT:
             raise ValueError(data["format"])
         return {str(name): _known(each) for name, each in data["opponents"].items()}
