@@ -16,6 +16,7 @@ from urllib.parse import quote, unquote, urlsplit
 from arena_protocol.errors import needs_extra
 from arena_server.core.config import ContestConfig
 from arena_server.errors import ConfigError, StoreError
+from arena_server.store.head import losses
 
 #: Written into the header of an SQLite file (`PRAGMA application_id`): "Aren".
 APPLICATION_ID = 0x4172656E
@@ -116,12 +117,17 @@ class ContestHeader:
 _DAMAGE = ("malformed", "not a database", "no such table", "no such column", "UTF-8")
 
 
+#: Those of pages that are missing or are not what other pages say.
+_UNREADABLE = ("malformed", "not a database")
+
+
 def describe(database: Database, error: BaseException) -> str:
     """One line for an error of the driver's or the system's, with the next step where there is one."""
     text = " ".join(str(error).split())
     if isinstance(database, Postgres):
         return f"{database}: {_describe_postgres(text)}"
-    return f"{database}: {_describe_sqlite(text)}"
+    lost = losses(database) if any(sign in text for sign in _UNREADABLE) else ""
+    return f"{database}: {_describe_sqlite(text)}{lost}"
 
 
 def _describe_sqlite(text: str) -> str:

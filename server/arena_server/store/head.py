@@ -18,11 +18,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 from arena_server.errors import StoreError
 from arena_server.store.chain import GENESIS
@@ -170,6 +171,37 @@ def check_nothing_announced(database: Path, what: str, announced: list[Announced
             f"{database}: the database {what}, and {results} with it; restore the database with its "
             f"{WAL_SUFFIX} file, or delete {database.name}{HEAD_SUFFIX} to give them up"
         )
+
+
+def losses(database: Path) -> str:
+    """The end of a line about a database that is damaged: how many announced results cannot be read."""
+    announced = kept = 0
+    with suppress(StoreError):
+        for each in read_head(database):
+            announced += each.results
+            kept += _readable(database, each)
+    if kept == announced:
+        return ""
+    wal = beside(database, WAL_SUFFIX)
+    state = "" if wal.exists() and wal.stat().st_size else f", and {wal.name} is {_state(wal)}"
+    return f"; {announced - kept} of {_count(announced, 'announced result')} cannot be read{state}"
+
+
+def _state(path: Path) -> str:
+    return "empty" if path.exists() else "missing"
+
+
+def _readable(database: Path, each: Announced) -> int:
+    """How many of the announced results of a contest can be read, in their order."""
+    query = "SELECT record FROM games WHERE contest_id = ? AND place <= ? ORDER BY place"
+    found = 0
+    with (
+        suppress(sqlite3.Error),
+        closing(sqlite3.connect(f"file:{quote(str(database))}?mode=ro", uri=True)) as connection,
+    ):
+        for _ in connection.execute(query, (each.contest, each.results)):
+            found += 1
+    return found
 
 
 def check_announced(database: Path, announced: list[Announced], connection: sqlite3.Connection) -> None:

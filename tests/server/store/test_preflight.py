@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import sqlite3
 from contextlib import closing
@@ -23,6 +24,7 @@ from arena_server.store.preflight import (
     check_readable,
     check_writable,
 )
+from arena_server.store.reader import Results
 from arena_server.store.schema import Base, open_engine
 
 from ..postgres import Cluster
@@ -177,6 +179,35 @@ def test_a_table_whose_page_is_junk(tmp_path: Path, name: str) -> None:
         file.seek((root - 1) * size)
         file.write(b"junk" * (size // 4))
     assert refused(database).startswith("the database is damaged (database disk image is malformed); restore")
+
+
+@pytest.mark.parametrize(
+    ("wal", "state"),
+    [
+        (b"", ", and arena.db-wal is empty"),
+        (None, ", and arena.db-wal is missing"),
+        (b"something else", ""),
+    ],
+)
+def test_a_database_without_its_log_says_how_many_results_are_missing(
+    tmp_path: Path, wal: bytes | None, state: str
+) -> None:
+    """A server that is killed leaves pages in the log that those in the file refer to."""
+    database, log = tmp_path / "arena.db", tmp_path / "arena.db-wal"
+    keep(database, *range(1, 41))
+    size = database.stat().st_size
+    with database.open("r+b") as file:
+        file.truncate(size - 5 * 4096)
+    if wal is not None:
+        log.write_bytes(wal)
+    with pytest.raises(StoreError) as caught, Results(database) as results:
+        list(results.records(results.contest()))
+    line = str(caught.value).removeprefix(f"{database}: the database is damaged (")
+    said = re.fullmatch(
+        rf".*malformed\); restore it .*; ([0-9]+) of 40 announced results cannot be read{state}", line
+    )
+    assert said is not None, line
+    assert 0 < int(said[1]) <= 40
 
 
 @pytest.mark.real
