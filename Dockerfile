@@ -12,14 +12,15 @@ COPY conformance conformance
 COPY engines engines
 COPY server server
 COPY cli cli
+COPY museum museum
 # pip stays in this stage: an image has no use for its 12 MB.
 RUN python -m venv --without-pip /opt/arena
 
 FROM build AS build-engines
-RUN pip --python /opt/arena/bin/python install --no-cache-dir --constraint constraints.txt ".[engines]"
+RUN pip --python /opt/arena/bin/python install --no-cache-dir --constraint constraints.txt ".[engines]" ./museum
 
 FROM build AS build-referee
-RUN pip --python /opt/arena/bin/python install --no-cache-dir --constraint constraints.txt ".[server,postgres]"
+RUN pip --python /opt/arena/bin/python install --no-cache-dir --constraint constraints.txt ".[server,postgres]" ./museum
 # The symbols of compiled modules are 10 MB.
 RUN apt-get update && apt-get install -y --no-install-recommends binutils \
     && find /opt/arena -name "*.cpython-*.so" -exec strip --strip-unneeded {} +

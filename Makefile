@@ -18,10 +18,10 @@ CONFIG ?= examples/local.toml
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-# An editable install of these extras, with the versions of constraints.txt.
+# An editable install of these extras and of the plug-ins in museum/, with the versions of constraints.txt.
 define pip
 	@echo "installing into $(VENV): $(1) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[$(1)]"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[$(1)]" --editable ./museum
 endef
 
 $(BIN)/python:
@@ -29,15 +29,15 @@ $(BIN)/python:
 		{ echo "insertion-arena needs Python 3.11 or newer; found `$(PYTHON) --version 2>&1`. Try: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
 
-$(TOURNAMENT): pyproject.toml constraints.txt | $(BIN)/python
+$(TOURNAMENT): pyproject.toml museum/pyproject.toml constraints.txt | $(BIN)/python
 	$(call pip,server$(COMMA)engines)
 	@touch $@
 
-$(COMMANDS): pyproject.toml constraints.txt | $(BIN)/python
+$(COMMANDS): pyproject.toml museum/pyproject.toml constraints.txt | $(BIN)/python
 	$(call pip,all)
 	@touch $(TOURNAMENT) $@
 
-$(INSTALLED): pyproject.toml constraints.txt | $(BIN)/python
+$(INSTALLED): pyproject.toml museum/pyproject.toml constraints.txt | $(BIN)/python
 	$(call pip,all$(COMMA)test)
 	@touch $(TOURNAMENT) $(COMMANDS) $@
 
@@ -66,7 +66,7 @@ format: $(INSTALLED)  ## format the sources
 lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/python tools/wordlist.py README.md CHANGELOG.md Makefile protocol client conformance engines server cli docs deploy benchmarks examples tests
+	$(BIN)/python tools/wordlist.py README.md CHANGELOG.md Makefile protocol client conformance engines server cli museum docs deploy benchmarks examples tests
 	@if command -v npm > /dev/null; then $(MAKE) --no-print-directory lint-js; \
 		else echo "NO NPM: THE JAVASCRIPT IS NOT LINTED" >&2; fi
 
@@ -113,4 +113,4 @@ docs: $(COMMANDS)  ## build the documentation in build/docs; needs no network af
 	@echo "built: build/docs/index.html"
 
 clean:  ## remove the environment and all caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build *.egg-info
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build *.egg-info museum/*.egg-info

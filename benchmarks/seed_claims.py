@@ -244,7 +244,7 @@ Notes
 - The paradox of the recursion is clear against a dummy and against itself (11 and 15 %); against the four
   tiers and head to head it is 3 to 4 %, which this many games do not separate from zero. The error is a
   guess: one wrong sign, chosen among a dozen readings because it showed the paradox on other deals
-  (`Entry2006` in engines/arena_engines/insertion/history.py). The champion's lead over that entry is far
+  (`Entry2006` in museum/arena_museum/history.py). The champion's lead over that entry is far
   greater than his 5 to 10 %; over the corrected four tiers it is 5 % more for the one and 5 % less for the
   other, as he says.
 - Eval5 of 16 March gains nothing from cutting too much; it scores 3 % less and its opponent 3 % more.

@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
+from arena_cli.app import ALL_COMMANDS
 from arena_engines import registry
 from arena_protocol.games import GAMES
 from arena_protocol.plugins import Plugins
 
 #: All lists of plug-ins.
-LISTS: tuple[Plugins[Any], ...] = (GAMES, registry.OUTSIDE)
+LISTS: tuple[Plugins[Any], ...] = (GAMES, registry.OUTSIDE, ALL_COMMANDS)
 
 
 def install(folder: Path, project: Path) -> None:

@@ -23,6 +23,7 @@ FOLDERS = {
     "arena_server": ROOT / "server",
     "arena_check": ROOT / "conformance",
     "arena_cli": ROOT / "cli",
+    "arena_museum": ROOT / "museum",
 }
 MAY_IMPORT = {
     "arena_protocol": set(),
@@ -31,6 +32,8 @@ MAY_IMPORT = {
     "arena_server": {"arena_protocol"},
     "arena_check": {"arena_protocol"},
     "arena_cli": {"arena_protocol", "arena_client", "arena_check", "arena_engines", "arena_server"},
+    # Plug-ins: nothing imports them.
+    "arena_museum": {"arena_protocol", "arena_engines", "arena_server", "arena_cli"},
 }
 # Where an engine becomes a bot it imports the client.
 EXCEPTIONS = {"arena_engines": ("bots.py", "bot.py")}

@@ -1,4 +1,4 @@
-"""The table of all commands. A command's module is imported only when it is called.
+"""The table of all commands, and what packages add. A module is imported when its command is called.
 
 Building one typer command takes about a millisecond per parameter; building all of them would
 take a tenth of the time to `listening` of `arena serve`.
@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
 from arena_cli.options import expanded
+from arena_protocol.plugins import Plugins
 
 #: Plain help, the same in a pipe and in a terminal.
 STYLE: dict[str, Any] = {"rich_markup_mode": None, "add_completion": False, "pretty_exceptions_enable": False}
@@ -26,27 +28,24 @@ Command = Any
 
 def single(module: str, function: str = "command") -> Callable[[str], Command]:
     """Return a builder of the command that is `function` of `arena_cli.<module>`."""
-
-    def build(name: str) -> Command:
-        app = typer.Typer(**STYLE)
-        app.command(name)(expanded(getattr(import_module(f"arena_cli.{module}"), function)))
-        return get_command(app)
-
-    return build
+    return lambda name: _built(name, getattr(import_module(f"arena_cli.{module}"), function))
 
 
 def group(module: str, function: str = "group") -> Callable[[str], Command]:
     """Return a builder of the group whose typer.Typer is the result of `function` of `arena_cli.<module>`."""
-
-    def build(name: str) -> Command:
-        app = typer.Typer(**STYLE)
-        app.add_typer(getattr(import_module(f"arena_cli.{module}"), function)(), name=name)
-        return getattr(get_command(app), "commands")[name]  # noqa: B009 - the attribute is not public
-
-    return build
+    return lambda name: _built(name, getattr(import_module(f"arena_cli.{module}"), function)())
 
 
-#: Every command, in the order of `arena --help`.
+def _built(name: str, what: typer.Typer | Callable[..., None]) -> Command:
+    app = typer.Typer(**STYLE)
+    if not isinstance(what, typer.Typer):
+        app.command(name)(expanded(what))
+        return get_command(app)
+    app.add_typer(what, name=name)
+    return getattr(get_command(app), "commands")[name]  # noqa: B009 - the attribute is not public
+
+
+#: Every command of this package, in the order of `arena --help`.
 COMMANDS: Mapping[str, Callable[[str], Command]] = {
     "tournament": single("tournament"),
     "simulate": single("simulate"),
@@ -77,19 +76,46 @@ COMMANDS: Mapping[str, Callable[[str], Command]] = {
     "engines": single("engines"),
     "analyse": single("bench", "analyse"),
     "bench": group("bench"),
-    "explain": group("explain"),
 }
+
+
+def _builder(name: str, found: object) -> Callable[[str], Command]:
+    """Return what builds the command of an entry point. Raises TypeError for what is none."""
+    if name in COMMANDS:
+        return COMMANDS[name]
+    if not (isinstance(found, typer.Typer) or callable(found)):
+        raise TypeError(f"{found!r:.80} is neither a function nor a typer.Typer")
+    return partial(_built, what=found)
+
+
+#: All commands: those of above, and what installed packages add.
+ALL_COMMANDS: Final[Plugins[Callable[[str], Command]]] = Plugins("arena.commands", COMMANDS, _builder)
 
 
 class _LazyGroup(TyperGroup):
     """A group that builds each command when it is asked for."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return list(COMMANDS)
+        return list(ALL_COMMANDS)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        added = [name for name in ALL_COMMANDS if name not in COMMANDS]
+        for title, names in (("Commands", [*COMMANDS]), ("Commands of plug-ins", added)):
+            width = formatter.width - 6 - max(map(len, names), default=0)
+            shown = [(name, self.get_command(ctx, name)) for name in names]
+            rows = [
+                (name, each.get_short_help_str(width)) for name, each in shown if each and not each.hidden
+            ]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+        for line in ALL_COMMANDS.problems:
+            typer.echo(f"arena: {line}", err=True)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Command | None:
-        if cmd_name not in self.commands and cmd_name in COMMANDS:
-            command = COMMANDS[cmd_name](cmd_name)
+        # The installed packages are searched for a name that is not in COMMANDS alone.
+        if cmd_name not in self.commands and cmd_name in ALL_COMMANDS:
+            command = ALL_COMMANDS[cmd_name](cmd_name)
             command.name = cmd_name
             self.commands[cmd_name] = command
         return self.commands.get(cmd_name)

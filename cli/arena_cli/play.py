@@ -16,6 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
+from arena_cli.dialogue import DialogueOptions, dialogue_of
 from arena_cli.engine_games import play_game
 from arena_cli.local_bots import is_command, local_bot, parse_command
 from arena_cli.local_contest import LocalContest, RefereeThread, bot_names
@@ -40,12 +41,9 @@ from arena_client.bot import Bot, GameView, Result
 from arena_client.errors import ClientError
 from arena_engines.bot import position_of
 from arena_engines.engine import Engine, EngineError
-from arena_engines.registry import create, usual_opponent
-from arena_engines.xo.program1970.console import Console
-from arena_engines.xo.program1970.engine import Xo1970
+from arena_engines.registry import create, engine_class, usual_opponent
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, Game
-from arena_protocol.games.mnk import Xo
 from arena_server.errors import ArenaError, ConfigError
 from arena_server.launch.base import LocalBot
 from arena_server.scores import PlayedGame
@@ -129,9 +127,8 @@ def command(
     Example: arena play insertion --against greedy --option plies=20
     """
     settings = game_options(options.option)
-    program_of_1970 = (options.against or "").partition(":")[0] == Xo1970.name
-    if game == Xo.name and program_of_1970 and not options.web:
-        _console(settings, options)
+    if not options.web and (kind := _own_way(options.against, game)) is not None:
+        _play_dialogue(kind, make_game(game, settings, allow_unknown=False), options)
         return
     refuse(options, "expected with xo --against xo1970, whose console stores games there", "games")
     rules = make_game(game, settings, allow_unknown=False)
@@ -170,29 +167,23 @@ def _play_engine(opponent: str, rules: Game[Any], options: PlayOptions) -> None:
     typer.echo(result_text(rules, played, seat))
 
 
-def _console(settings: dict[str, object], options: PlayOptions) -> None:
-    """Play XO against the program of 1970 at its console. Raises ConfigError for what it does not have."""
-    if options.library is not None:
-        raise ConfigError("--library: the program of 1970 plays from the empty board; leave it out")
-    rules = make_game(Xo.name, settings, allow_unknown=False)
-    assert isinstance(rules, Xo), "the game of this name"
-    seat, seed, spec = options.seat, options.seed, options.opponent(Xo.name)
-    if seat > rules.seats:
-        raise ConfigError(f"--seat: {Xo.name} has {rules.seats} seats, got {seat}")
-    if options.clock is not None or rules.opening or rules.boards:
-        option = "opening" if rules.opening else "board"
-        flag = "--clock" if options.clock is not None else f"--option {option}"
-        raise ConfigError(
-            f"{flag}: the program of 1970 plays without clocks from the empty board; leave it out"
-        )
-    if seed is not None:
-        spec += f"{',' if ':' in spec else ':'}seed={seed}"
+def _own_way(against: str | None, game: str) -> type[Engine] | None:
+    """The engine, if a person plays it in its own way."""
+    if against is None or is_command(against):
+        return None
     try:
-        console = Console(spec, rules.size, machine_begins=seat == 2, folder=options.games)
-    except EngineError as error:
-        raise ConfigError(f"--against: {error}") from error
+        kind = engine_class(against.partition(":")[0], game)
+    except EngineError:
+        return None  # an unknown game or engine is refused where it is made
+    return kind if kind.dialogue else None
+
+
+def _play_dialogue(kind: type[Engine], rules: Game[Any], options: PlayOptions) -> None:
+    if options.seat > rules.seats:
+        raise ConfigError(f"--seat: {rules.name} has {rules.seats} seats, got {options.seat}")
+    given = DialogueOptions(options.seat, options.seed, options.clock, options.library, options.games)
     with interruptible():
-        console.run()
+        dialogue_of(kind).play(options.opponent(rules.name), rules, given)
 
 
 def _play_program(program: str, rules: Game[Any], settings: dict[str, object], options: PlayOptions) -> None:
@@ -253,7 +244,7 @@ class _Programs(ProgressListener):
         self.address.set_result(address)
 
     def say(self, line: str) -> None:
-        """Print a message about a program; the end of the contest is the person's own wish."""
+        """Print a message about a program; the end of the contest is the person's own options."""
         if not self.left:
             typer.echo(line, err=True)
 

@@ -76,8 +76,8 @@ def command(
 
     ply, delay = options.ply, options.delay
     path = find_path(game)
-    if path is not None and (data := unmarked(read_record(path))).startswith(b"XO "):
-        _show_frames(_console_game(data, game), ply, game, delay, painted=False)
+    if path is not None and (stored := _stored_game(unmarked(read_record(path)), game)) is not None:
+        _show_frames(stored, ply, game, delay, painted=False)
         return
     files = (options.html, options.svg, options.gif)
     if as_json:
@@ -101,17 +101,26 @@ def command(
         _show_frames(list(frames(record, color=painted)), ply, record.game_id, delay, painted=painted)
 
 
-def _console_game(data: bytes, name: str) -> list[str]:
-    """The positions of a game that the console of xo1970 stored. Raises StoreError."""
-    from arena_engines.xo.program1970.console import frames
+def _stored_game(data: bytes, name: str) -> list[str] | None:
+    """The positions of a game that the dialogue of an engine stored; None for any other file.
+
+    Raises StoreError for one that is damaged.
+    """
     from arena_protocol.games.base import GameError
     from arena_protocol.text import text_of
     from arena_server.errors import StoreError
 
-    try:
-        return frames(text_of(data))
-    except (GameError, UnicodeDecodeError) as error:
-        raise StoreError(f"{name}: {error}") from None
+    if FIRST_FIELD in data[:16]:  # a record: no engine is looked up
+        return None
+    from arena_cli.dialogue import dialogues
+
+    for dialogue in dialogues():
+        if data.startswith(dialogue.MARK):
+            try:
+                return dialogue.frames(text_of(data))
+            except (GameError, UnicodeDecodeError) as error:
+                raise StoreError(f"{name}: {error}") from None
+    return None
 
 
 def _show_frames(wanted: list[str], ply: int | None, name: str, delay: float, *, painted: bool) -> None:

@@ -171,6 +171,9 @@ class Engine(ABC):
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     #: Lists have the weakest first: an engine of a plug-in stands behind this one, else at the end.
     stronger_than: ClassVar[str] = ""
+    #: The module by which a person plays this engine in a terminal, if it has a way of its own:
+    #: `arena_cli.dialogue.Dialogue`.
+    dialogue: ClassVar[str] = ""
     #: `choose` answers within microseconds, so that the client needs no thread for it.
     instant: ClassVar[bool] = False
     #: The greatest depth of `analyse`; 0 for an engine without analysis.

@@ -15,7 +15,6 @@ from typing import Final
 from arena_engines.engine import Engine, EngineError, Parameter, RandomMover
 from arena_engines.insertion.baselines import Dummy, Greedy, Random
 from arena_engines.insertion.champion import Champion
-from arena_engines.insertion.history import Entry2006, FourTier, Minimax, ThreeTier
 from arena_engines.insertion.master.engine import Master
 from arena_engines.library import Library, with_library
 from arena_engines.search.expectiminimax import Expectiminimax
@@ -24,7 +23,6 @@ from arena_engines.small.openlines import OpenLines
 from arena_engines.small.solved import Perfect, PerfectMarks
 from arena_engines.small.weighted import TERMS, weighted
 from arena_engines.xo.gomoku.engine import Gomoku
-from arena_engines.xo.program1970.engine import Xo1970
 from arena_protocol.games import GAMES
 from arena_protocol.plugins import Plugins, check_complete
 
@@ -46,17 +44,12 @@ _BUILT_IN: Final[tuple[type[Engine], ...]] = (
     Greedy,
     MaxN,
     Expectiminimax,
-    Minimax,
-    Entry2006,
-    FourTier,
-    ThreeTier,
     Champion,
     Master,
     *map(weighted, TERMS),
     OpenLines,
     PerfectMarks,
     *(_playing(game, Perfect) for game in ("disc", "lastcoin")),
-    Xo1970,
     Gomoku,
 )
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.plugged import install, plugged
 from tests.server.programs import ARENA, Shell
 
 import arena_cli
@@ -162,3 +165,70 @@ class TestProgram:
         with reading.stderr:
             assert reading.stderr.read() == ""
         reading.wait()
+
+
+PACKAGE = """
+import typer
+
+def greet(name: str) -> None:
+    \'\'\'Greet someone.
+
+    Example: arena greet ann
+    \'\'\'
+    typer.echo(f"hello {name}")
+
+tools = typer.Typer(help="Tools.")
+
+@tools.command()
+def first() -> None:
+    typer.echo("the first")
+
+@tools.command()
+def second() -> None:
+    typer.echo("the second")
+
+number = 3
+"""
+
+
+class TestCommandsOfPackages:
+    @pytest.fixture(autouse=True)
+    def installed(self, tmp_path: Path) -> Iterator[None]:
+        (tmp_path / "greetpack.py").write_text(PACKAGE)
+        (tmp_path / "pyproject.toml").write_text(
+            '[project]\nname = "greet-pack"\nversion = "1"\n[project.entry-points."arena.commands"]\n'
+            'greet = "greetpack:greet"\ntools = "greetpack:tools"\nnumber = "greetpack:number"\n'
+            'serve = "greetpack:greet"\n'
+        )
+        install(tmp_path, tmp_path / "pyproject.toml")
+        with plugged(tmp_path):
+            yield
+
+    def test_they_stand_in_a_group_of_their_own_and_what_cannot_be_used_is_a_line(self, shell: Shell) -> None:
+        outcome = shell("--help")
+        assert outcome.code == 0
+        own, added = outcome.out.split("\nCommands of plug-ins:\n")
+        assert "\nCommands:\n  tournament " in own
+        rows = [line.split(maxsplit=1) for line in added.splitlines()]
+        assert ["greet", "Greet someone."] in rows
+        assert ["tools", "Tools."] in rows
+        assert outcome.err.splitlines() == [
+            "arena: arena.commands: number = greetpack:number of greet-pack cannot be used: TypeError: 3 is"
+            " neither a function nor a typer.Typer; expected a function with the options of a command of"
+            " `arena`, or a typer.Typer",
+            "arena: arena.commands: serve of greet-pack is left out: it has the name of one that is built in",
+        ]
+
+    def test_they_are_called_by_their_names(self, shell: Shell) -> None:
+        assert shell("greet", "ann").out == "hello ann\n"
+        assert shell("tools", "second").out == "the second\n"
+        outcome = shell("number")
+        assert (outcome.code, outcome.out) == (2, "")
+        assert outcome.line.startswith(
+            "arena: arena.commands: number = greetpack:number of greet-pack cannot"
+        )
+
+    def test_other_commands_search_no_packages(self, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(metadata, "entry_points", None)
+        assert shell("serve", "--help").code == 0
+        assert shell("simulate", "--bots", "2", "--deals", "0").line.startswith("arena: ")

@@ -138,7 +138,7 @@ class Nosy(RandomMover):
     game, name = "xo", "nosy"
 
 class Keen(RandomMover):
-    game, name, stronger_than = "xo", "keen", "random"
+    game, name, stronger_than = "tictactoe", "keen", "random"
 
 class Taken(RandomMover):
     game, name = "lastcoin", "perfect"
@@ -166,9 +166,8 @@ def installed(tmp_path: Path) -> Iterator[None]:
 
 @pytest.mark.usefixtures("installed")
 def test_a_package_adds_engines_where_they_say() -> None:
-    names = list(engines_of("xo"))
-    assert names[:2] == ["random", "keen"]
-    assert names[-1] == "nosy"
+    assert list(engines_of("tictactoe"))[:2] == ["random", "keen"]
+    assert list(engines_of("xo"))[-1] == "nosy"
     assert create("nosy:seed=3", "xo").spec == "nosy:seed=3"
     assert usual_opponent("xo") == "nosy"
     assert type(create("perfect", "lastcoin")).__module__.startswith("arena_engines.")

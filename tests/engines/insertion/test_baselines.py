@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from arena_engines.insertion.baselines import Dummy, Greedy, Random
-from arena_engines.insertion.history import Minimax
 from arena_engines.registry import create
+from arena_museum.history import Minimax
 
 from ..positions import at
 

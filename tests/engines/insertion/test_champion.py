@@ -12,8 +12,8 @@ from arena_engines.engine import Analysis
 from arena_engines.insertion.champion import Champion
 from arena_engines.insertion.evaluation import COOPERATIVE, SPOILING, Strategy, unpack
 from arena_engines.insertion.fixed_depth import Task, pack_pictures, pack_roles
-from arena_engines.insertion.history import Minimax
 from arena_engines.search.alphabeta import alphabeta
+from arena_museum.history import Minimax
 from arena_protocol.games.insertion.board import parse_board
 
 from ..insertion_oracle import InsertionTree, Node

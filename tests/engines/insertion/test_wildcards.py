@@ -10,11 +10,11 @@ import pytest
 
 from arena_engines.insertion.champion import Champion, search
 from arena_engines.insertion.evaluation import COOPERATIVE, INFINITY, SPOILING, Strategy
-from arena_engines.insertion.history import Minimax
 from arena_engines.insertion.wildcards import expected
 from arena_engines.jit import compiled
 from arena_engines.registry import create
 from arena_engines.search.expectiminimax import expectiminimax
+from arena_museum.history import Minimax
 
 from ..insertion_oracle import InsertionTree, Node
 from ..positions import at, task_at

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena_engines.insertion.champion import Champion
-from arena_engines.insertion.history import Minimax
 from arena_engines.insertion.master import layout
 from arena_engines.insertion.master.engine import Master
 from arena_engines.insertion.master.search import ALL, FIRST, different_boards
@@ -22,6 +21,7 @@ from arena_engines.insertion.master.workspace import (
     Workspace,
     depths_to,
 )
+from arena_museum.history import Minimax
 from arena_protocol.games.insertion.board import Planes, parse_board
 from arena_protocol.games.insertion.rules import distinct_moves, play
 

@@ -1,0 +1,1 @@
+"""Searches that explain games, and programs of the past: a package of plug-ins, installed beside arena."""
