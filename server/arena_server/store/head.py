@@ -183,12 +183,9 @@ def losses(database: Path) -> str:
     if kept == announced:
         return ""
     wal = beside(database, WAL_SUFFIX)
-    state = "" if wal.exists() and wal.stat().st_size else f", and {wal.name} is {_state(wal)}"
+    # To look at a database SQLite makes an empty log where there is none.
+    state = "" if wal.exists() and wal.stat().st_size else f", and {wal.name} is empty or was missing"
     return f"; {announced - kept} of {_count(announced, 'announced result')} cannot be read{state}"
-
-
-def _state(path: Path) -> str:
-    return "empty" if path.exists() else "missing"
 
 
 def _readable(database: Path, each: Announced) -> int:

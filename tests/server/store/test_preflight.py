@@ -181,16 +181,9 @@ def test_a_table_whose_page_is_junk(tmp_path: Path, name: str) -> None:
     assert refused(database).startswith("the database is damaged (database disk image is malformed); restore")
 
 
-@pytest.mark.parametrize(
-    ("wal", "state"),
-    [
-        (b"", ", and arena.db-wal is empty"),
-        (None, ", and arena.db-wal is missing"),
-        (b"something else", ""),
-    ],
-)
+@pytest.mark.parametrize("wal", [b"", None])
 def test_a_database_without_its_log_says_how_many_results_are_missing(
-    tmp_path: Path, wal: bytes | None, state: str
+    tmp_path: Path, wal: bytes | None
 ) -> None:
     """A server that is killed leaves pages in the log that those in the file refer to."""
     database, log = tmp_path / "arena.db", tmp_path / "arena.db-wal"
@@ -204,7 +197,9 @@ def test_a_database_without_its_log_says_how_many_results_are_missing(
         list(results.records(results.contest()))
     line = str(caught.value).removeprefix(f"{database}: the database is damaged (")
     said = re.fullmatch(
-        rf".*malformed\); restore it .*; ([0-9]+) of 40 announced results cannot be read{state}", line
+        r".*malformed\); restore it .*; ([0-9]+) of 40 announced results cannot be read, "
+        r"and arena\.db-wal is empty or was missing",
+        line,
     )
     assert said is not None, line
     assert 0 < int(said[1]) <= 40
