@@ -24,9 +24,14 @@ FILES = {
 }
 
 
-def follow(folder: Path) -> None:
-    """Write the package into a folder, and install it there: the folder is one of `sys.path`."""
+def write(folder: Path) -> None:
+    """Write the files of the package."""
     for name, text in FILES.items():
         (folder / name).parent.mkdir(exist_ok=True, parents=True)
         (folder / name).write_text(text, encoding="utf-8")
+
+
+def follow(folder: Path) -> None:
+    """Write the package into a folder, and install it there: the folder is one of `sys.path`."""
+    write(folder)
     install(folder, folder / "pyproject.toml")

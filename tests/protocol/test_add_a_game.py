@@ -9,6 +9,9 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from configparser import ConfigParser
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -23,8 +26,12 @@ from arena_server.core.config import ContestConfig
 
 from ..client.test_with_the_referee import Loopback, PlayerEnd, ScriptEnd
 from ..plugged import plugged
-from .add_a_game import CONTEST, FILES, PAGE, ROOT, TRANSCRIPT, WORDS, follow
+from .add_a_game import CONTEST, FILES, PAGE, ROOT, TRANSCRIPT, WORDS, follow, write
 
+#: Whether pip can build a package with what is installed: setuptools makes wheels itself since 70.1.
+CAN_BUILD = find_spec("setuptools") is not None and (
+    find_spec("wheel") is not None or tuple(map(int, version("setuptools").split(".")[:2])) >= (70, 1)
+)
 #: One ply of search wins 98 of 100 games against random moves, so the test fixes the seed.
 SEEDED = {"random": "random:seed=1"}
 
@@ -128,6 +135,25 @@ def test_the_package_has_its_players_and_its_own_tests_pass(package: Path) -> No
     assert listed == {"connectfour": ["random", "nosy"]}
     passed = output("pytest", "-p", "no:cacheprovider", "-k", "four_in or brief", "tests")
     assert re.search(r" 4 passed, \d+ deselected", passed)
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not CAN_BUILD, reason="pip builds a package with setuptools 70.1 or with wheel")
+def test_pip_installs_the_package_as_the_other_tests_do(package: Path, tmp_path: Path) -> None:
+    write(tmp_path / "source")
+    offline = ("--quiet", "--disable-pip-version-check", "--no-index", "--no-deps", "--no-build-isolation")
+    command = [sys.executable, "-m", "pip", "install", *offline, "--target", "installed", "./source"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+
+    def entries(folder: Path) -> dict[str, dict[str, str]]:
+        (file,) = folder.glob("arena_connectfour-*.dist-info/entry_points.txt")
+        parser = ConfigParser()
+        parser.read(file)
+        return {group: dict(parser[group]) for group in parser.sections()}
+
+    assert entries(tmp_path / "installed") == entries(package)
+    installed = tmp_path / "installed/arena_connectfour"
+    assert {path.name for path in installed.glob("*.py")} == {"__init__.py", "game.py", "nosy.py"}
 
 
 def test_the_words_of_the_page_have_the_options_of_the_game() -> None:
