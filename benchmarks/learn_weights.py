@@ -24,7 +24,7 @@ from arena_engines.registry import create
 from arena_engines.small.weighted import MAX_WEIGHT, TERMS, Weighted
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Game, GameError
-from arena_server.scores import bootstrap
+from arena_server.stats.scores import bootstrap
 
 #: The largest learned weight; the others are in proportion.
 LARGEST = 20

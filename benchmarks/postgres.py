@@ -16,9 +16,9 @@ from pathlib import Path
 
 from tests.server.postgres import cluster
 
-from arena_server.core.config import ContestConfig
 from arena_server.store.database import ContestHeader, Database, Postgres
 from arena_server.store.writer import Writer
+from arena_server.terms.config import ContestConfig
 
 GAMES = (1, 10, 100)
 SECONDS = 5.0

@@ -12,16 +12,17 @@ from pathlib import Path
 
 from arena_protocol.games import make_game
 from arena_protocol.record_codec import encode
-from arena_server.core.config import ContestConfig, Entrant, format_of
 from arena_server.core.contest import Contest
 from arena_server.core.deal import Setting
 from arena_server.core.events import Tick
 from arena_server.core.facts import GameFact, Offered
+from arena_server.core.formats import format_of
 from arena_server.core.formats.base import Format
 from arena_server.core.journal import Entry, entry_of
 from arena_server.core.match import Match, PlayMove, SayReady
 from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import ContestHeader
+from arena_server.terms.config import ContestConfig, Entrant
 
 PLIES, MS = 200, 1_000_000
 #: Bots, games that are stored, games that are running.

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 from tests.server.records import Kept, game, opening
 
-from arena_server.spec import Webhook
+from arena_server.terms.spec import Webhook
 from arena_server.webhooks.delivery import FIRST_PAUSE_S, Cursors, Delivery
 
 GAMES = 10_000

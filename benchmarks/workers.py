@@ -27,15 +27,20 @@ from tempfile import TemporaryDirectory
 
 from arena_protocol.games import make_game
 from arena_protocol.record_codec import encode
-from arena_server.core.config import ContestConfig
 from arena_server.core.deal import Setting
 from arena_server.core.formats.base import Pairing
-from arena_server.inprocess import play_in_process
-from arena_server.launch.base import LocalBot
-from arena_server.spec import ContestSpec, entrant_of
-from arena_server.tournament.local import LocalRun, run_local
-from arena_server.tournament.supervisor import ProgressListener
-from arena_server.workers.base import GameJob, JobOutcome, PoolEvents, Workers
+from arena_server.host.inprocess import play_in_process
+from arena_server.places.base import LocalBot
+from arena_server.places.local import LocalRun, run_local
+from arena_server.places.supervisor import ProgressListener
+from arena_server.places.workers.base import (
+    GameJob,
+    JobOutcome,
+    PoolEvents,
+    Workers,
+)
+from arena_server.terms.config import ContestConfig
+from arena_server.terms.spec import ContestSpec, entrant_of
 
 BOT = "from arena_client import run\nrun(lambda view: '6')\n"
 ARENA = (sys.executable, "-m", "arena_cli")

@@ -25,7 +25,7 @@ from arena_engines.registry import create
 from arena_engines.xo.cells import cell_names, sides_of
 from arena_engines.xo.gomoku.searcher import Searcher
 from arena_protocol.games.mnk import Xo
-from arena_server.scores import bootstrap
+from arena_server.stats.scores import bootstrap
 
 PROGRAM = "fairy-stockfish"
 #: Debian's folder of games, which is not in the PATH of every user.

@@ -34,7 +34,7 @@ MODULES = (
     "arena_cli.serve",
     "arena_server.host",
     "arena_server.store.contest_store",
-    "arena_server.tournament.reporter",
+    "arena_server.places.reporter",
     "arena_server.web.app",
     "arena_server.web.metrics",
     "arena_server.web.thread",

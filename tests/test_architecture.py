@@ -92,6 +92,39 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     assert len(list(TopologicalSorter(graph).static_order())) == len(modules)
 
 
+#: The folders of the server; each may import those before it, and nothing else of the server.
+FLOORS = ["errors", "stats", "terms", "core", "store", "host", "places", "webhooks", "submissions", "web"]
+
+
+def test_the_arrows_between_the_folders_of_the_server_run_one_way() -> None:
+    """Imports for type checking and within functions count too."""
+    server = ROOT / "server" / "arena_server"
+    found = {
+        path.stem for path in server.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
+    assert found - {"__init__"} == set(FLOORS), "errors is the only module without a folder"
+    up = [
+        f"{path.relative_to(server)} imports {name}"
+        for path in sources("arena_server")
+        for name in imported(path)
+        if (home := path.relative_to(server).parts[0].removesuffix(".py")) in FLOORS
+        if name.startswith("arena_server.")
+        if FLOORS.index(name.split(".")[1]) > FLOORS.index(home)
+    ]
+    assert up == []
+
+
+def test_where_bots_run_only_the_composition_knows_the_run_of_a_host() -> None:
+    """A host of a worker, of a match and of the supervisor's server is put together in three modules."""
+    places = ROOT / "server" / "arena_server" / "places"
+    knows = {
+        str(path.relative_to(places))
+        for path in places.rglob("*.py")
+        if {"arena_server.host.host", "arena_server.host.run"} & set(imported(path))
+    }
+    assert knows == {"local.py", "reporter.py"}
+
+
 @pytest.mark.parametrize("folder", ["protocol/arena_protocol", "server/arena_server/core"])
 def test_the_functional_core_touches_no_socket_clock_disk_or_randomness(folder: str) -> None:
     """`testing.py` has what tests of plug-ins import: it draws examples."""
@@ -115,7 +148,7 @@ def test_the_server_names_no_game() -> None:
 @pytest.mark.real
 @pytest.mark.parametrize("heavy", ["numpy", "numba", "trio"])
 def test_the_referee_never_imports(heavy: str) -> None:
-    imports = "import arena_server.listener, arena_server.core.contest, arena_server.store, sys"
+    imports = "import arena_server.host.listener, arena_server.core.contest, arena_server.store, sys"
     program = f"{imports}; sys.exit({heavy!r} in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 

@@ -28,7 +28,7 @@ from arena_cli.engine_games import play_deal
 from arena_engines.analysis import bench_positions, search_bench
 from arena_engines.registry import create, engine_class
 from arena_protocol.games import make_game
-from arena_server.scores import Scores, bootstrap
+from arena_server.stats.scores import Scores, bootstrap
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 

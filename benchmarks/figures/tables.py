@@ -17,7 +17,7 @@ from pathlib import Path
 from measure import Findings, Pairing, Result, average
 from plan import MASTER, Plan, league_of
 
-from arena_server.scores import bootstrap
+from arena_server.stats.scores import bootstrap
 
 #: A full board, the shortest run, and what it pays.
 CELLS, RUN, POINTS_A_RUN = 25, 3, 30

@@ -12,7 +12,7 @@ from benchmarks.referee.attack import bench_attack
 from benchmarks.referee.echo import serve
 
 from arena_cli.options import Json, print_json
-from arena_server.sockets import parse_address
+from arena_server.host.sockets import parse_address
 
 app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from itertools import count
 
-from arena_server.listener import raise_descriptor_limit
+from arena_server.host.listener import raise_descriptor_limit
 
 #: Connections of each attack.
 FLOODERS = 10

@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from arena_server.errors import ArenaError
-from arena_server.listener import raise_descriptor_limit
-from arena_server.sockets import parse_address
+from arena_server.host.listener import raise_descriptor_limit
+from arena_server.host.sockets import parse_address
 
 ATTACKS = ("flood", "no-read", "loris", "connect", "guess")
 HONEST = 20

@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks.referee.load import Figures, Load, measure
 
 from arena_server.errors import ArenaError
-from arena_server.sockets import parse_address
+from arena_server.host.sockets import parse_address
 
 GAMES = (1, 10, 100, 1000)
 SECONDS = 8.0

@@ -24,8 +24,8 @@ from urllib.request import urlopen
 from benchmarks.referee.hostile import ARENA, BENCH, HONEST, START_S, HonestBots, Phase
 
 from arena_server.errors import ArenaError
-from arena_server.listener import raise_descriptor_limit
-from arena_server.sockets import parse_address
+from arena_server.host.listener import raise_descriptor_limit
+from arena_server.host.sockets import parse_address
 
 OF_GAME, OF_STANDINGS = 500, 5_000
 SECONDS, QUICK_SECONDS = 20.0, 4.0

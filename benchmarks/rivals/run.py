@@ -19,7 +19,7 @@ from arena_cli.engine_games import play_deal
 from arena_engines.engine import EngineError
 from arena_engines.registry import create
 from arena_protocol.games.insertion import Insertion
-from arena_server.scores import bootstrap
+from arena_server.stats.scores import bootstrap
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 

@@ -30,10 +30,10 @@ from random import Random
 
 from benchmarks.referee.load import cpu_seconds
 
-from arena_server.core.standings import Standings
 from arena_server.errors import ArenaError
-from arena_server.ratings import fit_counted
-from arena_server.sockets import parse_address
+from arena_server.host.sockets import parse_address
+from arena_server.stats.ratings import fit_counted
+from arena_server.stats.standings import Standings
 from arena_server.store.reader import Results
 
 COINS = 20

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from arena_protocol.errors import UserError, needs_extra
 from arena_server.errors import FAILED, INTERRUPTED, MISUSED
-from arena_server.interrupts import handled, interrupt, stop_signals
+from arena_server.host.interrupts import handled, interrupt, stop_signals
 
 #: The extra that installs each optional library.
 _EXTRAS = {

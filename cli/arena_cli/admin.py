@@ -225,8 +225,8 @@ def _orders(where: Where) -> list[dict[str, Any]]:
     """All orders, from the server; where none runs, from the database."""
     from arena_cli.results import open_results
     from arena_server.errors import ArenaError, ConfigError
-    from arena_server.orders import plain_order
     from arena_server.web import client
+    from arena_server.web.orders import plain_order
 
     try:
         return client.orders(_access(where), where.contest)
@@ -269,9 +269,9 @@ def _show(status: dict[str, Any], *, as_json: bool) -> None:
         print_json(status)
         return
     from arena_cli.results import games_text
-    from arena_server.logs import slow_line, stands_out_line
-    from arena_server.pace import pace_text
-    from arena_server.waiting import waiting_line
+    from arena_server.host.logs import slow_line, stands_out_line
+    from arena_server.host.waiting import waiting_line
+    from arena_server.stats.pace import pace_text
 
     console = _console()
     games = status["games"]

@@ -23,7 +23,7 @@ from arena_cli.options import (
     tls_context,
 )
 from arena_server.errors import ConfigError
-from arena_server.interrupts import handled, stop_signals
+from arena_server.host.interrupts import handled, stop_signals
 
 if TYPE_CHECKING:
     from arena_client.run import ConnectArgs
@@ -64,7 +64,7 @@ def command(
     Example: arena bot champion:depth=5 --connect localhost:2006 --name mine
     """
     from arena_client.run import ConnectArgs, slot_of
-    from arena_server.sockets import parse_address
+    from arena_server.host.sockets import parse_address
 
     host, port = parse_address(*server_address(connect))
     seat = ConnectArgs(

@@ -87,7 +87,7 @@ def command(
     from contextlib import nullcontext
 
     from arena_client.bridges.run import Bridge
-    from arena_server.sockets import parse_address
+    from arena_server.host.sockets import parse_address
 
     name = bot.name or os.environ.get("ARENA_NAME")
     if not name:

@@ -109,7 +109,7 @@ def bot(
     if bool(command) == (options.listen is not None):
         raise ConfigError("give the bot's command after --, or --listen HOST:PORT for a bot that you start")
     if options.config is not None:
-        from arena_server.config_file import load_contest
+        from arena_server.terms.file import load_contest
 
         options = replace(options, game=load_contest(options.config).contest.game)
     # An unknown game is refused before anything is started.
@@ -159,8 +159,8 @@ def _bot_results(command: list[str], options: BotOptions, cases: list[Case[Any]]
     from arena_check.bot.bench import BotSettings
     from arena_check.bot.process import BotUnderTest, ByHand, Process
     from arena_check.runner import check_bot
-    from arena_server.launch.process import why_not_started
-    from arena_server.sockets import parse_address
+    from arena_server.host.sockets import parse_address
+    from arena_server.places.process import why_not_started
 
     listen = options.listen
     host, port = ("127.0.0.1", 0) if listen is None else parse_address(listen, "--listen")
@@ -206,7 +206,7 @@ def server(
     from arena_check.cases import SELECTION
     from arena_check.runner import SERVER_SUITE, check_server
     from arena_check.server.bench import ServerSettings
-    from arena_server.sockets import parse_address
+    from arena_server.host.sockets import parse_address
 
     selections = selections or []
     if listed and where is not None and SELECTION.fullmatch(where):

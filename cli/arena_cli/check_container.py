@@ -14,19 +14,24 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from arena_cli.sandboxes import player_sandbox
 from arena_server.errors import ConfigError
-from arena_server.launch.base import BotEnded, LaunchError, LocalBot, Running
-from arena_server.launch.container import ContainerLauncher
-from arena_server.launch.sandbox import DEFAULT_LIMITS, ContainerLimits
+from arena_server.places.base import (
+    BotEnded,
+    LaunchError,
+    LocalBot,
+    Running,
+)
+from arena_server.places.docker_launcher import ContainerLauncher
+from arena_server.terms.sandbox import DEFAULT_LIMITS, ContainerLimits
 
 if TYPE_CHECKING:
-    from arena_server.config_schema import ContestFile
+    from arena_server.terms.schema import ContestFile
 
 T = TypeVar("T")
 
 
 def contest_limits(path: Path | None, name: str | None) -> tuple[ContestFile | None, ContainerLimits]:
     """The contest of a file, and what its bot of this name may use, if there is one. Raises ConfigError."""
-    from arena_server.config_file import load_contest
+    from arena_server.terms.file import load_contest
 
     if path is None:
         return None, DEFAULT_LIMITS
@@ -127,7 +132,7 @@ def check_games(player: str, path: Path, name: str | None) -> list[str]:
     Returns a line for each fault of the player. Raises ArenaError for games that could not be played.
     """
     from arena_cli.match_run import MatchPlan, MatchRun
-    from arena_server.config_file import config_of, game_of
+    from arena_server.terms.file import config_of, game_of
 
     file, limits = contest_limits(path, name)
     assert file is not None

@@ -13,11 +13,11 @@ from typing import Any
 from arena_engines.engine import Engine, Position
 from arena_protocol.games.base import Deal, Game
 from arena_protocol.record import GameRecord
-from arena_server.core.config import LONGEST_MS, ContestConfig
 from arena_server.core.deal import Setting
 from arena_server.core.match import Match
-from arena_server.inprocess import play_in_process
-from arena_server.scores import PlayedGame
+from arena_server.host.inprocess import play_in_process
+from arena_server.stats.scores import PlayedGame
+from arena_server.terms.config import LONGEST_MS, ContestConfig
 
 Clock = Callable[[], int]
 

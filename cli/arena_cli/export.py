@@ -26,7 +26,7 @@ import typer
 from arena_cli.export_files import CHAIN_FILE, SUFFIX, plain_unseen, unseen_text, withheld_text
 from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
 from arena_cli.results import open_results
-from arena_server.core.standings import plain_row
+from arena_server.stats.standings import plain_row
 
 if TYPE_CHECKING:
     from arena_protocol.record import GameRecord

@@ -21,7 +21,7 @@ from arena_cli.sandboxes import is_contained
 from arena_cli.workers import ARENA
 from arena_engines.jit import WAITING
 from arena_server.errors import ArenaError, ConfigError
-from arena_server.launch.base import LocalBot
+from arena_server.places.base import LocalBot
 
 #: The first words of a command that mean this installation: the interpreter that runs `arena`, which can
 #: import arena_client, and `arena` itself. Neither needs to be on the path.

@@ -27,15 +27,15 @@ from arena_cli.sandboxes import image_name, is_contained, player_sandbox
 from arena_cli.workers import ARENA
 from arena_protocol.games import GAMES
 from arena_protocol.record import describe_fault
-from arena_server.core.config import ContestConfig, check_numbers, elsewhere
-from arena_server.launch.base import LocalBot
-from arena_server.launch.sandbox import DEFAULT_LIMITS, ContainerLimits
-from arena_server.spec import ContestSpec, entrant_of, fresh_seed
+from arena_server.places.base import LocalBot
+from arena_server.places.local import LocalRun, run_local
+from arena_server.places.supervisor import ProgressListener
+from arena_server.places.workers.base import Workers
 from arena_server.store.database import database_of
 from arena_server.store.preflight import check_writable
-from arena_server.tournament.local import LocalRun, run_local
-from arena_server.tournament.supervisor import ProgressListener
-from arena_server.workers.base import Workers
+from arena_server.terms.config import ContestConfig, check_numbers, elsewhere
+from arena_server.terms.sandbox import DEFAULT_LIMITS, ContainerLimits
+from arena_server.terms.spec import ContestSpec, entrant_of, fresh_seed
 
 #: The games of a bot that stays away longer are not played.
 ABSENT_MS = 30_000

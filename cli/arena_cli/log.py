@@ -51,7 +51,7 @@ def command(
 
     from arena_cli.watch import default_server, open_connection
     from arena_client.transport import TlsTransport
-    from arena_server.sockets import parse_address
+    from arena_server.host.sockets import parse_address
 
     host, port = parse_address(connect, "--connect") if connect is not None else default_server()
     name = name or os.environ.get("ARENA_NAME")

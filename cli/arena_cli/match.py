@@ -29,11 +29,11 @@ from arena_cli.options import (
 from arena_cli.workers import WorkerOptions
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Game
-from arena_server.core.config import MOST_SLOTS, ContestConfig
-from arena_server.elo import Sprt
 from arena_server.errors import INTERRUPTED, ArenaError, ConfigError
-from arena_server.launch.sandbox import DEFAULT_LIMITS, ContainerLimits
-from arena_server.scores import LeadTest, league_table, text_table
+from arena_server.stats.elo import Sprt
+from arena_server.stats.scores import LeadTest, league_table, text_table
+from arena_server.terms.config import MOST_SLOTS, ContestConfig
+from arena_server.terms.sandbox import DEFAULT_LIMITS, ContainerLimits
 
 #: How many deals are played if nothing is said; until there is a verdict.
 DEALS, UNTIL_DECIDED = 20, 10_000
@@ -186,7 +186,7 @@ class MatchOptions:
 
     def _contest(self) -> tuple[ContestConfig | None, ContainerLimits]:
         """The contest of --config, and what it lets a container use. Raises ConfigError."""
-        from arena_server.config_file import config_of, load_contest
+        from arena_server.terms.file import config_of, load_contest
 
         if self.config is None:
             return None, DEFAULT_LIMITS

@@ -26,15 +26,22 @@ from arena_cli.local_contest import LocalContest, RefereeThread, fault_lines, se
 from arena_cli.workers import WorkerOptions
 from arena_engines.registry import create
 from arena_protocol.games import make_game
-from arena_server.core.config import ContestConfig, format_of
 from arena_server.core.deal import Setting
-from arena_server.elo import Sprt
+from arena_server.core.formats import format_of
 from arena_server.errors import ArenaError
-from arena_server.interrupts import handled
-from arena_server.launch.sandbox import DEFAULT_LIMITS, ContainerLimits
-from arena_server.scores import LeadTest, PlayedGame, Scores, elo_text, mean_text
-from arena_server.tournament.reporter import plain_result
-from arena_server.tournament.supervisor import ProgressListener
+from arena_server.host.interrupts import handled
+from arena_server.places.reporter import plain_result
+from arena_server.places.supervisor import ProgressListener
+from arena_server.stats.elo import Sprt
+from arena_server.stats.scores import (
+    LeadTest,
+    PlayedGame,
+    Scores,
+    elo_text,
+    mean_text,
+)
+from arena_server.terms.config import ContestConfig
+from arena_server.terms.sandbox import DEFAULT_LIMITS, ContainerLimits
 
 #: The name of the contest in the database of --keep.
 CONTEST = "match"

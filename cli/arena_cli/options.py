@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from arena_server.errors import ConfigError
-from arena_server.interrupts import handled
+from arena_server.host.interrupts import handled
 
 if TYPE_CHECKING:
     import ssl
@@ -109,7 +109,7 @@ Library = Annotated[
 
 def site_identity(config: Path | None) -> SiteIdentity:
     """What the pages say of their organiser. Raises ConfigError."""
-    from arena_server.config_file import load_contest
+    from arena_server.terms.file import load_contest
     from arena_server.web.identity import NO_IDENTITY, identity_of
 
     return NO_IDENTITY if config is None else identity_of(load_contest(config).site, config)
@@ -259,7 +259,7 @@ def numbers(options: Mapping[str, object]) -> dict[str, object]:
 
 def duration(text: str, flag: str) -> int:
     """Return the milliseconds, at least 1, of a duration such as 500ms or 20s. Raises ConfigError."""
-    from arena_server.config_tables import parse_duration
+    from arena_server.terms.tables import parse_duration
 
     try:
         milliseconds = parse_duration(text)

@@ -12,7 +12,7 @@ import typer
 from arena_cli.render import Frame, draw
 from arena_engines.engine import AnyPosition, Engine
 from arena_protocol.games.base import Deal, DecidedGame, Game, GameError
-from arena_server.scores import PlayedGame
+from arena_server.stats.scores import PlayedGame
 
 #: Text is wrapped to fit a terminal of 80 columns.
 WIDTH = 79

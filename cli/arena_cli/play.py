@@ -45,10 +45,10 @@ from arena_engines.registry import create, engine_class, usual_opponent
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, Game
 from arena_server.errors import ArenaError, ConfigError
-from arena_server.launch.base import LocalBot
-from arena_server.scores import PlayedGame
-from arena_server.sockets import parse_address
-from arena_server.tournament.supervisor import ProgressListener
+from arena_server.host.sockets import parse_address
+from arena_server.places.base import LocalBot
+from arena_server.places.supervisor import ProgressListener
+from arena_server.stats.scores import PlayedGame
 
 #: The clock of a program if none is given, and what each further ply may take: the person is not hurried.
 PROGRAM_CLOCK_MS = 20_000

@@ -18,9 +18,9 @@ from arena_cli.bot import check
 from arena_cli.local_bots import engine_command, local_bot
 from arena_cli.options import numbers
 from arena_protocol.games.base import Game
-from arena_server.core.config import LONGEST_MS, ContestConfig
-from arena_server.launch.base import LocalBot
-from arena_server.spec import ContestSpec, entrant_of, fresh_seed
+from arena_server.places.base import LocalBot
+from arena_server.terms.config import LONGEST_MS, ContestConfig
+from arena_server.terms.spec import ContestSpec, entrant_of, fresh_seed
 from arena_server.web.access import Invitation, invite
 
 #: Instead of an engine: another person, with a link of their own.
@@ -75,7 +75,7 @@ def play_in_browser(games: BrowserGames, database: str) -> None:
     """Serve the games until Ctrl-C. Raises ArenaError with one line."""
     from arena_cli.prepare import ServeOptions, WebOptions, open_ports
     from arena_cli.serve import RunOptions, serve
-    from arena_server.config_schema import ServerTable
+    from arena_server.terms.schema import ServerTable
 
     options = ServeOptions(host="127.0.0.1", port=0, database=database, web=WebOptions(web=True))
     prepared = open_ports([games.spec], ServerTable(), options, games.persons, games.bots)

@@ -33,14 +33,14 @@ from arena_server.errors import ArenaError, ConfigError
 if TYPE_CHECKING:
     import socket
 
-    from arena_server.config_schema import ContestFile, ServerTable
-    from arena_server.connection import Cipher
-    from arena_server.launch.base import LocalBot
-    from arena_server.spec import ContestSpec
+    from arena_server.host.connection import Cipher
+    from arena_server.places.base import LocalBot
+    from arena_server.places.workers.base import Workers
     from arena_server.store.database import Database as StoreURL
-    from arena_server.submissions.rules import SubmissionSetup
+    from arena_server.terms.schema import ContestFile, ServerTable
+    from arena_server.terms.spec import ContestSpec
+    from arena_server.terms.submissions import SubmissionSetup
     from arena_server.web.access import CasualSetup, Invitation, WebPorts
-    from arena_server.workers.base import Workers
 
 #: Games that visitors of a page on loopback may have at once, where the file gives no number.
 CASUAL_GAMES = 2
@@ -146,7 +146,7 @@ def prepare(paths: Sequence[Path], options: ServeOptions) -> Prepared:
     prepared = open_ports(specs, server, options, persons, submissions=submissions)
     prepared = replace(prepared, web=replace(prepared.web, about=about))
     if submissions and prepared.inner is None:
-        from arena_server.sockets import bind
+        from arena_server.host.sockets import bind
 
         prepared = replace(prepared, inner=bind("127.0.0.1", 0))
     own = [bot.name for file in files for bot in file.bot if bot.is_local and workers is None]
@@ -159,8 +159,8 @@ def _submissions(
     """The contests with bots that are sent by their authors. Raises ConfigError."""
     if not any(file.takes_versions for file in files):
         return []
-    from arena_server.config_file import submissions_of
     from arena_server.store.database import database_of
+    from arena_server.terms.file import submissions_of
 
     where = database_of(options.database)
     found = []
@@ -181,10 +181,10 @@ def open_ports(
     submissions: Sequence[SubmissionSetup] = (),
 ) -> Prepared:
     """Check libraries and database, and bind the ports. Raises UserError, with no port left open."""
-    from arena_server.core.config import check_extra
-    from arena_server.sockets import bind
+    from arena_server.host.sockets import bind
     from arena_server.store.database import database_of
     from arena_server.store.preflight import check_contest, check_writable
+    from arena_server.terms.config import check_extra
 
     for spec in specs:
         check_extra(spec.config)
@@ -226,7 +226,7 @@ def _check_places(paths: Sequence[Path], server: ServerTable, specs: Sequence[Co
 
 def _load(paths: Sequence[Path], options: ServeOptions) -> list[ContestFile]:
     """Read the configurations of all contests. Raises ConfigError."""
-    from arena_server.config_file import check_remote_bots, load_contest
+    from arena_server.terms.file import check_remote_bots, load_contest
 
     found: dict[str, Path] = {}
     files: list[ContestFile] = []
@@ -260,14 +260,14 @@ def _expand(paths: Sequence[Path]) -> list[Path]:
 
 def _spec(file: ContestFile, options: ServeOptions) -> tuple[ContestSpec, list[Invitation]]:
     """The contest of a file, and the invitations of the persons who play in it."""
-    from arena_server.config_file import (
+    from arena_server.terms.file import (
         config_of,
         entrants_of,
         late_versions_of,
         timetable_of,
         webhooks_of,
     )
-    from arena_server.spec import ContestSpec
+    from arena_server.terms.spec import ContestSpec
     from arena_server.web.access import invite
 
     absent_ms = None if options.absent is None else duration(options.absent, "--absent")
@@ -319,14 +319,14 @@ def _cipher(server: ServerTable) -> Callable[[], Cipher | None] | None:
     """Return what makes the TLS end of a connection; None without a certificate. Raises ConfigError."""
     if server.tls_certificate is None or server.tls_key is None:
         return None
-    from arena_server.sockets import tls_ends
+    from arena_server.host.sockets import tls_ends
 
     return tls_ends(server.tls_certificate, server.tls_key)
 
 
 def _bind_web(server: ServerTable, options: WebOptions) -> WebPorts:
     """Bind the ports of the site and of the organiser, and choose the token. Raises ArenaError."""
-    from arena_server.sockets import bind
+    from arena_server.host.sockets import bind
     from arena_server.web.access import WebPorts, choose_token
 
     admin_port = server.admin_port if options.admin_port is None else options.admin_port
@@ -354,7 +354,7 @@ def _bind_web(server: ServerTable, options: WebOptions) -> WebPorts:
 
 def _is_private(site: socket.socket, server: ServerTable) -> bool:
     """Whether only this machine reaches the page: neither another address nor a proxy's name is given."""
-    from arena_server.config_file import LOOPBACK
+    from arena_server.terms.file import LOOPBACK
 
     return site.getsockname()[0] in LOOPBACK and not server.web_names
 
@@ -364,7 +364,7 @@ def _casual(database: StoreURL, server: ServerTable, site: socket.socket | None)
 
     Without `server.play` they may where only this machine reaches the page.
     """
-    from arena_server.sockets import bind
+    from arena_server.host.sockets import bind
     from arena_server.store.database import home_of
     from arena_server.web.access import CasualSetup
 

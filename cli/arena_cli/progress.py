@@ -31,9 +31,9 @@ from arena_cli.results import (
     unplayed_message,
 )
 from arena_cli.tables import PLAIN_WIDTH
-from arena_server.pace import GamePace, pace_text
-from arena_server.tournament.supervisor import ProgressListener
-from arena_server.waiting import waiting_line
+from arena_server.host.waiting import waiting_line
+from arena_server.places.supervisor import ProgressListener
+from arena_server.stats.pace import GamePace, pace_text
 
 #: Seconds before the next plain line: the first lines come soon, the last interval repeats.
 PLAIN_S = (1.0, 2.0, 5.0)
@@ -132,7 +132,7 @@ class Display(ProgressListener):
         typer.echo(f"{name} plays at {url}", err=self._json)
 
     def report(self, progress: dict[str, Any]) -> None:
-        """Show a report of the server, see `arena_server.tournament.reporter`."""
+        """Show a report of the server, see `arena_server.places.reporter`."""
         self.last = progress
         now = time.monotonic()
         speed = self._speed.at(now, progress["plies"])

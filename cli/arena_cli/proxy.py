@@ -38,7 +38,7 @@ def command(
     import asyncio
 
     from arena_check.proxy import Faults, Proxy
-    from arena_server.sockets import address_of, bind, parse_address
+    from arena_server.host.sockets import address_of, bind, parse_address
 
     faults = Faults(
         0 if delay is None else duration(delay, "--delay"),

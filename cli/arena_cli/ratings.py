@@ -15,8 +15,8 @@ from arena_cli.tables import Cell, Column, FormatOption, OutputFormat, ResultTab
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from arena_server.rated_games import Games
-    from arena_server.ratings import Ratings
+    from arena_server.stats.rated_games import Games
+    from arena_server.stats.ratings import Ratings
     from arena_server.store.reader import Results
     from arena_server.store.schema import ContestRow
 
@@ -59,7 +59,7 @@ def command(
 
     Example: arena ratings --contest friday --contest saturday
     """
-    from arena_server.ratings import plain
+    from arena_server.stats.ratings import plain
 
     check_numpy("arena ratings")
     title, games = _games(options)
@@ -74,7 +74,7 @@ def command(
 def _games(options: RatingOptions) -> tuple[str, Iterable[Games]]:
     """What is rated, in words, and its games. Raises ConfigError or StoreError."""
     from arena_server.errors import ConfigError
-    from arena_server.rated_games import Games, RatedGame, observe
+    from arena_server.stats.rated_games import Games, RatedGame, observe
 
     if options.every and options.contest:
         raise ConfigError("--all: it is for all contests; leave out --contest")
@@ -120,7 +120,7 @@ def _table(title: str, ratings: Ratings, *, versions: bool) -> ResultTable:
 
 
 def _notes(ratings: Ratings) -> list[str]:
-    from arena_server.ratings import REASONS
+    from arena_server.stats.ratings import REASONS
 
     notes = [f"{name} is not rated ({reason}): {REASONS[reason]}" for name, reason in ratings.unrated.items()]
     for seat, value in enumerate(ratings.seats, start=2):

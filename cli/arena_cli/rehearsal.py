@@ -25,18 +25,23 @@ from typing import TYPE_CHECKING, Any
 from arena_protocol.record import VOID, GameRecord, PlyRecord
 from arena_server.core.log_events import GameOver, GameStarted, GameVoided, LogEvent, LoopStalled
 from arena_server.errors import ArenaError
-from arena_server.host import Host, HostObserver, HostSetup, ProcessTuning
-from arena_server.hosted import HostedContest
-from arena_server.launch.base import RUN_MODULE, inherited
-from arena_server.launch.process import Child
-from arena_server.logs import LineWriter, Log
-from arena_server.observers import ContestObserver
-from arena_server.sockets import bind
-from arena_server.spec import ContestSpec, entrant_of
+from arena_server.host.host import (
+    Host,
+    HostObserver,
+    HostSetup,
+    ProcessTuning,
+)
+from arena_server.host.logs import LineWriter, Log
+from arena_server.host.observers import ContestObserver
+from arena_server.host.run import HostedContest
+from arena_server.host.sockets import bind
+from arena_server.places.base import RUN_MODULE, inherited
+from arena_server.places.process import Child
 from arena_server.store.database import database_of
+from arena_server.terms.spec import ContestSpec, entrant_of
 
 if TYPE_CHECKING:
-    from arena_server.core.config import ContestConfig, Entrant
+    from arena_server.terms.config import ContestConfig, Entrant
 
 LOOPBACK = "127.0.0.1"
 STDERR = 2

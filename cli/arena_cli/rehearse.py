@@ -12,7 +12,7 @@ from arena_cli.tables import Cell, Column, ResultTable
 
 if TYPE_CHECKING:
     from arena_cli.rehearsal import Measured, Percentiles
-    from arena_server.core.config import ContestConfig
+    from arena_server.terms.config import ContestConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +49,8 @@ def command(config: Config, options: RehearseOptions = RehearseOptions(), as_jso
     from dataclasses import replace
 
     from arena_cli.rehearsal import plain, verdict
-    from arena_server.config_file import config_of, entrants_of, load_contest
     from arena_server.errors import FAILED, INTERRUPTED
+    from arena_server.terms.file import config_of, entrants_of, load_contest
 
     file = load_contest(config, options.library)
     move_ms = 0 if options.move_time is None else duration(options.move_time, "--move-time")
@@ -69,7 +69,7 @@ def command(config: Config, options: RehearseOptions = RehearseOptions(), as_jso
 
 async def _run(contest: ContestConfig, entrants: list, move_ms: int, seconds: float) -> Measured | None:  # type: ignore[type-arg]
     from arena_cli.rehearsal import rehearse
-    from arena_server.tournament.supervisor import interrupt_event
+    from arena_server.places.supervisor import interrupt_event
 
     return await rehearse(contest, entrants, move_ms, seconds, interrupt_event())
 

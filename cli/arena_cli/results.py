@@ -12,13 +12,13 @@ from arena_cli.tables import Cell, Column, OutputFormat, ResultTable
 from arena_protocol.games import GAMES
 from arena_protocol.record import describe_fault
 from arena_protocol.text import text_of
-from arena_server.core.standings import plain_row
+from arena_server.stats.standings import plain_row
 
 if TYPE_CHECKING:
     from arena_protocol.record import FaultRecord
-    from arena_server.core.standings import GameResult
-    from arena_server.rated_games import Games
-    from arena_server.ratings import Ratings
+    from arena_server.stats.rated_games import Games
+    from arena_server.stats.ratings import Ratings
+    from arena_server.stats.results import GameResult
     from arena_server.store.reader import Results
     from arena_server.store.schema import ContestRow
 
@@ -28,8 +28,8 @@ def read_results(path: Path) -> list[GameResult]:
 
     Raises ConfigError with file and line.
     """
-    from arena_server.core.standings import GameResult
     from arena_server.errors import ConfigError
+    from arena_server.stats.results import GameResult
 
     try:
         lines = text_of(path.read_bytes()).splitlines()
@@ -74,8 +74,8 @@ def check_numpy(command: str) -> None:
 def fit_games(command: str, parts: Iterable[Games]) -> Ratings:
     """Rate the bots of these games. Raises ConfigError for games of different numbers of seats."""
     from arena_server.errors import ConfigError
-    from arena_server.rated_games import Games
-    from arena_server.ratings import fit_counted
+    from arena_server.stats.rated_games import Games
+    from arena_server.stats.ratings import fit_counted
 
     try:
         return fit_counted(Games.joined(parts))
@@ -98,7 +98,7 @@ def plain_standings(
     table = results.table(contest, scoring)
     rows = [plain_row(row) for row in table.rows()]
     if rated:
-        from arena_server.ratings import plain
+        from arena_server.stats.ratings import plain
 
         check_numpy("--ratings")
         fitted = plain(fit_games("--ratings", [results.rated(contest)]))["ratings"]

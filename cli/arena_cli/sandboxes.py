@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from arena_server.launch.sandbox import ContainerLimits, Sandbox
+    from arena_server.terms.sandbox import ContainerLimits, Sandbox
 
 #: What a player on a command line begins with that runs in a container.
 IMAGE, BUILD = "image:", "build:"
@@ -41,9 +41,9 @@ def fetched(image: str, limits: ContainerLimits, place: str) -> Sandbox:
     Raises ConfigError, with `place` and what the engine says.
     """
     from arena_server.errors import ConfigError
-    from arena_server.launch.base import LaunchError
-    from arena_server.launch.docker import Docker
-    from arena_server.launch.sandbox import Sandbox
+    from arena_server.places.base import LaunchError
+    from arena_server.places.docker import Docker
+    from arena_server.terms.sandbox import Sandbox
 
     try:
         return Sandbox(asyncio.run(Docker().image(image)), limits)
@@ -57,9 +57,9 @@ def built(source: str, folder: Path, limits: ContainerLimits, place: str) -> San
     Raises ConfigError, with `place` and what the engine says.
     """
     from arena_server.errors import ConfigError
-    from arena_server.launch.base import LaunchError
-    from arena_server.launch.docker import Docker
-    from arena_server.launch.sandbox import Sandbox
+    from arena_server.places.base import LaunchError
+    from arena_server.places.docker import Docker
+    from arena_server.terms.sandbox import Sandbox
 
     context = folder / source
     if not (context / "Dockerfile").is_file():

@@ -24,11 +24,11 @@ import typer
 
 from arena_cli.prepare import Prepared, ServeOptions, prepare
 from arena_server.errors import ArenaError, ConfigError
-from arena_server.interrupts import stop_signals
+from arena_server.host.interrupts import stop_signals
 
 if TYPE_CHECKING:
-    from arena_server.host import Host
-    from arena_server.logs import Log
+    from arena_server.host.host import Host
+    from arena_server.host.logs import Log
     from arena_server.submissions.thread import SubmissionThread
 
 STDERR = 2
@@ -103,7 +103,7 @@ def command(config: Configs, options: ServeOptions = ServeOptions(), run: RunOpt
     prepared = prepare(config, options)
     if run.supervised and len(prepared.specs) > 1:
         raise ConfigError(f"--supervised: expected one contest, got {len(prepared.specs)}")
-    from arena_server.sockets import address_of
+    from arena_server.host.sockets import address_of
 
     typer.echo(f"listening on {address_of(prepared.sock)}")
     serve(prepared, run)
@@ -118,9 +118,9 @@ def serve(prepared: Prepared, run: RunOptions) -> None:
     """Serve until the end. Raises ArenaError if the server fails."""
     import asyncio
 
-    from arena_server.host import HostSetup
-    from arena_server.logs import LineWriter, Log
-    from arena_server.workers.dispatch import Dispatcher
+    from arena_server.host.host import HostSetup
+    from arena_server.host.logs import LineWriter, Log
+    from arena_server.places.workers.dispatch import Dispatcher
 
     prepared, reserved = _share_descriptors(prepared)
     casual = prepared.web.casual
@@ -168,9 +168,9 @@ async def _serve(prepared: Prepared, setup: Any, log: Log, supervised: bool) -> 
     """Serve until the end and return the last progress report of each contest."""
     import asyncio
 
-    from arena_server.host import Host, ProcessTuning
-    from arena_server.sockets import address_of
-    from arena_server.tournament.reporter import HostReporter, report_of
+    from arena_server.host.host import Host, ProcessTuning
+    from arena_server.host.sockets import address_of
+    from arena_server.places.reporter import HostReporter, report_of
     from arena_server.webhooks.observer import Webhooks
 
     webhooks = Webhooks(prepared.database)
@@ -187,7 +187,7 @@ async def _serve(prepared: Prepared, setup: Any, log: Log, supervised: bool) -> 
                 asyncio.get_running_loop().add_signal_handler(number, host.stop, number.name)
             if prepared.bots:
                 from arena_cli.local_contest import BotMessages
-                from arena_server.tournament.local import HostedBots
+                from arena_server.places.local import HostedBots
 
                 bots = HostedBots(host, address_of(prepared.sock), prepared.bots, BotMessages())
                 await bots.run(prepared.specs)
@@ -201,7 +201,7 @@ async def _serve(prepared: Prepared, setup: Any, log: Log, supervised: bool) -> 
 
 def _share_descriptors(prepared: Prepared) -> tuple[Prepared, int]:
     """Give the site the descriptors that the referee leaves, at least a few. Returns how many the web has."""
-    from arena_server.listener import RESERVE, raise_descriptor_limit
+    from arena_server.host.listener import RESERVE, raise_descriptor_limit
     from arena_server.web.access import ORGANISER_CONNECTIONS, SITE_CONNECTIONS
 
     ports = prepared.web
@@ -227,7 +227,7 @@ def _submissions(prepared: Prepared, host: Host, log: Log) -> Iterator[Submissio
     if not prepared.submissions:
         yield None
         return
-    from arena_server.launch.container import ContainerLauncher
+    from arena_server.places.docker_launcher import ContainerLauncher
     from arena_server.submissions.admission import EngineExaminer
     from arena_server.submissions.thread import SubmissionThread
 
@@ -261,7 +261,7 @@ def _web(
     prepared: Prepared, host: Host, log: Log, submissions: SubmissionThread | None, *, supervised: bool
 ) -> Iterator[None]:
     """Serve the site and the organiser's port, as far as there are any, inside the `with` statement."""
-    from arena_server.sockets import address_of, urls_of
+    from arena_server.host.sockets import address_of, urls_of
     from arena_server.web.access import Access, AccessFile
     from arena_server.web.bridge import Referee
     from arena_server.web.thread import serve_web

@@ -13,10 +13,10 @@ from arena_cli.options import Config, Json, Library, duration, print_json, refus
 from arena_cli.tables import Cell, Column, ResultTable
 
 if TYPE_CHECKING:
-    from arena_server.config_schema import ContestFile
-    from arena_server.core.config import ContestConfig, Entrant
-    from arena_server.forecast import Forecast, Pace, Spread
-    from arena_server.timetable import Timetable
+    from arena_server.host.forecast import Forecast, Pace, Spread
+    from arena_server.terms.config import ContestConfig, Entrant
+    from arena_server.terms.schema import ContestFile
+    from arena_server.terms.timetable import Timetable
 
 #: The most rounds that are printed; JSON has all.
 SHOWN_ROUNDS = 12
@@ -77,8 +77,13 @@ def command(config: Config, options: SimulateOptions = SimulateOptions(), as_jso
     Example: arena simulate examples/local.toml --move-time 20ms
     """
     from arena_cli.tournament import bots_to_start
-    from arena_server.config_file import config_of, entrants_of, load_contest, timetable_of
-    from arena_server.forecast import Pace
+    from arena_server.host.forecast import Pace
+    from arena_server.terms.file import (
+        config_of,
+        entrants_of,
+        load_contest,
+        timetable_of,
+    )
 
     file = load_contest(config, options.library)
     bots_to_start(file, config)  # a wrong engine is found now, not in the evening of the contest
@@ -141,8 +146,8 @@ def _calendar(half: datetime, most: datetime, ends_at: datetime | None) -> Itera
 
 def _check_clock(file: ContestFile, pace: Pace) -> None:
     """Raise ConfigError for a share of no clock."""
-    from arena_server.core.config import LONGEST_MS
     from arena_server.errors import ConfigError
+    from arena_server.terms.config import LONGEST_MS
 
     if file.game.clock == LONGEST_MS and not file.game.move_limit and pace.move_ms is None:
         raise ConfigError('--move-time: expected the time of a move, because game.clock is "none"')
@@ -151,7 +156,7 @@ def _check_clock(file: ContestFile, pace: Pace) -> None:
 def _forecast(
     contest: ContestConfig, entrants: list[Entrant], pace: Pace, options: SimulateOptions, until: int
 ) -> Forecast:
-    from arena_server.forecast import forecast
+    from arena_server.host.forecast import forecast
 
     return forecast(contest, entrants, pace, options.seed, runs=options.runs, until=until)
 
@@ -247,8 +252,8 @@ def _compare(
     *,
     as_json: bool,
 ) -> None:
-    from arena_server.core.config import ContestConfigError
     from arena_server.core.formats import FORMATS
+    from arena_server.terms.config import ContestConfigError
 
     plain: list[dict[str, Any]] = []
     rows: list[list[Cell]] = []

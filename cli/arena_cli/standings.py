@@ -20,8 +20,8 @@ from arena_cli.results import (
     standings_table,
 )
 from arena_cli.tables import Cell, Column, FormatOption, OutputFormat, ResultTable, chosen
-from arena_server.core.standings import Standings, plain_row
-from arena_server.core.tiebreaks import Meetings
+from arena_server.stats.standings import Standings, plain_row
+from arena_server.stats.tiebreaks import Meetings
 
 if TYPE_CHECKING:
     from arena_server.store.reader import Results

@@ -211,7 +211,7 @@ def _site(connect: str | None, name: str | None, token: str | None, contest: str
 def _submit(site: Site, folder: Path, *, as_json: bool) -> None:
     """Send a folder and follow its admission. Raises ArenaError; exits with 1 if it is not admitted."""
     from arena_server.submissions.archive import ArchiveError, pack
-    from arena_server.submissions.rules import ArchiveLimits
+    from arena_server.terms.submissions import ArchiveLimits
 
     # First: a version that is not taken is not sent, and the limits are those of the contest.
     limits = site.document("GET", wanted="submit")["limits"]

@@ -14,9 +14,9 @@ from arena_server.errors import INTERRUPTED
 
 if TYPE_CHECKING:
     from arena_cli.progress import TournamentDisplay
-    from arena_server.config_schema import ContestFile
-    from arena_server.launch.base import LocalBot
-    from arena_server.tournament.supervisor import Tournament
+    from arena_server.places.base import LocalBot
+    from arena_server.places.supervisor import Tournament
+    from arena_server.terms.schema import ContestFile
 
 #: The value of contest.absent here, where the file gives none.
 DEFAULT_ABSENT = "30s"
@@ -90,9 +90,9 @@ def command(config: Config, options: TournamentOptions = TournamentOptions(), as
     from arena_cli.local_bots import compile_engines, server_environment
     from arena_cli.progress import TournamentDisplay
     from arena_cli.results import unplayed_message
-    from arena_server.config_file import load_contest
     from arena_server.errors import ArenaError
-    from arena_server.tournament.supervisor import Tournament
+    from arena_server.places.supervisor import Tournament
+    from arena_server.terms.file import load_contest
 
     file = load_contest(config, options.library)
     bots = _checked(config, file, options)
@@ -114,10 +114,10 @@ def command(config: Config, options: TournamentOptions = TournamentOptions(), as
 
 def _checked(config: Path, file: ContestFile, options: TournamentOptions) -> list[LocalBot]:
     """Check everything that the server and the bots need, and return the bots. Raises ArenaError."""
-    from arena_server.config_file import check_remote_bots
     from arena_server.errors import ConfigError
     from arena_server.store.database import database_of
     from arena_server.store.preflight import check_writable
+    from arena_server.terms.file import check_remote_bots
 
     if file.server.tls_certificate is not None:
         raise ConfigError(
@@ -174,7 +174,7 @@ def place_of(database: str, contest: str) -> str:
 
 
 async def _run(tournament: Tournament, display: TournamentDisplay) -> bool:
-    from arena_server.tournament.supervisor import interrupt_event, run
+    from arena_server.places.supervisor import interrupt_event, run
 
     return await run(tournament, display, interrupt_event())
 
@@ -186,7 +186,7 @@ def bots_to_start(file: ContestFile, config: Path) -> list[LocalBot]:
     from arena_cli.sandboxes import built, fetched
     from arena_protocol.errors import UserError
     from arena_server.errors import ConfigError
-    from arena_server.launch.base import LocalBot
+    from arena_server.places.base import LocalBot
 
     bots: list[LocalBot] = []
     for number, bot in enumerate(file.bot, start=1):

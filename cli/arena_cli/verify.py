@@ -16,7 +16,7 @@ from arena_cli.verification import Verification
 
 if TYPE_CHECKING:
     from arena_protocol.record import GameRecord
-    from arena_server.core.journal import PastGame
+    from arena_server.stats.results import PastGame
     from arena_server.store.reader import Results
     from arena_server.store.schema import ContestRow
 
@@ -273,7 +273,7 @@ def _check_folder(folder: Path, verification: Verification, secret: int | None) 
 def _past(record: GameRecord, deal: int | None) -> PastGame:
     """What a history needs of a game."""
     from arena_server.core.deal import number_of
-    from arena_server.core.journal import PastGame
+    from arena_server.stats.results import PastGame
 
     number = number_of(record.game_id)
     return PastGame(number, record.names, deal or 0, record.totals, record.end, len(record.plies))

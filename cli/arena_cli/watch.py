@@ -77,7 +77,7 @@ def command(
     """
     from arena_client.spectator import Spectator
     from arena_client.transport import TlsTransport, debug_trace
-    from arena_server.sockets import parse_address
+    from arena_server.host.sockets import parse_address
 
     host, port = parse_address(connect, "--connect") if connect is not None else default_server()
     check_login(name, token, game)
@@ -141,8 +141,8 @@ def _connection_errors() -> Iterator[None]:
 
 def default_server() -> tuple[str, int]:
     """Return the address in ARENA_HOST and ARENA_PORT; the defaults are this machine and port 2006."""
-    from arena_server.config_schema import DEFAULT_PORT
-    from arena_server.sockets import parse_address
+    from arena_server.host.sockets import parse_address
+    from arena_server.terms.schema import DEFAULT_PORT
 
     host = os.environ.get("ARENA_HOST") or "127.0.0.1"
     port = os.environ.get("ARENA_PORT") or DEFAULT_PORT

@@ -26,7 +26,7 @@ from arena_cli.options import (
     site_identity,
     tls_context,
 )
-from arena_server.interrupts import stop_signals
+from arena_server.host.interrupts import stop_signals
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -75,7 +75,7 @@ def command(
     for number in stop_signals():
         signal.signal(number, lambda *_: stop.set())
 
-    from arena_server.sockets import bind, urls_of
+    from arena_server.host.sockets import bind, urls_of
     from arena_server.store.database import database_of
     from arena_server.store.reader import Results
     from arena_server.web.access import WebPorts
@@ -102,7 +102,7 @@ def command(
 
 def _server(address: str, context: ssl.SSLContext | None) -> GameServer:
     """A server of --connect. Raises ConfigError for no address."""
-    from arena_server.sockets import parse_address
+    from arena_server.host.sockets import parse_address
     from arena_server.web.feeds import GameServer
 
     host, port = parse_address(address, "--connect")
@@ -111,8 +111,8 @@ def _server(address: str, context: ssl.SSLContext | None) -> GameServer:
 
 def _origin(text: str) -> str:
     """An origin of --embed. Raises ConfigError for anything else."""
-    from arena_server.config_schema import ORIGIN
     from arena_server.errors import ConfigError
+    from arena_server.terms.schema import ORIGIN
 
     if not ORIGIN.fullmatch(text):
         raise ConfigError(f'--embed: expected an origin such as "https://example.org", got {text!r}')
@@ -121,7 +121,7 @@ def _origin(text: str) -> str:
 
 def _connections() -> int:
     """How many connections the descriptors allow."""
-    from arena_server.listener import RESERVE, raise_descriptor_limit
+    from arena_server.host.listener import RESERVE, raise_descriptor_limit
     from arena_server.web.access import SITE_CONNECTIONS
 
     descriptors = raise_descriptor_limit()
@@ -131,7 +131,7 @@ def _connections() -> int:
 def _serve(ports: WebPorts, database: StoreURL, servers: list[GameServer], stop: threading.Event) -> None:
     """Serve until `stop` is set. Raises ArenaError after a failure, which the log describes."""
     from arena_server.errors import ArenaError
-    from arena_server.logs import LineWriter, Log, PageError
+    from arena_server.host.logs import LineWriter, Log, PageError
     from arena_server.web.thread import WebThread
 
     failures: list[bool] = []

@@ -1,4 +1,4 @@
-"""A process that plays games for `--on`: python -m arena_cli.worker (`workers/process.py`)."""
+"""A process that plays games for `--on`: python -m arena_cli.worker (`places/workers/process.py`)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from arena_engines.registry import create
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Game
 from arena_protocol.record import GameRecord
-from arena_server.core.config import ContestConfig
 from arena_server.core.deal import Setting
 from arena_server.core.formats.base import Pairing
-from arena_server.launch.base import RUN_MODULE
-from arena_server.launch.forks import Forks
-from arena_server.workers.base import GameJob
-from arena_server.workers.process import JobRun, serve
-from arena_server.workers.seated import play_seated
+from arena_server.places.base import RUN_MODULE
+from arena_server.places.forks import Forks
+from arena_server.places.workers.base import GameJob
+from arena_server.places.workers.process import JobRun, serve
+from arena_server.places.workers.seated import play_seated
+from arena_server.terms.config import ContestConfig
 
 #: What bots import, by the beginning of their commands: engines of ours, and programs with the client.
 _forks = Forks(

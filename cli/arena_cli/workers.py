@@ -14,8 +14,8 @@ import typer
 from arena_cli.options import duration, refuse
 from arena_protocol.errors import needs_extra
 from arena_server.errors import ConfigError
-from arena_server.launch.base import RUN_MODULE, LocalBot
-from arena_server.workers.base import WorkerPool, Workers
+from arena_server.places.base import RUN_MODULE, LocalBot
+from arena_server.places.workers.base import WorkerPool, Workers
 
 #: The command of this installation: neither `arena` nor its interpreter needs to be on the path.
 ARENA: Final = (sys.executable, *RUN_MODULE, "arena_cli")
@@ -64,13 +64,13 @@ def _pool(where: str) -> WorkerPool:
     """Raises ConfigError for a place that does not exist."""
     kind, _, rest = where.partition(":")
     if kind == "local" and re.fullmatch("[0-9]{1,4}", rest) and 1 <= int(rest) <= MOST_LOCAL:
-        from arena_server.workers.local import LocalPool
+        from arena_server.places.workers.local import LocalPool
 
         return LocalPool(int(rest), [sys.executable, *WORKER])
     if kind == "dask" and (found := re.fullmatch(r"//([^/\s]+:[0-9]{1,5})", rest)):
         if find_spec("distributed") is None:
             raise ConfigError(needs_extra("--on dask://", "cluster"))
-        from arena_server.workers.cluster import DaskPool
+        from arena_server.places.workers.cluster import DaskPool
 
         return DaskPool(found[1], WORKER)
     raise ConfigError(

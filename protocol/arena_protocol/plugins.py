@@ -11,7 +11,7 @@ its name raises PluginError with that line.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
@@ -85,6 +85,11 @@ class Plugins(Mapping[str, T], Generic[T]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+    @property
+    def built_in(self) -> Collection[str]:
+        """The names of what is built in; no package is searched for them."""
+        return self._built_in.keys()
 
     @property
     def problems(self) -> list[str]:

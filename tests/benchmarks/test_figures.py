@@ -13,7 +13,7 @@ import pytest
 
 from arena_engines.insertion.master import engine
 from arena_protocol.errors import needs_extra
-from arena_server.scores import Scores
+from arena_server.stats.scores import Scores
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "figures"))
 

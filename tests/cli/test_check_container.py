@@ -6,11 +6,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.server.launch.containers import real_engine
+from tests.server.places.containers import real_engine
 from tests.server.programs import arena, inside
 
 from arena_cli.check_container import contest_limits
-from arena_server.launch.sandbox import DEFAULT_LIMITS, MB, ContainerLimits
+from arena_server.terms.sandbox import DEFAULT_LIMITS, MB, ContainerLimits
 
 ROOT = Path(__file__).parents[2]
 CONTEST = """

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 from tests.forked import Arena
-from tests.server.launch.containers import is_frozen, real_engine
+from tests.server.places.containers import is_frozen, real_engine
 from tests.server.programs import PATIENCE_S, arena, inside
 
 from arena_cli.options import DEFAULT_DATABASE
 from arena_cli.tournament import place_of
-from arena_server.launch.cgroup import ControlGroup
-from arena_server.launch.container import LABEL, place_mark
+from arena_server.places.cgroup import ControlGroup
+from arena_server.places.docker_launcher import LABEL, place_mark
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/containers.md").read_text()
@@ -246,7 +246,7 @@ VIOLATIONS = {
     "read": {},
     "sigterm": {},
 }
-#: Of these `launch/test_containers.py` has what the bot sees, and others here end in the same way.
+#: Of these `places/test_containers.py` has what the bot sees, and others here end in the same way.
 ALONE = ("fork", "tmp", "scan", "read")
 
 

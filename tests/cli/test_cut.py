@@ -19,8 +19,8 @@ from arena_protocol.record import FaultRecord
 from arena_server.core.facts import Drawn
 from arena_server.core.journal import Entry, entry_of
 from arena_server.errors import PublicError
-from arena_server.spec import Webhook
 from arena_server.store import schema
+from arena_server.terms.spec import Webhook
 from arena_server.web.archive import Archive
 from arena_server.web.bots import BotDocuments
 from arena_server.web.ratings import RatingDocuments

@@ -17,11 +17,11 @@ from arena_engines.engine import AnyPosition, Engine
 from arena_engines.registry import create
 from arena_protocol.games import make_game
 from arena_protocol.verify import verify
-from arena_server.core.config import LONGEST_MS, ContestConfig
 from arena_server.core.deal import Setting
 from arena_server.core.formats.base import Pairing
-from arena_server.elo import Sprt
-from arena_server.scores import LeadTest, league_table, text_table
+from arena_server.stats.elo import Sprt
+from arena_server.stats.scores import LeadTest, league_table, text_table
+from arena_server.terms.config import LONGEST_MS, ContestConfig
 
 SHORT = {"plies": 20}
 MS = 1_000_000

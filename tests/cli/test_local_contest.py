@@ -11,9 +11,9 @@ import pytest
 from arena_cli.local_bots import local_bot
 from arena_cli.local_contest import LocalContest, bot_names, fault_lines, seat
 from arena_cli.workers import ARENA
-from arena_server.core.config import GAME_TERMS, ContestConfig, ContestConfigError
 from arena_server.errors import ConfigError
-from arena_server.launch.sandbox import ContainerLimits, Sandbox
+from arena_server.terms.config import GAME_TERMS, ContestConfig, ContestConfigError
+from arena_server.terms.sandbox import ContainerLimits, Sandbox
 
 
 def contest(**values: object) -> LocalContest:

@@ -10,7 +10,7 @@ from tests.server.programs import Shell
 
 from arena_engines.insertion.master import memory
 from arena_engines.library import Library
-from arena_server.config_file import load_contest, webhooks_of
+from arena_server.terms.file import load_contest, webhooks_of
 
 MARK = b"\xef\xbb\xbf"
 CONTEST = """[contest]

@@ -17,11 +17,11 @@ from tests.server.programs import PATIENCE_S, Outcome, inside
 
 from arena_cli.match_run import Tally
 from arena_protocol.record_codec import decode
-from arena_server.elo import Sprt
-from arena_server.launch.base import BotError
+from arena_server.places.base import BotError
+from arena_server.places.local import LocalRun
+from arena_server.places.supervisor import ProgressListener
+from arena_server.stats.elo import Sprt
 from arena_server.store.reader import Results
-from arena_server.tournament.local import LocalRun
-from arena_server.tournament.supervisor import ProgressListener
 
 BOT = "from arena_client import run\nrun(lambda view: '6')\n"
 SHORT = ("--option", "plies=10", "--clock", "20s")

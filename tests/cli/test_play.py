@@ -11,7 +11,7 @@ from arena_cli import user_message
 from arena_cli.app import app
 from arena_cli.person import result_text
 from arena_protocol.games import make_game
-from arena_server.scores import PlayedGame
+from arena_server.stats.scores import PlayedGame
 
 
 def play(typed: str, *arguments: str) -> tuple[str, str | None]:

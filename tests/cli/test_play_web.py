@@ -16,9 +16,9 @@ from tests.server.programs import PATIENCE_S, contest, inside
 
 from arena_cli.play_web import browser_games, play_in_browser
 from arena_protocol.games import make_game
-from arena_server.core.config import check_numbers
-from arena_server.launch.base import BotError
+from arena_server.places.base import BotError
 from arena_server.store.reader import Results
+from arena_server.terms.config import check_numbers
 
 
 @pytest.mark.parametrize("game", ["insertion", "tictactoe", "xo", "disc", "lastcoin"])

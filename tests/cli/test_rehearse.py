@@ -26,11 +26,11 @@ from arena_cli.rehearsal import (
     verdict,
 )
 from arena_protocol.record import VOID, GameRecord, PlyRecord
-from arena_server.core.config import ContestConfig
 from arena_server.core.log_events import GameOver, GameStarted, GameVoided, LoopStalled
 from arena_server.errors import ArenaError
-from arena_server.launch.base import inherited
-from arena_server.launch.process import Child
+from arena_server.places.base import inherited
+from arena_server.places.process import Child
+from arena_server.terms.config import ContestConfig
 
 MS = 1_000_000
 CONFIG = ContestConfig(name="trial", seed=1, clock_ms=1_000)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.server.programs import contest, inside
 
-from arena_server.core import config as config_module
+from arena_server.terms import config as config_module
 
 pytestmark = pytest.mark.real
 

@@ -15,7 +15,7 @@ from tests.server.programs import arena, inside
 from tests.server.submissions.script import Script
 from tests.server.web.test_submit import TOKEN, site
 
-from arena_server.submissions.rules import ArchiveLimits, SubmissionRules
+from arena_server.terms.submissions import ArchiveLimits, SubmissionRules
 
 pytestmark = pytest.mark.real
 ROOT = Path(__file__).parents[2]

@@ -18,8 +18,8 @@ from tests.ports import quiet_port
 from tests.server.programs import PATIENCE_S, Outcome, Players, arena, contest, inside
 
 from arena_cli.tournament import TournamentOptions, _server_command
-from arena_server.config_file import parse_contest
 from arena_server.store.reader import Results
+from arena_server.terms.file import parse_contest
 
 pytestmark = pytest.mark.real
 

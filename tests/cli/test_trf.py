@@ -12,11 +12,11 @@ from tests.server.core.formats.test_swiss import tournament
 from tests.server.programs import Shell
 
 from arena_cli.trf import report
-from arena_server.core.formats.base import Terms
 from arena_server.core.formats.document import plain_rounds
 from arena_server.core.formats.swiss import Swiss
-from arena_server.core.standings import Standings, plain_row
+from arena_server.stats.standings import Standings, plain_row
 from arena_server.store.schema import ContestRow
+from arena_server.terms.formats import Terms
 
 
 def trf(field: Field, ended: datetime | None = datetime(2026, 11, 24)) -> str:

@@ -15,8 +15,8 @@ from tests.server.programs import Outcome, Shell
 from tests.server.records import Kept
 
 from arena_protocol.record import GameRecord
-from arena_server.core.config import game_of
 from arena_server.store.database import ContestHeader
+from arena_server.terms.config import game_of
 
 from .reports import unpacked
 

@@ -15,19 +15,19 @@ from pathlib import Path
 import pytest
 from tests.forked import Arena
 from tests.ports import quiet_port
+from tests.server.places.workers.dask_cluster import Cluster
+from tests.server.places.workers.programs import Reports
 from tests.server.programs import contest, inside
-from tests.server.workers.dask_cluster import Cluster
-from tests.server.workers.programs import Reports
 
 from arena_cli.local_bots import local_bot
 from arena_cli.workers import WORKER
 from arena_protocol.record import GameRecord
 from arena_protocol.record_codec import decode
-from arena_server.core.config import ContestConfig
-from arena_server.launch.cores import describe_cores, own_cores, shares
+from arena_server.places.cores import describe_cores, own_cores, shares
+from arena_server.places.workers.base import GameJob
+from arena_server.places.workers.local import LocalPool
 from arena_server.store.reader import Results
-from arena_server.workers.base import GameJob
-from arena_server.workers.local import LocalPool
+from arena_server.terms.config import ContestConfig
 
 SHORT = ("--option", "plies=6", "--seed", "5")
 #: The first legal move, and no clock that matters.

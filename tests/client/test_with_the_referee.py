@@ -21,10 +21,10 @@ from arena_client.protocol import ClientProtocol
 from arena_client.scripted import Close as Leave
 from arena_client.scripted import Raw, Say, ScriptedClient, StopReading, Wait, create
 from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader
-from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.effects import Effect, Journal, Marker, Store
 from arena_server.core.events import Event, Lost, Stored, Tick
+from arena_server.terms.config import ContestConfig, Entrant
 
 from ..server.core.harness import MS, BytesHarness
 

@@ -19,8 +19,8 @@ from tests.ports import quiet_port
 from tests.server.programs import PATIENCE_S, Server, contest
 
 from arena_server.core.overview import Progress
-from arena_server.durations import Durations
 from arena_server.errors import MISUSED, OtherConfigError
+from arena_server.stats.durations import Durations
 from arena_server.web.metrics import ContestSnapshot, Counts, Snapshot, exposition
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -17,11 +17,11 @@ from tests.forked import Arena
 from tests.server.programs import PATIENCE_S, Players, inside
 
 from arena_cli.admin import Order
-from arena_server import logs
 from arena_server.core import log_events, ratelimit
 from arena_server.core.log_events import LogEvent
 from arena_server.core.overview import Awaited, Progress
-from arena_server.durations import Durations, Histogram
+from arena_server.host import logs
+from arena_server.stats.durations import Durations, Histogram
 from arena_server.web import security
 from arena_server.web.metrics import ContestSnapshot, Counts, Snapshot, exposition
 

@@ -32,7 +32,7 @@ def test_the_commands_run(tmp_path: Path, block: int) -> None:
 
 
 def test_the_page_has_the_defaults_of_the_test() -> None:
-    from arena_server.elo import Sprt
+    from arena_server.stats.elo import Sprt
 
     test = Sprt()
     for option, value in (

@@ -19,7 +19,7 @@ from tests.server.web.spectating import ScriptedFeed
 from tests.server.web.test_scenes import stream_of
 
 from arena_server.core.overview import Awaited
-from arena_server.waiting import waiting_now
+from arena_server.host.waiting import waiting_now
 from arena_server.web.archive import Archive
 from arena_server.web.gamestream import LineStream
 from arena_server.web.live import LiveHub

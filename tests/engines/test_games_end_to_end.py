@@ -18,7 +18,7 @@ from arena_protocol.games import GAMES
 from arena_protocol.record import GameRecord
 from arena_protocol.record_codec import decode, encode
 from arena_protocol.verify import verify
-from arena_server.core.config import ContestConfig
+from arena_server.terms.config import ContestConfig
 
 from ..client.test_with_the_referee import End, Loopback, PlayerEnd
 

@@ -18,11 +18,11 @@ from tests.simulation.world import World
 from arena_client.scripted import Act, Close, Raw, Say, StopReading, drip
 from arena_protocol.record import FaultKind, GameRecord
 from arena_server.core import effects
-from arena_server.core.config import ContestConfig
 from arena_server.core.effects import Effect, Finished, Send
 from arena_server.core.events import Event
 from arena_server.core.journal import Past
 from arena_server.core.log_events import ConnectionLost
+from arena_server.terms.config import ContestConfig
 
 FAULTS = (
     "crash", "hang", "slow bytes", "half a line then close", "reset", "silent vanish", "flood",

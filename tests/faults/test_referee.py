@@ -11,7 +11,7 @@ from tests.simulation.network import CALM, MS, SECOND, FaultProfile
 from tests.simulation.world import World
 
 from arena_protocol.record import GameRecord
-from arena_server.core.config import ContestConfig
+from arena_server.terms.config import ContestConfig
 
 from .fault_case import THINKING, Bob
 

@@ -28,9 +28,6 @@ from arena_protocol.record import RecordError
 from arena_protocol.record_codec import decode, encode
 from arena_protocol.session import ClientSession, ServerSession
 from arena_protocol.verify import verify
-from arena_server.config_file import parse_contest
-from arena_server.config_tables import parse_duration
-from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.effects import Marker
 from arena_server.core.events import Tick
@@ -38,6 +35,9 @@ from arena_server.core.journal import Past
 from arena_server.errors import ConfigError
 from arena_server.store.database import database_of
 from arena_server.store.journal import pack, unpack
+from arena_server.terms.config import ContestConfig, Entrant
+from arena_server.terms.file import parse_contest
+from arena_server.terms.tables import parse_duration
 
 from ..protocol.records import a_record
 from ..protocol.wire import TRANSCRIPT

@@ -22,7 +22,7 @@ from arena_protocol.games.base import Deal, GameError
 from arena_protocol.messages import encode, parse_client, parse_server
 from arena_protocol.testing import LAWS, Law, check
 from arena_protocol.verify import verify
-from arena_server.core.config import ContestConfig
+from arena_server.terms.config import ContestConfig
 
 from ..client.test_with_the_referee import Loopback, PlayerEnd, ScriptEnd
 from ..plugged import plugged

@@ -38,8 +38,8 @@ from arena_protocol.messages import (
 from arena_protocol.record import FaultKind
 from arena_protocol.session import CLIENT_TRANSITIONS, SERVER_TRANSITIONS, ClientSession, ServerSession
 from arena_protocol.session import State as At
-from arena_server.core.config import ContestConfig
-from arena_server.launch.base import LocalBot
+from arena_server.places.base import LocalBot
+from arena_server.terms.config import ContestConfig
 
 from .test_tls import make_pair
 

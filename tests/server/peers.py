@@ -15,9 +15,9 @@ from arena_server.core.formats.base import Draw
 from arena_server.core.journal import Entry
 from arena_server.core.log_events import LogEvent
 from arena_server.core.peers import Outbox
-from arena_server.driver import Driver, Run
-from arena_server.interfaces import Core
-from arena_server.sockets import address_of, bind
+from arena_server.host.driver import Driver, Run
+from arena_server.host.interfaces import Core
+from arena_server.host.sockets import address_of, bind
 
 #: Nothing here takes long; a test that hangs ends with an error instead.
 PATIENCE_S = 60.0

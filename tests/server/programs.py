@@ -24,7 +24,7 @@ from arena_cli import main
 from arena_client import asyncio_client, scripted
 from arena_client.bot import Bot, GameView
 from arena_client.retry import RetryPolicy
-from arena_server.interrupts import stop_signals
+from arena_server.host.interrupts import stop_signals
 
 ARENA = (sys.executable, "-m", "arena_cli")
 #: Nothing here takes long; a process that hangs ends the test with an error.

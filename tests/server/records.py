@@ -8,13 +8,13 @@ from datetime import UTC, datetime, timedelta
 from queue import SimpleQueue
 
 from arena_protocol.record import FaultRecord, GameRecord, PlyRecord
-from arena_server.core.config import ContestConfig
 from arena_server.core.facts import Separated
 from arena_server.core.journal import CONTEST, Entry, entry_of
 from arena_server.errors import StoreError
 from arena_server.store.database import ContestHeader, Database
 from arena_server.store.unfinished import UnfinishedContest
 from arena_server.store.writer import Writer
+from arena_server.terms.config import ContestConfig
 
 PATIENCE_S = 60.0
 

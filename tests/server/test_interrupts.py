@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from arena_server.interrupts import handled, interrupt, stop_signals
+from arena_server.host.interrupts import handled, interrupt, stop_signals
 
 ALL = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT}
 

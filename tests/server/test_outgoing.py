@@ -9,8 +9,8 @@ from contextlib import closing, contextmanager, suppress
 
 import pytest
 
-from arena_server import outgoing
-from arena_server.outgoing import CallError, HttpConnection
+from arena_server.webhooks import outgoing
+from arena_server.webhooks.outgoing import CallError, HttpConnection
 
 PATIENCE_S = 60.0
 #: An answer is bytes, or a sequence of bytes that are sent over and over until the client is gone.

@@ -28,7 +28,6 @@ from arena_protocol.verify import verify
 from arena_protocol.view import GameView
 from arena_server.core import deal
 from arena_server.core.clock import NS_PER_MS
-from arena_server.core.config import ContestConfig, game_of
 from arena_server.core.effects import (
     CloseConnection,
     Effect,
@@ -46,6 +45,7 @@ from arena_server.core.journal import Live, Past, fact_of
 from arena_server.core.log_events import BotValidated, GameStarted, ValidationStarted
 from arena_server.core.overview import Progress
 from arena_server.core.transcript import Transcript
+from arena_server.terms.config import ContestConfig, game_of
 
 #: The effects of a ply.
 PLAIN = Journal | Send | Show

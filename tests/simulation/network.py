@@ -16,8 +16,8 @@ from random import Random
 from typing import Protocol
 
 from arena_protocol.framing import CLIENT_LINE_LIMIT, LineReader, Overlong
-from arena_server.connection import READ_BYTES, OutputBuffer
 from arena_server.core.effects import Marker
+from arena_server.host.connection import READ_BYTES, OutputBuffer
 
 #: One millisecond in nanoseconds, the unit of every moment here.
 MS = 1_000_000
@@ -236,7 +236,7 @@ def _breaking(end: End, reason: str) -> Callable[[], None]:
 
 
 class Loop(Protocol):
-    """What a socket needs of the server's loop; see `arena_server.connection.Sink`."""
+    """What a socket needs of the server's loop; see `arena_server.host.connection.Sink`."""
 
     queue: EventQueue
 

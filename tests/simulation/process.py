@@ -1,6 +1,6 @@
 """The server's process in virtual time: a loop that runs the contests with the shell's own classes.
 
-`SimulatedProcess` does what `arena_server.driver.Driver` does, with the driver's own CommitBarrier and
+`SimulatedProcess` does what `arena_server.host.driver.Driver` does, with the driver's own CommitBarrier and
 StallDetector: all sockets that are ready are read in one batch, the entries of the batch are
 committed, and only then its effects are carried out. Lines are stamped when their bytes arrive. A
 deadline is judged after all that has arrived before it has been read. The loop may stand still.
@@ -47,7 +47,12 @@ from arena_server.core.events import (
 from arena_server.core.journal import Entry, Past
 from arena_server.core.log_events import LoggedIn
 from arena_server.core.router import Member, Router
-from arena_server.driver import BEAT_S, HELD_NS, CommitBarrier, StallDetector
+from arena_server.host.driver import (
+    BEAT_S,
+    HELD_NS,
+    CommitBarrier,
+    StallDetector,
+)
 
 BEAT_NS = int(BEAT_S * SECOND)
 

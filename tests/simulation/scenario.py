@@ -10,7 +10,7 @@ from tests.simulation.bots import BAD, HONEST, SCRIPTED, Honest, Spectator
 from tests.simulation.network import LOCAL, MS, ROUGH, SECOND, FaultProfile, one_in, seeded
 from tests.simulation.world import Order, World
 
-from arena_server.core.config import ContestConfig, game_of
+from arena_server.terms.config import ContestConfig, game_of
 
 #: The game of most simulated contests, which hides something and has a zombie move; then the others.
 HIDING = "insertion"

@@ -10,10 +10,10 @@ from tests.simulation.crashes import NEVER, QUEUED, Crash, Steady, at, run
 from tests.simulation.invariants import Violation
 from tests.simulation.world import World
 
-from arena_server.core.config import ContestConfig
 from arena_server.core.effects import Effect
-from arena_server.core.standings import Row
-from arena_server.driver import CommitBarrier
+from arena_server.host.driver import CommitBarrier
+from arena_server.stats.standings import Row
+from arena_server.terms.config import ContestConfig
 
 CONFIG = ContestConfig(
     name="crash", seed=3, options={"plies": 4, "lookahead": 2}, games_per_pair=2, absent_ms=120_000

@@ -22,9 +22,9 @@ from tests.simulation.world import Order, World
 
 from arena_protocol.record import VOID
 from arena_server.core import fixtures
-from arena_server.core.config import ContestConfig
 from arena_server.store import deals
 from arena_server.store.reader import Results
+from arena_server.terms.config import ContestConfig
 
 PLIES, SIGHT = 30, 6
 #: Of these the even ones stop a contest of paired deals in the midst of a deal. The soak run has 200 more.

@@ -11,9 +11,9 @@ from tests.simulation.process import SimulatedFault
 from tests.simulation.scenario import LIMIT, draw, orders
 from tests.simulation.world import Plan, Worlds
 
-from arena_server.core.config import ContestConfig
 from arena_server.core.contest import Contest
 from arena_server.core.events import Event, Stored
+from arena_server.terms.config import ContestConfig
 
 HOUR = 3600 * SECOND
 

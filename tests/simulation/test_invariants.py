@@ -10,12 +10,13 @@ from tests.simulation.invariants import InvariantChecker, Violation
 
 from arena_protocol.messages import Game, Over, Played, Turn, encode
 from arena_protocol.record import FaultRecord, GameRecord
-from arena_server.core.config import ContestConfig
 from arena_server.core.effects import CloseConnection, Effect, Finished, Mute, Send, Store
 from arena_server.core.events import Lost, Opened, Stored, Tick
-from arena_server.core.journal import Past, PastGame
+from arena_server.core.journal import Past
 from arena_server.core.log_events import GameStarted
 from arena_server.core.overview import Progress
+from arena_server.stats.results import PastGame
+from arena_server.terms.config import ContestConfig
 
 CONFIG = ContestConfig(name="test", seed=7, clock_ms=1000, increment_ms=10)
 GAME = Game("g1", "insertion", 1, 2, ("ann", "bob"), 1000, 10, commit="c")

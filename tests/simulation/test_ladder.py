@@ -12,8 +12,8 @@ from tests.simulation.world import Order, World
 
 from arena_client.scripted import Close
 from arena_protocol.record import VOID
-from arena_server.core.config import ContestConfig
 from arena_server.core.deal import number_of
+from arena_server.terms.config import ContestConfig
 
 STEADY: dict[str, type[Honest]] = {f"b{number}": Steady for number in range(5)}
 GAMES = 12

@@ -22,7 +22,7 @@ from tests.simulation.network import SECOND
 from tests.simulation.world import World
 
 from arena_protocol.record import VOID
-from arena_server.core.config import ContestConfig
+from arena_server.terms.config import ContestConfig
 
 
 class Leaving(Steady):

@@ -9,8 +9,8 @@ from tests.simulation.bots import Honest
 from tests.simulation.network import CALM, MS, SECOND
 from tests.simulation.world import World
 
-from arena_server.core.config import ContestConfig
 from arena_server.core.formats.balance import AHEAD
+from arena_server.terms.config import ContestConfig
 
 BANK = 2 * SECOND
 #: More than a game of two that think takes: ten plies of ten milliseconds.

@@ -13,12 +13,12 @@ from tests.simulation.network import MS, SECOND
 from tests.simulation.world import World
 
 from arena_client.scripted import Close
-from arena_server.core.config import ContestConfig
 from arena_server.core.facts import Drawn
 from arena_server.core.formats import FORMATS
 from arena_server.core.journal import fact_of
-from arena_server.core.standings import Row
+from arena_server.stats.standings import Row
 from arena_server.store.journal import unpack
+from arena_server.terms.config import ContestConfig
 
 #: Draws and writes take a while, in which the server may be killed.
 SLOW = replace(QUEUED, longest_draw=50 * MS)

@@ -75,7 +75,7 @@ class TestAFailureIsFound:
 
 def _break(how: str, patch: pytest.MonkeyPatch) -> None:
     from arena_server.core.contest import Contest
-    from arena_server.core.standings import ResultCounter
+    from arena_server.core.results import ResultCounter
 
     received, decide = Contest.received, Match.decide
     if how == "blame":

@@ -12,10 +12,10 @@ from tests.simulation.server import SimulatedServer
 from tests.simulation.test_rounds import SLOW
 from tests.simulation.world import World
 
-from arena_server.core.config import ContestConfig
 from arena_server.core.facts import Separated
 from arena_server.core.journal import KIND_OF, fact_of
 from arena_server.store.journal import unpack
+from arena_server.terms.config import ContestConfig
 
 GAMES = 6
 TOTAL = 15 * GAMES

@@ -18,7 +18,7 @@ from tests.simulation.crashes import (
 from tests.simulation.network import MS, SECOND
 from tests.simulation.world import World
 
-from arena_server.core.config import ContestConfig
+from arena_server.terms.config import ContestConfig
 
 #: Of the boundaries.
 PARTS = 4

@@ -16,7 +16,7 @@ from tests.simulation.world import World
 from arena_protocol.messages import Next, Played, Zombie, parse_server
 from arena_protocol.record_codec import encode
 from arena_protocol.verify import verify
-from arena_server.core.config import ContestConfig
+from arena_server.terms.config import ContestConfig
 
 HOUR = 3_600_000 * MS
 #: Enough for every fault to come up, in games short enough for hundreds of them in a second.

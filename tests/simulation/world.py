@@ -17,9 +17,9 @@ from tests.simulation.network import LOCAL, MS, EventQueue, FaultProfile, Link, 
 from tests.simulation.server import Hosted, SimulatedServer
 
 from arena_protocol.record import GameRecord
-from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.journal import Past
+from arena_server.terms.config import ContestConfig, Entrant
 
 
 @dataclass(frozen=True, slots=True)

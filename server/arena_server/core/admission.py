@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from arena_protocol.errors import ErrorCode, ProtocolError
-from arena_server.core.config import GUESTS_PER_ADDRESS
+from arena_server.terms.config import GUESTS_PER_ADDRESS
 
 #: Places that guests leave for log-ins, or half of them all. The listener accepts 500 connections a second,
 #: so a silent flood takes half a second to push out a client that is about to say HELLO.

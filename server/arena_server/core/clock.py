@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from arena_server.core.config import ContestConfig
+from arena_server.terms.config import ContestConfig
 
 NS_PER_MS = 1_000_000
 

@@ -24,18 +24,18 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
-from arena_server.core.config import Entrant
 from arena_server.core.deal import number_of
 from arena_server.core.effects import Reply
 from arena_server.core.entrants import REASON, CommandError, Entrants
 from arena_server.core.events import Command, Freeze, Hours, TimeUp
 from arena_server.core.facts import Invited, Order, Redeemed, RunStateSet
-from arena_server.core.formats.base import FormatError
 from arena_server.core.games import GameManager
 from arena_server.core.invites import Invites
 from arena_server.core.journal import JournalError
 from arena_server.core.log_events import CommandDone
 from arena_server.core.peers import Bot, Outbox
+from arena_server.terms.config import Entrant
+from arena_server.terms.formats import FormatError
 
 VOID_WORKER: Final = "void-worker"
 VERBS: Final = (

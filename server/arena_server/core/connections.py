@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from arena_protocol import messages as wire
 from arena_protocol.errors import ByeReason, ErrorCode, ProtocolError
 from arena_server.core.clock import NS_PER_MS
-from arena_server.core.config import ContestConfig
 from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.effects import ShowLog
 from arena_server.core.games import GameManager
 from arena_server.core.log_events import BotAbsent, BotLogRead, ConnectionLost, ConnectionRefused
 from arena_server.core.login import DENIED
 from arena_server.core.peers import Bot, Outbox, Peer, Slot
+from arena_server.terms.config import ContestConfig
 
 
 class Connections:

@@ -20,7 +20,6 @@ from arena_protocol.messages import Hello
 from arena_protocol.session import State
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.commands import ABORTED, FINISHED, INCOMPLETE, STOPPED, Commands
-from arena_server.core.config import ContestConfig, ContestConfigError, Entrant, check_numbers, game_of
 from arena_server.core.connections import Connections
 from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.deal import Secret
@@ -70,6 +69,13 @@ from arena_server.core.overview import (
 from arena_server.core.peers import Outbox, Peer
 from arena_server.core.recovery import recover
 from arena_server.core.seat_lines import SeatLines
+from arena_server.terms.config import (
+    ContestConfig,
+    ContestConfigError,
+    Entrant,
+    check_numbers,
+    game_of,
+)
 
 
 class Contest:

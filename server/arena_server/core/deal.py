@@ -20,8 +20,8 @@ from arena_protocol import messages as wire
 from arena_protocol.games.base import Deal, Game
 from arena_protocol.messages import printer
 from arena_protocol.record import FaultRecord, GameRecord, InfoRecord, PlyRecord, commitment
-from arena_server.core.config import ContestConfig
 from arena_server.core.formats.base import Pairing
+from arena_server.terms.config import ContestConfig
 
 _print_game = printer(wire.Game)
 _print_state = printer(wire.State)

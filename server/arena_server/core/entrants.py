@@ -9,16 +9,16 @@ from __future__ import annotations
 from typing import Final
 
 from arena_protocol.errors import ByeReason
-from arena_server.core.config import ContestConfigError, Entrant
 from arena_server.core.connections import Connections
 from arena_server.core.events import Replace
 from arena_server.core.facts import Joined, Left, Sent, TokenSet, TrialSet
-from arena_server.core.formats.base import FormatError
 from arena_server.core.games import GameManager
 from arena_server.core.journal import JournalError
 from arena_server.core.log_events import BotJoined, BotLeft, BotReplaced
 from arena_server.core.login import Authenticator, is_digest
 from arena_server.core.peers import Bot, Outbox
+from arena_server.terms.config import ContestConfigError, Entrant
+from arena_server.terms.formats import FormatError
 
 #: The reason in the record of a game that was broken off by a command.
 REASON: Final = "organiser"

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from arena_protocol.record import GameRecord
-from arena_server.core.config import Entrant
 from arena_server.core.effects import Marker
 from arena_server.core.facts import Drawn
-from arena_server.core.journal import PastGame
+from arena_server.stats.results import PastGame
+from arena_server.terms.config import Entrant
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,7 +159,7 @@ class RunStateSet(NamedTuple):
 
 
 class Joined(NamedTuple):
-    """A late entrant, whose games have numbers from `first` on; the rest is as in `config.Entrant`."""
+    """A late entrant, whose games have numbers from `first` on; the rest is as in `terms.config.Entrant`."""
 
     name: str
     first: int
@@ -173,7 +173,7 @@ class Joined(NamedTuple):
 class Sent(NamedTuple):
     """Versions of a late entrant are sent by its author, and run by the server.
 
-    `ponders` is as in `config.Entrant`; the next TokenSet is the author's.
+    `ponders` is as in `terms.config.Entrant`; the next TokenSet is the author's.
     """
 
     name: str

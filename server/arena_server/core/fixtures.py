@@ -16,7 +16,6 @@ from typing import Final
 
 from arena_protocol.record import VOID
 from arena_server.core.clock import NS_PER_MS
-from arena_server.core.config import ContestConfig, format_of, separation_of
 from arena_server.core.deal import may_show_deal
 from arena_server.core.effects import StartDraw
 from arena_server.core.facts import (
@@ -30,12 +29,16 @@ from arena_server.core.facts import (
     TotalSet,
     Walkover,
 )
-from arena_server.core.formats.base import FormatError, Pairing, PairingError
+from arena_server.core.formats import format_of
+from arena_server.core.formats.base import Pairing, PairingError
 from arena_server.core.formats.rounds import Rounds
-from arena_server.core.journal import JournalError, PastGame
+from arena_server.core.journal import JournalError
 from arena_server.core.log_events import FieldSeparated, RoundDrawn, WalkedOver
 from arena_server.core.peers import Bot, Outbox
-from arena_server.core.standings import ResultCounter
+from arena_server.core.results import ResultCounter
+from arena_server.stats.results import PastGame
+from arena_server.terms.config import ContestConfig, separation_of
+from arena_server.terms.formats import FormatError
 
 #: A bot that comes after more than this does not catch up: while it did, the whole field would wait for
 #: each bot that was down for a night. After less it does, so that a contest whose bots take seconds to

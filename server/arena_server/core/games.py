@@ -14,7 +14,6 @@ from typing import Any
 from arena_protocol.games.base import Game
 from arena_protocol.record import VOID, FaultKind, time_used
 from arena_server.core.clock import NS_PER_MS
-from arena_server.core.config import ContestConfig
 from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.deal import REFEREE, Setting, number_of
 from arena_server.core.delivery import ChunkedSender, Spectators
@@ -22,7 +21,7 @@ from arena_server.core.events import DrawDone, FromWorkers
 from arena_server.core.facts import GameFact, Offered
 from arena_server.core.fixtures import Fixtures
 from arena_server.core.formats.base import Pairing
-from arena_server.core.journal import JournalError, PastGame
+from arena_server.core.journal import JournalError
 from arena_server.core.log_events import (
     BotSilent,
     GameOver,
@@ -36,6 +35,8 @@ from arena_server.core.overview import Progress, RunningGame
 from arena_server.core.peers import REFEREE_KEY, Bot, LiveGame, Outbox, Peer, Slot
 from arena_server.core.turns import Turns
 from arena_server.core.validation import Validations, referee_slot, tried
+from arena_server.stats.results import PastGame
+from arena_server.terms.config import ContestConfig
 
 
 class GameManager:

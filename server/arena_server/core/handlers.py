@@ -15,7 +15,6 @@ from arena_protocol.errors import ByeReason, ErrorCode, ProtocolError
 from arena_protocol.framing import CLIENT_LINE_LIMIT
 from arena_protocol.session import IN_GAME
 from arena_server.core.clock import WORD as LAG_WORD
-from arena_server.core.config import ContestConfig
 from arena_server.core.connections import Connections
 from arena_server.core.effects import PingMark, Send
 from arena_server.core.events import Abandoned, LineTooLong, Thawed
@@ -24,6 +23,7 @@ from arena_server.core.log_events import LoggedIn
 from arena_server.core.login import Authenticator
 from arena_server.core.peers import FLOODED, Bot, Outbox, Peer
 from arena_server.core.seat_lines import SeatLines
+from arena_server.terms.config import ContestConfig
 
 _TOO_LONG = ProtocolError(ErrorCode.TOO_LONG, f"a line may have {CLIENT_LINE_LIMIT} bytes at most")
 

@@ -47,6 +47,7 @@ from arena_server.core.facts import (
     Validated,
     Walkover,
 )
+from arena_server.stats.results import PastGame
 
 #: A fact with the number of its game in front, as it is stored.
 Entry = tuple[Any, ...]
@@ -181,26 +182,6 @@ def _fits(value: object, kind: Any) -> bool:
     if isinstance(kind, tuple):
         return type(value) in kind
     return type(value) is kind
-
-
-@dataclass(frozen=True, slots=True)
-class PastGame:
-    """A game whose record is stored: its result stands. `faults` are (name, kind).
-
-    `deal` is the number of its deal among those of its players, 0 if an earlier version kept none.
-    `used_ms` is the time charged to each seat, `agents` what each bot called its program; an earlier
-    version kept neither, and they are empty.
-    """
-
-    number: int
-    names: tuple[str, ...]
-    deal: int
-    totals: tuple[int, ...]
-    end: str
-    plies: int
-    faults: tuple[tuple[str, str], ...] = ()
-    used_ms: tuple[int, ...] = ()
-    agents: tuple[str | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

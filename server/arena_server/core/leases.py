@@ -21,17 +21,18 @@ from arena_protocol.games.base import Game
 from arena_protocol.record import VOID, GameRecord, RecordError
 from arena_protocol.verify import verify
 from arena_server.core.clock import NS_PER_MS
-from arena_server.core.config import ContestConfig
 from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.deal import number_of
 from arena_server.core.effects import Assign, ExcludeWorker, Store, Withdraw
 from arena_server.core.events import Capacity, DrawDone, FromWorkers, NotPlayed, PlayedBy, Renewed, Returned
 from arena_server.core.facts import Ended, Excluded, GameFact, Leased, Offered, Ready, Started
 from arena_server.core.games import GameManager, past_of
-from arena_server.core.journal import JournalError, PastGame
+from arena_server.core.journal import JournalError
 from arena_server.core.log_events import GameStarted, LeaseEnded, ResultRefused, ResultReturned, WorkerVoided
 from arena_server.core.peers import Bot, LiveGame, Outbox
 from arena_server.core.recovery import restore
+from arena_server.stats.results import PastGame
+from arena_server.terms.config import ContestConfig
 
 _LATE: Final = "its lease has ended"
 _SILENT: Final = "it was silent"

@@ -11,9 +11,9 @@ from hmac import compare_digest
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.messages import LOG_READER, SPECTATOR, Hello, Welcome, valid_name
 from arena_server.core import deal
-from arena_server.core.config import MOST_SLOTS, ContestConfigError, Entrant
 from arena_server.core.peers import Bot, Peer, Slot
 from arena_server.core.ratelimit import LoginRateLimiter
+from arena_server.terms.config import MOST_SLOTS, ContestConfigError, Entrant
 
 #: Compared with when there is no such name, so that the denial takes as long.
 _NO_DIGEST = deal.token_digest("")

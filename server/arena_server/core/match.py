@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 
 from arena_protocol.record import FORFEIT, VOID, FaultKind, FaultRecord, GameRecord, InfoRecord, PlyRecord
 from arena_server.core.clock import NS_PER_MS, TimeControl, TurnTimer, elapsed_ms
-from arena_server.core.config import LONGEST_MS
 from arena_server.core.deal import Setting, own_move
 from arena_server.core.facts import Away, Ended, GameFact, Offered, Ready, Started
+from arena_server.terms.config import LONGEST_MS
 
 
 class Phase(Enum):

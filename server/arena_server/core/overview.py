@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from arena_server.core.facts import Order
 from arena_server.core.peers import Bot
-from arena_server.core.standings import Row
+from arena_server.stats.standings import Row
 
 #: Where a bot is: in a game; connected and free; disconnected; disconnected for longer than `absent`;
 #: paired no more because of its faults; removed by the organiser; not part of the contest any more.

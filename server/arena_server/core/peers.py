@@ -9,7 +9,6 @@ from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.messages import Error, ServerMessage
 from arena_protocol.session import ServerSession
 from arena_server.core.clock import LagEstimate
-from arena_server.core.config import NO_TOKEN
 from arena_server.core.deadlines import DeadlineKind
 from arena_server.core.effects import CloseConnection, Effect, Mute, Send, SetFrozen, TurnMark, Unmute
 from arena_server.core.facts import ContestFact, FormerKeys, ResumeKeys
@@ -18,6 +17,7 @@ from arena_server.core.match import Match
 from arena_server.core.probation import Participant
 from arena_server.core.ratelimit import LINES, InfoBudget, Limit
 from arena_server.core.transcript import Transcript
+from arena_server.terms.config import NO_TOKEN
 
 #: The number of the slot and of the bot that stand for the server in the games that it plays itself.
 REFEREE_KEY: Final = -2

@@ -11,11 +11,11 @@ from __future__ import annotations
 from arena_protocol import messages as wire
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.record import FaultKind, InfoRecord
-from arena_server.core.config import ContestConfig
 from arena_server.core.events import Abandoned
 from arena_server.core.match import Annotate, Blame, Phase, SayReady
 from arena_server.core.peers import FLOODED, LiveGame, Outbox, Peer, Slot
 from arena_server.core.turns import Turns
+from arena_server.terms.config import ContestConfig
 
 #: Lines that are well-formed, and merely come at the wrong moment.
 _UNASKED = frozenset({ErrorCode.UNEXPECTED, ErrorCode.NO_SUCH_GAME})

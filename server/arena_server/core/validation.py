@@ -18,13 +18,13 @@ from arena_protocol.games.base import Deal
 from arena_protocol.record import VOID, FaultRecord, GameRecord
 from arena_protocol.record_codec import encode
 from arena_server.core.clock import NS_PER_MS
-from arena_server.core.config import ContestConfig
 from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.deal import REFEREE, number_of, own_move
 from arena_server.core.facts import Conduct, TrialSet, Validated
 from arena_server.core.formats.base import Pairing
 from arena_server.core.log_events import BotOnProbation, BotValidated, ProbationOver, ValidationFailed
 from arena_server.core.peers import REFEREE_KEY, Bot, LiveGame, Outbox, Slot
+from arena_server.terms.config import ContestConfig
 
 
 class Validations:

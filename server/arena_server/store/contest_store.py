@@ -21,7 +21,6 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from arena_protocol.record import GameRecord
-from arena_server.core.config import ContestConfig
 from arena_server.core.deal import game_id as id_of
 from arena_server.core.deal import number_of
 from arena_server.core.journal import ANNULLED, JOINED, KEPT, TOTAL, Entry
@@ -43,6 +42,7 @@ from arena_server.store.unfinished import (
     stored_contest,
 )
 from arena_server.store.wal import WriteAheadLog
+from arena_server.terms.config import ContestConfig
 
 #: Under a load without pauses the WAL would grow without limit: checkpoint after this many rows (40 MB).
 CHECKPOINT_ROWS = 10_000

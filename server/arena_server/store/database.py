@@ -14,9 +14,9 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from arena_protocol.errors import needs_extra
-from arena_server.core.config import ContestConfig
 from arena_server.errors import ConfigError, StoreError
 from arena_server.store.head import losses
+from arena_server.terms.config import ContestConfig
 
 #: Written into the header of an SQLite file (`PRAGMA application_id`): "Aren".
 APPLICATION_ID = 0x4172656E

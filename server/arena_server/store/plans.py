@@ -11,13 +11,14 @@ from typing import Any
 from arena_protocol.games import make_game
 from arena_server.core.facts import ContestFact, Extended, Joined, Left
 from arena_server.core.formats import find_format, make_format
-from arena_server.core.formats.base import Format, Pairing, Terms
+from arena_server.core.formats.base import Format, Pairing
 from arena_server.core.formats.history import History, HistoryFact
 from arena_server.core.formats.rounds import Rounds
 from arena_server.core.formats.scheduled import Scheduled
 from arena_server.core.journal import CONTEST, entry_of, fact_of
-from arena_server.core.standings import Standings
+from arena_server.stats.standings import Standings
 from arena_server.store.schema import FINISHED, ContestRow
+from arena_server.terms.formats import Terms
 
 
 def format_of_row(contest: ContestRow) -> Format:

@@ -18,7 +18,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from arena_server.core.config import ContestConfig
 from arena_server.errors import EmptyDatabaseError, OtherConfigError, StoreError
 from arena_server.store.chain import verify_checksum
 from arena_server.store.database import (
@@ -40,6 +39,7 @@ from arena_server.store.head import (
     read_head,
 )
 from arena_server.store.ownership import check_unlocked
+from arena_server.terms.config import ContestConfig
 
 # -- is the database ours
 

@@ -21,10 +21,11 @@ from arena_server.core.facts import Annulled, ContestFact, Order, Separated, Val
 from arena_server.core.formats.base import Pairing
 from arena_server.core.formats.history import History
 from arena_server.core.formats.scheduled import Scheduled
-from arena_server.core.journal import PastGame, fact_of
-from arena_server.core.standings import Row, Standings
+from arena_server.core.journal import fact_of
 from arena_server.errors import StoreError
-from arena_server.rated_games import Games
+from arena_server.stats.rated_games import Games
+from arena_server.stats.results import PastGame
+from arena_server.stats.standings import Row, Standings
 from arena_server.store import bot_games
 from arena_server.store.bot_games import BotGame
 from arena_server.store.chain import GENESIS, verify_checksum

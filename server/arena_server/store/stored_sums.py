@@ -25,7 +25,7 @@ import msgpack
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from arena_server.core.tiebreaks import Meetings, PlayerSums
+from arena_server.stats.tiebreaks import Meetings, PlayerSums
 from arena_server.store.chain import GENESIS, add_checksum, verify_checksum
 from arena_server.store.schema import GameRow, SumsRow
 

@@ -23,8 +23,16 @@ from sqlalchemy.sql.expression import case
 from arena_protocol.codec import WORD
 from arena_protocol.games import make_game
 from arena_protocol.record import VOID
-from arena_server.core.standings import GameResult, Standings
-from arena_server.rated_games import Games, GrowingGames, Observation, Outcome, places_of, version_of
+from arena_server.stats.rated_games import (
+    Games,
+    GrowingGames,
+    Observation,
+    Outcome,
+    places_of,
+    version_of,
+)
+from arena_server.stats.results import GameResult
+from arena_server.stats.standings import Standings
 from arena_server.store.checks import check_form, entrants
 from arena_server.store.deals import Deals
 from arena_server.store.preflight import ADDED

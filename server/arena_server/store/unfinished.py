@@ -9,7 +9,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from arena_server.core.deal import number_of
-from arena_server.core.journal import Entry, Past, PastGame
+from arena_server.core.journal import Entry, Past
+from arena_server.stats.results import PastGame
 from arena_server.store.checks import check_contest_row, checked_games
 from arena_server.store.database import LAYOUT
 from arena_server.store.deals import Deals

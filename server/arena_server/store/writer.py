@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Final
 
 from arena_protocol.record import GameRecord
 from arena_protocol.record_codec import encode
-from arena_server.core.config import ContestConfig
 from arena_server.core.journal import Entry
 from arena_server.errors import StoreError
 from arena_server.store.database import ContestHeader, Database, damaged, describe
+from arena_server.terms.config import ContestConfig
 
 if TYPE_CHECKING:
     from arena_server.store.contest_store import ContestStore

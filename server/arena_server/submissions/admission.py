@@ -19,14 +19,20 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, Protocol
 
-from arena_server.launch.base import LaunchError
-from arena_server.launch.container import LABEL
-from arena_server.launch.docker import CLASSIC_BUILDER, Docker
-from arena_server.launch.sandbox import MB
-from arena_server.launch.spawned import TETHER_GRACE_S, Spawned, last_output, spawn, tethered
+from arena_server.places.base import LaunchError
+from arena_server.places.docker import CLASSIC_BUILDER, Docker
+from arena_server.places.docker_launcher import LABEL
+from arena_server.places.spawned import (
+    TETHER_GRACE_S,
+    Spawned,
+    last_output,
+    spawn,
+    tethered,
+)
 from arena_server.submissions.archive import DOCKERFILE, ArchiveError, unpack
 from arena_server.submissions.dockerfile import DOCKERFILE_BYTES, check_dockerfile
-from arena_server.submissions.rules import SubmissionSetup
+from arena_server.terms.sandbox import MB
+from arena_server.terms.submissions import SubmissionSetup
 
 #: Before the commands: the games that count go first.
 LOW_PRIORITY: Final = ("nice", "-n", "10")

@@ -18,8 +18,8 @@ from tempfile import TemporaryFile
 from typing import IO, Final
 
 from arena_server.errors import ArenaError
-from arena_server.launch.sandbox import MB
-from arena_server.submissions.rules import ArchiveLimits
+from arena_server.terms.sandbox import MB
+from arena_server.terms.submissions import ArchiveLimits
 
 DOCKERFILE: Final = "Dockerfile"
 #: The longest path in an archive, in characters, and how deep it may be.

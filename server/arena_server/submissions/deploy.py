@@ -27,18 +27,24 @@ from arena_server.core.log_events import (
     LogEvent,
     LoggedIn,
 )
-from arena_server.host import HostObserver
-from arena_server.hosted import HostedContest
-from arena_server.launch.base import BotError, Launcher, LocalBot, Order, Running
-from arena_server.launch.contained import ContainedBots
-from arena_server.launch.games import ObservedGames
-from arena_server.launch.restarts import Orders, RestartingBot, program_of
-from arena_server.launch.sandbox import Sandbox
-from arena_server.logs import SubmissionNoted
-from arena_server.observers import ContestObserver
-from arena_server.submissions.rules import SubmittedSeat
+from arena_server.host.host import HostObserver
+from arena_server.host.logs import SubmissionNoted
+from arena_server.host.observers import ContestObserver
+from arena_server.host.run import HostedContest
+from arena_server.places.base import (
+    BotError,
+    Launcher,
+    LocalBot,
+    Order,
+    Running,
+)
+from arena_server.places.frozen_bots import ContainedBots
+from arena_server.places.games import ObservedGames
+from arena_server.places.restarts import Orders, RestartingBot, program_of
 from arena_server.submissions.service import SubmittedBot
 from arena_server.submissions.versions import VersionActivated, VersionDeployed, VersionFact, plain_fact
+from arena_server.terms.sandbox import Sandbox
+from arena_server.terms.submissions import SubmittedSeat
 
 #: 128 bits, as hexadecimal digits.
 TOKEN_BYTES: Final = 16

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from arena_server.submissions.admission import Examiner, RejectedError, printable, tag_of
-from arena_server.submissions.rules import UPLOADS, SubmissionRules, SubmissionSetup
 from arena_server.submissions.store import VersionStore, set_aside
 from arena_server.submissions.versions import (
     STAGE_NAMES,
@@ -35,6 +34,7 @@ from arena_server.submissions.versions import (
     VersionState,
     plain_fact,
 )
+from arena_server.terms.submissions import UPLOADS, SubmissionRules, SubmissionSetup
 
 Key = tuple[str, str]
 #: The pause before an admission goes on that the disk did not take, in seconds.

@@ -15,13 +15,13 @@ from functools import partial
 from typing import Final, Self
 
 from arena_server.errors import ArenaError
-from arena_server.host import Host
-from arena_server.launch.base import Launcher, LaunchError
-from arena_server.logs import Log, WebFault
+from arena_server.host.host import Host
+from arena_server.host.logs import Log, WebFault
+from arena_server.places.base import Launcher, LaunchError
 from arena_server.submissions.admission import Examiner
 from arena_server.submissions.deploy import ContestLink, DeployedBot, HostLink
-from arena_server.submissions.rules import SubmissionSetup
 from arena_server.submissions.service import SubmissionService
+from arena_server.terms.submissions import SubmissionSetup
 
 #: Where bots run, once it is entered; it raises LaunchError.
 Place = Callable[[], AbstractAsyncContextManager[Launcher]]

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from arena_server.errors import ArenaError, ConfigError
-from arena_server.sockets import urls_of
+from arena_server.host.sockets import urls_of
 from arena_server.store.database import Database, home_of
 from arena_server.web.identity import NO_IDENTITY, SiteIdentity
 

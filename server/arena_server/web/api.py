@@ -25,19 +25,24 @@ from starlette.routing import Route
 
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.commands import VOID_WORKER
-from arena_server.core.config import Entrant
 from arena_server.core.deal import token_digest
 from arena_server.core.events import Command
 from arena_server.core.overview import Overview
-from arena_server.hosted import HostedContest
-from arena_server.orders import ORDER_BYTES, ORDER_FORM, parse_order, plain_order
-from arena_server.waiting import waiting_now
+from arena_server.host.run import HostedContest
+from arena_server.host.waiting import waiting_now
+from arena_server.places.workers.dispatch import workers_of
+from arena_server.terms.config import Entrant
 from arena_server.web.access import TOKEN_BYTES
 from arena_server.web.bridge import HostView, LoopBridge, NoPlaceError, UnavailableError, UnknownContestError
 from arena_server.web.metrics import exposition
+from arena_server.web.orders import (
+    ORDER_BYTES,
+    ORDER_FORM,
+    parse_order,
+    plain_order,
+)
 from arena_server.web.register import PAGE, make_invitation
 from arena_server.web.security import WrongSecrets, address_of, read_body
-from arena_server.workers.dispatch import workers_of
 
 #: The orders that make a token for a bot.
 TOKEN_ORDERS = ("add", "token")

@@ -21,11 +21,11 @@ from arena_protocol.games import GAMES
 from arena_protocol.record import describe_fault
 from arena_server.core.deal import number_of
 from arena_server.core.formats.history import History
-from arena_server.core.journal import PastGame
-from arena_server.core.standings import Standings, plain_row
 from arena_server.errors import EmptyDatabaseError, PublicError
-from arena_server.pace import LAST_GAMES, plain_pace
-from arena_server.rated_games import Games
+from arena_server.stats.pace import LAST_GAMES, plain_pace
+from arena_server.stats.rated_games import Games
+from arena_server.stats.results import PastGame
+from arena_server.stats.standings import Standings, plain_row
 from arena_server.store.bot_games import BotGame
 from arena_server.store.database import Database
 from arena_server.store.deals import WithheldError

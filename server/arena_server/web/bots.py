@@ -24,8 +24,8 @@ from typing import Any, Final, NamedTuple
 
 from arena_protocol.record import RecordError
 from arena_protocol.record_codec import decode
-from arena_server.rated_games import version_of
-from arena_server.ratings import Ratings, fit_counted
+from arena_server.stats.rated_games import version_of
+from arena_server.stats.ratings import Ratings, fit_counted
 from arena_server.store.stored_sums import StoredEndings
 from arena_server.web.archive import Archive, NotFoundError
 

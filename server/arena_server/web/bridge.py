@@ -19,17 +19,17 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from arena_protocol.messages import LOG_READER, VERSION, Hello
 from arena_server.core.clock import NS_PER_MS
-from arena_server.core.config import NO_TOKEN, ContestConfig, Entrant
 from arena_server.core.events import Command, Observe
 from arena_server.core.overview import Overview
 from arena_server.core.transcript import Transcript
-from arena_server.durations import Durations
-from arena_server.host import Host, HostObserver
-from arena_server.hosted import HostedContest
-from arena_server.observers import ContestObserver
-from arena_server.sockets import local_host
+from arena_server.host.host import Host, HostObserver
+from arena_server.host.observers import ContestObserver
+from arena_server.host.run import HostedContest
+from arena_server.host.sockets import local_host
+from arena_server.host.waiting import waiting_now
+from arena_server.stats.durations import Durations
 from arena_server.store.database import Database
-from arena_server.waiting import waiting_now
+from arena_server.terms.config import NO_TOKEN, ContestConfig, Entrant
 from arena_server.web.metrics import ContestSnapshot, MetricsRecorder, Snapshot
 
 if TYPE_CHECKING:

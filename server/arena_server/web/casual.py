@@ -31,12 +31,12 @@ from typing import Any, Final
 from arena_protocol.codec import NAME, valid_name
 from arena_protocol.games import GAMES, make_game
 from arena_protocol.games.base import Game
-from arena_server.core.config import LONGEST_MS, ContestConfig
 from arena_server.core.formats.matches import Single
 from arena_server.errors import ArenaError, public_text
-from arena_server.launch.base import LocalBot, inherited
-from arena_server.launch.process import Child
-from arena_server.spec import ContestSpec, entrant_of, fresh_seed
+from arena_server.places.base import LocalBot, inherited
+from arena_server.places.process import Child
+from arena_server.terms.config import LONGEST_MS, ContestConfig
+from arena_server.terms.spec import ContestSpec, entrant_of, fresh_seed
 from arena_server.web.access import CasualSetup, Invitation, invite
 from arena_server.web.casual_host import CasualHost, Replay, Streams
 from arena_server.web.person import PersonSeat, SeatError

@@ -20,14 +20,14 @@ from typing import Protocol
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.events import Command, Event
 from arena_server.core.log_events import GameOver, GameResumed, GameStarted, LogEvent, LoggedIn
-from arena_server.host import Host
-from arena_server.hosted import HostedContest
-from arena_server.launch.base import Launcher, LocalBot
-from arena_server.launch.games import ObservedGames
-from arena_server.launch.process import ProcessLauncher
-from arena_server.launch.restarts import BotGroup
-from arena_server.observers import ContestObserver
-from arena_server.spec import ContestSpec
+from arena_server.host.host import Host
+from arena_server.host.observers import ContestObserver
+from arena_server.host.run import HostedContest
+from arena_server.places.base import Launcher, LocalBot
+from arena_server.places.games import ObservedGames
+from arena_server.places.process import ProcessLauncher
+from arena_server.places.restarts import BotGroup
+from arena_server.terms.spec import ContestSpec
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 #: Has a running game broken off, and played again on its deal: its id, who wants that, and why.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from arena_server.errors import ConfigError
 
 if TYPE_CHECKING:
-    from arena_server.config_schema import SiteTable
+    from arena_server.terms.schema import SiteTable
 
 #: The kinds of files that a logo may be.
 LOGO_KINDS: Final = ("svg", "png")

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from arena_server.core.log_events import CommandDone, ConnectionRefused, GameOver, LogEvent, LoopStalled
 from arena_server.core.overview import Progress
-from arena_server.durations import BOUNDS, Durations, Histogram
-from arena_server.logs import WebhookDelivered, WebhookDropped, WebhookFailed
-from arena_server.observers import ContestObserver
-from arena_server.waiting import REASONS
+from arena_server.host.logs import WebhookDelivered, WebhookDropped, WebhookFailed
+from arena_server.host.observers import ContestObserver
+from arena_server.host.waiting import REASONS
+from arena_server.stats.durations import BOUNDS, Durations, Histogram
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final
 
-from arena_server.rated_games import Games
-from arena_server.ratings import fit_counted, plain
+from arena_server.stats.rated_games import Games
+from arena_server.stats.ratings import fit_counted, plain
 from arena_server.web.archive import Archive, NotFoundError
 
 #: A new fit waits for this many times what the last one took, and for LEAST_S.

@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from arena_server.logs import Log, WebFault
+from arena_server.host.logs import Log, WebFault
 
 HEAD_BYTES = 16 * 1024
 IDLE_S = 5.0

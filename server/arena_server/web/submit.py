@@ -25,8 +25,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from arena_server.submissions.rules import CHUNK_S, UPLOAD_S
 from arena_server.submissions.service import Key, RefusedError, SubmissionService
+from arena_server.terms.submissions import CHUNK_S, UPLOAD_S
 from arena_server.web.bridge import HostView, LoopBridge, UnavailableError, UnknownContestError
 from arena_server.web.security import WrongSecrets, is_foreign, read_body, small_number
 from arena_server.web.server import DEADLINE

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from arena_server.logs import Log, PageError, WebFault
+from arena_server.host.logs import Log, PageError, WebFault
 from arena_server.web.access import ORGANISER_CONNECTIONS, WebPorts
 from arena_server.web.bridge import HostView, LoopBridge, Referee
 

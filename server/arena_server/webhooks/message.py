@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from arena_server.core.log_events import BotAbsent, BotOnProbation, LogEvent
-from arena_server.spec import Webhook
+from arena_server.terms.spec import Webhook
 
 if TYPE_CHECKING:
-    from arena_server.outgoing import HttpConnection
     from arena_server.store.reader import GameSummary
     from arena_server.store.schema import ContestRow
+    from arena_server.webhooks.outgoing import HttpConnection
 
 #: How long an attempt may take in all, from the name of the receiver to the head of its answer.
 TIMEOUT_S: Final = 10.0
@@ -74,7 +74,7 @@ class Sender:
 
         The text has nothing of the address or the secret. Redirections are not followed.
         """
-        from arena_server.outgoing import CallError, HttpConnection
+        from arena_server.webhooks.outgoing import CallError, HttpConnection
 
         parts = self._parts
         if self._connection is None:

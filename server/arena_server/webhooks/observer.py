@@ -10,10 +10,10 @@ from typing import Final
 
 from arena_protocol.record import GameRecord
 from arena_server.core.log_events import LogEvent
-from arena_server.host import HostObserver
-from arena_server.hosted import HostedContest
-from arena_server.logs import ContestTakenUp
-from arena_server.observers import ContestObserver
+from arena_server.host.host import HostObserver
+from arena_server.host.logs import ContestTakenUp
+from arena_server.host.observers import ContestObserver
+from arena_server.host.run import HostedContest
 from arena_server.store.database import Database
 from arena_server.webhooks.delivery import Cursors, Delivery, cursors_path
 from arena_server.webhooks.message import Cursor, notice_of

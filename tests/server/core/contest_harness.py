@@ -11,13 +11,13 @@ from textwrap import dedent
 from typing import Any
 
 from arena_protocol.record import FaultRecord
-from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.effects import CloseConnection, Journal, Marker, Reply
 from arena_server.core.events import Command, LineTooLong, Lost, Opened, Received, Stop, Stored, Tick
 from arena_server.core.journal import Entry, Live, Past
 from arena_server.core.log_events import GameStarted
-from arena_server.core.standings import Row
+from arena_server.stats.standings import Row
+from arena_server.terms.config import ContestConfig, Entrant
 
 from .harness import MS, Harness, numbered_secrets, past_game
 

@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from arena_protocol.record import GameRecord
-from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.deal import number_of
 from arena_server.core.effects import Effect, Journal, Marker, Store
 from arena_server.core.events import Event, Opened, Received, Tick
-from arena_server.core.journal import Live, Past, PastGame
-from arena_server.core.standings import Row
+from arena_server.core.journal import Live, Past
+from arena_server.stats.results import PastGame
+from arena_server.stats.standings import Row
+from arena_server.terms.config import ContestConfig, Entrant
 
 from .harness import MS, Harness, past_game
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import count
 
-from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.effects import ChunkMark, PingMark, TurnMark
 from arena_server.core.events import (
@@ -34,6 +33,7 @@ from arena_server.core.events import (
     Thawed,
     Tick,
 )
+from arena_server.terms.config import ContestConfig, Entrant
 
 from .harness import MS, Harness
 

@@ -53,8 +53,9 @@ from arena_server.core.events import (
     Thawed,
     Tick,
 )
-from arena_server.core.journal import OFFER, Entry, PastGame
+from arena_server.core.journal import OFFER, Entry
 from arena_server.core.log_events import LogEvent
+from arena_server.stats.results import PastGame
 
 from .hosted import HostedContest
 

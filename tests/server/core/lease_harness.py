@@ -8,12 +8,12 @@ from random import Random
 from typing import Any
 
 from arena_protocol.record import GameRecord
-from arena_server.core.config import Entrant
 from arena_server.core.deal import Setting
 from arena_server.core.effects import Assign, Effect, ExcludeWorker, Journal, Store, Withdraw
 from arena_server.core.events import PlayedBy, Returned, Tick
 from arena_server.core.journal import Entry, Live, Past
-from arena_server.inprocess import play_in_process
+from arena_server.host.inprocess import play_in_process
+from arena_server.terms.config import Entrant
 
 from .contest_harness import ContestHarness
 from .harness import MS, past_game

@@ -15,8 +15,8 @@ from arena_server.core.clock import (
     TurnTimer,
     elapsed_ms,
 )
-from arena_server.core.config import ContestConfig
 from arena_server.core.effects import PingMark, Send
+from arena_server.terms.config import ContestConfig
 
 from .contest_harness import MS, ContestHarness, seated
 

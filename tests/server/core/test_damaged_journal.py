@@ -11,12 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord
-from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.events import Stop, Stored, Tick
 from arena_server.core.facts import Away, Ended, GameFact, Offered, Ready, Repeat, Started
-from arena_server.core.journal import Entry, JournalError, Past, PastGame, entry_of
+from arena_server.core.journal import (
+    Entry,
+    JournalError,
+    Past,
+    entry_of,
+)
 from arena_server.core.recovery import restore
+from arena_server.stats.results import PastGame
+from arena_server.terms.config import ContestConfig, Entrant
 
 from .contest_harness import MS
 from .match_runner import a_match

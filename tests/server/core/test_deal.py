@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena_server.core import deal
-from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.deal import GAME_DIGITS, RESUME_BYTES, game_id, number_of
+from arena_server.terms.config import ContestConfig, Entrant
 
 from .contest_harness import ONE_PLY, ContestHarness, play_on, restarted, seated
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from arena_server.core.config import Entrant
 from arena_server.core.delivery import CHUNK
 from arena_server.core.effects import ChunkMark, Send
 from arena_server.core.events import Flushed
+from arena_server.terms.config import Entrant
 
 from .contest_harness import ContestHarness, seated
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from arena_server.core import delivery
-from arena_server.core.config import Entrant
+from arena_server.terms.config import Entrant
 
 from .contest_harness import ContestHarness, text
 from .harness import MS

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from arena_protocol.messages import LOG_READER, VERSION, Hello
-from arena_server.core.config import NO_TOKEN, Entrant
 from arena_server.core.deal import token_digest
 from arena_server.core.events import Replace
 from arena_server.core.journal import JournalError, Past
 from arena_server.core.log_events import BotAbsent, BotJoined, BotLeft
+from arena_server.terms.config import NO_TOKEN, Entrant
 
 from .contest_harness import (
     ONE_PLY,

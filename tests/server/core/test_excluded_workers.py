@@ -13,7 +13,8 @@ from arena_server.core.effects import Assign
 from arena_server.core.events import Capacity, PlayedBy
 from arena_server.core.journal import Live, Past
 from arena_server.core.log_events import ResultRefused, WorkerVoided
-from arena_server.core.standings import GameResult, standings
+from arena_server.stats.results import GameResult
+from arena_server.stats.standings import standings
 
 from .contest_harness import ContestHarness
 from .harness import past_game

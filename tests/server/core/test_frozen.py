@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from arena_protocol.record import FaultRecord
-from arena_server.core.config import Entrant
 from arena_server.core.effects import SetFrozen
 from arena_server.core.events import Thawed
+from arena_server.terms.config import Entrant
 
 from .contest_harness import ContestHarness, offers, seated
 

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena_protocol.record import GameRecord, InfoRecord
-from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.deal import Setting
 from arena_server.core.effects import Assign, Journal, Withdraw
 from arena_server.core.events import Capacity, NotPlayed, Renewed, Stop, Tick
@@ -20,6 +19,7 @@ from arena_server.core.formats.base import Pairing
 from arena_server.core.journal import Past
 from arena_server.core.leases import facts_of
 from arena_server.core.log_events import LeaseEnded, ResultRefused, ResultReturned
+from arena_server.terms.config import ContestConfig, Entrant
 
 from .contest_harness import SHORT, ContestHarness
 from .harness import MS

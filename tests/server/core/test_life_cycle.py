@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_server.core.config import Entrant
 from arena_server.core.cut import shown_until
 from arena_server.core.events import Freeze, Hours, Tick, TimeUp
 from arena_server.core.journal import JournalError, Past
 from arena_server.core.log_events import BotAbsent
+from arena_server.terms.config import Entrant
 
 from .contest_harness import MS, ONE_PLY, ContestHarness, check_sums, play_on, restarted, rows, seated
 

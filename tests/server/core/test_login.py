@@ -6,8 +6,8 @@ from hashlib import sha256
 
 import pytest
 
-from arena_server.core.config import Entrant
 from arena_server.core.log_events import ConnectionRefused, LoggedIn
+from arena_server.terms.config import Entrant
 
 from .contest_harness import ContestHarness
 

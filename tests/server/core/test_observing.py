@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena_protocol.messages import encode
-from arena_server.core.config import Entrant
 from arena_server.core.effects import Effect, Finished, Journal, Reply, Show
 from arena_server.core.events import Observe, Received
 from arena_server.core.transcript import Transcript
+from arena_server.terms.config import Entrant
 
 from .contest_harness import ContestHarness
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from arena_server.core.config import Entrant
 from arena_server.core.log_events import BotOnProbation, ProbationOver, ValidationStarted
+from arena_server.terms.config import Entrant
 
 from .contest_harness import ONE_PLY, ContestHarness, restarted, seated
 

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena_protocol.errors import ErrorCode, ProtocolError
-from arena_server.core.config import Entrant
 from arena_server.core.events import Opened, Received
 from arena_server.core.ratelimit import (
     INFO_BYTES,
@@ -21,6 +20,7 @@ from arena_server.core.ratelimit import (
     Limit,
     LoginRateLimiter,
 )
+from arena_server.terms.config import Entrant
 
 from .contest_harness import MS, ContestHarness
 

@@ -10,9 +10,9 @@ import pytest
 
 from arena_protocol.messages import Played, parse_server
 from arena_protocol.record import InfoRecord
-from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.events import Tick
+from arena_server.terms.config import ContestConfig, Entrant
 
 from .contest_harness import ContestHarness, restarted, seated
 from .crash_harness import Bot, CrashHarness

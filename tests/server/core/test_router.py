@@ -9,13 +9,13 @@ import pytest
 from arena_protocol.framing import CLIENT_LINE_LIMIT
 from arena_protocol.messages import parse_server
 from arena_server.core.admission import LEAST_PLACES, SPARE, ConnectionLimits
-from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.effects import CloseConnection, Effect, Send
 from arena_server.core.events import Command, Flushed, LineTooLong, Lost, Opened, Received, Stop, Tick
 from arena_server.core.log_events import ConnectionLost, ConnectionRefused
 from arena_server.core.ratelimit import LINES, LOG_INS
 from arena_server.core.router import NAMED, UNLIMITED, Member, Router
+from arena_server.terms.config import ContestConfig, Entrant
 
 from .harness import MS, numbered_secrets
 

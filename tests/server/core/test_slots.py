@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_server.core.config import ContestConfig, ContestConfigError, Entrant
 from arena_server.core.journal import JournalError, Past
 from arena_server.core.log_events import GameResumed, GameStarted, LoggedIn
+from arena_server.terms.config import ContestConfig, ContestConfigError, Entrant
 
 from .contest_harness import ONE_PLY, SHORT, ContestHarness, offers, play_on, restarted
 from .crash_harness import Bot, CrashHarness

@@ -13,7 +13,6 @@ from arena_protocol.games import GAMES, make_game
 from arena_protocol.record import GameRecord
 from arena_protocol.record_codec import decode
 from arena_protocol.verify import verify
-from arena_server.core.config import ContestConfig, ContestConfigError, Entrant
 from arena_server.core.deal import REFEREE, Setting, game_id, number_of, own_move, token_digest
 from arena_server.core.facts import Validated
 from arena_server.core.formats.base import Pairing
@@ -29,6 +28,7 @@ from arena_server.core.log_events import (
     ValidationStarted,
 )
 from arena_server.core.validation import other_move
+from arena_server.terms.config import ContestConfig, ContestConfigError, Entrant
 
 from .contest_harness import ContestHarness, check_sums, play_on, restarted, rows
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from arena_server.core.config import Entrant
 from arena_server.core.deal import token_digest
 from arena_server.core.events import Replace
 from arena_server.core.log_events import BotReplaced, BotValidated, ValidationStarted
+from arena_server.terms.config import Entrant
 
 from .contest_harness import ONE_PLY, ContestHarness, offers, play_on, restarted, rows
 

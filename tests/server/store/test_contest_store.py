@@ -16,8 +16,9 @@ from sqlalchemy import Connection, text
 
 from arena_protocol.record import FaultRecord
 from arena_protocol.record_codec import decode
-from arena_server.core.journal import Entry, Live, PastGame
+from arena_server.core.journal import Entry, Live
 from arena_server.errors import StoreError
+from arena_server.stats.results import PastGame
 from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import ContestHeader, Database
 from arena_server.store.head import HeadFile

@@ -14,18 +14,19 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
+from tests.server.stats.rated import observed_in
 
-from arena_server.core.config import Entrant
 from arena_server.core.contest import Contest
-from arena_server.core.journal import Entry, PastGame, fact_of
+from arena_server.core.journal import Entry, fact_of
 from arena_server.errors import StoreError
+from arena_server.stats.results import PastGame
 from arena_server.store import stored_sums
 from arena_server.store.database import LAYOUT, Database
 from arena_server.store.preflight import COMMENT, check_contest, check_readable, check_writable
 from arena_server.store.reader import Results
 from arena_server.store.schema import GameRow, game_checksum, open_engine
+from arena_server.terms.config import Entrant
 
-from ..rated import observed_in
 from ..records import Kept, game, keep, opening
 
 HERE = Path(__file__).parent

@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine, event, update
 from sqlalchemy.orm import Session
+from tests.server.stats.rated import observed_in
 
-from arena_server.core.tiebreaks import PlayerSums
+from arena_server.stats.tiebreaks import PlayerSums
 from arena_server.store import contest_store, stored_sums, sums
 from arena_server.store.chain import add_checksum
 from arena_server.store.contest_store import ContestStore
@@ -24,7 +25,6 @@ from arena_server.store.reader import Results
 from arena_server.store.schema import SumsRow, open_engine
 from arena_server.store.stored_sums import Kind, StoredEndings, StoredTable, _pack, load
 
-from ..rated import observed_in
 from .test_layout import change
 from .test_sums import NAMES, Played, add, compare, contest, header_of, observed_by_hand
 

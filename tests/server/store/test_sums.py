@@ -13,14 +13,21 @@ from typing import NamedTuple
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.server.stats.rated import observed_in
 
 from arena_protocol.record import FaultRecord, PlyRecord
 from arena_protocol.record_codec import encode
 from arena_server.core.facts import Offered
 from arena_server.core.journal import entry_of
-from arena_server.core.standings import GameResult, Row
 from arena_server.errors import StoreError
-from arena_server.rated_games import Observation, RatedGame, observe, version_of
+from arena_server.stats.rated_games import (
+    Observation,
+    RatedGame,
+    observe,
+    version_of,
+)
+from arena_server.stats.results import GameResult
+from arena_server.stats.standings import Row
 from arena_server.store import reader
 from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import ContestHeader, Database
@@ -28,7 +35,6 @@ from arena_server.store.plans import table_of
 from arena_server.store.reader import Results
 from arena_server.store.stored_sums import StoredEndings
 
-from ..rated import observed_in
 from ..records import game, opening
 from .test_layout import change
 

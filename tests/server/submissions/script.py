@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from arena_server.submissions.admission import RejectedError, Say
-from arena_server.submissions.rules import SubmissionRules, SubmissionSetup, SubmittedSeat
+from arena_server.terms.submissions import SubmissionRules, SubmissionSetup, SubmittedSeat
 
 KEY = ("friday", "ann")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena_server.launch.docker import Docker
+from arena_server.places.docker import Docker
 from arena_server.submissions.admission import (
     LINE_CHARACTERS,
     EngineExaminer,
@@ -19,7 +19,7 @@ from arena_server.submissions.admission import (
     tag_of,
 )
 from arena_server.submissions.archive import pack
-from arena_server.submissions.rules import ArchiveLimits, SubmissionRules
+from arena_server.terms.submissions import ArchiveLimits, SubmissionRules
 
 from .script import setup_in
 

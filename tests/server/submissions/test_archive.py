@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena_server.launch.sandbox import MB
 from arena_server.submissions.archive import (
     DEEPEST,
     LONGEST_PATH,
@@ -26,7 +25,8 @@ from arena_server.submissions.archive import (
     shown,
     unpack,
 )
-from arena_server.submissions.rules import ArchiveLimits
+from arena_server.terms.sandbox import MB
+from arena_server.terms.submissions import ArchiveLimits
 
 LIMITS = ArchiveLimits(packed=MB, unpacked=MB, files=50)
 DOCKERFILE = b"FROM python:3.12-slim\n"

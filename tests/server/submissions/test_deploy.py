@@ -8,18 +8,18 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
+from tests.server.places.test_contained import Contest as Hosted
 
 from arena_protocol.record import UsageRecord
 from arena_server.core.deal import token_digest
 from arena_server.core.effects import SetFrozen
 from arena_server.core.events import Event, Replace, Thawed
 from arena_server.core.log_events import BotReplaced, GameOver, GameStarted, LoggedIn
-from arena_server.launch.base import BotEnded, LaunchError, LocalBot
-from arena_server.launch.cgroup import CpuTime
-from arena_server.logs import BotUsage, SubmissionNoted
+from arena_server.host.logs import BotUsage, SubmissionNoted
+from arena_server.places.base import BotEnded, LaunchError, LocalBot
+from arena_server.places.cgroup import CpuTime
 from arena_server.submissions import deploy
 from arena_server.submissions.deploy import ContestLink, DeployedBot, noted
-from arena_server.submissions.rules import SubmissionRules, SubmittedSeat
 from arena_server.submissions.service import SubmittedBot
 from arena_server.submissions.store import VersionStore
 from arena_server.submissions.versions import (
@@ -30,8 +30,8 @@ from arena_server.submissions.versions import (
     VersionFailed,
     VersionStored,
 )
+from arena_server.terms.submissions import SubmissionRules, SubmittedSeat
 
-from ..launch.test_contained import Contest as Hosted
 from .script import KEY
 from .test_versions_of_a_bot import admitted
 
@@ -225,7 +225,7 @@ async def test_a_bot_with_several_games_has_a_container_for_each(tmp_path: Path)
 
 
 async def test_a_version_that_ends_is_started_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arena_server.launch.restarts.RESTARTS_S", (0.0,))
+    monkeypatch.setattr("arena_server.places.restarts.RESTARTS_S", (0.0,))
     async with playing(tmp_path, *admitted(1), activated(1)) as (bot, contest, containers):
         await contest.let_play("v1")
         program = await asyncio.wait_for(containers.began.get(), 20)
@@ -239,8 +239,8 @@ async def test_a_version_that_cannot_start_is_its_author_s_to_see(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deploy, "AGAIN_S", 0.0)
-    monkeypatch.setattr("arena_server.launch.restarts.RESTARTS_S", (0.0,))
-    monkeypatch.setattr("arena_server.launch.restarts.REPORT_S", 0.0)
+    monkeypatch.setattr("arena_server.places.restarts.RESTARTS_S", (0.0,))
+    monkeypatch.setattr("arena_server.places.restarts.REPORT_S", 0.0)
     async with playing(tmp_path, *admitted(1), activated(1)) as (bot, contest, containers):
         containers.problem = "No such image"
         await contest.let_play("v1")

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 from tests.forked import Arena
-from tests.server.launch.containers import real_engine
+from tests.server.places.containers import real_engine
 from tests.server.programs import Players, Server, arena
 
 from arena_server.submissions.admission import EngineExaminer, RejectedError, tag_of
 from arena_server.submissions.archive import pack
-from arena_server.submissions.rules import ArchiveLimits, SubmissionRules
+from arena_server.terms.submissions import ArchiveLimits, SubmissionRules
 
 from .script import setup_in
 

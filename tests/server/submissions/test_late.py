@@ -12,18 +12,18 @@ from typing import Any, TypeVar
 
 import pytest
 
-from arena_server.core.config import NO_TOKEN, ContestConfig, Entrant
 from arena_server.core.deal import token_digest
 from arena_server.core.events import Command
-from arena_server.host import Host, HostSetup
-from arena_server.launch.base import LocalBot
-from arena_server.launch.sandbox import ContainerLimits
-from arena_server.logs import LineWriter, Log
-from arena_server.sockets import bind
-from arena_server.spec import ContestSpec, LateVersions
-from arena_server.submissions.rules import SubmittedSeat
+from arena_server.host.host import Host, HostSetup
+from arena_server.host.logs import LineWriter, Log
+from arena_server.host.sockets import bind
+from arena_server.places.base import LocalBot
 from arena_server.submissions.service import RefusedError, SubmissionService
 from arena_server.submissions.thread import SubmissionThread
+from arena_server.terms.config import NO_TOKEN, ContestConfig, Entrant
+from arena_server.terms.sandbox import ContainerLimits
+from arena_server.terms.spec import ContestSpec, LateVersions
+from arena_server.terms.submissions import SubmittedSeat
 from arena_server.web.bridge import HostView, LoopBridge, NoPlaceError
 from arena_server.web.register import make_invitation
 

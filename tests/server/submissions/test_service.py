@@ -13,10 +13,10 @@ import pytest
 
 from arena_server.submissions import service as service_module
 from arena_server.submissions.admission import tag_of
-from arena_server.submissions.rules import UPLOADS, SubmissionRules
 from arena_server.submissions.service import RefusedError, SubmissionService
 from arena_server.submissions.store import VersionStore
 from arena_server.submissions.versions import STAGE_NAMES, VersionState
+from arena_server.terms.submissions import UPLOADS, SubmissionRules
 
 from .script import KEY, Script, setup_in
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from starlette.types import ASGIApp
 
-from arena_server.logs import LineWriter, Log
-from arena_server.sockets import address_of, bind
+from arena_server.host.logs import LineWriter, Log
+from arena_server.host.sockets import address_of, bind
 from arena_server.web.thread import WebThread
 
 TOKEN = "0123456789abcdef"

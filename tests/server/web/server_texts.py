@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import arena_server
-from arena_server.workers import comparison
+from arena_server.places.workers import comparison
 
 ROOT = Path(arena_server.__file__).parent
 #: Their errors reach a page. `submit.py` and `client.py` speak to programs.
@@ -15,7 +15,7 @@ SOURCES = (
     *(f"web/{name}.py" for name in ("api", "archive", "bridge", "casual", "feeds", "person", "play")),
     *(f"web/{name}.py" for name in ("ratings", "register", "security", "site")),
     *(f"core/{name}.py" for name in ("commands", "entrants", "invites", "validation", "fixtures")),
-    "waiting.py",
+    "host/waiting.py",
 )
 #: Functions of formats that an order calls while a contest runs; all else is said of a configuration.
 ORDERED = ("join", "extend", "late_groups", "_check_games", "check_places")

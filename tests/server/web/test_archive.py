@@ -14,11 +14,12 @@ from sqlalchemy.orm import Session
 
 from arena_protocol.record import FaultRecord
 from arena_protocol.record_codec import encode
-from arena_server.core.config import ContestConfig, format_of
-from arena_server.core.standings import Row, Standings
+from arena_server.core.formats import format_of
+from arena_server.stats.standings import Row, Standings
 from arena_server.store.chain import GENESIS, link
 from arena_server.store.reader import Results
 from arena_server.store.schema import ContestRow, open_engine, set_status
+from arena_server.terms.config import ContestConfig
 from arena_server.web import archive as module
 from arena_server.web.archive import Archive, NotFoundError
 from arena_server.web.documents import plain_record

@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 
 from arena_protocol.record import FaultRecord, GameRecord, PlyRecord
 from arena_protocol.record_codec import encode
-from arena_server.core.config import ContestConfig
 from arena_server.core.facts import Joined
-from arena_server.rated_games import RatedGame, version_of
-from arena_server.ratings import fit, fit_counted
+from arena_server.stats.rated_games import RatedGame, version_of
+from arena_server.stats.ratings import fit, fit_counted
 from arena_server.store.bot_games import details
 from arena_server.store.database import ContestHeader
 from arena_server.store.reader import Results
 from arena_server.store.schema import contest_row
+from arena_server.terms.config import ContestConfig
 from arena_server.web import bots as module
 from arena_server.web.archive import Archive, NotFoundError
 from arena_server.web.bots import (

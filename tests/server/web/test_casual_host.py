@@ -10,20 +10,24 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from tests.server.host.test_host import (
+    PATIENCE_S,
+    Running,
+    running,
+    spec,
+)
 
 from arena_protocol.record_codec import decode
-from arena_server.core.config import ContestConfig, Entrant
 from arena_server.core.contest import Contest
 from arena_server.core.events import Event
 from arena_server.core.formats.matches import Single
 from arena_server.errors import ArenaError
-from arena_server.launch.base import BotError, LocalBot
-from arena_server.spec import ContestSpec
+from arena_server.places.base import BotError, LocalBot
 from arena_server.store.reader import Results
+from arena_server.terms.config import ContestConfig, Entrant
+from arena_server.terms.spec import ContestSpec
 from arena_server.web.bridge import HostView, LoopBridge, UnknownContestError
 from arena_server.web.casual_host import CasualContests, Replay
-
-from ..test_host import PATIENCE_S, Running, running, spec
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.real]
 

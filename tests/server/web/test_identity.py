@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from arena_server.config_schema import SiteTable
 from arena_server.errors import ConfigError
+from arena_server.terms.schema import SiteTable
 from arena_server.web.app import application
 from arena_server.web.bundle import LASTING, site_files
 from arena_server.web.identity import LOGO_BYTES, NO_IDENTITY, SiteIdentity, identity_of

@@ -12,8 +12,8 @@ from arena_server.core.log_events import (
     LoggedIn,
     LoopStalled,
 )
-from arena_server.durations import BOUNDS, Histogram
-from arena_server.observers import ContestObserver
+from arena_server.host.observers import ContestObserver
+from arena_server.stats.durations import BOUNDS, Histogram
 from arena_server.web.metrics import MetricsRecorder
 
 

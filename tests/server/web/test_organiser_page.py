@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from arena_server.workers.comparison import TIME
+from arena_server.places.workers.comparison import TIME
 
 from ..programs import contest
 from .browser import DESKTOP, PHONE, Watched

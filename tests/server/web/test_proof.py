@@ -12,8 +12,8 @@ from tests.protocol.records import a_record
 
 from arena_protocol.record import GameRecord
 from arena_protocol.record_codec import encode
-from arena_server.core.config import ContestConfig
 from arena_server.store.database import ContestHeader
+from arena_server.terms.config import ContestConfig
 from arena_server.web.app import application
 from arena_server.web.archive import Archive
 from arena_server.web.site import API, Pages, PublicApi

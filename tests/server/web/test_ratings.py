@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.server.records import Kept, game, opening, tomorrow
 
-from arena_server.ratings import REASONS
+from arena_server.stats.ratings import REASONS
 from arena_server.web.archive import Archive, NotFoundError
 from arena_server.web.bundle import STATIC
 from arena_server.web.ratings import LEAST_S, RatingDocuments

@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from arena_server.logs import LineWriter, Log
+from arena_server.host.logs import LineWriter, Log
 from arena_server.web import server as module
 from arena_server.web.app import application
 from arena_server.web.thread import WebThread

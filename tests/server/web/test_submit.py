@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from tests.server.submissions.script import KEY, Script, setup_in
 
-from arena_server.submissions.rules import ArchiveLimits, SubmissionRules
 from arena_server.submissions.service import SubmissionService
+from arena_server.terms.submissions import ArchiveLimits, SubmissionRules
 from arena_server.web import submit
 from arena_server.web.app import application
 from arena_server.web.bridge import LoopBridge, UnknownContestError

@@ -16,8 +16,8 @@ from xml.etree import ElementTree
 import pytest
 from tests.protocol.records import a_record
 
-from arena_server.core.config import ContestConfig
 from arena_server.store.database import ContestHeader, database_of
+from arena_server.terms.config import ContestConfig
 from arena_server.web.access import WebPorts
 from arena_server.web.app import archive_app
 

@@ -113,7 +113,7 @@ def test_the_order_of_values_may_differ(node: Node) -> None:
 
 def test_words_of_the_api_have_names(node: Node) -> None:
     from arena_server.core.formats import FORMATS
-    from arena_server.core.tiebreaks import TIE_BREAKS
+    from arena_server.stats.tiebreaks import TIE_BREAKS
     from arena_server.store import schema
 
     named = node("catalogue")["named"]

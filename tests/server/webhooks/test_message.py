@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from arena_server.core.log_events import BotAbsent, BotOnProbation, GameOver, LogEvent
-from arena_server.spec import Webhook
+from arena_server.terms.spec import Webhook
 from arena_server.webhooks import message as module
 from arena_server.webhooks.message import Message, Sender, notice_of, sign
 

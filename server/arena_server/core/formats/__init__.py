@@ -1,29 +1,20 @@
-"""The formats of a contest; a new one is added to FORMATS (docs/add-a-format.md)."""
+"""The formats of a contest, by name: those of this folder, and those of plug-ins (docs/add-a-format.md)."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, cast
 
-from arena_server.core.formats.base import Format, FormatError, Terms
-from arena_server.core.formats.gauntlet import Gauntlet
-from arena_server.core.formats.groupstage import GroupStage
-from arena_server.core.formats.knockout import Knockout
-from arena_server.core.formats.ladder import Ladder
-from arena_server.core.formats.matches import Matches, Single
-from arena_server.core.formats.roundrobin import RoundRobin
-from arena_server.core.formats.swiss import Swiss
+from arena_protocol.plugins import Plugins
+from arena_server.core.formats.base import Format
+from arena_server.core.formats.matches import Single
+from arena_server.stats.early_stop import check as check_stop
+from arena_server.terms import formats
+from arena_server.terms.config import ContestConfig, ContestConfigError, check_extra
+from arena_server.terms.formats import FormatError, Terms
 
-_CLASSES: Final[tuple[type[Format], ...]] = (
-    RoundRobin,
-    Matches,
-    Gauntlet,
-    Knockout,
-    GroupStage,
-    Swiss,
-    Ladder,
-)
-#: The formats of a configuration file, by their names.
-FORMATS: Final[dict[str, type[Format]]] = {form.NAME: form for form in _CLASSES}
+#: The list of the terms, which cannot name the class that its formats have in common.
+FORMATS: Final = cast("Plugins[type[Format]]", formats.FORMATS)
 
 
 def find_format(name: str) -> type[Format]:
@@ -38,3 +29,23 @@ def find_format(name: str) -> type[Format]:
 def make_format(name: str, terms: Terms) -> Format:
     """The games of a contest that begins. Raises FormatError for an unknown format or impossible terms."""
     return find_format(name)(terms)
+
+
+def format_of(config: ContestConfig, names: Sequence[str], seats: int) -> Format:
+    """The games of a contest of these bots that begins. Raises ContestConfigError if none can be made."""
+    terms = Terms(
+        tuple(names),
+        seats,
+        config.games_per_pair,
+        paired=config.deals == "paired",
+        options=config.format_options,
+        owners=config.owners,
+        by_points=config.scoring == "points",
+        secret=config.seed,
+    )
+    check_extra(config)
+    try:
+        check_stop(config.stop, find_format(config.format), len(names))
+        return make_format(config.format, terms)
+    except ValueError as error:
+        raise ContestConfigError(str(error)) from error

@@ -23,18 +23,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
-from hashlib import sha256
 from typing import ClassVar
 
 from arena_server.core.facts import Drawn, Walkover
 from arena_server.core.formats.document import Round
-from arena_server.core.journal import PastGame
-
-
-class FormatError(ValueError):
-    """Terms that a format refuses; the text names the key of the configuration."""
+from arena_server.stats.results import PastGame
+from arena_server.terms.formats import FormatError, Option, Terms, WordOption
 
 
 class PairingError(ValueError):
@@ -48,67 +44,6 @@ class Pairing:
     number: int
     names: tuple[str, ...]
     deal: int
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """A whole number that a format takes from `[contest]`; `meaning` is for docs/configuration.md."""
-
-    default: int
-    low: int
-    high: int
-    meaning: str
-
-    def check(self, key: str, value: object) -> None:
-        """Raise FormatError for a value that is none."""
-        if type(value) is not int:
-            raise FormatError(f"contest.{key}: expected a whole number, got {value!r:.60}")
-        if not self.low <= value <= self.high:
-            raise FormatError(f"contest.{key}: expected {self.low} to {self.high}, got {value}")
-
-
-@dataclass(frozen=True, slots=True)
-class WordOption:
-    """One of several words that a format takes from `[contest]`; `default` is one of `words`."""
-
-    default: str
-    words: tuple[str, ...]
-    meaning: str
-
-    def check(self, key: str, value: object) -> None:
-        """Raise FormatError for a value that is none."""
-        if value not in self.words:
-            raise FormatError(f"contest.{key}: expected one of {', '.join(self.words)}, got {value!r:.60}")
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """What a contest gives its format: the bots in the order of the configuration, and the numbers.
-
-    `games` is `games_per_pair`; with `paired` a deal is played from every seat. `options` has those of
-    the format's own that are not left out. `owners` has the author of each bot that names one. With
-    `by_points` a pairing with as many games won on both sides is decided by points.
-    """
-
-    names: tuple[str, ...]
-    seats: int
-    games: int
-    paired: bool = False
-    options: Mapping[str, int | str] = field(default_factory=dict)
-    owners: Mapping[str, str] = field(default_factory=dict)
-    by_points: bool = True
-    secret: int = 0
-
-    @property
-    def seeds(self) -> tuple[str, ...]:
-        """The bots, the best seed first: in the order of the file, or drawn by lot."""
-        if self.options.get("seeding", "file") == "file":
-            return self.names
-        return tuple(sorted(self.names, key=lambda name: (self.lot(f"seed:{name}"), name)))
-
-    def lot(self, label: str) -> int:
-        """128 bits of chance for this label, the same whenever they are asked for."""
-        return int.from_bytes(sha256(f"{label}:{self.secret}".encode("ascii")).digest()[:16])
 
 
 class Draw(ABC):
@@ -172,7 +107,7 @@ class Format(LateEntry):
     OPTIONS: ClassVar[Mapping[str, Option | WordOption]] = {}
     #: Whether it draws: what readers need of it they get by giving its facts to a new one.
     DRAWS: ClassVar[bool] = False
-    #: Whether a contest may end before all of its games are played (`separation.py`).
+    #: Whether a contest may end before all of its games are played (`early_stop.py`).
     MAY_STOP: ClassVar[bool] = False
     #: The extra of the project that a contest of it needs, and the module that this installs.
     EXTRA: ClassVar[tuple[str, str] | None] = None

@@ -20,10 +20,11 @@ from fractions import Fraction
 from itertools import combinations, zip_longest
 
 from arena_server.core.facts import Drawn, Walkover
-from arena_server.core.formats.base import Pairing, PairingError, Terms
+from arena_server.core.formats.base import Pairing, PairingError
 from arena_server.core.formats.document import OPEN, OVER, WALKOVER, DrawnMatch
 from arena_server.core.formats.groups import CirclePairs
-from arena_server.core.journal import PastGame
+from arena_server.stats.results import PastGame
+from arena_server.terms.formats import Terms
 
 
 class Encounter:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from arena_server.core.formats.balance import Bounds
-from arena_server.core.formats.base import FormatError, Option, Terms
 from arena_server.core.formats.groups import Group, GroupList, companions
 from arena_server.core.formats.scheduled import Scheduled
+from arena_server.terms.formats import FormatError, Option, Terms
 
 
 class Gauntlet(Scheduled):

@@ -19,7 +19,7 @@ from arena_server.core.facts import ContestFact, Drawn, Extended, Joined, Repeat
 from arena_server.core.formats.base import Pairing, PairingError
 from arena_server.core.formats.document import plain_rounds
 from arena_server.core.formats.rounds import Rounds
-from arena_server.core.journal import PastGame
+from arena_server.stats.results import PastGame
 
 HistoryFact = Drawn | Joined | Extended | Repeat | Walkover
 

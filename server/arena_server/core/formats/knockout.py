@@ -17,10 +17,11 @@ from fractions import Fraction
 from typing import ClassVar
 
 from arena_server.core.facts import Drawn
-from arena_server.core.formats.base import Draw, Option, WordOption
+from arena_server.core.formats.base import Draw
 from arena_server.core.formats.document import BYE, OPEN, TO_COME, VACANT, DrawnMatch, Round
 from arena_server.core.formats.encounters import Encounter, Entry
 from arena_server.core.formats.rounds import SEEDING, KnownDraw, Rounds
+from arena_server.terms.formats import Option, WordOption
 
 
 class Knockout(Rounds):

@@ -26,7 +26,7 @@ leaves, the others go on without it.
 Two bots that meet again change seats; otherwise the seats go to those that have had them least. Ratings are
 Elo's with a factor that falls with the number of games (A. E. Elo, "The Rating of Chessplayers", 1978); with
 more than two seats a game counts as its mean against each of the others. They only choose opponents: the
-ratings that are published are fitted to all games at once (`ratings.py`).
+ratings that are published are fitted to all games at once (`stats/ratings.py`).
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from arena_server.core.formats.base import Format, FormatError, Option, Pairing, PairingError, Terms
-from arena_server.core.journal import PastGame
+from arena_server.core.formats.base import Format, Pairing, PairingError
+from arena_server.stats.results import PastGame
+from arena_server.terms.formats import FormatError, Option, Terms
 
 #: One bot of this many may wait for a better opponent. In simulated fields of 20 to 60 bots with a standard
 #: deviation of 400 Elo, twice as many find the order hardly earlier, and the bots play 13 % fewer games.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from arena_server.core.formats.balance import Bounds
-from arena_server.core.formats.base import FormatError, Terms
 from arena_server.core.formats.groups import GroupList
 from arena_server.core.formats.scheduled import Scheduled
+from arena_server.terms.config import SINGLE
+from arena_server.terms.formats import FormatError, Terms
 
 
 class Matches(Scheduled):
@@ -35,7 +36,7 @@ class Matches(Scheduled):
 class Single(Scheduled):
     """One game of all bots in the order of their seats: that of a visitor of the page."""
 
-    NAME = "single"
+    NAME = SINGLE
     MEANING = "one game of all bots in the order of their seats"
 
     def __init__(self, terms: Terms) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from arena_server.core.formats.base import Terms
 from arena_server.core.formats.groups import Group, companions, fair_order
 from arena_server.core.formats.scheduled import Scheduled
+from arena_server.terms.formats import Terms
 
 
 class RoundRobin(Scheduled):

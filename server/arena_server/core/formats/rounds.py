@@ -17,9 +17,10 @@ from heapq import heappop, heappush
 from typing import ClassVar, Final
 
 from arena_server.core.facts import Drawn, Walkover
-from arena_server.core.formats.base import Draw, DrawnFormat, FormatError, Pairing, Terms, WordOption
+from arena_server.core.formats.base import Draw, DrawnFormat, Pairing
 from arena_server.core.formats.encounters import Draws, Encounter
-from arena_server.core.journal import PastGame
+from arena_server.stats.results import PastGame
+from arena_server.terms.formats import FormatError, Terms, WordOption
 
 #: An option of the formats that have seeds: see `Terms.seeds`.
 SEEDING: Final = WordOption(

@@ -15,8 +15,9 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from arena_server.core.formats.balance import Balance, Bounds
-from arena_server.core.formats.base import Format, FormatError, Pairing, PairingError, Terms
+from arena_server.core.formats.base import Format, Pairing, PairingError
 from arena_server.core.formats.groups import Group, Groups, GrownGroups
+from arena_server.terms.formats import FormatError, Terms
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,17 @@ from fractions import Fraction
 from typing import ClassVar
 
 from arena_server.core.facts import Drawn
-from arena_server.core.formats.base import Draw, FormatError, Option, Terms, WordOption
+from arena_server.core.formats.base import Draw
 from arena_server.core.formats.document import BYE, DrawnMatch, Round
 from arena_server.core.formats.encounters import Encounter, Entry, match_points
 from arena_server.core.formats.rounds import SEEDING, Rounds
 from arena_server.core.formats.swiss_pairing import FIRST, SECOND, SMALL, Candidate, pair
+from arena_server.terms.formats import (
+    FormatError,
+    Option,
+    Terms,
+    WordOption,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from arena_engines.insertion.master.workspace import Weights, Workspace
 from arena_protocol.games.insertion import Insertion
 from arena_protocol.games.insertion.board import Planes
 from arena_protocol.games.insertion.rules import distinct_moves, play
-from arena_server.scores import PlayedGame
+from arena_server.stats.scores import PlayedGame
 
 
 def master(**values: int | str) -> Master:

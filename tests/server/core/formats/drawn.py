@@ -7,9 +7,10 @@ from contextlib import suppress
 from random import Random
 
 from arena_server.core.facts import Drawn, Joined, Repeat, Walkover
-from arena_server.core.formats.base import FormatError, Pairing, Terms
+from arena_server.core.formats.base import Pairing
 from arena_server.core.formats.rounds import Rounds
-from arena_server.core.journal import PastGame
+from arena_server.stats.results import PastGame
+from arena_server.terms.formats import FormatError, Terms
 
 #: Totals of a game, for its names in the order of the seats.
 Play = Callable[[tuple[str, ...], Random], tuple[int, ...]]

@@ -8,11 +8,12 @@ from heapq import heappop, heappush
 from itertools import combinations
 from random import Random
 
-from arena_server.core.formats.base import Pairing, Terms
+from arena_server.core.formats.base import Pairing
 from arena_server.core.formats.ladder import (
     Ladder,
 )
-from arena_server.core.journal import PastGame
+from arena_server.stats.results import PastGame
+from arena_server.terms.formats import Terms
 
 
 def ladder(names: list[str], seats: int = 2, *, games: int = 0, paired: bool = False) -> Ladder:

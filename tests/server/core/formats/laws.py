@@ -11,7 +11,8 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from arena_server.core.formats.base import Format, FormatError, Option, Pairing, PairingError, Terms
+from arena_server.core.formats.base import Format, Pairing, PairingError
+from arena_server.terms.formats import FormatError, Option, Terms
 
 Law = Callable[[type[Format], st.DataObject], None]
 

@@ -9,8 +9,9 @@ import pytest
 
 from arena_server.core.formats import make_format
 from arena_server.core.formats.balance import AHEAD, Bounds
-from arena_server.core.formats.base import Pairing, PairingError, Terms
+from arena_server.core.formats.base import Pairing, PairingError
 from arena_server.core.formats.scheduled import Scheduled
+from arena_server.terms.formats import Terms
 
 
 def bots(n: int) -> list[str]:

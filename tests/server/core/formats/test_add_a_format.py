@@ -6,8 +6,10 @@ import importlib.util
 import re
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -16,11 +18,10 @@ from hypothesis import strategies as st
 
 from arena_engines.bot import bot_of
 from arena_protocol.verify import verify
-from arena_server import config_file, config_schema
-from arena_server.config_file import config_of, parse_contest
-from arena_server.core import formats
-from arena_server.core.formats.base import Format, FormatError, Option, Terms
+from arena_server.core.formats.base import Format
 from arena_server.errors import ConfigError
+from arena_server.terms.file import config_of, parse_contest
+from arena_server.terms.formats import FORMATS, FormatError, Option, Terms
 
 from ....client.test_with_the_referee import Loopback, PlayerEnd, ScriptEnd
 from .laws import LAWS, Law, total_of
@@ -28,14 +29,17 @@ from .laws import LAWS, Law, total_of
 ROOT = Path(__file__).resolve().parents[4]
 PAGE = (ROOT / "docs" / "add-a-format.md").read_text(encoding="utf-8")
 (SOURCE,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-(CONTEST,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
-REGISTERED, ROW = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)
+(ROW,) = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)
+PROJECT, CONTEST = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+PLACE = tomllib.loads(PROJECT)["project"]["entry-points"]["arena.formats"]["ring"]
+#: The entry point of the package of the page.
+ENTRY = EntryPoint("ring", PLACE, "arena.formats")
 
 
 @pytest.fixture(scope="module", autouse=True)
 def ring(tmp_path_factory: pytest.TempPathFactory) -> Iterator[type[Format]]:
-    """Steps 1 and 2: the file of the format, and its entry."""
-    file = tmp_path_factory.mktemp("page") / "ring.py"
+    """The package of the page is installed."""
+    file = tmp_path_factory.mktemp("page") / "arena_ring.py"
     file.write_text(SOURCE, encoding="utf-8")
     spec = importlib.util.spec_from_file_location("page_ring", file)
     assert spec is not None
@@ -43,11 +47,10 @@ def ring(tmp_path_factory: pytest.TempPathFactory) -> Iterator[type[Format]]:
     made = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(made)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(formats.FORMATS, "ring", made.Ring)
-        # What these two modules derive from the registry when they are imported.
-        patch.setattr(config_schema, "FORMAT_OPTIONS", config_schema.FORMAT_OPTIONS | {"reach"})
-        patch.setitem(config_file._KEYS, "contest", config_file._KEYS["contest"] | {"reach"})
+        patch.setattr(FORMATS, "_outside", lambda: {"ring": ENTRY})
+        patch.setitem(sys.modules, "arena_ring", made)
         yield made.Ring
+        FORMATS.search()
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
@@ -106,10 +109,7 @@ def test_a_mistake_in_the_file_is_one_line() -> None:
         assert str(caught.value) == f"circle.toml: {line}"
 
 
-def test_the_entry_of_the_page_stands_where_it_says(ring: type[Format]) -> None:
-    init = (ROOT / "server/arena_server/core/formats/__init__.py").read_text(encoding="utf-8")
-    for line in REGISTERED.replace("ring", "gauntlet").replace("Ring", "Gauntlet").splitlines():
-        assert f"{line}\n" in init
+def test_the_row_of_the_page_says_what_the_format_says(ring: type[Format]) -> None:
     (option,) = ring.OPTIONS.items()
     key, value = option
     assert isinstance(value, Option)
@@ -120,6 +120,6 @@ def test_the_entry_of_the_page_stands_where_it_says(ring: type[Format]) -> None:
 def test_the_code_of_the_page_is_in_the_style_of_the_house() -> None:
     ruff = Path(sys.executable).with_name("ruff")
     for command in (["check", "--quiet"], ["format", "--check", "--quiet"]):
-        name = ["--stdin-filename", "server/arena_server/core/formats/ring.py", "-"]
+        name = ["--stdin-filename", "arena_ring.py", "-"]
         ran = subprocess.run([ruff, *command, *name], input=SOURCE, text=True, cwd=ROOT, check=False)
         assert ran.returncode == 0

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from arena_server.core.config import ContestConfig, format_of
-from arena_server.core.formats import FORMATS, make_format
-from arena_server.core.formats.base import FormatError, Pairing, Terms
+from arena_server.core.formats import FORMATS, format_of, make_format
+from arena_server.core.formats.base import Pairing
+from arena_server.terms.config import ContestConfig
+from arena_server.terms.formats import FormatError, Terms
 
 from .schedules import bots, scheduled
 

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena_server.core.facts import Drawn, Walkover
-from arena_server.core.formats.base import FormatError, Pairing, Terms
+from arena_server.core.formats.base import Pairing
 from arena_server.core.formats.groupstage import GroupStage, snake
-from arena_server.core.journal import PastGame
+from arena_server.stats.results import PastGame
+from arena_server.terms.formats import FormatError, Terms
 
 from .drawn import Field
 from .test_rounds import bots

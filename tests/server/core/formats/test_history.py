@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from arena_protocol.record import VOID
 from arena_server.core.facts import ContestFact, Drawn, Extended, Joined, Repeat, RunStateSet, Walkover
-from arena_server.core.formats.base import FormatError, PairingError, Terms
+from arena_server.core.formats.base import PairingError
 from arena_server.core.formats.document import Round, plain_rounds
 from arena_server.core.formats.history import History
 from arena_server.core.formats.knockout import Knockout
 from arena_server.core.formats.rounds import Rounds
-from arena_server.core.journal import PastGame
+from arena_server.stats.results import PastGame
+from arena_server.terms.formats import FormatError, Terms
 
 from .drawn import Field, disturb
 from .test_rounds import DRAWING, STEPS, bots, draw_terms

@@ -14,7 +14,7 @@ from arena_server.core.formats.base import Pairing
 from arena_server.core.formats.ladder import (
     WAITING_SHARE,
 )
-from arena_server.core.journal import PastGame
+from arena_server.stats.results import PastGame
 
 from .ladders import Crowd, Field, ladder, open_to, over, taken
 from .schedules import bots

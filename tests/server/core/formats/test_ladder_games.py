@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena_server.core.formats.base import FormatError, Pairing, PairingError, Terms
+from arena_server.core.formats.base import Pairing, PairingError
 from arena_server.core.formats.ladder import (
     FIRST_STEP,
     LAST_STEP,
@@ -20,6 +20,7 @@ from arena_server.core.formats.ladder import (
     Queue,
     expected_score,
 )
+from arena_server.terms.formats import FormatError, Terms
 
 from .ladders import Crowd, Field, in_order, ladder, open_to, over, taken, void
 from .schedules import bots

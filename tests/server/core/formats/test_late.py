@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena_server.core.formats import FORMATS, make_format
-from arena_server.core.formats.base import Format, FormatError, Pairing, PairingError, Terms
+from arena_server.core.formats.base import Format, Pairing, PairingError
 from arena_server.core.formats.groups import CirclePairs, GroupList, GrownGroups, companions
 from arena_server.core.formats.scheduled import GameNumbers, Scheduled
+from arena_server.terms.formats import FormatError, Terms
 
 from .laws import Play, draw_terms
 

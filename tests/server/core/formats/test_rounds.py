@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from arena_server.core.facts import Drawn, Walkover
 from arena_server.core.formats import FORMATS
-from arena_server.core.formats.base import FormatError, PairingError, Terms, WordOption
+from arena_server.core.formats.base import PairingError
 from arena_server.core.formats.roundrobin import RoundRobin
 from arena_server.core.formats.rounds import Rounds
-from arena_server.core.journal import PastGame
+from arena_server.stats.results import PastGame
+from arena_server.terms.formats import FormatError, Terms, WordOption
 
 from .drawn import Field, disturb
 

@@ -11,14 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena_protocol.record import VOID
-from arena_server.core import config as config_module
-from arena_server.core.config import ContestConfig, ContestConfigError, format_of
 from arena_server.core.facts import Drawn
-from arena_server.core.formats.base import FormatError, Terms
+from arena_server.core.formats import format_of
 from arena_server.core.formats.encounters import Encounter
 from arena_server.core.formats.swiss import Swiss, SwissDraw, most_rounds
 from arena_server.core.formats.swiss_pairing import FIRST, SECOND, Candidate, pair
-from arena_server.core.journal import PastGame
+from arena_server.stats.results import PastGame
+from arena_server.terms import config as config_module
+from arena_server.terms.config import ContestConfig, ContestConfigError
+from arena_server.terms.formats import FormatError, Terms
 
 from .drawn import Field
 from .test_rounds import bots

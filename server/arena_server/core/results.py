@@ -1,0 +1,73 @@
+"""The results of a contest that are durable: its table, and the faults that count."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+
+from arena_protocol.record import VOID
+from arena_server.core.log_events import BotOnProbation
+from arena_server.core.peers import Bot, Outbox
+from arena_server.stats.results import GameResult, PastGame
+from arena_server.stats.standings import Standings
+from arena_server.terms.config import ContestConfig
+
+
+class ResultCounter:
+    """Counts results that are durable: `done` games have one, `void` ones none; `plies` are of both.
+
+    `ranked_by`: see `Standings`.
+    """
+
+    def __init__(
+        self,
+        config: ContestConfig,
+        bots: Mapping[str, Bot],
+        out: Outbox,
+        ranked_by: Callable[[], Mapping[str, Fraction] | None],
+    ) -> None:
+        names = [bot.name for bot in bots.values() if bot.plays]
+        self.standings = Standings(names, config.scoring, config.tie_breaks, config.seed, ranked_by)
+        self.done = self.void = self.plies = 0
+        self._probation = config.probation
+        self._bots = bots
+        self._out = out
+        #: The time charged to each bot, and the plies of its seats in those games.
+        self._used_ms: Counter[str] = Counter()
+        self._own_plies: Counter[str] = Counter()
+
+    def mean_move_ms(self, name: str) -> int | None:
+        """The mean time of a ply of this bot, with those that the server played for it; None before any."""
+        plies = self._own_plies[name]
+        return round(self._used_ms[name] / plies) if plies else None
+
+    def add(self, game: PastGame) -> None:
+        """Count one game."""
+        self.plies += game.plies
+        if game.end == VOID:
+            self.void += 1
+            return
+        self._count(game, 1)
+        for name, _ in game.faults:
+            self._blame(self._bots[name])
+
+    def take_back(self, game: PastGame) -> None:
+        """A game that was counted is void."""
+        self.void += 1
+        self._count(game, -1)
+        for name, _ in game.faults:
+            self._bots[name].absolve(self._probation)
+
+    def _count(self, game: PastGame, sign: int) -> None:
+        self.done += sign
+        self.standings.add(GameResult(game.names, game.totals, game.faults, game.used_ms), sign)
+        for seat, (name, used) in enumerate(zip(game.names, game.used_ms, strict=False)):
+            self._used_ms[name] += sign * used
+            # The seats take turns.
+            self._own_plies[name] += sign * ((game.plies + len(game.names) - 1 - seat) // len(game.names))
+
+    def _blame(self, bot: Bot) -> None:
+        """One faulty game more: a bot that has had too many is paired no more."""
+        if bot.blame(self._probation):
+            self._out.effects.append(BotOnProbation(bot.name, bot.faulty_games))

@@ -1,0 +1,1 @@
+"""The shell of a server: one loop, one port, one driver, contests by name."""

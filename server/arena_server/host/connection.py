@@ -1,0 +1,403 @@
+"""One accepted connection: bytes in as stamped lines, lines out through a bounded buffer.
+
+A socket of our own instead of asyncio's transport: that one reads by 256 KiB, which costs an mmap
+a line (3.6 times the CPU of a turn), and gives no arrival stamps.
+
+    OPEN --mute--> MUTED --unmute--> OPEN
+    OPEN | MUTED --close()--> CLOSING (flush, half-close, discard) --> GONE
+    any --error, end of input, output backed up--> GONE
+
+A stamp is the wall time at which bytes reached this machine, so that a slow event loop costs no bot
+any time. It is converted into monotonic time:
+
+    stamp (wall)                wall now = mono now + offset
+      |----------- age -----------|
+    arrived = mono now - age
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+import time
+from collections.abc import Callable, Iterable
+from enum import Enum, auto
+from selectors import EVENT_READ, EVENT_WRITE
+from typing import Protocol
+
+from arena_protocol.errors import TlsError
+from arena_protocol.framing import CLIENT_LINE_LIMIT, LineReader, Overlong
+from arena_server.core.effects import Marker
+from arena_server.host.sockets import SO_TIMESTAMPNS, reason_of
+
+#: Small reads: a bigger buffer is mapped and unmapped by the allocator at every call.
+READ_BYTES = 4096
+#: Lines of one client handled before all others get their turn: a read may bring 2,000.
+LINES_PER_WAKEUP = 8
+#: A client that still has lines after this many wakeups in a row pauses after each: 400 lines a
+#: second are more than any bot has to send, and a flood gets no more of the loop than that.
+BUSY_WAKEUPS = 4
+THROTTLE_S = 0.02
+#: Bytes that a client may leave unread; then it is disconnected.
+OUTPUT_LIMIT = 64 * 1024
+#: How long a closed connection is kept so that its last lines can be read; closing at once with
+#: unread input would make the system discard them.
+LINGER_S = 2.0
+
+
+_TIMESPEC = struct.Struct("@qq")
+#: Room for one stamp among the ancillary data of `recvmsg`.
+ANCILLARY_BYTES = socket.CMSG_SPACE(_TIMESPEC.size) if hasattr(socket, "CMSG_SPACE") else 0
+
+#: A slewed wall clock drifts by 0.5 ms a second at most (adjtime's 500 ppm); a greater difference is a step.
+STEP_NS = 5_000_000
+#: After a step, stamps taken before it may still wait in a socket for this long.
+DISTRUST_NS = 1_000_000_000
+
+Ancillary = Iterable[tuple[int, int, bytes]]
+
+
+class ArrivalClock:
+    """Converts kernel stamps (wall clock) into monotonic nanoseconds.
+
+    Call `read` with both clocks before a batch of sockets is read. `arrived` never returns a time
+    later than that; without a stamp, or after a step of the wall clock, it returns that time.
+    """
+
+    __slots__ = ("_now", "_offset", "_trusted_from")
+
+    def __init__(self, now_ns: int | None = None, wall_ns: int | None = None) -> None:
+        self._now = time.monotonic_ns() if now_ns is None else now_ns
+        self._offset = (time.time_ns() if wall_ns is None else wall_ns) - self._now
+        self._trusted_from = self._now
+
+    def read(self, now: int, wall: int) -> None:
+        """The two clocks show `now` and `wall`."""
+        offset = wall - now
+        if abs(offset - self._offset) > STEP_NS:
+            self._trusted_from = now + DISTRUST_NS
+        self._offset = offset
+        self._now = now
+
+    def arrived(self, ancillary: Ancillary) -> int:
+        """The arrival (monotonic ns) of the bytes just read with `ancillary`."""
+        if self._now < self._trusted_from:
+            return self._now
+        for level, kind, data in ancillary:
+            if kind == SO_TIMESTAMPNS and level == socket.SOL_SOCKET and len(data) == _TIMESPEC.size:
+                seconds, nanoseconds = _TIMESPEC.unpack(data)
+                return min(self._now, int(seconds * 1_000_000_000 + nanoseconds - self._offset))
+        return self._now
+
+
+class OutputBuffer:
+    """Bytes that the socket has not taken yet, and the markers of what was sent; free of I/O."""
+
+    __slots__ = ("_markers", "data")
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+        #: Lists: they are nearly always empty, and an empty deque weighs 600 bytes.
+        self._markers: list[tuple[int, Marker]] = []
+
+    def add(self, data: bytes, marker: Marker | None) -> bool:
+        """Keep `data`. Returns False, and keeps nothing, if that exceeds OUTPUT_LIMIT."""
+        if len(self.data) + len(data) > OUTPUT_LIMIT:
+            return False
+        self.data += data
+        if marker is not None:
+            self._markers.append((len(self.data), marker))
+        return True
+
+    def sent(self, count: int) -> list[Marker]:
+        """The socket took the first `count` bytes. Returns the markers whose last byte is among them."""
+        del self.data[:count]
+        if not self._markers:
+            return []
+        markers, self._markers = self._markers, []
+        reached = [marker for end, marker in markers if end <= count]
+        self._markers = [(end - count, marker) for end, marker in markers if end > count]
+        return reached
+
+
+class Sink(Protocol):
+    """What a connection reports to; `number` is the connection's own."""
+
+    def received(self, number: int, line: bytes, arrived: int) -> None:
+        """A whole line came; it reached this machine at `arrived` (monotonic ns)."""
+
+    def overlong(self, number: int, head: bytes, arrived: int) -> None:
+        """A line came that is too long."""
+
+    def flushed(self, number: int, marker: Marker) -> None:
+        """The last byte of the data sent with `marker` has just reached the socket."""
+
+    def lost(self, number: int, reason: str) -> None:
+        """The connection is gone, and not because of `close`; nothing more comes from it."""
+
+    def released(self, number: int) -> None:
+        """The descriptor is free again."""
+
+    def later(self, delay_s: float, action: Callable[[], None]) -> None:
+        """Call `action` after all other connections had their turn, and `delay_s` seconds passed."""
+
+    def watch(self, sock: socket.socket, events: int, connection: Connection) -> None:
+        """Call `readable` and `writable` when `sock` is ready for `events`; 0 stops that."""
+
+
+class Cipher(Protocol):
+    """The TLS layer of an encrypted connection (`arena_protocol.tls`)."""
+
+    def receive(self, data: bytes) -> bytes:
+        """Decrypt bytes of the peer. Raises TlsError."""
+
+    def send(self, data: bytes) -> None:
+        """Encrypt bytes for the peer."""
+
+    def data_to_send(self) -> bytes:
+        """The bytes to be sent now."""
+
+    def close(self) -> None:
+        """Nothing more will be sent."""
+
+
+class _Phase(Enum):
+    OPEN = auto()
+    MUTED = auto()
+    CLOSING = auto()
+    GONE = auto()
+
+
+class Connection:
+    """Moves lines between one non-blocking socket and a sink. Call `start` once, then anything."""
+
+    __slots__ = (
+        "_cipher",
+        "_clock",
+        "_deferred",
+        "_events",
+        "_lines",
+        "_out",
+        "_pending",
+        "_sink",
+        "_sock",
+        "_state",
+        "_wakeups",
+        "number",
+    )
+
+    def __init__(
+        self,
+        number: int,
+        sock: socket.socket,
+        clock: ArrivalClock,
+        sink: Sink,
+        cipher: Cipher | None = None,
+    ) -> None:
+        self.number = number
+        self._sock = sock
+        self._clock = clock
+        self._sink = sink
+        self._cipher = cipher
+        self._state = _Phase.OPEN
+        self._events = 0
+        #: Lines wait for the turn of the other connections to be over; nothing is read meanwhile.
+        self._deferred = False
+        self._wakeups = 0
+        self._lines = LineReader(CLIENT_LINE_LIMIT)
+        self._pending: list[tuple[bytes | Overlong, int]] = []
+        self._out = OutputBuffer()
+
+    def start(self) -> None:
+        """Begin to read."""
+        self._watch(EVENT_READ)
+
+    def _watch(self, events: int) -> None:
+        if events != self._events:
+            self._events = events
+            self._sink.watch(self._sock, events, self)
+
+    @property
+    def _gone(self) -> bool:
+        return self._state is _Phase.GONE
+
+    # -- bytes in
+
+    def readable(self) -> None:
+        """The socket has bytes, an error or the end of input."""
+        if self._state is _Phase.GONE:
+            return
+        try:
+            data, ancillary, _, _ = self._sock.recvmsg(READ_BYTES, ANCILLARY_BYTES)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError as error:
+            self._fail(reason_of(error))
+            return
+        if not data:
+            self._fail("closed")
+        elif self._state is _Phase.OPEN:
+            arrived = self._clock.arrived(ancillary)
+            if self._cipher is not None:
+                data = self._decrypt(self._cipher, data)
+            # Nearly always exactly one whole line came: it needs no buffer.
+            if 0 <= data.find(b"\n") == len(data) - 1 <= CLIENT_LINE_LIMIT and self._lines.clear:
+                line = data[:-2] if data.endswith(b"\r\n") else data[:-1]
+                self._sink.received(self.number, line, arrived)
+                return
+            lines = self._lines.feed(data)
+            if len(lines) == 1:
+                self._dispatch(lines[0], arrived)
+            elif lines:
+                self._pending = [(line, arrived) for line in lines]
+                self._dispatch_pending()
+
+    def _decrypt(self, cipher: Cipher, data: bytes) -> bytes:
+        """The plain text of `data`; the answers of the handshake are sent."""
+        try:
+            plain = cipher.receive(data)
+        except TlsError as error:
+            self._fail(str(error))
+            return b""
+        if answer := cipher.data_to_send():
+            self.send(answer, raw=True)
+        return plain
+
+    def _dispatch_pending(self) -> None:
+        """Pass lines on; each of them may close or mute this connection."""
+        for _ in range(LINES_PER_WAKEUP):
+            if not self._pending or self._state is not _Phase.OPEN:
+                break
+            self._dispatch(*self._pending.pop(0))
+        if self._pending and self._state is _Phase.OPEN:
+            self._defer()
+        else:
+            self._wakeups = 0
+
+    def _dispatch(self, line: bytes | Overlong, arrived: int) -> None:
+        if isinstance(line, Overlong):
+            self._sink.overlong(self.number, line.head, arrived)
+        else:
+            self._sink.received(self.number, line, arrived)
+
+    def _defer(self) -> None:
+        """Pass the lines that are left on later, and read nothing meanwhile."""
+        self._deferred = True
+        self._wakeups += 1
+        self._watch(self._events & ~EVENT_READ)
+        self._sink.later(0 if self._wakeups <= BUSY_WAKEUPS else THROTTLE_S, self._go_on)
+
+    def _go_on(self) -> None:
+        """The other connections had their turn."""
+        self._deferred = False
+        if self._state is _Phase.OPEN:
+            self._watch(self._events | EVENT_READ)
+            self._dispatch_pending()
+
+    def mute(self) -> None:
+        """Read nothing more until `unmute`; what was read already waits."""
+        if self._state is _Phase.OPEN:
+            self._state = _Phase.MUTED
+            self._watch(self._events & ~EVENT_READ)
+
+    def unmute(self) -> None:
+        """Read again, after the lines that wait."""
+        if self._state is _Phase.MUTED:
+            self._state = _Phase.OPEN
+            if not self._deferred:
+                self._watch(self._events | EVENT_READ)
+                if self._pending:
+                    self._deferred = True
+                    self._sink.later(0, self._go_on)
+
+    # -- bytes out
+
+    def send(self, data: bytes, marker: Marker | None = None, *, raw: bool = False) -> None:
+        """Hand `data` to the socket, or keep it until the socket takes it; never waits.
+
+        The sink gets `flushed` once all of it is with the socket, if there is a `marker`, and
+        `lost` if the client has left OUTPUT_LIMIT bytes unread or is gone. `raw` data is encrypted already.
+        """
+        if self._state is _Phase.CLOSING or self._state is _Phase.GONE:
+            return
+        if self._cipher is not None and not raw:
+            self._cipher.send(data)
+            data = self._cipher.data_to_send()
+            if not data and marker is None:
+                return  # it waits for the handshake
+        sent = 0
+        if not self._out.data:
+            try:
+                sent = self._sock.send(data)
+            except (BlockingIOError, InterruptedError):
+                sent = 0
+            except OSError as error:
+                self._fail(reason_of(error))
+                return
+            if sent == len(data):
+                if marker is not None:
+                    self._sink.flushed(self.number, marker)
+                return
+        if not self._out.add(data[sent:], marker):
+            self._fail("backed-up")
+            return
+        self._watch(self._events | EVENT_WRITE)
+
+    def writable(self) -> None:
+        """The socket takes bytes again."""
+        if self._state is _Phase.GONE:
+            return
+        try:
+            sent = self._sock.send(self._out.data)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError as error:
+            self._fail(reason_of(error))
+            return
+        for marker in self._out.sent(sent):
+            self._sink.flushed(self.number, marker)
+        if not self._out.data:
+            self._watch(self._events & ~EVENT_WRITE)
+            if self._state is _Phase.CLOSING:
+                self._half_close()
+
+    # -- the end
+
+    def close(self) -> None:
+        """Flush, half-close, and free the socket LINGER_S later at most."""
+        if self._state in (_Phase.CLOSING, _Phase.GONE):
+            return
+        if self._cipher is not None:
+            self._cipher.close()
+            if closing := self._cipher.data_to_send():
+                self.send(closing, raw=True)
+            if self._gone:  # it was broken already
+                return
+        self._watch(self._events | EVENT_READ)
+        self._state = _Phase.CLOSING
+        self._pending.clear()
+        self._sink.later(LINGER_S, self.abort)
+        if not self._out.data:
+            self._half_close()
+
+    def _half_close(self) -> None:
+        try:
+            self._sock.shutdown(socket.SHUT_WR)
+        except OSError:
+            self.abort()  # the client was faster
+
+    def abort(self) -> None:
+        """Free the socket now, whatever is unsent."""
+        if self._state is _Phase.GONE:
+            return
+        self._state = _Phase.GONE
+        self._pending.clear()
+        self._watch(0)
+        self._sock.close()
+        self._sink.released(self.number)
+
+    def _fail(self, reason: str) -> None:
+        awaited = self._state in (_Phase.OPEN, _Phase.MUTED)
+        self.abort()
+        if awaited:
+            self._sink.lost(self.number, reason)

@@ -1,0 +1,545 @@
+"""Event-loop driver: feeds events to the contest and carries out its effects, a batch at a time.
+
+    sockets ready -> read all -> Contest.handle(line) ... -> CommitBarrier -> one commit -> one send a seat
+
+The driver judges nothing. It stamps times, moves bytes, and wakes the contest for its deadlines
+with one timer. `CommitBarrier` and `StallDetector` are free of I/O: the simulation runs the same
+classes in virtual time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+import socket
+import time
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from arena_protocol.record import GameRecord
+from arena_server.core.effects import (
+    Assign,
+    CloseConnection,
+    Effect,
+    ExcludeWorker,
+    Finished,
+    Journal,
+    Marker,
+    Mute,
+    Reply,
+    Send,
+    SetFrozen,
+    Show,
+    ShowLog,
+    StartDraw,
+    Store,
+    TurnMark,
+    Unmute,
+    Withdraw,
+)
+from arena_server.core.events import Event, LineTooLong, Lost, Opened, Stalled, Stored, Tick
+from arena_server.core.journal import Entry
+from arena_server.core.log_events import LogEvent
+from arena_server.host.connection import ArrivalClock, Cipher, Connection
+from arena_server.host.interfaces import (
+    Core,
+    DriverEvents,
+    RecordStore,
+    Routing,
+)
+from arena_server.host.listener import ConnectionPool
+from arena_server.host.logs import DescriptorsExhausted
+from arena_server.host.observers import TranscriptReader
+from arena_server.stats.durations import BOUNDS, Durations
+
+#: How often the loop shows that it runs, and how late it may be before that is a stall.
+BEAT_S = 0.1
+STALL_NS = 200_000_000
+#: While effects have been held back for longer than this, no deadline is judged: a TURN or an answer
+#: may be among them, and a slow disk is no bot's fault.
+HELD_NS = 200_000_000
+
+
+class CommitBarrier:
+    """Holds effects back until the journal entries before them are durable; free of I/O.
+
+        add(effects) ... -> seal(now) -> entries to commit -> durable(batch) -> release() -> effects
+                                      -> take_records() -> records to store behind them
+
+    All entries added between two calls of `seal` are one batch. Effects keep their order: what
+    holds one back holds back all that follow.
+    """
+
+    __slots__ = ("_durable", "_effects", "_entries", "batch", "records", "waiting")
+
+    def __init__(self) -> None:
+        #: The number of the last sealed batch (1, 2, ...), and how many are durable.
+        self.batch = self._durable = 0
+        self._entries: list[Entry] = []
+        self._effects: list[Effect] = []
+        self.records: list[Store] = []
+        #: Effects with the batch that has to be durable before them, and when that was sealed.
+        self.waiting: deque[tuple[int, int, list[Effect]]] = deque()
+
+    def add(self, effects: list[Effect]) -> None:
+        """Add the effects of one event, in order."""
+        for effect in effects:
+            if type(effect) is Journal:
+                self._entries += effect.entries
+            elif type(effect) is Store:
+                self.records.append(effect)
+            else:
+                self._effects.append(effect)
+
+    def seal(self, now: int) -> list[Entry]:
+        """Close the batch: returns its entries, to be committed as batch number `batch`, if there are any."""
+        entries, self._entries = self._entries, []
+        if entries:
+            self.batch += 1
+        if self._effects or entries:
+            self.waiting.append((self.batch, now, self._effects))
+            self._effects = []
+        return entries
+
+    def take_records(self) -> list[Store]:
+        """The records added so far; they are to be stored after the entries sealed so far."""
+        records, self.records = self.records, []
+        return records
+
+    def durable(self, batch: int) -> None:
+        """All batches up to number `batch` are durable."""
+        if batch > self._durable:  # reports of two threads may come in either order
+            self._durable = batch
+
+    def release(self) -> list[Effect]:
+        """The effects that may be carried out now, in order; each is returned once."""
+        waiting = self.waiting
+        if not waiting or waiting[0][0] > self._durable:
+            return []
+        effects = waiting.popleft()[2]
+        while waiting and waiting[0][0] <= self._durable:
+            effects += waiting.popleft()[2]
+        return effects
+
+    @property
+    def held_since(self) -> int | None:
+        """When the oldest batch that is not durable was sealed; None if effects wait for none."""
+        return self.waiting[0][1] if self.waiting else None
+
+
+class StallDetector:
+    """Detects that the loop stood still: `beat` is due every 100 ms, and free of I/O."""
+
+    __slots__ = ("_last",)
+
+    def __init__(self) -> None:
+        self._last: int | None = None
+
+    def beat(self, now: int) -> None:
+        """The loop runs at `now` (ns)."""
+        self._last = now
+
+    def stop(self) -> None:
+        """Detect nothing more."""
+        self._last = None
+
+    def stall(self, now: int) -> Stalled | None:
+        """The stall that has just ended, if there was one; it is reported once."""
+        last = self._last
+        if last is None or now - last <= STALL_NS:
+            return None
+        self._last = now
+        return Stalled(last, now)
+
+
+class Run:
+    """A contest in the driver: where its entries go, its listener, and what is on its way to the disk.
+
+    `readers` of transcripts learn how far they may be shown.
+    """
+
+    __slots__ = (
+        "barrier",
+        "core",
+        "durations",
+        "held_until",
+        "listener",
+        "queued",
+        "readers",
+        "store",
+        "storing",
+    )
+
+    def __init__(
+        self,
+        core: Core,
+        store: RecordStore,
+        listener: DriverEvents,
+        readers: Sequence[TranscriptReader] = (),
+    ) -> None:
+        self.core = core
+        self.store = store
+        self.listener = listener
+        self.readers = readers
+        self.barrier = CommitBarrier()
+        self.durations = Durations()
+        #: When each queued batch of entries, by its number, and each record was handed over.
+        self.queued: deque[tuple[int, int]] = deque()
+        self.storing: dict[str, tuple[int, GameRecord]] = {}
+        #: No deadline is judged before this moment (monotonic ns).
+        self.held_until = 0
+
+
+class Driver:
+    """Runs contests on one loop; every method is for the loop's thread.
+
+    `router` has the connections before they log in, `pool` all of them, at most `cap`. `log` takes the
+    events that belong to no contest.
+    """
+
+    def __init__(
+        self,
+        router: Routing,
+        loop: asyncio.AbstractEventLoop,
+        cap: int,
+        log: Callable[[LogEvent], None],
+        cipher: Callable[[], Cipher | None] = lambda: None,
+    ) -> None:
+        self._router = router
+        self._routes = router.routes
+        self._loop = loop
+        self._log = log
+        self._cipher = cipher
+        self._clock = ArrivalClock()
+        # All sockets lie behind one selector of our own: the loop calls back once for all that are
+        # ready, which gives a batch a clear end and costs no handle a line.
+        self._selector = selectors.DefaultSelector()
+        loop.add_reader(self._selector, self._on_ready)
+        self.pool = ConnectionPool(loop, cap, self._connection, self._opened, self._exhausted)
+        self._connections = self.pool.connections
+        self._runs: dict[Core, Run] = {}
+        self._events: list[tuple[Core, Event]] = []
+        #: Connections that are gone, until the next batch.
+        self._released: list[int] = []
+        self._in_batch = False
+        self._now = time.monotonic_ns()
+        self._stalls = StallDetector()
+        self._beat: asyncio.TimerHandle | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_at = 0
+
+    # -- contests
+
+    def add(self, run: Run) -> None:
+        """Run a contest: it does what is due at once."""
+        self._runs[run.core] = run
+        self.feed(run.core, Tick())
+
+    def remove(self, run: Run) -> None:
+        """Run a contest no longer; its connections that are still open get what was sent, and are closed."""
+        self._runs.pop(run.core, None)
+        self._events = [each for each in self._events if each[0] is not run.core]
+        for number, core in list(self._routes.items()):
+            if core is run.core:
+                self.pool.dismiss(number)
+
+    def _crash(self, core: Core, error: Exception) -> None:
+        """A contest raised: what it wanted in this batch is dropped, and its journal stays as it is.
+
+        Any exception is caught, at this one boundary: the other contests are not at fault.
+        """
+        if core is self._router or core not in self._runs:
+            raise error
+        run = self._runs[core]
+        self.remove(run)
+        run.listener.crashed(error)
+
+    def start(self) -> None:
+        """Detect stalls from now on."""
+        self._beat_now()
+
+    def stop(self) -> None:
+        """Free the selector and the timers; call it when all connections are gone."""
+        self._stalls.stop()
+        for timer in (self._beat, self._timer):
+            if timer is not None:
+                timer.cancel()
+        if self._selector.get_map() is not None:  # None: it is closed already
+            self._loop.remove_reader(self._selector)
+            self._selector.close()
+
+    # -- batches
+
+    def _begin_batch(self) -> None:
+        self._in_batch = True
+        while self._released:
+            self._router.released(self._released.pop())
+        self._now = now = time.monotonic_ns()
+        self._clock.read(now, time.time_ns())
+        if stall := self._stalls.stall(now):  # before anything that came meanwhile
+            self._feed_all(stall)
+
+    def _on_ready(self) -> None:
+        """Read all sockets that are ready, then commit and send."""
+        self._begin_batch()
+        for key, events in self._selector.select(0):
+            if events & selectors.EVENT_WRITE:
+                key.data.writable()
+            if events & selectors.EVENT_READ:
+                key.data.readable()
+        self._end_batch()
+
+    def _end_batch(self) -> None:
+        """Commit the entries of the batch, then carry out what they held back, and what follows of that.
+
+        The work grows with the number of contests, by some 50 ns for each that has nothing to do.
+        """
+        router, runs, connections = self._router, self._runs, self._connections
+        busy = True
+        while busy:
+            for run in list(runs.values()):
+                core, barrier = run.core, run.barrier
+                if core.output.effects or core.output.entries:
+                    barrier.add(core.take())
+                    if entries := barrier.seal(self._now):
+                        began = time.monotonic_ns()
+                        if run.store.append(entries):
+                            barrier.durable(barrier.batch)
+                            took = time.monotonic_ns() - began  # `Histogram.observe`, without a call
+                            durations = run.durations.journal
+                            durations.counts[bisect_left(BOUNDS, took)] += 1
+                            durations.total += took
+                        else:
+                            run.queued.append((barrier.batch, began))
+                    if barrier.records:
+                        self._store_records(run)
+                if barrier.waiting:
+                    for effect in barrier.release():
+                        if type(effect) is not Send:
+                            self._carry_out(effect, run)
+                        # The contest may still send to a connection that has just been lost.
+                        elif (connection := connections.get(effect.conn)) is not None:
+                            connection.send(effect.data, effect.marker)
+            if router.output.effects or self._events:
+                self._carry_out_events()
+            busy = bool(router.output.effects or self._events)
+            for core in runs:
+                if core.output.effects or core.output.entries:
+                    busy = True
+        self._in_batch = False
+        self._arm()
+
+    def _carry_out_events(self) -> None:
+        """Carry out the effects of the router, then handle the events that came during the batch."""
+        if self._router.output.effects:
+            self._carry_out_routing()
+        events, self._events = self._events, []
+        now = time.monotonic_ns()
+        for core, event in events:
+            self._feed(core, event, now)
+
+    def _carry_out_routing(self) -> None:
+        """Carry out the effects of the router, which nothing holds back: it journals nothing."""
+        for effect in self._router.take():
+            match effect:
+                case Send(conn, data, marker):
+                    if (connection := self._connections.get(conn)) is not None:
+                        connection.send(data, marker)
+                case CloseConnection(conn):
+                    self.pool.dismiss(conn)
+                case LogEvent():
+                    self._log(effect)
+
+    def _store_records(self, run: Run) -> None:
+        for each in run.barrier.take_records():
+            if not run.listener.complete(each):
+                self.store(run, each)
+
+    def store(self, run: Run, each: Store) -> None:
+        """Have a record made durable, unless the contest does not run any more."""
+        if run.core in self._runs:
+            run.storing[each.game_id] = time.monotonic_ns(), each.record
+            run.store.store(each.game_id, each.record)
+
+    def _feed(self, core: Core, event: Event, now: int) -> None:
+        try:
+            core.feed(event, now)
+        except Exception as error:
+            self._crash(core, error)
+
+    def _feed_all(self, stall: Stalled) -> None:
+        for core in list(self._runs):
+            self._feed(core, stall, self._now)
+
+    def feed(self, core: Core, event: Event) -> None:
+        """Let a contest, or the router, handle an event now, or at the end of the batch under way."""
+        self._events.append((core, event))
+        self._run_batch()
+
+    def _run_batch(self) -> None:
+        if not self._in_batch:
+            self._begin_batch()
+            self._end_batch()
+
+    def committed(self, run: Run, batches: int, game_ids: Sequence[str]) -> None:
+        """The first `batches` calls of `append` are durable, and the records of these games."""
+        now = time.monotonic_ns()
+        while run.queued and run.queued[0][0] <= batches:
+            run.durations.journal.observe(now - run.queued.popleft()[1])
+        for game_id in game_ids:
+            if stored := run.storing.pop(game_id, None):
+                run.durations.store.observe(now - stored[0])
+                run.listener.recorded(stored[1])
+        run.barrier.durable(batches)
+        if run.core in self._runs:
+            self._events += ((run.core, Stored(game_id)) for game_id in game_ids)
+        self._run_batch()
+
+    def _carry_out(self, effect: Effect, run: Run) -> None:
+        match effect:
+            case LogEvent():
+                run.listener.log(effect)
+            case Reply(number, problem):
+                run.listener.reply(number, problem)
+            case Show(transcript, end):
+                for reader in run.readers:
+                    reader.shown(transcript, end)
+            case SetFrozen():
+                run.listener.set_frozen(effect)
+            case StartDraw(draw):
+                run.listener.draw(draw)
+            case Assign() | Withdraw() | ExcludeWorker():
+                run.listener.dispatch(effect)
+            case Finished(reason):
+                run.listener.finished(reason)
+            case CloseConnection(conn):
+                self.pool.dismiss(conn)
+            case ShowLog(conn) | Mute(conn) | Unmute(conn):
+                if (connection := self._connections.get(conn)) is not None:
+                    self._carry_out_on(connection, effect)
+
+    def _carry_out_on(self, connection: Connection, effect: ShowLog | Mute | Unmute) -> None:
+        match effect:
+            case ShowLog(conn, _, last):
+                connection.send(last)
+                self.pool.dismiss(conn)
+            case Mute():
+                connection.mute()
+            case Unmute():
+                connection.unmute()
+
+    # -- what connections report (connection.Sink)
+
+    def received(self, number: int, line: bytes, arrived: int) -> None:
+        core = self._routes.get(number, self._router)
+        try:
+            core.received(number, line, arrived, self._now)
+        except Exception as error:
+            self._crash(self._routes.get(number, core), error)  # the line may have been passed on
+
+    def overlong(self, number: int, head: bytes, arrived: int) -> None:
+        self._feed(self._routes.get(number, self._router), LineTooLong(number, arrived, head), self._now)
+
+    def flushed(self, number: int, marker: Marker) -> None:
+        at = time.monotonic_ns()
+        core = self._routes[number]  # nothing that is sent before the login has a marker
+        if (run := self._runs.get(core)) is None:
+            return
+        if type(marker) is TurnMark:
+            turns = run.durations.turns  # `Histogram.observe`, without a call
+            turns.counts[bisect_left(BOUNDS, at - self._now)] += 1
+            turns.total += at - self._now
+        core.flushed(number, marker, at, at)
+
+    def lost(self, number: int, reason: str) -> None:
+        self.feed(self._routes.get(number, self._router), Lost(number, reason))
+
+    def released(self, number: int) -> None:
+        self._released.append(number)  # its Lost follows, and is for its contest
+        self.pool.released(number)
+
+    def later(self, delay_s: float, action: Callable[[], None]) -> None:
+        """Run `action` in a batch of its own after the other sockets had their turn, and `delay_s` passed."""
+
+        def run() -> None:
+            self._begin_batch()
+            action()
+            self._end_batch()
+
+        if delay_s:
+            self._loop.call_later(delay_s, run)
+        else:
+            self._loop.call_soon(run)
+
+    def watch(self, sock: socket.socket, events: int, connection: Connection) -> None:
+        """Call `connection.readable` and `writable` when `sock` is ready for `events` (0: never)."""
+        known = sock in self._selector.get_map()
+        if not events:
+            if known:
+                self._selector.unregister(sock)
+        elif known:
+            self._selector.modify(sock, events, connection)
+        else:
+            self._selector.register(sock, events, connection)
+
+    def _connection(self, number: int, sock: socket.socket, plain: bool) -> Connection:
+        return Connection(number, sock, self._clock, self, None if plain else self._cipher())
+
+    def _opened(self, number: int, address: str) -> None:
+        self.feed(self._router, Opened(number, address))
+
+    def _exhausted(self, error: OSError) -> None:
+        self._log(DescriptorsExhausted(error.strerror or "no descriptor left"))
+
+    # -- time
+
+    def _beat_now(self) -> None:
+        """Show that the loop runs; a stall is reported even if no socket is ready."""
+        now = time.monotonic_ns()
+        if stall := self._stalls.stall(now):
+            self._begin_batch()
+            self._feed_all(stall)
+            self._end_batch()
+        self._stalls.beat(now)
+        self._beat = self._loop.call_later(BEAT_S, self._beat_now)
+
+    def _arm(self) -> None:
+        """Have the one timer at the next alarm of all contests.
+
+        Deadlines move at every ply and nearly always later; a timer that fires too early is
+        cheaper than a new one a ply.
+        """
+        alarm = self._router.deadlines.alarm
+        for core, run in self._runs.items():
+            due = core.deadlines.alarm
+            if due is not None and (alarm is None or due < alarm):
+                alarm = max(due, run.held_until)
+        if alarm is None or (self._timer is not None and alarm >= self._timer_at):
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer_at = alarm
+        self._timer = self._loop.call_at(alarm / 1e9, self._due)
+
+    def _due(self) -> None:
+        """The deadline has come, but a line that was in time may still lie in a socket.
+
+        The loop has to look at its sockets once more: first after this iteration, so what arrived
+        before now is read in the next one, and judged before the iteration after that.
+        """
+        self._loop.call_soon(self._loop.call_soon, self._tick, time.monotonic_ns())
+
+    def _tick(self, seen_until: int) -> None:
+        self._timer = None
+        self._begin_batch()
+        for core in (self._router, *self._runs):
+            if core.deadlines.alarm is None:
+                continue
+            run = self._runs.get(core)
+            held = None if run is None else run.barrier.held_since
+            if run is not None and held is not None and seen_until - held > HELD_NS:
+                run.held_until = seen_until + HELD_NS
+            else:
+                self._feed(core, Tick(), seen_until)
+        self._end_batch()

@@ -1,0 +1,117 @@
+"""What crosses to a worker, and what comes back: one game and its bots there, the bytes of its record here.
+
+    Assign -> GameJob -> WorkerPool.submit -> a worker plays it -> PoolEvents.returned, or lost
+
+A pool gives a game to a worker at least once, if it can, and reports what becomes of it. That a result
+counts once is up to the contest (`core/leases.py`).
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from arena_server.places.base import LocalBot
+from arena_server.terms.config import ContestConfig
+
+#: What keeps a name from being a word of the protocol.
+_NO_WORD = re.compile("[^!-~]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameJob:
+    """One game: the only one of a contest with this `config`, whose `dealt` has its deal.
+
+    `bots` are the players in the order of the seats; with `engines`, an engine for each seat, these play in
+    the worker's process. `key` is unlike that of any other job. `python` is the interpreter of who sends it,
+    in whose place the worker's own is meant. A worker says every `renew_s` seconds that it is alive.
+    """
+
+    key: str
+    game_id: str
+    fence: int
+    config: ContestConfig
+    bots: Sequence[LocalBot]
+    engines: Sequence[str]
+    python: str
+    renew_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class JobOutcome:
+    """How a job ended: the bytes of a record, or the `problem`; `fatal`: it would be the same anywhere.
+
+    `lost`: the pool has lost it, and the game is not to blame.
+    """
+
+    record: bytes | None
+    problem: str = ""
+    fatal: bool = False
+    lost: bool = False
+
+
+class PoolEvents(Protocol):
+    """Who takes the reports of a pool, on the loop's thread."""
+
+    def capacity(self, games: int) -> None:
+        """The workers play `games` games at once from now on."""
+
+    def renewed(self, job: GameJob) -> None:
+        """The worker that plays this game is alive."""
+
+    def measured(self, worker: str, bench: int) -> None:
+        """A worker made `bench` plies a second before its first game; said with each of its games."""
+
+    def said(self, worker: str, line: str) -> None:
+        """A message of a worker, for people."""
+
+    def ended(self, job: GameJob, outcome: JobOutcome, worker: str, host: str) -> None:
+        """A worker has ended a job. It may come late, and more than once."""
+
+    def failed(self, problem: str) -> None:
+        """The pool cannot go on."""
+
+
+class WorkerPool(Protocol):
+    """Workers; all methods are for the loop's thread."""
+
+    async def open(self, events: PoolEvents) -> None:
+        """Begin; `PoolEvents.capacity` follows. Raises ArenaError if there are no workers to be had."""
+
+    def submit(self, job: GameJob) -> None:
+        """Have a worker play a game."""
+
+    def withdraw(self, key: str) -> None:
+        """No result of this job is wanted any more; it may have ended."""
+
+    def exclude(self, worker: str) -> None:
+        """Give the worker of this name no job any more; its present one is lost."""
+
+    async def close(self) -> None:
+        """End all jobs; nothing is reported any more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workers:
+    """Where the games of a contest are played: the pool, and the program or the engine of each bot.
+
+    A worker that is silent for `lease_ms` loses its game.
+    """
+
+    pool: WorkerPool
+    bots: Mapping[str, LocalBot]
+    engines: Mapping[str, str]
+    lease_ms: int
+
+
+def word(text: str) -> str:
+    """Return a name as a record may have it."""
+    return _NO_WORD.sub("-", text) or "-"
+
+
+def this_host() -> str:
+    """The name of this machine."""
+    return word(socket.gethostname())

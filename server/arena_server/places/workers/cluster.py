@@ -1,0 +1,295 @@
+"""Workers of a Dask cluster: `--on dask://HOST:PORT`.
+
+    submit -> scheduler -> a Dask worker: play_on_worker -> a process of `process.serve` -> the outcome
+
+Dask runs a task at least once, and does not see that a worker stands still. So each task says by events that
+it goes on, a game whose lease has ended gets a task with a new key, and a worker that was silent gets no task
+until it answers. No future outlives its game. When the scheduler is gone all games are given back, and the
+pool waits for the next one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pickle
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, Final
+
+from arena_server.errors import ArenaError
+from arena_server.places.cores import own_cores, shares
+from arena_server.places.workers.base import (
+    GameJob,
+    JobOutcome,
+    PoolEvents,
+    this_host,
+    word,
+)
+from arena_server.places.workers.process import GameProcess, JobReports
+
+#: Seconds for a scheduler to answer, and for one that is gone to come back.
+CONNECT_S: Final = 10.0
+GONE_S: Final = 120.0
+#: How often the pool looks which workers there are.
+LOOK_S: Final = 0.5
+_TOPIC: Final = "insertion-arena"
+
+
+class DaskPool:
+    """The workers of the scheduler at `address`, HOST:PORT (`base.WorkerPool`).
+
+    Each plays as many games at once as it has threads. `command` are the arguments that its interpreter runs.
+    """
+
+    def __init__(self, address: str, command: Sequence[str]) -> None:
+        self._address = address
+        self._command = list(command)
+        self._client: Any = None  # a distributed.Client, whose methods have no types
+        self._jobs: dict[str, tuple[GameJob, asyncio.Task[None]]] = {}
+        self._background: set[asyncio.Task[Any]] = set()
+        #: Addresses of workers that have lost a game and have not answered since.
+        self._silent: set[str] = set()
+        #: The threads of each worker that may play, by its address.
+        self._threads: dict[str, int] = {}
+        #: Names of workers that get no job.
+        self._excluded: set[str] = set()
+        self._capacity = 0
+        self._topic = f"{_TOPIC}-{os.getpid()}-{id(self)}"
+
+    async def open(self, events: PoolEvents) -> None:
+        self._events = events
+        self._client = await self._connect()
+        found = await self._client.scheduler.identity(n_workers=-1)
+        if not found["workers"]:
+            events.said(f"dask://{self._address}", "it has no workers yet; waiting for the first one")
+        self._spawn(self._watch())
+
+    async def _connect(self) -> Any:
+        """Raises ArenaError without a scheduler."""
+        from distributed import Client
+
+        try:
+            untyped: Any = Client
+            client = await untyped(
+                f"tcp://{self._address}", asynchronous=True, timeout=CONNECT_S, set_as_default=False
+            )
+        except (OSError, TimeoutError) as error:
+            raise ArenaError(
+                f"--on dask://{self._address}: no Dask scheduler answers there: {_first_line(error)}"
+            ) from None
+        client.subscribe_topic(self._topic, self._take_event)
+        return client
+
+    def submit(self, job: GameJob) -> None:
+        task = asyncio.get_running_loop().create_task(self._play(job))
+        self._jobs[job.key] = job, task
+
+    def withdraw(self, key: str) -> None:
+        if (found := self._jobs.pop(key, None)) is not None:
+            found[1].cancel()
+            self._spawn(self._suspect(key))
+
+    async def close(self) -> None:
+        tasks = [*self._background, *(task for _, task in self._jobs.values())]
+        self._jobs.clear()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._client is not None:
+            with suppress(OSError, TimeoutError, asyncio.CancelledError):
+                await self._client.close()
+
+    def _spawn(self, work: Any) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    # -- one game
+
+    async def _play(self, job: GameJob) -> None:
+        future: Any = None
+        try:
+            future = self._client.submit(
+                play_on_worker,
+                pickle.dumps(job),
+                self._topic,
+                self._command,
+                key=job.key,
+                pure=False,
+                workers=self._answering() or None,
+                allow_other_workers=bool(self._answering()) and not self._excluded,
+            )
+            record, problem, fatal, worker, host = await future
+            outcome = JobOutcome(record, problem, fatal)
+        except Exception as error:  # what Dask raises for a worker that died, or a scheduler that is gone
+            worker, host = "", ""
+            outcome = JobOutcome(None, f"Dask: {_first_line(error)}", lost=True)
+        finally:
+            if future is not None:
+                self._spawn(_released(future))
+        if self._jobs.pop(job.key, None) is not None:
+            self._events.ended(job, outcome, worker, host)
+
+    def _answering(self) -> list[str]:
+        """The addresses of the workers that get games; empty if all do."""
+        if not self._silent and not self._excluded:
+            return []
+        return [each for each in self._threads if each not in self._silent]
+
+    def exclude(self, worker: str) -> None:
+        self._excluded.add(worker)
+
+    async def _suspect(self, key: str) -> None:
+        """A worker was silent: it gets no game until it has answered."""
+        client = self._client
+        with suppress(OSError, TimeoutError):
+            processing = await client.processing()
+            for address in [each for each, keys in processing.items() if key in keys]:
+                self._silent.add(address)
+                try:
+                    await client.run(_answer, workers=[address], on_error="ignore")
+                finally:
+                    self._silent.discard(address)
+
+    def _take_event(self, event: tuple[float, Any]) -> None:
+        """A worker has said something of its job."""
+        match event[1]:
+            case {"line": str(line), "name": str(worker)}:
+                self._events.said(worker, line)
+            case {"bench": int(bench), "name": str(worker)}:
+                self._events.measured(worker, bench)
+            case {"key": str(key)} if key in self._jobs:
+                self._events.renewed(self._jobs[key][0])
+
+    # -- the cluster
+
+    async def _watch(self) -> None:
+        """Report how many games the workers play at once, and find the scheduler again if it is gone."""
+        while True:
+            try:
+                found = await self._client.scheduler.identity(n_workers=-1)
+            except OSError:
+                self._report(0)
+                await self._find_again()
+                continue
+            self._threads = {
+                address: each["nthreads"]
+                for address, each in found["workers"].items()
+                if word(str(each["name"])) not in self._excluded
+            }
+            self._report(sum(count for each, count in self._threads.items() if each not in self._silent))
+            await asyncio.sleep(LOOK_S)
+
+    def _report(self, capacity: int) -> None:
+        if capacity != self._capacity:
+            self._capacity = capacity
+            self._events.capacity(capacity)
+
+    async def _find_again(self) -> None:
+        """Connect to the next scheduler; the futures of the last one are void."""
+        with suppress(OSError, TimeoutError, asyncio.CancelledError):
+            await self._client.close()
+        until = asyncio.get_running_loop().time() + GONE_S
+        while True:
+            try:
+                self._client = await self._connect()
+                return
+            except ArenaError as error:
+                if asyncio.get_running_loop().time() > until:
+                    self._events.failed(str(error))
+                    return
+                await asyncio.sleep(LOOK_S)
+
+
+async def _released(future: Any) -> None:
+    """Let the scheduler forget a task; what still runs of it is ended by its worker."""
+    with suppress(Exception):  # the scheduler may be gone
+        await future.cancel()
+
+
+def _answer() -> None:
+    """Runs on a worker that is alive."""
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+# -- on the Dask worker
+
+
+class _Processes:
+    """The processes of a Dask worker: as many as it has threads, each with cores of its own if it can be."""
+
+    def __init__(self) -> None:
+        self._idle: list[GameProcess] = []
+        #: The cores of processes that are still to be started.
+        self._free: list[tuple[int, ...]] | None = None
+
+    async def take(self, command: Sequence[str], threads: int) -> GameProcess:
+        """One for a game: that of an earlier game, or a new one."""
+        if self._idle:
+            return self._idle.pop()
+        if self._free is None:
+            self._free = shares(own_cores(), threads)
+        # Two workers in one process have more threads than the first one knew of.
+        cores = self._free.pop(0) if self._free else ()
+        try:
+            return await GameProcess.start([sys.executable, *command], cores)
+        except BaseException:
+            self._free.insert(0, cores)
+            raise
+
+    async def leave(self, process: GameProcess, *, clean: bool) -> None:
+        """Its game is over; only a `clean` one plays another."""
+        if clean:
+            self._idle.append(process)
+            return
+        assert self._free is not None
+        try:
+            await process.end()
+        finally:
+            self._free.insert(0, tuple(process.cores))
+
+
+_processes = _Processes()
+
+
+async def play_on_worker(
+    payload: bytes, topic: str, command: Sequence[str]
+) -> tuple[bytes | None, str, bool, str, str]:
+    """Play the game of a pickled GameJob: record, problem, fatal, worker and host.
+
+    The process ends if this task is cancelled, which Dask does when the worker leaves.
+    """
+    from distributed import get_worker
+
+    job: GameJob = pickle.loads(payload)  # noqa: S301 - who may submit to a Dask cluster runs any code on it
+    dask = get_worker()
+    worker = word(str(dask.name))
+    process = await _processes.take(command, dask.state.nthreads)
+    clean = False
+
+    def renewed() -> None:
+        task = dask.state.tasks.get(job.key)
+        if task is None or task.state not in ("executing", "long-running"):
+            process.terminate()  # no one wants the result
+        dask.log_event(topic, {"key": job.key})
+
+    def said(line: str) -> None:
+        dask.log_event(topic, {"line": line, "name": worker})
+
+    def measured(bench: int) -> None:
+        dask.log_event(topic, {"bench": bench, "name": worker})
+
+    try:
+        outcome = await process.play(job, JobReports(renewed, measured, said))
+        if outcome is None:
+            outcome = JobOutcome(None, await process.how_it_ended())
+        else:
+            clean = outcome.record is not None
+        return outcome.record, outcome.problem, outcome.fatal, worker, this_host()
+    finally:
+        await _processes.leave(process, clean=clean)

@@ -1,0 +1,1 @@
+"""Numbers from results: tables, tie-breaks, ratings."""

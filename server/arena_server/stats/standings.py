@@ -1,0 +1,198 @@
+"""Results of a contest: the table.
+
+Scoring by `points` ranks by the points of all games together; scoring by `wins` by the games in which
+a player alone had the most points. The two may disagree entirely: a player that loses every game may
+win a contest on points. While players have different numbers of games (`by_mean`) the score a game
+decides, or who has played more would lead. A format that draws may rank by scores of its own, with byes
+and walkovers, instead (`Format.scores`). Players with the same score are separated by the contest's
+tie-breaks (`tiebreaks.py`); if these are equal, too, they share a rank, and the ranks after them are left
+out. Within a rank the player with more of the other measure (wins, or points) comes first, then the name
+decides. A void game does not count, and neither does a result that is not durable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from arena_server.stats import tiebreaks
+from arena_server.stats.results import GameResult
+from arena_server.stats.tiebreaks import Meetings, PlayerSums
+
+SCORINGS = ("points", "wins")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table; `faults` counts them by kind."""
+
+    rank: int
+    name: str
+    points: int
+    games: int
+    wins: int
+    faults: Mapping[str, int]
+    #: The value of each tie-break of the contest, in their order.
+    tie_breaks: Mapping[str, Fraction] = field(default_factory=dict)
+    #: That of the format, if the table ranks by it.
+    score: Fraction | None = None
+
+    @property
+    def mean(self) -> float:
+        """Points a game; 0 before the first."""
+        return self.points / self.games if self.games else 0.0
+
+
+def plain_row(row: Row) -> dict[str, Any]:
+    """Return one row of the standings as JSON types; `score` and `tie_breaks` only if there are some."""
+    plain: dict[str, Any] = {
+        "rank": row.rank if row.games or row.score else None,
+        "bot": row.name,
+        "points": row.points,
+        "games": row.games,
+        "mean": round(row.mean, 2),
+        "wins": row.wins,
+        "faults": dict(row.faults),
+    }
+    if row.score is not None:
+        plain["score"] = _plain_number(row.score)
+    if row.tie_breaks:
+        plain["tie_breaks"] = {name: _plain_number(value) for name, value in row.tie_breaks.items()}
+    return plain
+
+
+def _plain_number(value: Fraction) -> int | float:
+    return int(value) if value.denominator == 1 else round(float(value), 2)
+
+
+class Standings:
+    """The running sums; `rows` gives the table at any moment.
+
+    `secret` is that of the contest, for the tie-break `lot`. `ranked_by` gives the scores of a format that
+    has some. Raises ValueError for a scoring or a tie-break that does not exist.
+    """
+
+    def __init__(
+        self,
+        names: Iterable[str],
+        scoring: str = "points",
+        tie_breaks: Sequence[str] = (),
+        secret: int = 0,
+        ranked_by: Callable[[], Mapping[str, Fraction] | None] = lambda: None,
+    ) -> None:
+        if scoring not in SCORINGS:
+            raise ValueError(f"scoring is one of {', '.join(SCORINGS)}, not {scoring!r}")
+        self._scoring = scoring
+        self._tie_breaks = tiebreaks.check(tie_breaks)
+        self._secret = secret
+        self._ranked_by = ranked_by
+        self._sums = {name: PlayerSums() for name in names}
+        #: How many games are counted.
+        self.games = 0
+
+    def join(self, name: str) -> None:
+        """One more player."""
+        self._sums[name] = PlayerSums()
+
+    def add(self, result: GameResult, sign: int = 1) -> None:
+        """Count one more game, or several; by -1 it is taken back."""
+        games = sign * result.games
+        self.games += games
+        best = max(result.totals)
+        alone = result.totals.count(best) == 1
+        seats = list(zip(result.names, result.totals, strict=True))
+        for name, total in seats:
+            sums = self._sums[name]
+            sums.points += sign * total
+            sums.games += games
+            sums.wins += games * (alone and total == best)
+            for other, others in seats:
+                if other != name:
+                    sums.meet(other, total, others, games)
+        for name, kind in result.faults:
+            self.add_faults(name, kind, sign)
+        for name, used in zip(result.names, result.used_ms, strict=False):
+            self._sums[name].used_ms += sign * used
+
+    def merge(self, games: int, players: Mapping[str, PlayerSums]) -> None:
+        """Count games whose sums are known."""
+        self.games += games
+        for name, sums in players.items():
+            self._sums[name].merge(sums)
+
+    @property
+    def players(self) -> Mapping[str, PlayerSums]:
+        """The sums of each player."""
+        return self._sums
+
+    def add_faults(self, name: str, kind: str, count: int) -> None:
+        """Count faults of games that are counted apart."""
+        faults = self._sums[name].faults
+        faults[kind] += count
+        if not faults[kind]:  # taken back
+            del faults[kind]
+
+    def against(self, name: str) -> Mapping[str, Meetings]:
+        """The games of `name` against each opponent that it has met."""
+        return self._sums[name].against
+
+    @property
+    def by_mean(self) -> bool:
+        """Whether the score a game decides: some players have more games than others."""
+        return len({sums.games for sums in self._sums.values()}) > 1
+
+    def rows(self) -> tuple[Row, ...]:
+        """The table, the best first."""
+        by_mean, drawn = self.by_mean, self._ranked_by()
+        own = {name: self._score(name, by_mean=by_mean) for name in self._sums}
+        # A late entrant may be known here before what was drawn until then may be shown.
+        scores = own if drawn is None else {name: drawn.get(name, Fraction(0)) for name in own}
+        shown = None if drawn is None else scores
+        broken = tiebreaks.values(self._tie_breaks, self._sums, scores, self._secret, shown)
+        order = sorted(self._sums, key=lambda name: self._order(name, scores[name], broken[name], own[name]))
+        ranks: dict[tuple[Fraction, ...], int] = {}
+        for rank, name in enumerate(order, start=1):
+            ranks.setdefault((scores[name], *broken[name]), rank)  # the first of equals gives the rank
+        return tuple(
+            self._row(ranks[scores[name], *broken[name]], name, broken[name], shown) for name in order
+        )
+
+    def _row(
+        self, rank: int, name: str, broken: Sequence[Fraction], shown: Mapping[str, Fraction] | None
+    ) -> Row:
+        sums = self._sums[name]
+        return Row(
+            rank,
+            name,
+            sums.points,
+            sums.games,
+            sums.wins,
+            dict(sorted(sums.faults.items())),
+            dict(zip(self._tie_breaks, broken, strict=True)),
+            None if shown is None else shown[name],
+        )
+
+    def _score(self, name: str, *, by_mean: bool) -> Fraction:
+        """Exact, so that equal means are equal."""
+        sums = self._sums[name]
+        score = sums.points if self._scoring == "points" else sums.wins
+        return Fraction(score, max(1, sums.games)) if by_mean else Fraction(score)
+
+    def _order(
+        self, name: str, score: Fraction, broken: Sequence[Fraction], own: Fraction
+    ) -> tuple[Any, ...]:
+        sums = self._sums[name]
+        other = sums.wins if self._scoring == "points" else sums.points
+        return -score, not sums.games, *(-value for value in broken), -own, -other, name
+
+
+def standings(
+    names: Iterable[str], results: Iterable[GameResult], scoring: str = "points"
+) -> tuple[Row, ...]:
+    """The table of these results: see `Standings`."""
+    table = Standings(names, scoring)
+    for result in results:
+        table.add(result)
+    return table.rows()

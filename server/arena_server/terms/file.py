@@ -1,0 +1,379 @@
+"""Reading a contest's configuration file, and the config and the entrants that it describes.
+
+`load_contest` returns a checked configuration, or raises ConfigError with one line that names the
+file, the key, what was expected and what came.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from arena_protocol.games import GAMES, make_game
+from arena_protocol.games.base import Game, GameError
+from arena_protocol.library import parse_library, start_boards
+from arena_protocol.text import text_of
+from arena_server.errors import ConfigError
+from arena_server.stats.early_stop import check as check_stop
+from arena_server.terms.config import (
+    LONGEST_MS,
+    NO_TOKEN,
+    ContestConfig,
+    Entrant,
+)
+from arena_server.terms.formats import FORMATS, Terms
+from arena_server.terms.schema import (
+    FORMAT_OPTIONS,
+    OPTIONS_PLACE,
+    BotTable,
+    ContestFile,
+    ContestTable,
+    GameTable,
+    ServerTable,
+    WebhookTable,
+    check_secret,
+    format_options,
+)
+from arena_server.terms.spec import LateVersions, Webhook, fresh_seed
+from arena_server.terms.submissions import SubmissionSetup, SubmittedSeat
+from arena_server.terms.tables import ContainerTable, SubmissionsTable
+from arena_server.terms.timetable import Timetable, milliseconds, parse_hours
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+
+def config_of(file: ContestFile, absent_ms: int | None = None) -> ContestConfig:
+    """The config of the contest, with a secret seed if the file has none; `absent_ms` overrides `absent`."""
+    contest, game = file.contest, file.game
+    return ContestConfig(
+        name=contest.name,
+        seed=fresh_seed() if contest.seed is None else contest.seed,
+        game=contest.game,
+        options=game.own_options,
+        format=contest.format,
+        format_options=contest.format_options,
+        owners={bot.name: bot.owner for bot in file.bot if bot.owner is not None},
+        details={bot.name: said for bot in file.bot if any(said := (bot.author, bot.language, bot.url))},
+        games_per_pair=contest.games_per_pair,
+        deals=contest.deals,
+        scoring=contest.scoring,
+        tie_breaks=tuple(contest.tie_breaks),
+        stop=contest.stop,
+        clock_ms=game.clock,
+        increment_ms=game.increment,
+        margin_ms=game.margin,
+        move_limit_ms=game.move_limit or 0,
+        first_move_limit_ms=game.first_move_limit or 0,
+        byoyomi_ms=game.byoyomi,
+        lag_quota_ms=game.lag_quota,
+        stall_ms=contest.stall_limit,
+        ready_ms=contest.ready,
+        login_ms=contest.login,
+        handover_ms=contest.handover,
+        absent_ms=contest.absent if absent_ms is None else absent_ms,
+        rest_ms=contest.rest,
+        probation=contest.probation,
+        probation_for_ms=contest.probation_for,
+        validation=contest.validation,
+        announce_zombies=contest.announce_zombies,
+        out_of_turn_limit=contest.out_of_turn_limit,
+        flood_limit=contest.flood_limit,
+        spectator_delay_ms=contest.spectator_delay,
+        guests=contest.guests,
+        freeze_at_ms=None if contest.freeze_at is None else milliseconds(contest.freeze_at),
+    )
+
+
+def timetable_of(file: ContestFile) -> Timetable:
+    """The hours, the end and the freeze of the contest."""
+    contest = file.contest
+    hours = None if contest.open is None else parse_hours(contest.open)
+    return Timetable(hours, contest.ends_at, contest.freeze_at)
+
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def check_remote_bots(
+    file: ContestFile, host: str, *, tournament: bool, debug_bot: str | None = None
+) -> None:
+    """Raise ConfigError for a seed, no clock, or a bot that is debugged, where remote bots take part.
+
+    From a seed they could compute every deal; without a clock one of them could stop the contest. In a
+    tournament every bot that it does not start is remote; on a server bots with a token are, and
+    all bots if `host` can be reached from other machines.
+    """
+    if debug_bot is not None and debug_bot not in [bot.name for bot in file.bot]:
+        raise ConfigError(f"--debug-bot: expected the name of a bot of the contest, got {debug_bot!r:.40}")
+    reachable = tournament or host not in LOOPBACK
+    remote = [bot.name for bot in file.bot if not bot.is_local and (reachable or bot.token_sha256)]
+    if not remote:
+        return
+    if debug_bot is not None:
+        raise ConfigError(
+            f"--debug-bot: expected a contest without remote bots ({', '.join(remote)}): no clock runs while"
+            " a bot is debugged; use it on this machine with bots that have no token"
+        )
+    if file.game.clock == LONGEST_MS:
+        raise ConfigError(
+            f"game.clock: expected a clock where bots connect by themselves ({', '.join(remote)}): without"
+            " one any of them can stop the contest"
+        )
+    if file.contest.seed is not None:
+        raise ConfigError(
+            f"contest.seed: expected no seed where bots connect by themselves ({', '.join(remote)}): from a"
+            " seed they can compute every deal; leave it out, and the server draws a secret of 256 bits"
+        )
+
+
+def entrants_of(file: ContestFile, hashes: Mapping[str, str] | None = None) -> list[Entrant]:
+    """The bots that may log in; `hashes` has the token digests of names without one in the file."""
+    given = hashes or {}
+    return [
+        Entrant(
+            bot.name,
+            # A program that is sent has a token of its own each time it is started, and none before.
+            NO_TOKEN if bot.submit else bot.token_sha256 or given.get(bot.name),
+            concurrency=bot.concurrency,
+            owner=bot.owner or "",
+            author=bot.author,
+            language=bot.language,
+            url=bot.url,
+            ponders=not (bot.in_container or bot.submit) or bot.limits(file.container.limits()).ponder,
+            author_sha256=bot.token_sha256 if bot.submit else None,
+        )
+        for bot in file.bot
+    ]
+
+
+def late_versions_of(file: ContestFile) -> LateVersions:
+    """How many bots that come late are sent by their authors, and how they play."""
+    return LateVersions(file.submissions.late, file.container.limits().ponder)
+
+
+def submissions_of(file: ContestFile, path: Path, beside: Path | None) -> SubmissionSetup | None:
+    """The bots of the contest of `path` whose authors send them; None if there are none, and none come late.
+
+    Their versions are kept in the folder `beside`, unless the file names one. Raises ConfigError without
+    both.
+    """
+    seats = {
+        bot.name: SubmittedSeat(bot.concurrency, bot.limits(file.container.limits()))
+        for bot in file.bot
+        if bot.submit
+    }
+    table = file.submissions
+    if not (seats or table.late):
+        return None
+    folder = beside if table.folder is None else path.parent / table.folder
+    if folder is None:
+        raise ConfigError(
+            f"{path}: submissions.folder: expected a folder: the database has no place beside it"
+        )
+    return SubmissionSetup(
+        contest=file.contest.name,
+        bots=seats,
+        late=SubmittedSeat(1, file.container.limits()),
+        rules=table.rules(),
+        folder=folder.resolve(),
+        config=path.resolve(),
+        game=file.contest.game,
+        seats=game_of(file).seats,
+    )
+
+
+#: The longest value shown in an error, so that it does not hide the sentence.
+SHOWN = 60
+
+_KEYS: Mapping[str, frozenset[str]] = {
+    "": frozenset(ContestFile.model_fields),
+    "contest": frozenset(ContestTable.model_fields) - {"format_options"} | FORMAT_OPTIONS,
+    "game": frozenset(GameTable.model_fields),
+    "server": frozenset(ServerTable.model_fields),
+    "container": frozenset(ContainerTable.model_fields),
+    "submissions": frozenset(SubmissionsTable.model_fields),
+    "bot": frozenset(BotTable.model_fields),
+    "webhook": frozenset(WebhookTable.model_fields),
+}
+
+#: Tables of which a file may have several.
+_REPEATED = ("bot", "webhook")
+
+_EXPECTED = {
+    "string_type": "a text in quotes",
+    "int_type": "a whole number",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "model_type": "a table",
+    "string_too_short": "a text that is not empty",
+    "string_pattern_mismatch": "64 hexadecimal digits in lower case",
+    "greater_than_equal": "{ge} or more",
+    "less_than_equal": "{le} or less",
+    "too_short": "a list with an entry",
+    "too_long": "at most {max_length} entries",
+    "literal_error": "{expected}",
+}
+
+
+def load_contest(path: Path, library: Path | None = None) -> ContestFile:
+    """Read and check `path`; a `library` replaces game.library, which is relative to the file.
+
+    Raises ConfigError.
+    """
+    contest = _with_secrets(parse_contest(_read(path), str(path)), path)
+    if library is not None:
+        return _from_library(contest, library, "--library")
+    if contest.game.library is not None:
+        return _from_library(contest, path.parent / contest.game.library, f"{path}: game.library")
+    return contest
+
+
+def parse_contest(text: str, source: str) -> ContestFile:
+    """Check the text of a file; `source` is its name in errors. Raises ConfigError."""
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{source}: not a TOML file: {error}") from None
+    try:
+        contest = ContestFile.model_validate(tables)
+    except ValidationError as error:
+        raise ConfigError(f"{source}: {_first_line(error, format_options(tables.get('contest')))}") from None
+    try:
+        _check_together(contest)
+    except GameError as error:
+        raise ConfigError(f"{source}: game: {error}") from None
+    except ValueError as error:
+        raise ConfigError(f"{source}: {error}") from None
+    return contest
+
+
+def _with_secrets(contest: ContestFile, path: Path) -> ContestFile:
+    """Return the contest with the secrets of its webhooks that stand in files of their own."""
+    hooks = []
+    for number, hook in enumerate(contest.webhook, start=1):
+        if hook.secret_file is not None:
+            try:
+                secret = check_secret(_read(path.parent / hook.secret_file).strip())
+            except (ValueError, ConfigError) as error:
+                raise ConfigError(f"{path}: webhook {number}: secret_file: {error}") from None
+            hook = hook.model_copy(update={"secret": secret})
+        hooks.append(hook)
+    return contest.model_copy(update={"webhook": hooks})
+
+
+def webhooks_of(file: ContestFile) -> list[Webhook]:
+    """Where events of the contest are sent."""
+    return [Webhook(hook.url, hook.secret or "", frozenset(hook.events), hook.batch) for hook in file.webhook]
+
+
+def _from_library(contest: ContestFile, path: Path, place: str) -> ContestFile:
+    """Return the contest with the positions of a library as its option `board`. Raises ConfigError."""
+    if "board" in contest.game.own_options:
+        raise ConfigError(f"{place}: expected either game.board or a library, got both")
+    try:
+        board = start_boards(parse_library(_read(path)), game_of(contest))
+        found = contest.model_copy(update={"game": contest.game.model_copy(update={"board": board})})
+        game_of(found)
+    except GameError as error:
+        raise ConfigError(f"{place}: {path}: {error}") from None
+    return found
+
+
+def _read(path: Path) -> str:
+    try:
+        return text_of(path.read_bytes())
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: no such file") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: not UTF-8 text (byte {error.start})") from None
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def game_of(contest: ContestFile) -> Game[Any]:
+    """The game that the configuration describes. Raises GameError for an option it refuses."""
+    return make_game(contest.contest.game, contest.game.own_options)
+
+
+def _check_together(contest: ContestFile) -> None:
+    """Check what involves several keys. Raises ValueError or GameError."""
+    name = contest.contest.game
+    if name not in GAMES:
+        raise ValueError(f"contest.game: expected one of {', '.join(sorted(GAMES))}, got {name!r}")
+    for key, value in contest.game.own_options.items():
+        if key not in GAMES[name].OPTIONS:
+            raise ValueError(_unknown(f"game.{key}", key, _KEYS["game"] | GAMES[name].OPTIONS))
+        if isinstance(value, str) and value.isdecimal():
+            # The game itself would accept it, because on the wire every option is text.
+            raise ValueError(f"game.{key}: expected a number without quotes, got {value!r}")
+    seats = game_of(contest).seats
+    names, given = tuple(bot.name for bot in contest.bot), contest.contest
+    paired = given.deals == "paired"
+    terms = Terms(names, seats, given.games_per_pair, paired=paired, options=given.format_options)
+    FORMATS[given.format].check(terms)
+    check_stop(given.stop, FORMATS[given.format], len(names))
+
+
+def _first_line(error: ValidationError, options: frozenset[str]) -> str:
+    """The first mistake, and how many more there are; `options` are those of the format."""
+    details = error.errors(include_url=False)
+    # An unknown key often causes a missing one, so it comes first.
+    details.sort(key=lambda detail: detail["type"] != "extra_forbidden")
+    more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
+    return _sentence(details[0], options) + more
+
+
+def _sentence(detail: ErrorDetails, options: frozenset[str]) -> str:
+    location = tuple(part for part in detail["loc"] if part != OPTIONS_PLACE)
+    key = _place(location)
+    if detail["type"] == "extra_forbidden":
+        table = str(location[0]) if len(location) > 1 else ""
+        known = _KEYS[table] | options if table == "contest" else _KEYS[table]
+        return _unknown(key, str(location[-1]), known)
+    if detail["type"] == "missing":
+        return f"{key}: missing"
+    prefix = f"{key}: " if key else ""
+    if detail["type"] == "value_error":
+        text = str(detail["ctx"]["error"])
+        return f"{prefix}{text}" if "got " in text else f"{prefix}{text}, got {_shown(detail['input'])}"
+    template = _EXPECTED.get(detail["type"])
+    expected = template.format(**detail.get("ctx", {})) if template else detail["msg"]
+    return f"{prefix}expected {expected}, got {_shown(detail['input'])}"
+
+
+def _place(location: tuple[int | str, ...]) -> str:
+    """`contest.seed`, or `bot 2: engine` for the second [[bot]]."""
+    parts = [str(part) for part in location]
+    if len(location) > 1 and isinstance(location[1], int) and location[0] in _REPEATED:
+        return ": ".join([f"{location[0]} {location[1] + 1}", ".".join(parts[2:])]).removesuffix(": ")
+    return ".".join(parts)
+
+
+def _unknown(place: str, key: str, known: Iterable[str]) -> str:
+    from difflib import get_close_matches  # only a mistake needs it
+
+    close = get_close_matches(key, sorted(known), n=1, cutoff=0.58)
+    # A word of another table is not misspelt.
+    homes = [
+        f"[[{table}]]" if table in _REPEATED else f"[{table}]"
+        for table in _KEYS
+        if table and key in _KEYS[table]
+    ]
+    if homes:
+        hint = f"it belongs in {' or '.join(homes)}"
+    else:
+        hint = f"did you mean {close[0]!r}?" if close else f"known here: {', '.join(sorted(known))}"
+    return f"{place}: unknown key; {hint}"
+
+
+def _shown(value: object) -> str:
+    """The value as TOML has it, cut short."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = "a table" if isinstance(value, dict) else repr(value)
+    return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."

@@ -1,0 +1,455 @@
+"""The keys of a contest's configuration file: names, types, bounds, defaults.
+
+Defaults and bounds of the contest are those of `terms/config.py`; the tables of containers and submissions
+are in `tables.py`.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from datetime import datetime
+from ipaddress import ip_network
+from typing import Any, Final, Literal, Self
+
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
+
+from arena_protocol.codec import valid_name
+from arena_server.stats.tiebreaks import check as check_tie_breaks
+from arena_server.terms.config import (
+    BOUNDS,
+    GUESTS_PER_ADDRESS,
+    LONGEST_MS,
+    MOST_SLOTS,
+    ContestConfig,
+)
+from arena_server.terms.formats import FORMATS
+from arena_server.terms.spec import WEBHOOK_EVENTS
+from arena_server.terms.tables import (
+    ContainerTable,
+    FileTable,
+    SubmissionsTable,
+    bounded_duration,
+    check_moment,
+)
+from arena_server.terms.timetable import parse_hours
+
+DEFAULT_PORT = 2006
+MAX_BOTS = 10_000
+#: Results in one message of a webhook.
+MOST_BATCH: Final = 1000
+
+_CONFIG: Final = ContestConfig(name="defaults", seed=0)
+#: Keys whose field in the config is not the key with `_ms` behind it.
+_FIELDS: Final = {"stall_limit": "stall_ms"}
+#: Keys that are left out for "no limit"; a limit of zero would be a mistake.
+_LEFT_OUT: Final = ("absent", "probation_for", "move_limit", "first_move_limit")
+
+
+def _number(field: str) -> Any:
+    """A whole number with the default and the bounds of the config."""
+    low, high = BOUNDS[field]
+    return Field(default=getattr(_CONFIG, field), ge=low, le=high)
+
+
+def _read_duration(value: object, info: ValidationInfo) -> int:
+    """A duration within the bounds of the config."""
+    key = str(info.field_name)
+    if key == "clock" and value == NO_CLOCK:
+        return LONGEST_MS
+    low, high = BOUNDS[_FIELDS.get(key, f"{key}_ms")]
+    return bounded_duration(value, max(low, 1) if key in _LEFT_OUT else low, high)
+
+
+#: Where the options of a format are kept.
+OPTIONS_PLACE: Final = "format's options"
+#: The keys of `[contest]` that only some of our formats take.
+FORMAT_OPTIONS: Final = frozenset(key for name in FORMATS.built_in for key in FORMATS[name].OPTIONS)
+#: The value of `clock` for games without a clock: bots read the longest one, ten days.
+NO_CLOCK: Final = "none"
+
+
+def format_options(contest: object) -> frozenset[str]:
+    """The keys of a table `[contest]` that are options of a format: of ours, or the plug-in that it names."""
+    name = contest.get("format") if isinstance(contest, dict) else None
+    # The installed packages are searched only for a name that is not ours.
+    if not isinstance(name, str) or name in FORMATS.built_in or name not in FORMATS:
+        return FORMAT_OPTIONS
+    return FORMAT_OPTIONS | FORMATS[name].OPTIONS.keys()
+
+
+def _check_name(value: str) -> str:
+    if not valid_name(value):
+        raise ValueError("expected 1 to 32 letters, digits, '_', '.' or '-', a letter or digit first")
+    return value
+
+
+def _check_format(value: str) -> str:
+    if value not in FORMATS:
+        raise ValueError(f"expected one of {', '.join(FORMATS)}")
+    return value
+
+
+def _check_tie_breaks(value: list[str]) -> list[str]:
+    return list(check_tie_breaks(value))
+
+
+def _check_hours(value: str | None) -> str | None:
+    if value is not None:
+        parse_hours(value)
+    return value
+
+
+def _check_folder(value: object) -> object:
+    # `true` is what an author writes who takes the key for a switch.
+    if isinstance(value, str):
+        return value
+    raise ValueError('expected the folder for the files, in quotes, such as "bot-logs"')
+
+
+class ContestTable(FileTable):
+    """`[contest]`: the schedule, and what faults cost. `terms.config.ContestConfig` explains the values."""
+
+    name: str
+    game: str = _CONFIG.game
+    format: str = _CONFIG.format
+    #: The keys that belong to a format: `_move_options` puts them here. No key of a file is called so.
+    format_options: dict[str, Any] = Field(default_factory=dict, alias=OPTIONS_PLACE)
+    games_per_pair: int = _number("games_per_pair")
+    deals: Literal["fresh", "paired"] = "fresh"
+    scoring: Literal["points", "wins"] = "points"
+    tie_breaks: list[str] = Field(default_factory=list)
+    stop: str = _CONFIG.stop
+    seed: int | None = Field(default=None, ge=0)
+    probation: int = _number("probation")
+    probation_for: int | None = _CONFIG.probation_for_ms
+    validation: bool = _CONFIG.validation
+    ready: int = _CONFIG.ready_ms
+    login: int = _CONFIG.login_ms
+    handover: int = _CONFIG.handover_ms
+    absent: int | None = _CONFIG.absent_ms
+    rest: int = _CONFIG.rest_ms
+    announce_zombies: bool = _CONFIG.announce_zombies
+    spectator_delay: int = _CONFIG.spectator_delay_ms
+    stall_limit: int = _CONFIG.stall_ms
+    guests: bool = _CONFIG.guests
+    #: The hours of each day in which games start, in the zone of this machine; None: all.
+    open: str | None = None
+    ends_at: datetime | None = None
+    freeze_at: datetime | None = None
+    out_of_turn_limit: int = _number("out_of_turn_limit")
+    flood_limit: int = _number("flood_limit")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _move_options(cls, table: object) -> object:
+        if not isinstance(table, dict):
+            return table
+        options = {key: table[key] for key in format_options(table) if key in table}
+        rest = {key: value for key, value in table.items() if key not in options}
+        return {**rest, OPTIONS_PLACE: options} if options else rest
+
+    _name = field_validator("name")(_check_name)
+    _format = field_validator("format")(_check_format)
+    _tie_breaks = field_validator("tie_breaks")(_check_tie_breaks)
+    _open = field_validator("open")(_check_hours)
+    _moments = field_validator("ends_at", "freeze_at", mode="before")(check_moment)
+    _durations = field_validator(
+        "ready",
+        "login",
+        "handover",
+        "absent",
+        "probation_for",
+        "rest",
+        "spectator_delay",
+        "stall_limit",
+        mode="before",
+    )(_read_duration)
+
+
+class GameTable(FileTable):
+    """`[game]`: the clocks, and beside them the game's own options, which the game checks."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True, defer_build=True)
+
+    clock: int = _CONFIG.clock_ms
+    increment: int = _CONFIG.increment_ms
+    margin: int = _CONFIG.margin_ms
+    #: None disables the limit.
+    move_limit: int | None = None
+    first_move_limit: int | None = None
+    byoyomi: int = _CONFIG.byoyomi_ms
+    lag_quota: int = _CONFIG.lag_quota_ms
+    #: A file of positions that the games start from; it becomes the game's option `board`.
+    library: str | None = Field(default=None, min_length=1)
+
+    _durations = field_validator(
+        "clock",
+        "increment",
+        "margin",
+        "move_limit",
+        "first_move_limit",
+        "byoyomi",
+        "lag_quota",
+        mode="before",
+    )(_read_duration)
+
+    @property
+    def own_options(self) -> dict[str, object]:
+        """The keys that are none of ours: the options of the game."""
+        return dict(self.model_extra or {})
+
+
+#: A scheme and a host, without a path; nothing else may stand in the header that lists them.
+ORIGIN: Final = re.compile(r"https?://[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?")
+
+
+class ServerTable(FileTable):
+    """`[server]`: addresses and limits of the process; the command line overrides host and port."""
+
+    host: str = Field(default="127.0.0.1", min_length=1)
+    port: int = Field(default=DEFAULT_PORT, ge=0, le=65_535)
+    max_connections: int = Field(default=4_000, ge=1, le=1_000_000)
+    #: None: all that bots and log-ins leave of max_connections.
+    max_spectators: int | None = Field(default=None, ge=0, le=1_000_000)
+    spectators_per_address: int = Field(default=GUESTS_PER_ADDRESS, ge=1, le=1_000_000)
+    #: PEM files; with both, every connection is encrypted.
+    tls_certificate: str | None = Field(default=None, min_length=1)
+    tls_key: str | None = Field(default=None, min_length=1)
+    #: None disables metrics and the organiser's commands.
+    admin_port: int | None = Field(default=None, ge=0, le=65_535)
+    admin_host: str = Field(default="127.0.0.1", min_length=1)
+    #: The web page for spectators; without a port 2080, or a free one if that is taken.
+    web: bool = True
+    web_port: int | None = Field(default=None, ge=0, le=65_535)
+    web_host: str = Field(default="127.0.0.1", min_length=1)
+    #: Host names by which browsers reach this server; addresses and localhost need no entry.
+    web_names: list[str] = Field(default_factory=list)
+    #: Addresses of proxies whose X-Forwarded-For says where a request comes from.
+    web_proxies: list[str] = Field(default_factory=list)
+    #: Origins whose pages may show a game in a frame.
+    web_embed: list[str] = Field(default_factory=list)
+    #: Games that visitors of the page may have at once; None: 2 where only this machine reaches it, else 0.
+    play: int | None = Field(default=None, ge=0, le=100)
+    #: The folder of private logs of bots; None keeps none.
+    bot_logs: str | None = Field(default=None, min_length=1)
+    #: What a move waits for with PostgreSQL: see `store.database.Postgres`.
+    journal_commit: Literal["sync", "async"] = "sync"
+
+    _bot_logs = field_validator("bot_logs", mode="before")(_check_folder)
+
+    @field_validator("web_proxies")
+    @classmethod
+    def _check_proxies(cls, proxies: list[str]) -> list[str]:
+        for proxy in proxies:
+            try:
+                ip_network(proxy)
+            except ValueError:
+                text = f'expected addresses or networks such as "127.0.0.1", "10.0.0.0/8", got {proxy!r}'
+                raise ValueError(text) from None
+        return proxies
+
+    @field_validator("web_embed")
+    @classmethod
+    def _check_origins(cls, origins: list[str]) -> list[str]:
+        for origin in origins:
+            if not ORIGIN.fullmatch(origin):
+                raise ValueError(f'expected origins such as "https://example.org", got {origin!r}')
+        return origins
+
+    @model_validator(mode="after")
+    def _check_pair(self) -> Self:
+        if (self.tls_certificate is None) != (self.tls_key is None):
+            given = "tls_key" if self.tls_certificate is None else "tls_certificate"
+            raise ValueError(f"expected tls_certificate and tls_key or neither, got {given} alone")
+        return self
+
+
+class SiteTable(FileTable):
+    """`[site]`: what the pages say of their organiser."""
+
+    title: str | None = Field(default=None, min_length=1, max_length=60)
+    text: str | None = Field(default=None, min_length=1, max_length=500)
+    #: Addresses by the text of their links.
+    links: dict[str, str] = Field(default_factory=dict, max_length=8)
+    #: A file, relative to the configuration.
+    logo: str | None = Field(default=None, min_length=1)
+
+    @field_validator("links")
+    @classmethod
+    def _check_links(cls, links: dict[str, str]) -> dict[str, str]:
+        for text, url in links.items():
+            if not 0 < len(text) <= 40 or not _URL.fullmatch(url):
+                expected = 'expected TEXT = "https://HOST/PATH" with at most 40 characters'
+                raise ValueError(f"{expected}, got {text!r}")
+        return links
+
+
+class BotTable(ContainerTable):
+    """`[[bot]]`: a name, and at most one of: an engine, a command, an image, a digest, a person."""
+
+    name: str
+    engine: str | None = Field(default=None, min_length=1)
+    command: list[str] | None = Field(default=None, min_length=1)
+    #: A container's image, or a folder with a Dockerfile; `command` is then what is run in it.
+    image: str | None = Field(default=None, min_length=1)
+    build: str | None = Field(default=None, min_length=1)
+    token_sha256: str | None = Field(default=None, pattern="^[0-9a-f]{64}$")
+    #: Its author sends versions of it, with the token of that digest; they run in containers here.
+    submit: bool = False
+    #: A person plays in a browser: the server prints a link that works once.
+    person: bool = False
+    #: Its author: bots of one author meet late, or never.
+    owner: str | None = None
+    #: What its author says of it, for people.
+    author: str = Field(default="", max_length=60)
+    language: str = Field(default="", max_length=60)
+    url: str = Field(default="", max_length=200)
+    #: How many games it may play at once, each on a connection of its own.
+    concurrency: int = Field(default=1, ge=1, le=MOST_SLOTS)
+
+    _name = field_validator("name", "owner")(_check_name)
+
+    @field_validator("command", mode="before")
+    @classmethod
+    def _check_command(cls, command: object) -> object:
+        if isinstance(command, str):
+            words = ", ".join(f'"{word}"' for word in command.split())
+            raise ValueError(f"expected a list of words, [{words}], got a text")
+        return command
+
+    @model_validator(mode="after")
+    def _check_limits(self) -> Self:
+        limits = [key for key in ("cpus", "memory", "pids", "ponder") if getattr(self, key) is not None]
+        if limits and not (self.in_container or self.submit):
+            raise ValueError(f"{limits[0]}: expected image, build or submit beside it, got none of them")
+        return self
+
+    @model_validator(mode="after")
+    def _check_origin(self) -> Self:
+        keys = ["engine", "image", "build", "token_sha256"] + ([] if self.in_container else ["command"])
+        given = [key for key in keys if getattr(self, key) is not None]
+        given += ["person"] if self.person else []
+        if len(given) > 1:
+            raise ValueError(
+                "expected at most one of engine, command, image, build, token_sha256 and person, got "
+                f"{' and '.join(given)}"
+            )
+        if self.submit and self.token_sha256 is None:
+            raise ValueError(
+                "submit: expected token_sha256 beside it, the digest of its author's token, got none"
+            )
+        if self.person and self.concurrency > 1:
+            raise ValueError(f"expected concurrency 1 of a person, got {self.concurrency}")
+        return self
+
+    @property
+    def is_local(self) -> bool:
+        """Whether `arena tournament` starts this bot itself."""
+        return self.engine is not None or self.command is not None or self.in_container
+
+    @property
+    def in_container(self) -> bool:
+        """Whether it runs in a container."""
+        return self.image is not None or self.build is not None
+
+
+class WebhookTable(FileTable):
+    """`[[webhook]]`: an address that takes messages about the contest. Errors show no value of it."""
+
+    url: str
+    #: The key of the signatures: a text, or `whsec_` and base64.
+    secret: str | None = None
+    #: A file with the secret, relative to the configuration.
+    secret_file: str | None = None
+    events: list[str] = Field(default_factory=lambda: list(WEBHOOK_EVENTS))
+    batch: int = Field(default=1, ge=1, le=MOST_BATCH)
+
+    @field_validator("url", mode="before")
+    @classmethod
+    def _check_url(cls, url: object) -> object:
+        expected = "expected https://HOST/PATH or http://HOST/PATH without a user name"
+        if not isinstance(url, str) or not _URL.fullmatch(url):
+            raise ValueError(f"{expected}, got something else")
+        return url
+
+    @field_validator("secret", mode="before")
+    @classmethod
+    def _check_secret(cls, secret: object) -> object:
+        return check_secret(secret)
+
+    @field_validator("secret_file", mode="before")
+    @classmethod
+    def _check_file(cls, file: object) -> object:
+        if not isinstance(file, str) or not file:
+            raise ValueError("expected the name of a file in quotes, got something else")
+        return file
+
+    @field_validator("events")
+    @classmethod
+    def _check_events(cls, events: list[str]) -> list[str]:
+        if not events or len(set(events)) < len(events) or not set(events) <= set(WEBHOOK_EVENTS):
+            raise ValueError(f"expected some of {', '.join(WEBHOOK_EVENTS)}, each once")
+        return events
+
+    @model_validator(mode="after")
+    def _check_one_secret(self) -> Self:
+        if (self.secret is None) == (self.secret_file is None):
+            given = "neither" if self.secret is None else "both"
+            raise ValueError(f"expected secret or secret_file, got {given}")
+        return self
+
+
+#: A URL without user name and fragment; what it may hold as a path is up to its receiver.
+_URL: Final = re.compile(
+    r"https?://(?:[a-zA-Z0-9.-]{1,253}|\[[0-9a-fA-F:]+\])(?::[0-9]{1,5})?(?:/[!-\"$-~]{0,1900})?"
+)
+#: The least length of a secret's text.
+LEAST_SECRET: Final = 16
+
+
+def check_secret(secret: object) -> str:
+    """The secret of a webhook. Raises ValueError without showing it."""
+    if not isinstance(secret, str) or len(secret) < LEAST_SECRET or not secret.isprintable():
+        raise ValueError(f"expected a text of {LEAST_SECRET} or more characters, got another one")
+    if secret.startswith("whsec_"):
+        try:
+            base64.b64decode(secret.removeprefix("whsec_"), validate=True)
+        except ValueError:
+            raise ValueError("expected base64 behind whsec_, got something else") from None
+    return secret
+
+
+class ContestFile(FileTable):
+    """A whole file."""
+
+    contest: ContestTable
+    game: GameTable = Field(default_factory=GameTable)
+    server: ServerTable = Field(default_factory=ServerTable)
+    site: SiteTable = Field(default_factory=SiteTable)
+    container: ContainerTable = Field(default_factory=ContainerTable)
+    submissions: SubmissionsTable = Field(default_factory=SubmissionsTable)
+    bot: list[BotTable] = Field(max_length=MAX_BOTS)
+    webhook: list[WebhookTable] = Field(default_factory=list, max_length=8)
+
+    @property
+    def takes_versions(self) -> bool:
+        """Whether authors send versions of bots, or may send some later."""
+        return self.submissions.late > 0 or any(bot.submit for bot in self.bot)
+
+    @field_validator("webhook")
+    @classmethod
+    def _check_urls_differ(cls, hooks: list[WebhookTable]) -> list[WebhookTable]:
+        if len({hook.url for hook in hooks}) < len(hooks):
+            raise ValueError("expected every webhook to have a url of its own, got one twice")
+        return hooks
+
+    @field_validator("bot")
+    @classmethod
+    def _check_names_differ(cls, bots: list[BotTable]) -> list[BotTable]:
+        seen: set[str] = set()
+        for bot in bots:
+            if bot.name in seen:
+                raise ValueError(f"expected every bot to have a name of its own, got {bot.name!r} twice")
+            seen.add(bot.name)
+        return bots

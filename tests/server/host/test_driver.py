@@ -1,0 +1,326 @@
+"""The host over real loopback sockets: stamps, bounds, muting, closing, refusals, deadlines."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+import time
+from collections.abc import Callable
+
+import pytest
+from tests.server.peers import PATIENCE_S, Peer, RunningDriver, running_driver
+
+from arena_protocol.framing import CLIENT_LINE_LIMIT
+from arena_server.core.effects import CloseConnection, Effect, Finished, Mute, Send, TurnMark, Unmute
+from arena_server.core.events import Event, Flushed, LineTooLong, Lost, Opened, Received, Tick
+from arena_server.core.log_events import BotAbsent
+from arena_server.host.connection import LINES_PER_WAKEUP, OUTPUT_LIMIT
+
+pytestmark = pytest.mark.asyncio
+
+
+def on(kind: type, effects: Callable[[Event], list[Effect]]) -> Callable[[Event], list[Effect]]:
+    """A core that answers one kind of event."""
+    return lambda event: effects(event) if isinstance(event, kind) else []
+
+
+def echo(event: Event) -> list[Effect]:
+    """Answer every line with the same line, as a TURN."""
+    if isinstance(event, Received):
+        return [Send(event.conn, event.line + b"\n", TurnMark(1, 1))]
+    return []
+
+
+async def opened(here: RunningDriver, number: int = 1) -> int:
+    """Wait for the `number`-th connection and return its own number."""
+    event = await here.core.until(Opened, number)
+    assert isinstance(event, Opened)
+    return event.conn
+
+
+async def test_lines_come_whole_stamped_and_in_order() -> None:
+    async with running_driver() as here:
+        peer = await here.visit()
+        before = time.monotonic_ns()
+        await peer.say(b"HELLO 1 a\nREADY")
+        await peer.say(b" g1\r\n\n")
+        last = await here.core.until(Received, 3)
+        lines = [event for event in here.core.events if isinstance(event, Received)]
+        assert [event.line for event in lines] == [b"HELLO 1 a", b"READY g1", b""]
+        for event, now in here.core.seen:
+            if isinstance(event, Received):
+                assert before - 5_000_000 <= event.arrived <= now
+        assert isinstance(last, Received)
+        assert last.conn == await opened(here)
+
+
+async def test_connections_are_told_apart_and_named_for_people() -> None:
+    async with running_driver() as here:
+        first, second = await here.visit(), await here.visit()
+        assert await opened(here, 1) != await opened(here, 2)
+        peers = [event.address for event in here.core.events if isinstance(event, Opened)]
+        assert peers == ["{}:{}".format(*peer.sock.getsockname()) for peer in (first, second)]
+        assert len(here.driver.pool) == 2
+
+
+async def test_a_line_too_long_is_reported_once_with_its_head() -> None:
+    async with running_driver() as here:
+        peer = await here.visit()
+        await peer.say(b"x" * (3 * CLIENT_LINE_LIMIT) + b"\nPING 1\n")
+        await here.core.until(Received)
+        long = [event for event in here.core.events if isinstance(event, LineTooLong)]
+        assert [event.head[:3] for event in long] == [b"xxx"]
+
+
+async def test_a_turn_is_handed_when_the_socket_has_it() -> None:
+    async with running_driver(echo) as here:
+        peer = await here.visit()
+        before = time.monotonic_ns()
+        await peer.say(b"again\n")
+        assert await peer.line() == b"again"
+        handed = await here.core.until(Flushed)
+        assert isinstance(handed, Flushed)
+        assert handed.marker == TurnMark(1, 1)
+        assert before <= handed.at <= time.monotonic_ns()
+
+
+async def test_a_turn_that_waits_in_the_buffer_is_not_handed_yet() -> None:
+    piece = b"x" * 1023 + b"\n"
+
+    def fill(event: Event) -> list[Effect]:
+        assert isinstance(event, Received)
+        size = int(event.line)
+        return [*(Send(event.conn, piece) for _ in range(size)), Send(event.conn, b"TURN\n", TurnMark(1, 7))]
+
+    async with running_driver(on(Received, fill)) as here:
+        peer = await here.visit(receive_buffer=4096)
+        # More than the two sockets hold, less than what makes the host give the peer up.
+        room = await _room_of(here, peer)
+        assert here.core.count(Lost) == 0
+        count = here.core.count(Flushed)
+        await peer.say(b"%d\n" % 8)
+        await here.core.until(Received, room + 1)
+        assert here.core.count(Flushed) == count  # still in our buffer
+        while b"TURN" not in await peer.line() or here.core.count(Flushed) <= count:
+            assert here.core.count(Lost) == 0
+
+
+async def _room_of(here: RunningDriver, peer: Peer) -> int:
+    """Fill the sockets by 8 KiB a line until a TURN stays in the buffer; returns how many lines it took."""
+    asked = 0
+    while here.core.count(Flushed) == asked:
+        asked += 1
+        await peer.say(b"8\n")
+        await here.core.until(Received, asked)
+        await asyncio.sleep(0)
+    return asked
+
+
+async def test_a_peer_that_does_not_read_is_dropped_at_the_limit() -> None:
+    def flood(event: Event) -> list[Effect]:
+        return [Send(1, b"x" * OUTPUT_LIMIT) for _ in range(1000)]
+
+    async with running_driver(on(Received, flood)) as here:
+        peer = await here.visit(receive_buffer=4096)
+        await peer.say(b"go\n")
+        lost = await here.core.until(Lost)
+        assert lost == Lost(1, "backed-up")
+        assert here.core.count(Lost) == 1
+        assert len(here.driver.pool) == 0
+
+
+async def test_a_muted_peer_is_not_heard_until_it_is_unmuted() -> None:
+    def mute(event: Event) -> list[Effect]:
+        assert isinstance(event, Received)
+        return [Mute(event.conn)] if event.line == b"one" else []
+
+    async with running_driver(on(Received, mute)) as here:
+        peer = await here.visit()
+        await peer.say(b"one\n")
+        await here.core.until(Received)
+        await peer.say(b"two\nthree\n")
+        other = await here.visit()
+        await other.say(b"honest\n")
+        await here.core.until(Received, 2)
+        assert [e.line for e in here.core.events if isinstance(e, Received)] == [b"one", b"honest"]
+        here.core.answer = lambda event: [Unmute(1)] if isinstance(event, Opened) else []
+        await here.visit()
+        await here.core.until(Received, 4)
+        assert [e.line for e in here.core.events if isinstance(e, Received)][2:] == [b"two", b"three"]
+
+
+async def test_close_flushes_first_and_tells_the_core_nothing_more() -> None:
+    def goodbye(event: Event) -> list[Effect]:
+        return [Send(1, b"BYE reason=finished\n"), CloseConnection(1), Send(1, b"never\n")]
+
+    async with running_driver(on(Received, goodbye)) as here:
+        peer = await here.visit()
+        # Unread input at the moment of closing must not cost the peer its last line.
+        await peer.say(b"QUIT\n" + b"x\n" * 2000)
+        assert await peer.everything() == b"BYE reason=finished\n"
+        peer.sock.close()
+        await here.driver.pool.drained(PATIENCE_S)
+        # Lines read in the same wakeup are passed on; the contest ignores a connection it has closed.
+        assert here.core.count(Received) <= LINES_PER_WAKEUP
+        assert here.core.count(Lost) == 0
+
+
+async def test_a_peer_that_lingers_is_cut_off() -> None:
+    async with running_driver(on(Received, lambda event: [CloseConnection(1)])) as here:
+        peer = await here.visit()
+        await peer.say(b"QUIT\n")
+        assert await peer.everything() == b""
+        assert len(here.driver.pool) == 1  # the peer has not closed its side
+        await here.driver.pool.drained(0)
+        assert len(here.driver.pool) == 0
+
+
+async def test_the_end_of_a_peer_is_told_with_its_reason() -> None:
+    async with running_driver() as here:
+        leaver, resetter = await here.visit(), await here.visit()
+        await opened(here, 2)
+        leaver.sock.close()
+        assert await here.core.until(Lost) == Lost(1, "closed")
+        resetter.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        resetter.sock.close()
+        assert await here.core.until(Lost, 2) == Lost(2, "reset")
+
+
+async def test_half_a_line_is_no_line() -> None:
+    async with running_driver() as here:
+        peer = await here.visit()
+        await peer.say(b"MOVE 6")
+        peer.sock.shutdown(socket.SHUT_WR)
+        await here.core.until(Lost)
+        assert here.core.count(Received) == 0
+
+
+async def test_over_the_cap_a_peer_is_told_so_and_nobody_else_suffers() -> None:
+    async with running_driver(echo, cap=2) as here:
+        inside = [await here.visit(), await here.visit()]
+        await opened(here, 2)
+        for _ in range(40):
+            late = await here.visit()
+            await late.say(b"HELLO 1 late\n")
+            line = await late.line()
+            assert line == b"ERROR full the server holds as many connections as it may; try later"
+            assert await late.everything() == b""
+            late.sock.close()
+        for peer in inside:
+            await peer.say(b"still here\n")
+            assert await peer.line() == b"still here"
+        assert here.core.count(Opened) == 2
+        inside[0].sock.close()
+        await here.core.until(Lost)
+        newcomer = await here.visit()
+        await newcomer.say(b"room now\n")
+        assert await newcomer.line() == b"room now"
+
+
+async def test_the_core_is_told_of_one_event_at_a_time() -> None:
+    depth, deepest = 0, 0
+
+    def answer(event: Event) -> list[Effect]:
+        nonlocal depth, deepest
+        depth += 1
+        deepest = max(deepest, depth)
+        effects = echo(event)
+        depth -= 1
+        return effects
+
+    async with running_driver(answer) as here:
+        peer = await here.visit()
+        await peer.say(b"a\nb\n")
+        await here.core.until(Flushed, 2)
+        kinds = [type(event).__name__ for event in here.core.events]
+        assert kinds == ["Opened", "Received", "Received", "Flushed", "Flushed"]
+        assert deepest == 1
+
+
+async def test_log_events_and_the_end_reach_whoever_runs_the_host() -> None:
+    absent = BotAbsent("ann")
+    async with running_driver(on(Opened, lambda event: [absent, Finished("finished")])) as here:
+        await here.visit()
+        await opened(here)
+        assert here.recorder.logged == [absent]
+        assert here.recorder.reasons == ["finished"]
+
+
+async def test_effects_for_a_connection_that_is_gone_are_nothing() -> None:
+    effects: list[Effect] = [Send(99, b"x\n"), CloseConnection(99), Mute(99), Unmute(99)]
+    async with running_driver(on(Opened, lambda event: effects)) as here:
+        await here.visit()
+        await opened(here)
+        assert here.core.count(Lost) == 0
+
+
+class TestDeadlines:
+    async def test_the_core_is_woken_at_its_deadline_and_not_before(self) -> None:
+        async with running_driver() as here:
+            due = time.monotonic_ns() + 20_000_000
+            here.core.alarm = due
+            await here.visit()
+            await here.core.until(Tick)
+            _, now = next(seen for seen in here.core.seen if isinstance(seen[0], Tick))
+            assert now >= due
+
+    async def test_a_deadline_that_moves_closer_is_kept(self) -> None:
+        async with running_driver() as here:
+            here.core.alarm = time.monotonic_ns() + 3600 * 10**9
+            here.core.answer = _closer_on(here)
+            peer = await here.visit()
+            await opened(here)
+            await peer.say(b"sooner\n")
+            await here.core.until(Tick)
+
+    async def test_every_line_that_was_in_time_is_judged_before_the_deadline(self) -> None:
+        """The loop stalls while lines and deadlines come: no Tick overtakes a line from before it."""
+        async with running_driver() as here:
+            peer = await here.visit()
+            await opened(here)
+
+            def answer(event: Event) -> list[Effect]:
+                if isinstance(event, Received):
+                    begun = time.monotonic_ns()
+                    here.core.alarm = begun + 500_000
+                    peer.sock.send(b"MOVE 6\n")  # in the kernel at once, and the loop is not looking
+                    while time.monotonic_ns() < begun + 1_000_000:
+                        pass
+                return []
+
+            here.core.answer = answer
+            await peer.say(b"MOVE 6\n")
+            await here.core.until(Tick, 10)
+            here.core.answer = lambda event: []
+            here.core.alarm = None
+            judged_until = 0
+            for event, now in here.core.seen:
+                if isinstance(event, Tick):
+                    judged_until = now
+                elif isinstance(event, Received):
+                    # The stamp is computed from two clocks that are read one after the other.
+                    assert event.arrived > judged_until - 100_000
+
+
+def _closer_on(here: RunningDriver) -> Callable[[Event], list[Effect]]:
+    def answer(event: Event) -> list[Effect]:
+        if isinstance(event, Received):
+            here.core.alarm = time.monotonic_ns()
+        elif isinstance(event, Tick):
+            here.core.alarm = None
+        return []
+
+    return answer
+
+
+async def test_the_time_from_a_batch_to_its_turns_is_reported() -> None:
+    def answer(event: Event) -> list[Effect]:
+        return echo(event) if isinstance(event, Received) and event.line == b"move" else []
+
+    async with running_driver(answer) as here:
+        peer = await here.visit()
+        await peer.say(b"ping\nmove\nping\nmove\n")
+        await here.core.until(Flushed, 2)
+        assert sum(here.run.durations.turns.counts) == 2
+        assert here.run.durations.turns.total > 0

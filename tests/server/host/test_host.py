@@ -1,0 +1,333 @@
+"""A host with several contests in this process: bots of two contests, and contests that fail."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena_protocol.record import UsageRecord
+from arena_protocol.record_codec import decode
+from arena_server.core.contest import Contest
+from arena_server.core.effects import SetFrozen
+from arena_server.core.events import Event, Stored, Tick
+from arena_server.core.transcript import Transcript
+from arena_server.errors import HIDDEN, ArenaError, PublicError, StoreError
+from arena_server.host.host import Host, HostSetup
+from arena_server.host.logs import LineWriter, Log
+from arena_server.host.run import HostedContest
+from arena_server.host.sockets import bind
+from arena_server.store.reader import Results
+from arena_server.terms.config import ContestConfig, Entrant
+from arena_server.terms.spec import ContestSpec
+
+pytestmark = [pytest.mark.asyncio, pytest.mark.real]
+
+PATIENCE_S = 60.0
+
+
+def spec(name: str, games: int = 4, **more: object) -> ContestSpec:
+    config = ContestConfig(name=name, seed=1, game="tictactoe", games_per_pair=games, spectator_delay_ms=0)
+    return ContestSpec(config=config, entrants=[Entrant("ann"), Entrant("bob")], **more)  # type: ignore[arg-type]
+
+
+class Running:
+    """A host that runs; `log` is what it has logged."""
+
+    def __init__(self, host: Host, port: int, inner: int, folder: Path) -> None:
+        self.host = host
+        self.port = port
+        self.inner = inner
+        self.database = folder / "arena.db"
+        self.folder = folder
+
+    @property
+    def log(self) -> str:
+        return (self.folder / "log").read_text()
+
+    def begun(self, specs: Sequence[ContestSpec]) -> bool:
+        contests = self.host.contests
+        return all(each.name in contests and contests[each.name].contest is not None for each in specs)
+
+    async def play(self, contest: str, name: str, *, port: int = 0, token: str = "") -> str:
+        """Play the first legal cell of every turn to the end; the last line."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", port or self.port)
+        free: list[str] = []
+        last = ""
+        writer.write(f"HELLO 1 {name} contest={contest}{f' token={token}' if token else ''}\n".encode())
+        while line := (await reader.readline()).decode().strip():
+            last = line
+            verb, *words = line.split()
+            if verb == "GAME":
+                free = [f"{column}{row}" for column in "abc" for row in "123"]
+                writer.write(f"READY {words[0]}\n".encode())
+            elif verb == "PLAYED":
+                free.remove(words[2].removeprefix("move="))
+            elif verb == "TURN":
+                writer.write(f"MOVE {free[0]}\n".encode())
+        writer.close()
+        return last
+
+    async def play_all(self, *contests: str) -> list[str]:
+        async with asyncio.timeout(PATIENCE_S):
+            return await asyncio.gather(
+                *(self.play(each, name) for each in contests for name in ("ann", "bob"))
+            )
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        async with asyncio.timeout(PATIENCE_S):
+            while not holds():
+                await asyncio.sleep(0.01)
+
+    def results(self, contest: str) -> tuple[str, int]:
+        """State and number of the results that a later command finds."""
+        with Results(self.database) as results:
+            found = results.contest(contest)
+            return found.status, sum(1 for _ in results.records(found))
+
+
+_MANY = {"max_connections": 100}
+
+
+@asynccontextmanager
+async def running(
+    folder: Path, specs: Sequence[ContestSpec], failure: str = "", **setup: Any
+) -> AsyncIterator[Running]:
+    """A host of these contests; it has to end with an error that has the text `failure`."""
+    sock, inner = bind("127.0.0.1", 0), bind("127.0.0.1", 0)
+    log_fd = os.open(folder / "log", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+    lines = LineWriter(log_fd)
+    shared = HostSetup(database=folder / "arena.db", software="arena/test", inner=inner, **_MANY | setup)
+    host = Host(shared, sock, Log(lines))
+    task = asyncio.create_task(host.run(specs))
+    here = Running(host, sock.getsockname()[1], inner.getsockname()[1], folder)
+    try:
+        await here.until(lambda: task.done() or here.begun(specs))
+        yield here
+    finally:
+        host.stop()
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                if failure:
+                    with pytest.raises(ArenaError, match=failure):
+                        await task
+                else:
+                    await task
+        finally:
+            lines.close()
+            os.close(log_fd)
+
+
+async def test_two_contests_are_played_at_the_same_time(tmp_path: Path) -> None:
+    async with running(tmp_path, [spec("friday"), spec("saturday")]) as here:
+        assert await here.play_all("friday", "saturday") == ["BYE reason=finished"] * 4
+    assert here.results("friday") == ("finished", 4)
+    assert here.results("saturday") == ("finished", 4)
+    assert " info over contest=friday game=g4 " in here.log
+    assert " info over contest=saturday game=g4 " in here.log
+
+
+async def test_the_log_says_how_far_a_contest_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arena_server.host.run.LOG_PACE_S", 0)
+    async with running(tmp_path, [spec("friday")]) as here:
+        await here.play_all("friday")
+        hosted = here.host.contests["friday"]
+        assert hosted.contest is not None
+        pace = hosted.pace(hosted.contest.progress())
+    assert re.findall(r" info progress done=(\d) total=(\d) ", here.log) == [
+        *(("1", "4"), ("2", "4"), ("3", "4"), ("4", "4"))
+    ]
+    assert pace is not None
+    assert pace["left_s"] == 0
+
+
+async def test_a_contest_comes_and_goes_while_another_is_played(tmp_path: Path) -> None:
+    async with running(tmp_path, [spec("friday", 2000)]) as here:
+        playing = asyncio.create_task(here.play_all("friday"))
+        guest = await here.host.add(spec("guest", listed=False))
+        with pytest.raises(ValueError, match=r"^two contests are called guest$"):
+            await here.host.add(spec("guest"))
+        assert await here.play_all("guest") == ["BYE reason=finished"] * 2
+        await here.host.remove("guest")
+        assert guest.reason == "finished"
+        answer = await here.play("guest", "ann")
+        assert answer.startswith("ERROR contest no contest guest here; there are: friday")
+        await here.host.remove("friday")
+        assert await playing == ["BYE reason=stopped"] * 2
+    assert here.results("guest") == ("finished", 4)
+
+
+class Measuring:
+    """A place of the bot ann, who uses a millisecond more in each game; it takes until `measured`."""
+
+    bots: Collection[str] = frozenset({"ann"})
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.measured = asyncio.Event()
+
+    def set_frozen(self, order: SetFrozen) -> None:
+        raise AssertionError(order)
+
+    def measures(self, game: str) -> bool:
+        return game != "g1"
+
+    async def used_in(self, game: str) -> list[UsageRecord]:
+        self.asked.append(game)
+        await self.measured.wait()
+        return [UsageRecord(1, len(self.asked), 0, None)]
+
+
+async def test_a_record_has_what_bots_used_before_it_is_stored(tmp_path: Path) -> None:
+    place = Measuring()
+    async with running(tmp_path, [spec("friday", 4)]) as here:
+        here.host.contests["friday"].places.append(place)
+        playing = asyncio.create_task(here.play_all("friday"))
+        await here.until(lambda: place.asked == ["g2"])
+        assert here.results("friday") == ("running", 1)
+        assert not playing.done()
+        place.measured.set()
+        assert await playing == ["BYE reason=finished"] * 2
+    with Results(here.database) as results:
+        records = dict(results.records(results.contest("friday")))
+    usage = {game: decode(record).usage for game, record in records.items() if record is not None}
+    assert usage == {"g1": ()} | {f"g{game}": (UsageRecord(1, game - 1, 0, None),) for game in (2, 3, 4)}
+
+
+async def test_no_record_follows_the_failure_of_its_contest(tmp_path: Path) -> None:
+    place = Measuring()
+    async with running(tmp_path, [spec("friday")], failure="the disk is full") as here:
+        hosted = here.host.contests["friday"]
+        hosted.places.append(place)
+        playing = asyncio.create_task(here.play_all("friday"))
+        await here.until(lambda: place.asked == ["g2"])
+        hosted.fail(ArenaError("the disk is full"))
+        place.measured.set()
+        await playing
+    assert here.results("friday")[1] == 1
+
+
+async def test_a_contest_is_removed_in_the_middle(tmp_path: Path) -> None:
+    async with running(tmp_path, [spec("friday"), spec("long", 1000)]) as here:
+        playing = asyncio.create_task(here.play_all("long"))
+        await here.until(lambda: " over contest=long game=g3 " in here.log)
+        await here.host.remove("long")
+        assert await playing == ["BYE reason=stopped"] * 2
+        assert await here.play_all("friday") == ["BYE reason=finished"] * 2
+    status, games = here.results("long")
+    assert status == "stopped"
+    assert games >= 3
+
+
+async def test_a_contest_that_raises_is_closed_and_the_others_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed = Contest.feed
+
+    def faulty(contest: Contest, event: Event, now: int) -> None:
+        if contest.name == "broken" and event == Stored("g3"):
+            raise RuntimeError("a bug")
+        feed(contest, event, now)
+
+    monkeypatch.setattr(Contest, "feed", faulty)
+    async with running(tmp_path, [spec("broken", 40), spec("sound", 40)]) as here:
+        broken, other, *sound = await here.play_all("broken", "sound")
+        assert sound == ["BYE reason=finished"] * 2
+        assert not broken.startswith("BYE")
+        assert not other.startswith("BYE")
+        failure = here.host.contests["broken"].failure
+        assert str(failure) == "contest broken was closed at a fault of the server's own; the log has it"
+        assert " error crash contest=broken trace='RuntimeError: a bug'" in here.log
+    monkeypatch.setattr(Contest, "feed", feed)
+    # Its journal is intact: the contest goes on from there.
+    assert here.results("broken") == ("running", 3)
+    async with running(tmp_path, [spec("broken", 40)]) as again:
+        assert await again.play_all("broken") == ["BYE reason=finished"] * 2
+    assert again.results("broken") == ("finished", 40)
+
+
+async def test_the_server_fails_with_its_last_contest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def faulty(contest: Contest, event: Event, now: int) -> None:
+        raise RuntimeError("a bug")
+
+    async with running(tmp_path, [spec("friday"), spec("saturday")], "^contest friday was closed") as here:
+        monkeypatch.setattr(Contest, "feed", faulty)
+        first, last = here.host.contests.values()
+        first.feed(Tick())
+        assert not here.host.leaving
+        last.feed(Tick())
+        assert here.host.leaving
+
+
+async def test_a_database_that_does_not_open(tmp_path: Path) -> None:
+    (tmp_path / "arena.db").write_text("no database at all, and longer than a hundred bytes " * 10)
+    async with running(tmp_path, [spec("friday"), spec("saturday")], "damaged") as here:
+        await here.until(lambda: here.host.leaving)
+
+
+class Pages:
+    """A reader of transcripts that keeps the texts of its ends."""
+
+    def __init__(self) -> None:
+        self.closings: list[str | None] = []
+
+    def shown(self, transcript: Transcript, end: int) -> None:
+        pass
+
+    def closed(self, problem: str | None) -> None:
+        self.closings.append(problem)
+
+
+@pytest.mark.parametrize(
+    ("failure", "shown"),
+    [(StoreError("arena.db: the disk is full"), HIDDEN), (PublicError("too many games"), "too many games")],
+)
+async def test_pages_show_an_end_without_the_path(tmp_path: Path, failure: ArenaError, shown: str) -> None:
+    pages = Pages()
+    async with running(tmp_path, [spec("friday")], f"^{failure}$") as here:
+        hosted = here.host.contests["friday"]
+        hosted.add_reader(pages)
+        hosted.fail(failure)
+        await here.until(lambda: here.host.leaving)
+    assert pages.closings[0] == shown
+
+
+async def test_a_contest_that_cannot_begin_is_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(hosted: HostedContest, *_: object) -> None:
+        raise StoreError("no room for it")
+
+    async with running(tmp_path, [spec("friday")]) as here:
+        with monkeypatch.context() as patch:
+            patch.setattr(HostedContest, "start", fail)
+            with pytest.raises(StoreError, match=r"^no room for it$"):
+                await here.host.add(spec("guest"))
+        assert list(here.host.contests) == ["friday"]
+        assert await here.play_all("friday") == ["BYE reason=finished"] * 2
+
+
+async def test_the_inner_port_is_not_encrypted(tmp_path: Path) -> None:
+    def cipher() -> None:
+        raise AssertionError("not for the inner port")
+
+    async with running(tmp_path, [spec("friday")], cipher=cipher) as here:
+        reader, writer = await asyncio.open_connection("127.0.0.1", here.inner)
+        assert await reader.readline() == b"ARENA 1 arena/test\n"
+        writer.close()
+
+
+async def test_a_contest_that_is_removed_twice(tmp_path: Path) -> None:
+    async with running(tmp_path, [spec("friday")]) as here:
+        await here.host.add(spec("guest", listed=False))
+        await asyncio.gather(here.host.remove("guest"), here.host.remove("guest"))
+        await here.host.remove("guest")
+        assert list(here.host.contests) == ["friday"]

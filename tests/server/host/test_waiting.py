@@ -1,0 +1,123 @@
+"""Whom a contest waits for: the words, what is logged, and what spectators may see."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import pytest
+
+from arena_server.core.contest import Contest
+from arena_server.core.log_events import LogEvent
+from arena_server.core.overview import Awaited
+from arena_server.host.logs import ContestWaiting
+from arena_server.host.waiting import WaitingList, plain_waiting, waiting_line
+
+S = 1_000_000_000
+#: 2026-11-23 12:30:00 UTC.
+NOON = 1_795_437_000.0
+ANN = Awaited("ann", "never-connected", None, 0)
+BOB = Awaited("bob", "probation", None, 3)
+
+
+@pytest.mark.parametrize(
+    ("awaited", "last_seen", "text"),
+    [
+        (ANN, None, "never connected"),
+        (Awaited("a", "away", 8380 * S, 0), "2026-11-23T12:03:00Z", "last seen 12:03 UTC"),
+        (Awaited("a", "away", -80_000 * S, 0), "2026-11-22T11:30:00Z", "last seen 2026-11-22 11:30 UTC"),
+        (Awaited("a", "away", None, 0), None, "not connected since the server started"),
+        (
+            BOB,
+            None,
+            "on probation: paired no more after 3 faulty games, until `arena admin lift bob`",
+        ),
+        (
+            Awaited("bob", "probation", 10_000 * S, 1),
+            "2026-11-23T12:30:00Z",
+            "on probation: paired no more after 1 faulty game, until `arena admin lift bob`",
+        ),
+        (Awaited("a", "kicked", None, 0), None, "kicked by the organiser, until `arena admin lift a`"),
+    ],
+)
+def test_the_words(awaited: Awaited, last_seen: str | None, text: str) -> None:
+    assert plain_waiting([awaited], 10_000 * S, NOON) == [
+        {"bot": awaited.name, "reason": awaited.reason, "last_seen": last_seen, "text": text}
+    ]
+
+
+def test_a_line_names_five() -> None:
+    assert waiting_line([]) == ""
+    bots = [{"bot": f"b{number}", "text": "kicked"} for number in range(7)]
+    assert waiting_line(bots[:2]) == "waiting for b0 (kicked), b1 (kicked)"
+    assert waiting_line(bots).endswith(", b4 (kicked) and 2 more")
+
+
+class ScriptedContest:
+    """What the list reads of a contest."""
+
+    def __init__(self) -> None:
+        self.list: tuple[Awaited, ...] = ()
+        self.idle = True
+
+    def waiting(self) -> tuple[Awaited, ...]:
+        return self.list
+
+
+class Looked:
+    """A list that is read once a second."""
+
+    def __init__(self, delay_s: int = 0) -> None:
+        self.contest = ScriptedContest()
+        self.logged: list[LogEvent] = []
+        self.list = WaitingList(cast(Contest, self.contest), delay_s * S, self.logged.append)
+        self.now = 0
+
+    def look(self, seconds: int, *waiting: Awaited, idle: bool = True) -> list[LogEvent]:
+        """What is logged in this many seconds."""
+        self.contest.list, self.contest.idle = waiting, idle
+        for _ in range(seconds):
+            self.list.look(self.now, NOON)
+            self.now += S
+        events, self.logged[:] = list(self.logged), []
+        return events
+
+
+def test_the_log_has_a_list_once_when_it_stands_and_no_game_runs() -> None:
+    looked = Looked()
+    assert looked.look(20, ANN, idle=False) == []
+    assert looked.look(1, ANN) == []
+    assert looked.look(100, ANN) == [ContestWaiting(1, "waiting for ann (never connected)")]
+    assert looked.look(100) == []
+
+
+def test_the_log_has_a_changed_list_after_ten_seconds() -> None:
+    looked = Looked()
+    looked.look(2, ANN)
+    assert looked.look(9, ANN, BOB) == []
+    (event,) = looked.look(9, ANN, BOB)
+    assert isinstance(event, ContestWaiting)
+    assert event.bots == 2
+
+
+def test_a_list_that_changes_at_every_look_is_not_logged() -> None:
+    looked = Looked()
+    for number in range(30):
+        assert looked.look(1, Awaited("ann", "away", number, 0)) == []
+
+
+def test_spectators_see_what_the_list_was_a_delay_ago() -> None:
+    looked = Looked(delay_s=5)
+    looked.look(10, ANN)
+    looked.look(4, ANN, BOB)  # probation tells of a game that they have not seen to its end
+    assert looked.list.shown(looked.now) == (ANN,)
+    looked.look(1, ANN, BOB)
+    assert looked.list.shown(looked.now) == (ANN, BOB)
+    looked.look(100)
+    assert looked.list.shown(looked.now) == ()
+
+
+def test_before_the_delay_has_passed_once_spectators_see_nobody() -> None:
+    looked = Looked(delay_s=5)
+    looked.look(3, ANN)
+    assert looked.list.shown(looked.now) == ()
+    assert looked.list.shown(5 * S) == (ANN,)

@@ -1,0 +1,171 @@
+"""Workers of a Dask cluster on loopback, and what may become of them in the middle of a game.
+
+The short slice has scheduler and workers in this process; `make soak` kills and stops processes of a cluster.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.ports import quiet_port
+from tests.server.places.workers.dask_cluster import Cluster
+from tests.server.places.workers.programs import Reports, job, write_program
+
+from arena_protocol.record_codec import decode
+from arena_server.errors import ArenaError
+from arena_server.places.workers import cluster as cluster_module
+from arena_server.places.workers.cluster import DaskPool
+
+pytestmark = [
+    # Not `importorskip`: each process of the tests would import it, for 0.5 s.
+    pytest.mark.skipif(find_spec("distributed") is None, reason="the extra [cluster] is not installed"),
+    pytest.mark.asyncio,
+    pytest.mark.real,
+    # Dask leaves its own transports to the collector when a peer was killed.
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.timeout(120),
+]
+
+
+@asynccontextmanager
+async def running(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[tuple[Cluster, DaskPool, Reports]]:
+    """Two workers, w1 and w2, of one thread each."""
+    cluster, reports = Cluster(tmp_path), Reports()
+    monkeypatch.setattr(cluster_module, "CONNECT_S", 60.0)  # on a busy machine a scheduler begins late
+    pool = DaskPool(cluster.address, [write_program(tmp_path)])
+    try:
+        cluster.start_scheduler()
+        for name in ("w1", "w2"):
+            cluster.start_worker(name)
+        await pool.open(reports)
+        await reports.until(2)
+        yield cluster, pool, reports
+    finally:
+        await pool.close()
+        cluster.close()
+
+
+async def test_workers_in_this_process_play_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from distributed import Scheduler, Worker
+
+    scheduler_of: Any = Scheduler  # untyped
+    worker_of: Any = Worker
+    reports, processes = Reports(), cluster_module._Processes()
+    monkeypatch.setattr(cluster_module, "_processes", processes)
+    async with (
+        scheduler_of(host="127.0.0.1", port=0, dashboard=False) as scheduler,
+        worker_of(scheduler.address, nthreads=1, name="w1", dashboard=False),
+        worker_of(scheduler.address, nthreads=1, name="w2", dashboard=False),
+    ):
+        pool = DaskPool(scheduler.address.removeprefix("tcp://"), [write_program(tmp_path)])
+        try:
+            await pool.open(reports)
+            await reports.until(2)
+            for name in ("g1", "g2", "wrong"):
+                pool.submit(job(name))
+            ends = [await reports.ends.get() for _ in range(3)]
+            assert sorted((key, outcome.problem) for key, outcome, _ in ends) == [
+                *(("g1-1", ""), ("g2-1", "")),
+                ("wrong-1", "no such program"),
+            ]
+            assert all(decode(outcome.record) for _, outcome, _ in ends if outcome.record)
+            assert {worker for _, _, worker in ends} == {"w1", "w2"}
+        finally:
+            await pool.close()
+            for process in processes._idle:
+                await process.end()
+
+
+@pytest.mark.soak
+async def test_a_cluster_plays_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with running(tmp_path, monkeypatch) as (_, pool, reports):
+        for number in range(1, 5):
+            pool.submit(job(f"g{number}"))
+        ends = [await reports.ends.get() for _ in range(4)]
+        assert sorted(key for key, _, _ in ends) == ["g1-1", "g2-1", "g3-1", "g4-1"]
+        assert all(outcome.record and decode(outcome.record) for _, outcome, _ in ends)
+        assert {worker for _, _, worker in ends} <= {"w1", "w2"}
+        pool.submit(job("wrong"))
+        _, outcome, _ = await reports.ends.get()
+        assert (outcome.problem, outcome.fatal) == ("no such program", True)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+async def test_the_game_of_a_worker_that_ends_is_played_by_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    async with running(tmp_path, monkeypatch) as (cluster, pool, reports):
+        gate = tmp_path / "gate"
+        pool.submit(job("gate", gate=gate))
+        first, _ = await reports.lines.get()
+        cluster.signal(first, number)
+        second, _ = await reports.lines.get()
+        assert {first, second} == {"w1", "w2"}
+        gate.touch()
+        key, outcome, worker = await reports.ends.get()
+        assert (key, outcome.problem, worker) == ("gate-1", "", second)
+        await reports.until(1)
+
+
+@pytest.mark.soak
+async def test_a_worker_that_is_stopped_and_continued_reports_nothing_late(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(tmp_path, monkeypatch) as (cluster, pool, reports):
+        gate = tmp_path / "gate"
+        pool.submit(job("gate", gate=gate))
+        first, process = await reports.lines.get()
+        assert await reports.renewals.get() == "gate-1"
+        for stopped in (int(process), cluster.processes[first].pid):
+            os.kill(stopped, signal.SIGSTOP)
+        pool.withdraw("gate-1")  # as its lease has ended
+        await reports.until(1)  # the worker that does not answer gets no other game
+        pool.submit(job("gate", fence=2, gate=gate))
+        second, _ = await reports.lines.get()
+        assert second != first
+        gate.touch()
+        assert (await reports.ends.get())[0] == "gate-2"
+        for stopped in (int(process), cluster.processes[first].pid):
+            os.kill(stopped, signal.SIGCONT)
+        await reports.until(2)
+        pool.submit(job("g2"))
+        pool.submit(job("g3"))
+        assert sorted([(await reports.ends.get())[0] for _ in range(2)]) == ["g2-1", "g3-1"]
+
+
+@pytest.mark.soak
+async def test_a_scheduler_that_is_started_again_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(tmp_path, monkeypatch) as (cluster, pool, reports):
+        pool.submit(job("wait"))
+        await reports.lines.get()
+        for name in ("scheduler", "w1", "w2"):
+            cluster.signal(name, signal.SIGKILL)
+            cluster.processes[name].wait()
+        key, outcome, _ = await reports.ends.get()
+        assert (key, outcome.record, outcome.lost) == ("wait-1", None, True)
+        await reports.until(0)
+        cluster.start_scheduler()
+        cluster.start_worker("w1")
+        await reports.until(1)
+        pool.submit(job("g2"))
+        key, outcome, worker = await reports.ends.get()
+        assert (key, outcome.problem, worker) == ("g2-1", "", "w1")
+
+
+async def test_without_a_scheduler_there_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_module, "CONNECT_S", 0.1)
+    address = f"127.0.0.1:{quiet_port()}"
+    with pytest.raises(ArenaError, match=f"--on dask://{address}: no Dask scheduler answers there"):
+        await DaskPool(address, []).open(Reports())

@@ -1,0 +1,147 @@
+"""Tie-breaks: a worked example, a twin that looks at every game, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena_server.stats.results import GameResult
+from arena_server.stats.standings import Standings
+from arena_server.stats.tiebreaks import (
+    TIE_BREAKS,
+    PlayerSums,
+    check,
+    values,
+)
+
+Game = tuple[str, int, str, int]
+
+#: A beats B, draws with C and loses to D; B beats C and D; C beats D. Scores: A 1.5, B 2, C 1.5, D 1.
+EXAMPLE: list[Game] = [
+    ("A", 9, "B", 4),
+    ("A", 5, "C", 5),
+    ("D", 7, "A", 2),
+    ("B", 8, "C", 1),
+    ("D", 3, "B", 6),
+    ("C", 4, "D", 0),
+]
+
+
+def entrants_of(games: Sequence[Game], names: str = "ABCD") -> dict[str, PlayerSums]:
+    entrants = {name: PlayerSums() for name in names}
+    for one, own, other, others in games:
+        for name, points, opponent, against in ((one, own, other, others), (other, others, one, own)):
+            entrants[name].points += points
+            entrants[name].wins += points > against
+            entrants[name].meet(opponent, points, against)
+    return entrants
+
+
+def of(tie_break: str, games: Sequence[Game] = EXAMPLE, secret: int = 5) -> dict[str, float]:
+    entrants = entrants_of(games)
+    scores = {name: entrant.score for name, entrant in entrants.items()}
+    return {name: float(value) for name, (value,) in values([tie_break], entrants, scores, secret).items()}
+
+
+@pytest.mark.parametrize(
+    ("tie_break", "expected"),
+    [
+        ("points", {"A": 16, "B": 18, "C": 10, "D": 10}),
+        ("wins", {"A": 1, "B": 2, "C": 1, "D": 1}),
+        ("match-points", {"A": 3, "B": 4, "C": 3, "D": 2}),
+        # Only A and C have the same score, and they drew.
+        ("head-to-head", {"A": 0.5, "B": 0, "C": 0.5, "D": 0}),
+        ("sonneborn-berger", {"A": 2.75, "B": 2.5, "C": 1.75, "D": 1.5}),
+        ("buchholz", {"A": 4.5, "B": 4, "C": 4.5, "D": 5}),
+        ("median-buchholz", {"A": 1.5, "B": 1.5, "C": 1.5, "D": 1.5}),
+        ("fewest-faults", {"A": 0, "B": 0, "C": 0, "D": 0}),
+        ("time-used", {"A": 0, "B": 0, "C": 0, "D": 0}),
+    ],
+)
+def test_a_worked_example(tie_break: str, expected: dict[str, float]) -> None:
+    assert of(tie_break) == expected
+
+
+def test_the_fewest_faults_are_the_greatest_value() -> None:
+    entrants = entrants_of(EXAMPLE)
+    entrants["B"].faults["timeout"] = 2
+    found = values(["fewest-faults"], entrants, dict.fromkeys(entrants, Fraction(1)), 0)
+    assert found["A"] > found["B"] == (Fraction(-2),)
+
+
+def test_the_least_time_is_the_greatest_value() -> None:
+    """A uses 1.2 s and 0.3 s, B 2 s and D 0.5 s; C has a walkover, a game without a clock."""
+    table = Standings("ABCD", "wins", ["time-used"])
+    table.add(GameResult(("A", "B"), (1, 0), (), (1200, 2000)))
+    table.add(GameResult(("D", "A"), (1, 0), (), (500, 300)))
+    table.add(GameResult(("C", "B"), (1, 0)))
+    rows = {row.name: (row.rank, row.tie_breaks["time-used"]) for row in table.rows()}
+    assert rows == {
+        "C": (1, Fraction(0)),
+        "D": (2, Fraction("-0.5")),
+        "A": (3, Fraction("-1.5")),
+        "B": (4, Fraction(-2)),
+    }
+
+
+def test_the_lot_follows_from_the_secret_alone() -> None:
+    lots = of("lot")
+    assert lots == of("lot", EXAMPLE[::-1])
+    assert len(set(lots.values())) == 4
+    assert lots != of("lot", secret=6)
+
+
+def test_head_to_head_counts_only_where_all_have_met_equally_often() -> None:
+    circle = [("A", 1, "B", 0), ("B", 1, "C", 0), ("C", 1, "A", 0)]
+    assert of("head-to-head", circle) == {"A": 1, "B": 1, "C": 1, "D": 0}
+    assert of("head-to-head", [*circle, ("A", 1, "B", 1), ("C", 2, "D", 2), ("C", 0, "D", 1)])["A"] == 0
+
+
+def test_head_to_head_looks_at_those_that_are_left_together() -> None:
+    """A, B and C beat each other in a circle; by points A and B are together, and A has beaten B."""
+    games = [("A", 5, "B", 3), ("B", 5, "C", 1), ("C", 4, "A", 3)]
+    entrants = entrants_of(games)
+    scores = {name: entrant.score for name, entrant in entrants.items()}
+    found = values(["points", "head-to-head"], entrants, scores, 0)
+    plain = {name: tuple(map(int, pair)) for name, pair in found.items()}
+    assert plain == {"A": (8, 1), "B": (8, 0), "C": (5, 0), "D": (0, 0)}
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(list(combinations("ABCD", 2))), st.integers(0, 2), st.integers(0, 2)),
+        max_size=30,
+    )
+)
+def test_they_are_what_a_look_at_every_game_gives(drawn: list[tuple[tuple[str, str], int, int]]) -> None:
+    games = [(one, own, other, others) for (one, other), own, others in drawn]
+    halves = dict.fromkeys("ABCD", 0)
+    for one, own, other, others in games:
+        halves[one] += 2 * (own > others) + (own == others)
+        halves[other] += 2 * (others > own) + (own == others)
+    assert {name: 2 * sums.score for name, sums in entrants_of(games).items()} == halves
+    sonneborn, buchholz = dict.fromkeys("ABCD", 0), dict.fromkeys("ABCD", 0)
+    met: dict[str, list[int]] = {name: [] for name in "ABCD"}
+    for one, own, other, others in games:
+        for name, opponent, points, against in ((one, other, own, others), (other, one, others, own)):
+            sonneborn[name] += (2 * (points > against) + (points == against)) * halves[opponent]
+            buchholz[name] += halves[opponent]
+            met[name].append(halves[opponent])
+    assert of("sonneborn-berger", games) == {name: value / 4 for name, value in sonneborn.items()}
+    assert of("buchholz", games) == {name: value / 2 for name, value in buchholz.items()}
+    median = {name: sum(sorted(scores)[1:-1]) / 2 for name, scores in met.items()}
+    assert of("median-buchholz", games) == median
+
+
+def test_what_a_configuration_may_name() -> None:
+    assert check(["wins", "lot"]) == ("wins", "lot")
+    with pytest.raises(ValueError, match=r"^a tie-break is one of points, .*, lot, not 'elo'$"):
+        check(["elo"])
+    with pytest.raises(ValueError, match=r"^the tie-break lot is there twice$"):
+        check(["lot", "wins", "lot"])
+    assert set(TIE_BREAKS) >= {"points", "wins", "head-to-head", "buchholz", "lot"}

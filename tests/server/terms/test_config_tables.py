@@ -1,0 +1,49 @@
+"""Durations: the texts people write, the round trip, and what is refused."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena_server.terms.tables import format_duration, parse_duration
+
+
+@pytest.mark.parametrize(
+    ("text", "milliseconds"),
+    [
+        ("20s", 20_000),
+        ("500ms", 500),
+        ("2m", 120_000),
+        ("1h", 3_600_000),
+        ("0s", 0),
+        ("1.5s", 1500),
+        ("0.25m", 15_000),
+    ],
+)
+def test_reads_what_people_write(text: str, milliseconds: int) -> None:
+    assert parse_duration(text) == milliseconds
+
+
+@given(st.integers(min_value=0, max_value=10**9 - 1))
+def test_what_is_printed_reads_back(milliseconds: int) -> None:
+    assert parse_duration(format_duration(milliseconds)) == milliseconds
+
+
+@pytest.mark.parametrize("text", ["", "20", "s", "-1s", "1 0s", "20 sec", "1e3s", "1.2345s", "٣s", "20S"])
+def test_refuses_anything_else(text: str) -> None:
+    with pytest.raises(ValueError, match=r"^expected a duration such as '500ms', '20s', '2m' or '1h'$"):
+        parse_duration(text)
+
+
+def test_refuses_a_part_of_a_millisecond() -> None:
+    with pytest.raises(ValueError, match=r"^expected a whole number of milliseconds$"):
+        parse_duration("1.5ms")
+
+
+@given(st.text(alphabet="0123456789.msh ٣", max_size=12))
+def test_any_text_gives_a_number_or_value_error(text: str) -> None:
+    with suppress(ValueError):
+        assert parse_duration(text) >= 0
