@@ -45,8 +45,8 @@ class TestVerify:
         change(here, "INSERT INTO sums VALUES (1, x'00', x'00')")
         table = shell("standings").out
         line = (
-            "the stored sums are damaged, or those of other games; "
-            "delete the row of contest 1 in the table sums"
+            "the stored sums are damaged, or those of other games: the database was changed from outside; "
+            "go on with a copy of it from before (arena backup)"
         )
         outcome = shell("verify")
         assert (outcome.code, outcome.line) == (1, f"arena: not verified: {line}")

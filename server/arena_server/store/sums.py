@@ -33,6 +33,7 @@ from arena_server.stats.rated_games import (
 )
 from arena_server.stats.results import GameResult
 from arena_server.stats.standings import Standings
+from arena_server.stats.tiebreaks import PlayerSums
 from arena_server.store.checks import check_form, entrants
 from arena_server.store.deals import Deals
 from arena_server.store.preflight import ADDED
@@ -49,6 +50,7 @@ from arena_server.store.stored_sums import (
 
 #: Signs of a comparison of the totals of two seats.
 _MORE, _LESS, _EQUAL = ">", "<", "="
+_REMEDY: Final = ": the database was changed from outside; go on with a copy of it from before (arena backup)"
 
 
 class Sums:
@@ -167,19 +169,19 @@ class Sums:
         row = select(func.count()).select_from(SumsRow).where(SumsRow.contest_id == self._contest.id)
         if self._layout < ADDED["sums"] or not self._session.scalar(row):
             return
-        remedy = f"; delete the row of contest {self._contest.id} in the table sums"
         table, endings = self._load(StoredTable), self._load(StoredEndings)
         if not table.place or table.place != endings.place:
-            raise ValueError(f"the stored sums are damaged, or those of other games{remedy}")
+            raise ValueError(f"the stored sums are damaged, or those of other games{_REMEDY}")
         what = f"the stored sums of the first {table.place} games"
         counted, counted_endings = Standings(self._names), StoredEndings()
         self._count(counted, 0, table.place)
         self._count_endings(counted_endings, table.place)
         for name, sums in counted.players.items():
-            if table.players.get(name) != sums:
-                raise ValueError(f"{what} are not those of {name}'s games{remedy}")
+            # Who has joined since has none.
+            if table.players.get(name, PlayerSums()) != sums:
+                raise ValueError(f"{what} are not those of {name}'s games{_REMEDY}")
         if table.games != counted.games or endings != counted_endings:
-            raise ValueError(f"{what} have other endings{remedy}")
+            raise ValueError(f"{what} have other endings{_REMEDY}")
 
     def _load(self, which: type[Stored]) -> Stored:
         """The stored sums; those of no games where there are none of this contest's."""

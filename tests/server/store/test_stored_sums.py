@@ -16,6 +16,8 @@ from sqlalchemy import Engine, event, update
 from sqlalchemy.orm import Session
 from tests.server.stats.rated import observed_in
 
+from arena_server.core.facts import Joined
+from arena_server.core.journal import CONTEST, entry_of
 from arena_server.stats.tiebreaks import PlayerSums
 from arena_server.store import contest_store, stored_sums, sums
 from arena_server.store.chain import add_checksum
@@ -233,7 +235,7 @@ def test_sums_that_differ_from_the_games_are_named(
     table, endings = stored_of(database)
     fault(table, endings)
     write(database, table.pack(1), endings.pack(1))
-    expected = f"^the stored sums of the first {table.place} games {line}; delete the row of contest 1 in"
+    expected = f"^the stored sums of the first {table.place} games {line}: the database was changed"
     with Results(database) as results, pytest.raises(ValueError, match=expected):
         results.check_stored_sums(results.contest())
 
@@ -256,3 +258,36 @@ def test_damaged_rows_of_the_games_are_named_as_ever(path: Path) -> None:
     change(path, "UPDATE games SET \"end\" = 'complete'")
     with Results(path, losses_accepted=True) as results, pytest.raises(ValueError, match="a fault of seat 3"):
         results.check_stored_sums(results.contest())
+
+
+def test_the_sums_of_a_long_ladder_are_right_after_its_field_has_changed(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After more games than the server waits for one bot is there no more, and two join."""
+    monkeypatch.undo()
+    header = header_of(2, "fresh")
+    rng = Random(11)
+    games = contest(rng, 2, stored_sums.LEAST_GAMES + 1, paired=False)
+    with ContestStore(path) as opened:
+        opened.find(header)
+        with opened.transaction():
+            opened.enter(header, header.config)
+        with opened.transaction():
+            for number, each in enumerate(games, start=1):
+                add(opened, number, each)
+        opened.maintain()
+        late: tuple[str, ...] = ()
+        for name in ("eve", "z1"):
+            late = (*late, name)
+            with opened.transaction():
+                opened.add([entry_of(CONTEST, Joined(name, len(games) + 1, 1, "", "", "", ""))], [])
+                for number in range(len(games) + 1, len(games) + 6):
+                    seats = (name, rng.choice(("ann", "bob", *late[:-1])))
+                    games.append(games[0]._replace(names=seats, deal=number, is_void=False))
+                    add(opened, number, games[-1])
+            opened.maintain()
+        opened.sync()
+    assert stored_of(path)[0].place == stored_sums.LEAST_GAMES + 1
+    with Results(path) as results:
+        results.check_stored_sums(results.contest())
+        assert results.games_stored(results.contest()) == len(games)
