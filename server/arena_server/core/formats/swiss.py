@@ -109,6 +109,7 @@ class Swiss(Rounds):
         met: dict[str, list[str]] = {name: [] for name in self.terms.names}
         seats: dict[str, list[int]] = {name: [] for name in self.terms.names}
         byes = {each for made in self.draws.rounds for each in made if isinstance(each, str)}
+        walkovers = {each.winner for each in self.draws.encounters if each.lost_by}
         for encounter in self.draws.encounters:
             one, other = encounter.names
             met[one].append(other)
@@ -124,6 +125,7 @@ class Swiss(Rounds):
                 tuple(seats[name]),
                 name in byes,
                 self.terms.owners.get(name, ""),
+                name in walkovers,
             )
             for name in sorted(seeds, key=lambda name: -scores[name])
         ]

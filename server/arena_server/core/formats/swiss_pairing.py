@@ -38,6 +38,8 @@ class Candidate(NamedTuple):
     seats: tuple[int, ...] = ()
     had_bye: bool = False
     owner: str = ""
+    #: Whether it has had a point without a game in another way than by a bye.
+    had_walkover: bool = False
 
     @property
     def wish(self) -> tuple[int, int]:
@@ -64,12 +66,11 @@ def pair(
     bye: tuple[tuple[str, ...], ...] = ()
     found = None
     if len(players) % 2:
-        for candidate in reversed(players):
-            if not candidate.had_bye:
-                rest = [each for each in players if each is not candidate]
-                if (found := _match(rest, owners_meet, salt)) is not None:
-                    bye = ((candidate.name,),)
-                    break
+        for candidate in _for_bye(players):
+            rest = [each for each in players if each is not candidate]
+            if (found := _match(rest, owners_meet, salt)) is not None:
+                bye = ((candidate.name,),)
+                break
     else:
         found = _match(players, owners_meet, salt)
     if found is None:
@@ -77,6 +78,12 @@ def pair(
     tables = sorted((min(one, other), max(one, other)) for one, other in found)
     rest = [each for each in players if (each.name,) not in bye]
     return tuple(_seated(rest[a], rest[b], table) for table, (a, b) in enumerate(tables)) + bye
+
+
+def _for_bye(players: Sequence[Candidate]) -> list[Candidate]:
+    """Who may have the bye, the first choice first: a walkover is a free point as well."""
+    may = [each for each in reversed(players) if not each.had_bye]
+    return sorted(may, key=lambda each: each.had_walkover)
 
 
 def _match(players: Sequence[Candidate], owners_meet: bool, salt: int) -> set[tuple[int, int]] | None:

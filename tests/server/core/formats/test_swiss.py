@@ -86,7 +86,8 @@ def twin(players: Sequence[Candidate], owners_meet: bool) -> tuple[str | None, t
     """Who has the bye, and the sums of the best way; None: there is none."""
     byes: list[int | None] = [None]
     if len(players) % 2:
-        byes = [place for place in reversed(range(len(players))) if not players[place].had_bye]
+        may = [place for place in reversed(range(len(players))) if not players[place].had_bye]
+        byes = [place for won in (False, True) for place in may if players[place].had_walkover is won]
     for bye in byes:
         rest = [player for place, player in enumerate(players) if place != bye]
         ways = [way for way in all_ways(tuple(range(len(rest)))) if allowed(rest, way, owners_meet)]
@@ -110,6 +111,7 @@ def fields(draw: st.DrawFn) -> list[Candidate]:
             tuple(draw(st.lists(st.sampled_from((FIRST, SECOND)), max_size=5))),
             draw(st.integers(0, 3)) == 0,
             draw(st.sampled_from(("", "x", "y"))),
+            draw(st.integers(0, 3)) == 0,
         )
         for place, name in enumerate(names)
     ]
@@ -290,6 +292,30 @@ def test_who_is_absent_is_not_paired_and_scores_nothing() -> None:
     assert field.form.scores()["b0"] == 0
     one = Swiss(Terms(bots(2), 2, 1))
     assert one.draw_due({"b0"}) is None
+
+
+def test_who_has_won_by_walkover_has_no_bye_while_another_can_have_it() -> None:
+    """Of six bots one leaves in the first round: its opponent has had its free point."""
+    for seed in range(40):
+        field = Field(Swiss, Terms(bots(6), 2, 2, options={"rounds": 3}, secret=seed), Random(seed))
+        field.start()  # draws, and b2 never comes
+        field.leave("b2", for_good=True)
+        field.finish()
+        (walkover,) = [each for each in field.form.draws.encounters if each.lost_by]
+        byes = [name for drawn in field.draws for name in drawn.byes]
+        assert len(set(byes)) == len(byes)
+        assert walkover.winner not in byes, f"seed {seed}: {walkover.winner} in {byes}"
+
+
+def test_a_walkover_is_no_reason_to_end_early() -> None:
+    """Where each of the others has had a bye the one that has won by walkover has it."""
+    three = [
+        Candidate("a", 4, had_bye=True),
+        Candidate("b", 2, had_walkover=True),
+        Candidate("c", had_bye=True),
+    ]
+    assert pair(three) == (("a", "c"), ("b",))
+    assert pair([each._replace(had_bye=True) for each in three]) is None
 
 
 def test_a_late_entrant_plays_from_the_next_round_on_with_no_points() -> None:
