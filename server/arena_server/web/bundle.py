@@ -36,6 +36,8 @@ SHARED: Final = ("index", "contest", "bot", "game")
 #: The title of a page whose organiser has given none.
 NAME: Final = "insertion-arena"
 WORKER: Final = "worker.js"
+#: The connection that all pages of a browser share.
+FEED: Final = "feed-worker.js"
 LANGUAGE, CATALOGUE = "texts.js", "bulgarian.js"
 #: The files that never change under their name.
 LASTING: Final = re.compile(r"site-[0-9a-f]{16}\.(js|css|svg|png)")
@@ -68,19 +70,21 @@ def site_files(
     catalogue = _COMMENT.sub("", (STATIC / "js" / CATALOGUE).read_text(encoding="utf-8")).encode()
     # A file of its own: the check of a record on a phone begins without the pages' modules.
     worker = join_modules([WORKER], f'"{WORKER}"').encode()
+    feed = join_modules([FEED], f'"{FEED}"').encode()
     assets = {"css": _static("site.css"), "svg": _static("icon.svg")}
     names = {kind: _lasting(data, kind) for kind, data in assets.items()}
     logo = {} if about.logo is None else {_lasting(about.logo, about.kind): about.logo}
     links = " ".join(f"{name}.html" for name in menu)
     said = _identity(about, next(iter(logo), None))
-    own = f'data-worker="{_lasting(worker, "js")}" data-catalogue="{_lasting(catalogue, "js")}"'
+    parts = {"worker": worker, "catalogue": catalogue, "feed": feed}
+    own = " ".join(f'data-{name}="{_lasting(part, "js")}"' for name, part in parts.items())
     attributes = f'data-menu="{links}" {own}{said}'
     title = about.title or NAME
     html = {
         f"{page}.html": _page(page, attributes, names | {"js": _lasting(script, "js")}, head, title).encode()
         for page, script in scripts.items()
     }
-    lasting = {_lasting(script, "js"): script for script in (*scripts.values(), worker, catalogue)}
+    lasting = {_lasting(script, "js"): script for script in (*scripts.values(), *parts.values())}
     return html | {names[kind]: data for kind, data in assets.items()} | lasting | logo
 
 

@@ -16,6 +16,7 @@
     GET /api/v1/contests/3/records/g7.json      the record of a game (.record: the exported bytes)
     GET /api/v1/contests/3/state/g7.json        is it running, over, withheld, or unknown
     GET /api/v1/played.json                     the latest games that visitors played (casual.py)
+    GET /api/v1/live?stream=boards&stream=...   events of several streams in one answer (livestreams.py)
     GET /api/v1/live/contest?contest=3          events: standings and running games (the first if absent)
     GET /api/v1/live/boards                     events: the boards of running games
     GET /api/v1/live/games/g7                   events: one game, ply by ply
@@ -42,7 +43,6 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
-from starlette.types import Receive, Scope, Send
 
 from arena_protocol.record import RecordError
 from arena_server.errors import ArenaError, public_text
@@ -53,12 +53,11 @@ from arena_server.web.documents import plain_record
 from arena_server.web.feeds import LiveFeed
 from arena_server.web.identity import NO_IDENTITY, SiteIdentity
 from arena_server.web.live import LiveHub
+from arena_server.web.livestreams import CORS, NOT_LIVE, LiveStreams
 from arena_server.web.ratings import RatingDocuments
 from arena_server.web.security import small_number
-from arena_server.web.streams import Channel, EventStream, Viewer, last_event_id
 
 API: Final = "/api/v1"
-CORS: Final = {"Access-Control-Allow-Origin": "*"}
 #: Content types by the ends of names: by the system's own list a script may be text/plain.
 KINDS: Final = {
     "html": "text/html; charset=utf-8",
@@ -77,7 +76,6 @@ LOOK_S: Final = 1.0
 #: How often the log has an error of the pages: each request of a visitor may meet it.
 REPORT_S: Final = 60.0
 
-NOT_LIVE: Final = "this server shows no running games"
 #: Games of visitors in a list.
 RECENT: Final = 20
 
@@ -153,7 +151,6 @@ class PublicApi:
         self._played = played
         self._features = features
         self._most_viewers = viewers
-        self._viewers = 0
         self._rated = RatingDocuments()
         self._bots = BotDocuments()
         self._histories = RatingHistories()
@@ -204,16 +201,12 @@ class PublicApi:
             "played.json": self._recent,
             "live/games/{game}.json": self._live_snapshot,
         }
-        streams = {
-            "live/contest": self._live_contest,
-            "live/boards": self._live_boards,
-            "live/games/{game}": self._live_game,
-        }
+        streams = LiveStreams(self._hub_of, self._most_viewers, self._note)
         # Not for streams: it keeps the head back until the first byte of a body, which they do not have.
         packing = [Middleware(GZipMiddleware, minimum_size=PACKED_BYTES, compresslevel=5)]
         return [
             *(Route(f"{API}/{path}", self._json(get), middleware=packing) for path, get in documents.items()),
-            *(Route(f"{API}/{path}", self._stream(get)) for path, get in streams.items()),
+            *streams.routes(f"{API}/live"),
         ]
 
     async def _run(self, function: Callable[..., T], *arguments: object) -> T:
@@ -411,53 +404,6 @@ class PublicApi:
                 return hub
         return None
 
-    def _stream(
-        self, endpoint: Callable[[LiveHub, Request], Awaitable[EventStream | Response]]
-    ) -> Callable[[Scope, Receive, Send], Awaitable[None]]:
-        api = self
-
-        class HubStream:
-            async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-                try:
-                    await self._answer(scope, receive, send)
-                except ArenaError as error:  # before the stream begins, which reads no database
-                    api._note(error)
-                    await JSONResponse({"error": public_text(error)}, 503, CORS)(scope, receive, send)
-
-            async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-                request = Request(scope, receive)
-                hub = await api._hub_of(request.query_params.get("contest"))
-                answer: EventStream | Response
-                if hub is None:
-                    answer = JSONResponse({"error": NOT_LIVE}, 404, CORS)
-                elif request.method != "GET":
-                    answer = Response(status_code=405, headers=CORS)
-                elif api._viewers >= api._most_viewers:
-                    answer = JSONResponse(
-                        {"error": "too many viewers; try later"}, 503, CORS | {"Retry-After": "10"}
-                    )
-                else:
-                    api._viewers += 1
-                    hub.arrive()
-                    try:
-                        await hub.ready()
-                        answer = await endpoint(hub, request)
-                        await answer(scope, receive, send)
-                    finally:
-                        api._viewers -= 1
-                        hub.depart()
-                    return
-                await answer(scope, receive, send)
-
-        return HubStream()
-
-    async def _live_contest(self, hub: LiveHub, _: Request) -> EventStream | Response:
-        first = await hub.contest_event()
-        return EventStream(_subscribe(hub.board, lambda: [first]), hub.board.viewers.discard)
-
-    async def _live_boards(self, hub: LiveHub, _: Request) -> EventStream | Response:
-        return EventStream(_subscribe(hub.wall, lambda: [hub.wall_snapshot()]), hub.wall.viewers.discard)
-
     async def _live_snapshot(self, request: Request) -> Response:
         hub = await self._hub_of(request.query_params.get("contest"))
         if hub is None:
@@ -472,14 +418,6 @@ class PublicApi:
         finally:
             hub.depart()
 
-    async def _live_game(self, hub: LiveHub, request: Request) -> EventStream | Response:
-        game = hub.games.get(request.path_params["game"])
-        if game is None:
-            text = hub.problem or f"no game {request.path_params['game']} is running"
-            return JSONResponse({"error": text}, 404, CORS)
-        last = last_event_id(request)
-        return EventStream(lambda viewer: game.join(viewer, last), game.channel.viewers.discard)
-
 
 def _number(request: Request, key: str = "chunk") -> int:
     """The number of the path that is called `key`. Raises NotFoundError."""
@@ -487,11 +425,3 @@ def _number(request: Request, key: str = "chunk") -> int:
     if number is None:
         raise NotFoundError(f"no {key} {request.path_params[key]:.40}")
     return number
-
-
-def _subscribe(channel: Channel, first: Callable[[], list[bytes]]) -> Callable[[Viewer], list[bytes]]:
-    def join(viewer: Viewer) -> list[bytes]:
-        channel.viewers.add(viewer)
-        return first()
-
-    return join

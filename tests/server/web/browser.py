@@ -68,6 +68,9 @@ new PerformanceObserver((list) => {
 }).observe({ type: "layout-shift", buffered: true });
 """
 
+#: Before any script: the page has its streams itself, and they go by its clock, its network and its routes.
+WITHOUT_SHARED_WORKER = "delete globalThis.SharedWorker"
+
 #: Every text on a page, with those for screen readers, without code and what is in another language.
 SHOWN_TEXTS = """
 (() => {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,8 +23,9 @@ PERSONS = "".join(f'[[bot]]\nname = "{name}"\nperson = true\n' for name in ("ann
 class Web(Server):
     """A server with the site; `links` are those of its persons."""
 
-    def __init__(self, config: str, folder: Path, persons: int = 0) -> None:
-        super().__init__(config, folder, "--web-port", "0")
+    def __init__(self, config: str, folder: Path, persons: int = 0, more: Sequence[Path] = ()) -> None:
+        """`more` are the files of further contests."""
+        super().__init__(config, folder, "--web-port", "0", *map(str, more))
         assert self.process.stdout is not None
         # A page that others reach has an admin port beside it, which is named first.
         line = next(line for line in self.process.stdout if line.startswith("web on "))

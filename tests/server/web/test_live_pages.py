@@ -14,12 +14,12 @@ from arena_protocol.record import describe_result, winning_seats
 from arena_server.store.reader import Results
 
 from ..programs import PATIENCE_S, Players, contest
-from .browser import PHONE, Watched
+from .browser import PHONE, WITHOUT_SHARED_WORKER, Watched
 from .node import Node
 from .persons import PERSONS, Person, Web, game_of_two, play, wait_for_ply
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Route
+    from playwright.sync_api import Page, Route
 
 pytestmark = pytest.mark.real
 
@@ -42,7 +42,10 @@ MARK = "getComputedStyle(document.querySelector('.follow'), '::before').content"
 
 #: A wall on which g2 is the next running game after g1.
 EVENTS = "text/event-stream"
-BOARDS = f"""event: boards
+BOARDS = f"""event: of
+data: {{"stream": 1}}
+
+event: boards
 data: {
     json.dumps(
         {
@@ -220,12 +223,16 @@ def test_every_game_of_a_cell_has_its_link(pages: Watched, tmp_path: Path) -> No
 
 
 def test_a_running_game_late_lost_asleep_and_over(pages: Watched, tmp_path: Path) -> None:
+    def alone(page: Page) -> None:
+        page.clock.install()
+        page.add_init_script(WITHOUT_SHARED_WORKER)
+
     pages.expected += ["ERR_INTERNET_DISCONNECTED", "ERR_INCOMPLETE_CHUNKED_ENCODING"]
     with game_of_two(tmp_path) as (server, persons):
         play(persons, range(1, 8))
         page = pages.open(
             server.page("game.html", contest=server.contest, game="g1"),
-            prepare=lambda page: page.clock.install(),
+            prepare=alone,
         )
         wait_for_ply(page, 7)  # it came late, and has the plies before
         play(persons, range(8, 10))
@@ -347,7 +354,10 @@ def test_a_stream_that_is_refused_says_so_and_comes(pages: Watched, tmp_path: Pa
         play(persons, range(1, 4))
         page = pages.open(
             server.page("game.html", contest=server.contest, game="g1"),
-            prepare=lambda page: page.route("**/live/games/g1**", refuse),
+            prepare=lambda page: (
+                page.add_init_script(WITHOUT_SHARED_WORKER),
+                page.route("**/api/v1/live?**", refuse),
+            ),
         )
         page.get_by_text("Too many viewers; try later. This page asks again in 1 s").wait_for()
         assert not page.get_by_text(LOST).is_visible()
@@ -357,7 +367,7 @@ def test_a_stream_that_is_refused_says_so_and_comes(pages: Watched, tmp_path: Pa
         assert page.locator(".notice").inner_text() == ""
         page.get_by_role("button", name="Next running game").click()
         assert page.get_by_role("button", name="No other game is running").is_disabled()
-        page.route("**/live/boards**", lambda route: route.fulfill(content_type=EVENTS, body=BOARDS))
+        page.route("**/api/v1/live?*boards*", lambda route: route.fulfill(content_type=EVENTS, body=BOARDS))
         page.reload()
         page.get_by_role("button", name="Next running game").click()
         page.wait_for_url("**/game.html?contest=1&game=g2")

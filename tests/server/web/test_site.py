@@ -27,6 +27,7 @@ from arena_server.web.app import application
 from arena_server.web.archive import Archive
 from arena_server.web.bundle import LASTING, PAGES, SHARED, join_modules, site_files
 from arena_server.web.feeds import SocketFeed
+from arena_server.web.livestreams import MOST_STREAMS, NO_STREAM, NOT_LIVE
 from arena_server.web.security import REQUESTS_A_PAGE, PageHeaders, RateLimit
 from arena_server.web.site import API, Pages, PublicApi
 
@@ -48,7 +49,7 @@ class TestFiles:
         scripts: dict[str, str] = {}
         for page in PAGES:
             text = files[f"{page}.html"].decode()
-            names = re.findall(r'(?:src|href|data-worker|data-catalogue)="([^"]+)"', text)
+            names = re.findall(r'(?:src|href|data-worker|data-catalogue|data-feed)="([^"]+)"', text)
             assert all(LASTING.fullmatch(name) for name in names)
             named.update(names)
             scripts[page] = names[-1]
@@ -144,7 +145,7 @@ def site(
 
     def make() -> ASGIApp:
         pages = Pages(["index", "contest", "bot", "game", "replay"], MENU)
-        routes = [*PublicApi(Archive(database), features, report=report).routes(), *pages.routes()]
+        routes = [*PublicApi(Archive(database), features, 4, report=report).routes(), *pages.routes()]
         limit = Middleware(RateLimit, clock)
         return application(routes, [Middleware(FromOutside), limit, Middleware(PageHeaders)])
 
@@ -253,8 +254,41 @@ class TestServed:
 
         with running(make) as server:
             status, _, text = server.ask(f"GET {API}/live/contest?contest=1")
-        assert (status, json.loads(text)) == (503, {"error": HIDDEN})
-        assert [line.partition(" ")[0] for line in reported] == [f"{path}:"]
+            assert (status, json.loads(text)) == (503, {"error": HIDDEN})
+        with running(make) as server, server.connect() as sock:
+            sock.sendall(f"GET {API}/live?stream=boards HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            got = b""
+            while HIDDEN.encode() not in got:
+                got += sock.recv(65536)
+        assert b"event: refused" in got
+        assert [line.partition(" ")[0] for line in reported] == [f"{path}:"] * 2
+
+    @pytest.mark.parametrize(
+        ("asked", "error"),
+        [
+            ("boards", NOT_LIVE),
+            ("boards%3Fcontest%3D7", NOT_LIVE),
+            ("boards%2Fg1", "no stream boards/g1: there are contest, boards and games/ID"),
+            ("games", "no stream games: there are contest, boards and games/ID"),
+            ("other", "no stream other: there are contest, boards and games/ID"),
+        ],
+    )
+    def test_a_stream_that_is_not_here_is_refused_among_the_others(
+        self, database: Path, asked: str, error: str
+    ) -> None:
+        with site(database) as server, server.connect() as sock:
+            sock.sendall(f"GET {API}/live?stream={asked} HTTP/1.1\r\nHost: {server.address}\r\n\r\n".encode())
+            got = b""
+            while error.encode() not in got:
+                got += sock.recv(65536)
+        assert b'event: of\ndata: {"stream":0}\n\nevent: refused' in got
+
+    @pytest.mark.parametrize("count", [0, MOST_STREAMS + 1])
+    def test_a_connection_has_one_to_a_hundred_streams(self, database: Path, count: int) -> None:
+        with site(database) as server:
+            status, _, text = server.ask(f"GET {API}/live?{'stream=boards&' * count}")
+            assert (status, json.loads(text)) == (400, {"error": NO_STREAM})
+            assert server.ask(f"POST {API}/live?stream=boards")[0] == 405
 
 
 @pytest.mark.real

@@ -9,7 +9,7 @@ import pytest
 from starlette.routing import Route
 
 from arena_server.web.app import application
-from arena_server.web.streams import BACKLOG, Channel, EventStream, Viewer, encode_event
+from arena_server.web.streams import BACKLOG, BACKLOGS, Channel, EventStream, Viewer, combined, encode_event
 
 from .running import LIMIT_S, read_all, running
 
@@ -46,6 +46,43 @@ def test_a_viewer_is_dropped_with_the_event_that_exceeds_its_backlog() -> None:
     assert not transport.aborted
     viewer.send(b"x")
     assert transport.aborted
+
+
+def test_streams_in_one_connection_are_told_apart_and_end_one_by_one() -> None:
+    channels = [Channel(), Channel()]
+
+    def stream(channel: Channel) -> EventStream:
+        def join(viewer: Viewer) -> list[bytes]:
+            channel.viewers.add(viewer)
+            return [encode_event("boards", {}, "e-1")]
+
+        return EventStream(join, channel.viewers.discard)
+
+    transport = Unread()
+    viewer = Viewer(transport, chunked=False)
+    whole = combined([stream(channels[0]), "no game g9 is running", stream(channels[1])])
+    assert list(whole.join(viewer)) == []
+    of = [f'id:\nevent: of\ndata: {{"stream":{place}}}\n\n' for place in range(3)]
+    boards = "id: e-1\nevent: boards\ndata: {}\n\n"
+    refused = 'event: refused\ndata: {"error":"no game g9 is running"}\n\n'
+    assert transport.unsent.decode() == of[0] + boards + of[1] + refused + of[2] + boards
+    transport.unsent = b""
+    channels[1].publish(encode_event("sync", {}))
+    assert transport.unsent.decode() == f"{of[2]}event: sync\ndata: {{}}\n\n"
+    transport.unsent = b""
+    (first,) = channels[0].viewers
+    first.close()
+    assert (
+        transport.unsent.decode() == f'{of[0]}event: refused\ndata: {{"error":"this stream has ended"}}\n\n'
+    )
+    assert not transport.aborted
+    whole.leave(viewer)
+    assert [channel.viewers for channel in channels] == [set(), set()]
+
+
+@pytest.mark.parametrize(("streams", "backlogs"), [(1, 1), (3, 3), (50, BACKLOGS)])
+def test_a_connection_with_several_streams_may_hold_more(streams: int, backlogs: int) -> None:
+    assert combined(["no such game"] * streams).backlog == backlogs * BACKLOG
 
 
 class Flood:

@@ -1,6 +1,6 @@
 // A running game: the events of its stream become a timeline that grows, and clocks that run.
 
-import { livePath, LiveStream } from "./api.js";
+import { livePath, LiveStream } from "./livestream.js";
 import { Timeline } from "./timeline.js";
 
 /** The stream of a running game of a contest. */

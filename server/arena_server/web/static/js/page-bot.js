@@ -1,6 +1,6 @@
 // One bot in one contest: its row of the standings, its opponents, its games.
 
-import { get, livePath, LiveStream, spaced } from "./api.js";
+import { get, spaced } from "./api.js";
 import { faultsPanel, loadFaults, rangesPanel } from "./details.js";
 import {
   applyTheme, cardTable, dateText, el, inReport, inTime, labelled, link, numberText, pageHeader, parameter, plural,
@@ -9,6 +9,7 @@ import {
   GameList, filterGames, idsOf, loadGames, loadSchedule, openGames, resultFor, runningRows, withLeaving,
 } from "./gamelist.js";
 import { gameLink } from "./gameview.js";
+import { livePath, LiveStream } from "./livestream.js";
 import { botRating, loadHistory, loadRatings } from "./ratings.js";
 import { language, named, t } from "./texts.js";
 

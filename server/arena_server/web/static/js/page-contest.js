@@ -1,6 +1,6 @@
 // One contest: standings, running games, cross-table, list of games. A running contest is kept up to date.
 
-import { get, livePath, LiveStream, spaced } from "./api.js";
+import { get, spaced } from "./api.js";
 import {
   aboutSite, applyTheme, cardTable, clockText, el, gamesText, inReport, inTime, labelled, link, meanText, numberText,
   paceText, pageHeader, parameter, plural, rankingText, resultText, unequal, waitingText,
@@ -9,6 +9,7 @@ import { CrossTable } from "./crosstable.js";
 import { faultsPanel, loadFaults, rangesPanel } from "./details.js";
 import { gameLink } from "./gameview.js";
 import { GameList, loadGames, idsOf, loadSchedule, openGames, runningRows, withLeaving } from "./gamelist.js";
+import { livePath, LiveStream } from "./livestream.js";
 import { loadRatings, ratingPanel } from "./ratings.js";
 import { loadRounds, roundsPanel } from "./rounds.js";
 import { Wall } from "./wall.js";

@@ -1,10 +1,11 @@
 // One game: the replay of its record, or the running game until there is one.
 
-import { fileAddress, get, getBytes, livePath, LiveStream } from "./api.js";
+import { fileAddress, get, getBytes } from "./api.js";
 import { applyTheme, el, link, pageHeader, parameter } from "./dom.js";
 import { findGame, gameAt, loadChain } from "./gamelist.js";
 import { gameHead, gameLink, GameView } from "./gameview.js";
 import { gamePath, LiveGame } from "./livegame.js";
+import { livePath, LiveStream } from "./livestream.js";
 import { decodeRecord } from "./record.js";
 import { showRecord } from "./replay.js";
 import { RULES } from "./rules.js";
@@ -122,6 +123,13 @@ function watch() {
   const tag = el("span", { class: "tag" });
   const showTag = (text) => { tag.textContent = text; tag.classList.toggle("live", text === LIVE); };
   let view = null;
+  /** The game may have ended while this page was not shown, or asleep. */
+  const isOver = async () => {
+    const { state } = await get(`contests/${encodeURIComponent(contest)}/state/${encodeURIComponent(game)}.json`)
+      .catch(() => ({ state: null }));
+    return state === "over" || state === "withheld";
+  };
+  const ended = () => { live.close(); clearInterval(clock); showTag("over"); untilRecord(0); };
   const live = new LiveGame(gamePath(game, contest), {
     onbegin: (timeline) => {
       const followed = view === null || view.following;
@@ -138,12 +146,13 @@ function watch() {
     },
     ongrow: () => view.grown(),
     onnote: () => view.noted(),
-    onover: () => { ring(); live.close(); clearInterval(clock); showTag("over"); untilRecord(0); },
-    onstate: (state) => {
+    onover: () => { ring(); ended(); },
+    onstate: async (state) => {
       banner.textContent = state === "lost"
         ? t`The connection is lost; the game may be further on. Connecting again ...` : "";
       view?.element.classList.toggle("stale", state !== "live");
       showTag(state === "live" ? LIVE : t`○ not live`);
+      if (state === "lost" && await isOver() && live.stream.state === "lost") ended();
     },
   });
   const clock = setInterval(() => {

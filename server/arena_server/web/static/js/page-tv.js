@@ -1,11 +1,12 @@
 // The most interesting running game on the whole screen; it goes on to the next one by itself.
 
-import { get, livePath, LiveStream } from "./api.js";
+import { get } from "./api.js";
 import { makeBoard } from "./boards.js";
 import { applyTheme, el, numberText, pageHeader, parameter, rankingText, resultText, waitingText } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { choose, interest, RECENT_MS } from "./interest.js";
 import { gamePath, LiveGame } from "./livegame.js";
+import { livePath, LiveStream } from "./livestream.js";
 import { LeaningBar, SeatCard, ShareBar } from "./seats.js";
 import { ring, soundButton } from "./sound.js";
 import { said } from "./said.js";
@@ -122,7 +123,7 @@ function watch(id) {
       stage.classList.toggle("stale", connection !== "live");
       if (live.timeline === null) return;
       if (connection === "live") show(live.timeline);
-      else status.textContent = t`The connection is lost; the game may be further on. Connecting again ...`;
+      else if (connection === "lost") status.textContent = t`The connection is lost; the game may be further on. Connecting again ...`;
     },
   });
   live.tick = () => {

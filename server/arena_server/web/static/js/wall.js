@@ -1,9 +1,9 @@
 // Small boards of running games, kept up to date by one stream.
 
-import { livePath, LiveStream } from "./api.js";
 import { makeBoard } from "./boards.js";
 import { el, numberText, clockText, resultText } from "./dom.js";
 import { gameLink } from "./gameview.js";
+import { livePath, LiveStream } from "./livestream.js";
 import { makeGame, RULES } from "./rules.js";
 import { ring, soundButton } from "./sound.js";
 import { said } from "./said.js";
@@ -71,7 +71,7 @@ export class Wall {
     this.cards = new Map();
     this.games = new Map();
     this.grid = el("div", { class: "wall" });
-    this.empty = el("p", { class: "empty" }, t`No game is running.`);
+    this.empty = el("p", { class: "empty" }, "...");
     this.element = el("div", { class: "wall-box" }, this.grid, this.empty, sound ? soundButton() : null);
     /** Resolved once the running games are known. */
     this.ready = new Promise((done) => { this.known = done; });
