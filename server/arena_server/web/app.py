@@ -12,8 +12,8 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from arena_server.errors import StoreError
@@ -41,6 +41,17 @@ if TYPE_CHECKING:
 SUBMISSION_S = 20.0
 #: Connections that streams leave for loading pages, out of all.
 KEPT_FOR_PAGES = 0.1
+#: For a browser whose address leads to no page.
+NOTHING_HERE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>There is no page at this address</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<h1>There is no page at this address.</h1>
+<p><a href="/">To the first page</a></p>
+<p lang="bg">На този адрес няма страница. <a href="/">Към първата страница</a></p>
+</html>
+"""
 
 
 def organiser_app(
@@ -171,17 +182,14 @@ def _pages(features: Mapping[str, object], about: SiteIdentity, *, live: bool) -
 
 def application(routes: Sequence[BaseRoute], middleware: Sequence[Middleware] = ()) -> Starlette:
     """An application of these routes, with errors of one line."""
-    known = ", ".join(_shown(route) for route in routes if isinstance(route, Route))
 
-    async def error(_: Request, exception: Exception) -> Response:
+    async def error(request: Request, exception: Exception) -> Response:
         assert isinstance(exception, HTTPException)
-        text = f"nothing is here; there is {known}" if exception.status_code == 404 else exception.detail
+        if exception.status_code == 404 and "text/html" in request.headers.get("accept", ""):
+            return HTMLResponse(NOTHING_HERE, 404, exception.headers)
+        text = f"nothing is at {request.url.path:.100}" if exception.status_code == 404 else exception.detail
         return PlainTextResponse(f"{text}\n", exception.status_code, exception.headers)
 
     return Starlette(
         routes=list(routes), middleware=list(middleware), exception_handlers={HTTPException: error}
     )
-
-
-def _shown(route: Route) -> str:
-    return f"{'POST' if 'POST' in (route.methods or ()) else 'GET'} {route.path}"

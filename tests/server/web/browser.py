@@ -54,6 +54,8 @@ ARGUMENTS = [
 Form = tuple[tuple[int, int], str, str, str]
 DESKTOP, PHONE = (1280, 900), (390, 844)
 LIMIT_MS = 60_000
+#: Rules of axe-core that are off unless they are asked for.
+EXPERIMENTAL = {"label-content-name-mismatch": {"enabled": True}}
 #: The rules of axe-core that depend on colours.
 OF_COLOURS = ("color-contrast", "link-in-text-block")
 #: Collects what moves on a page without a visitor's doing, by the browser's own measure.
@@ -214,7 +216,8 @@ class Watched:
         axe = pytest.importorskip("axe_playwright_python.sync_playwright")
         # Pictures on the way from one place to another have no contrast to judge.
         page.evaluate("document.getAnimations().forEach((animation) => animation.finish())")
-        options = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
+        options: dict[str, Any] = {"resultTypes": ["violations"], "rules": EXPERIMENTAL}
+        options |= {"runOnly": list(rules)} if rules else {}
         checker = axe.Axe("0") if page.evaluate("'axe' in window") else axe.Axe()
         for found in checker.run(page, options=options).response["violations"]:
             nodes = "; ".join(node["html"][:120] for node in found["nodes"][:3])

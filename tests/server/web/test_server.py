@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 
 from arena_server.host.logs import LineWriter, Log
 from arena_server.web import server as module
-from arena_server.web.app import application
+from arena_server.web.app import NOTHING_HERE, application
 from arena_server.web.thread import WebThread
 
 from .running import LIMIT_S, parse, read_all, running
@@ -158,13 +158,12 @@ class TestRequests:
             answer = server.send(f"{head}\r\n{head}Connection: close\r\n\r\n".encode())
         assert answer.count(b"HTTP/1.1 200 OK") == answer.count(b"ok\n") == 2
 
-    def test_an_unknown_path_lists_the_known_ones(self) -> None:
+    def test_an_unknown_path_has_a_line_and_for_a_browser_a_page(self) -> None:
         with running(Endpoints().make) as server:
-            status, _, body = server.ask("GET /nothing")
-        assert (status, body) == (
-            404,
-            "nothing is here; there is GET /healthz, GET /held, GET /failing, GET /big\n",
-        )
+            assert server.ask("GET /nothing")[::2] == (404, "nothing is at /nothing\n")
+            assert server.ask(f"GET /{'x' * 200}")[2] == f"nothing is at /{'x' * 99}\n"
+            page = server.ask("GET /nothing", "Accept: text/html,*/*;q=0.8\n")
+        assert page[::2] == (404, NOTHING_HERE)
 
     def test_another_method(self) -> None:
         with running(Endpoints().make) as server:

@@ -11,9 +11,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.request import urlopen
+from zoneinfo import ZoneInfo
 
 import pytest
 from starlette.middleware import Middleware
@@ -33,13 +36,17 @@ from arena_server.web.site import API, Pages, PublicApi
 
 from ..records import Kept, game, opening
 from ..store.test_layout import change
-from .browser import Watched
+from .browser import LIMIT_MS, Watched
 from .running import Running, running
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Route
+    from playwright.sync_api import Browser, Route
 
 MENU = ("index", "replay")
+UNTIL_SCROLLED = """new Promise((done) => {
+  const look = () => { if (scrollY > 0) done(); else setTimeout(look, 20); };
+  look();
+})"""
 
 
 class TestFiles:
@@ -310,6 +317,33 @@ class TestInABrowser:
         with site(database) as server:
             answers = [server.ask(f"GET {path}")[0] for _ in range(30) for path in paths]
         assert set(answers) == {200}
+
+    def test_back_leads_to_the_filter_and_the_place_and_all_times_are_of_one_zone(
+        self, browser: Browser, database: Path
+    ) -> None:
+        with site(database) as server:
+            context = browser.new_context(timezone_id="Asia/Kolkata", locale="en-US")
+            page = context.new_page()
+            page.set_default_timeout(LIMIT_MS)
+            page.goto(f"http://{server.address}/")
+            started = page.locator(".list tbody td").nth(3).inner_text()
+            with urlopen(f"http://{server.address}{API}/contests.json", timeout=LIMIT_MS / 1000) as response:
+                at = json.load(response)["contests"][0]["started_at"]
+            shown = datetime.fromisoformat(at).astimezone(ZoneInfo("Asia/Kolkata"))
+            assert started.replace("\u202f", " ") == f"{shown:%-m/%-d/%y}, {shown:%-I:%M %p}"
+            page.goto(f"http://{server.address}/contest.html?id=1")
+            page.locator(".pager", has_text="60 games").wait_for()
+            page.get_by_label("Result").select_option("win")
+            address = page.url
+            assert address.endswith("/contest.html?id=1&result=win")
+            page.locator("#games .row .whole").last.click()
+            page.wait_for_url("**/game.html**")
+            page.go_back()
+            page.evaluate(UNTIL_SCROLLED)
+            assert page.get_by_label("Result").input_value() == "win"
+            page.goto(f"{address}&state=over&against=x&list=9")
+            page.locator(".pager", has_text="60 games, page 2 of 2").wait_for()
+            context.close()
 
     def test_a_refused_page_comes_by_itself(
         self, pages: Watched, database: Path, monkeypatch: pytest.MonkeyPatch

@@ -38,14 +38,19 @@ export const TEXTS = {
   "{} are first with {} in {}": "{} са първи с {} в {}", "{} is first with {} in {}": "{} е първи с {} в {}",
   ", {} void": ", {} анулирани", "Games played": "Изиграни партии", "{} per seat{}": "{} на играч{}",
   " + {} s per move": " + {} s на ход",
-  "; the table stands still since {} UTC, until the contest is over":
-    "; таблицата е замразена от {} UTC до края на състезанието",
+  "; the table stands still since {}, until the contest is over":
+    "; таблицата е замразена от {} до края на състезанието",
   "Ended early: after {} games {} is separated from all others at 95 %.":
     "Предсрочен край: след {} партии {} се отделя от останалите с 95 %.",
   "Ended early: after {} games {} are separated from all others at 95 %.":
     "Предсрочен край: след {} партии {} се отделят от останалите с 95 %.",
   "No bot has entered.": "Още няма ботове.", "Latest:": "Последни:", "Running games": "Текущи партии",
-  "No game is running.": "Сега няма партия.", "As of {} UTC": "Към {} UTC",
+  "No game is running.": "Сега няма партия.", "last seen {}": "за последно {}",
+  "An empty cell stands for games that are planned.": "Празна клетка са планирани партии.",
+  "The registration was refused: each field is one line of text, and the link has to be whole, as the organiser sent it.":
+    "Регистрацията е отказана: всяко поле е един ред текст, а връзката трябва да е цяла, както я е изпратил организаторът.",
+  "above the others": "над останалите", "no rating": "без рейтинг",
+  "As of {}": "Към {}",
   "Head of the record chain: ": "Глава на веригата от записи: ",
   "Standings": "Класиране",
   "The connection is lost; the standings may be older. Connecting again ...":
@@ -259,7 +264,7 @@ export const TEXTS = {
   "{}{}; {}, {} running, {} void; {}; {}": "{}{}; {}, текущи {}, анулирани {}; {}; {}", "Resume": "Продължи",
   "Pause": "Пауза", "Drain": "Спри плавно", "Abort": "Прекрати", "Break off": "Прекъсни", "Mean move": "Среден ход",
   "Faulty games": "Партии с грешка",
-  "Log of {}": "Дневник на {}", "Log": "Дневник", " until {} UTC": " до {} UTC", "Add": "Добави", "Kick": "Отстрани",
+  "Log of {}": "Дневник на {}", "Log": "Дневник", " until {}": " до {}", "Add": "Добави", "Kick": "Отстрани",
   "Lift": "Прости", "Validate": "Провери", "Withdraw": "Оттегли", "Token": "Ключ", "for {}": "за {}",
   "Workers": "Работници", "Worker": "Работник", "Plies/s before its first game": "Хода/s преди първата партия",
   "Stands out": "Откроява се", "Play its games again": "Повтори партиите му",

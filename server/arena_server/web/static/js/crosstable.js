@@ -46,7 +46,7 @@ export class CrossTable {
     const cell = (bot, other) => (bot === other ? el("td", { class: "self" })
       : this.#cell(contest, bot, other, cells.get(`${bot},${other}`) ?? []));
     const names = ranked.map((bot) => contest.bots[bot]);
-    const head = (name, i) => el("th", { scope: "col", title: name, "aria-label": name }, String(i + 1));
+    const head = (name, i) => el("th", { scope: "col", title: name, "aria-label": `${i + 1} ${name}` }, String(i + 1));
     const line = (bot, i) => el("tr", {},
       el("th", { scope: "row", title: names[i] }, el("span", { class: "rank" }, `${i + 1} `), names[i]),
       ...ranked.map((other) => cell(bot, other)));
@@ -54,7 +54,8 @@ export class CrossTable {
       ? t`Games that the bot in the row has won against the bot in the column, by their ranks; a draw is a half.`
       : t`Points of the bot in the row against the bot in the column, by their ranks.`;
     this.element.replaceChildren(el("section", { class: "panel" }, el("h2", {}, t`Cross-table`),
-      el("p", { class: "sub" }, meaning, " ", t`A dot is a game won, drawn or lost. A sum opens to its games.`),
+      el("p", { class: "sub" }, meaning, " ", t`A dot is a game won, drawn or lost. A sum opens to its games.`,
+        rows.some((row) => row.state === PLANNED) ? ` ${t`An empty cell stands for games that are planned.`}` : ""),
       el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": t`Cross-table` },
         el("table", { class: "cross" },
           el("thead", {}, el("tr", {}, el("td"), ...names.map(head))),
@@ -72,8 +73,7 @@ export class CrossTable {
     // Nine steps, so that a style sheet has the colours.
     const tint = share === null ? null : `share-${Math.round(8 * share)}`;
     if (games.length <= SHOWN) {
-      return el("td", { class: tint }, links(),
-        games.length ? null : el("span", { class: "sub" }, planned ? t`planned` : ""));
+      return el("td", { class: tint }, links());
     }
     const key = `${bot},${other}`;
     const counted = games.filter((row) => row.state === OVER && row.end !== "void");

@@ -98,8 +98,12 @@ export function cardTable(heads, rows, { kind = "", isNumber = () => false } = {
 
 /** Seconds since 1970 as a date and a time of this browser's place. */
 export function dateText(seconds) {
-  return new Date(1000 * seconds).toLocaleString([], { dateStyle: "short", timeStyle: "short" });
+  const form = { dateStyle: "short", timeStyle: "short" };
+  return new Date(1000 * seconds).toLocaleString(language === "en" ? [] : language, form);
 }
+
+/** The same of a text as the API has it. */
+export const instantText = (iso) => dateText(Date.parse(iso) / 1000);
 
 /** How fast the games of a running contest end, and when the last one will; empty before the first result. */
 export function paceText(pace) {
@@ -108,11 +112,15 @@ export function paceText(pace) {
   return t`; ${plural(Math.round(pace.games_per_hour), "game")} an hour${left}`;
 }
 
+/** The server says when in UTC; a page says every time in the reader's zone. */
+const reasonText = ({ reason, last_seen: seen, text }) =>
+  (reason === "away" && seen ? t`last seen ${instantText(seen)}` : said(text));
+
 /** Whom a contest waits for: the list `waiting` of the server, five of them by name. */
 export function waitingText(bots) {
   const more = bots.length > 5 ? t` and ${numberText(bots.length - 5)} more` : "";
   return bots.length
-    ? t`Waiting for ${bots.slice(0, 5).map((each) => `${each.bot} (${said(each.text)})`).join(", ")}${more}` : "";
+    ? t`Waiting for ${bots.slice(0, 5).map((each) => `${each.bot} (${reasonText(each)})`).join(", ")}${more}` : "";
 }
 
 /**
@@ -153,6 +161,19 @@ export function link(page, parameters = {}, hash = "") {
 /** Wait for `work`, but no longer than a moment: what comes in time is drawn with the rest, and moves nothing. */
 export function inTime(work) {
   return Promise.race([work, new Promise((done) => { setTimeout(done, MOMENT_MS); })]);
+}
+
+const placeKey = () => `place ${location.pathname}${location.search}`;
+
+/** Back, or a page that is loaded again, leads to the place where the reader left it: call this once it is whole. */
+export function keepPlace() {
+  addEventListener("pagehide", () => {
+    try { sessionStorage.setItem(placeKey(), String(scrollY)); } catch { /* storage may be forbidden */ }
+  });
+  let place = null;
+  try { place = sessionStorage.getItem(placeKey()); } catch { /* as above */ }
+  const [how] = performance.getEntriesByType("navigation");
+  if (place !== null && ["back_forward", "reload"].includes(how?.type)) scrollTo(0, Number(place));
 }
 
 /** The names of bots, as the attribute `pattern` has it. */
@@ -196,13 +217,14 @@ export function pageHeader() {
     el("nav", { "aria-label": t`Pages` }, links,
       (about.links ?? []).map(([text, href]) => el("a", { href, rel: "external" }, text))),
     ...languages.filter(([code]) => code !== language).map(([code, name]) =>
-      el("button", { type: "button", lang: code, title: name, "aria-label": name, onclick: () => {
-        chooseLanguage(code);
-        location.reload();
-      } }, code.toUpperCase())),
+      el("button",
+        { type: "button", lang: code, title: name, "aria-label": `${code.toUpperCase()}: ${name}`, onclick: () => {
+          chooseLanguage(code);
+          location.reload();
+        } }, code.toUpperCase())),
     el("button",
       { type: "button", class: "theme", "aria-label": t`Switch between light and dark`, title: t`Light or dark`,
-        onclick: toggleTheme }, "◐"));
+        onclick: toggleTheme }, el("span", { "aria-hidden": "true" }, "◐")));
 }
 
 /** A line at the top of the page about what it waits for; an empty text takes it away. */

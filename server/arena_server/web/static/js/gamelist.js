@@ -8,6 +8,8 @@ import { named, t } from "./texts.js";
 /** The rows of a page; fewer where each row is a card, as in `site.css`. */
 const PAGE = { rows: 50, cards: 10 };
 const CARDS = "(max-width: 600px)";
+/** A kind of fault, as an address may name it. */
+const FAULT = /^[a-z-]+$/;
 /** Planned games beyond this number are counted and not listed; SCHEDULE_CHUNKS of `arena site` goes with it. */
 const MOST_PLANNED = 100_000;
 export const OVER = "over";
@@ -158,11 +160,13 @@ export class GameList {
     /** By the id of a running game that is shown: the function that sets its row to a newer ply. */
     this.live = new Map();
     this.page = 0;
+    this.complete = false;
     const names = contest.bots.map((name, place) => [String(place), name]).sort((a, b) => a[1].localeCompare(b[1]));
     const choose = (label, options) => {
       const select = el("select", { onchange: () => {
         this.page = 0;
         this.show();
+        this.#keep();
       } }, ...options.map(([value, text]) => el("option", { value }, text)));
       return [select, el("label", {}, label, select)];
     };
@@ -172,13 +176,10 @@ export class GameList {
     const [otherSelect, otherLabel] = choose(t`Against`, [["", t`All`], ...names]);
     const [resultSelect, resultLabel] = choose(t`Result`, RESULTS);
     const [faultSelect, faultLabel] = choose(t`Fault`, [["", t`With or without`], ["any", t`Any fault`]]);
-    if (bot === null) {
-      // The address may name a pair: a game links to all games of its bots.
-      for (const [select, name] of [[botSelect, "bot"], [otherSelect, "against"]]) {
-        const place = contest.bots.indexOf(parameter(name));
-        if (place >= 0) select.value = String(place);
-      }
-    }
+    /** What the address may carry, also that of a game, which links to all games of its bots. */
+    this.named = { ...(bot === null ? { bot: botSelect } : {}), against: otherSelect, state: stateSelect,
+      result: resultSelect, fault: faultSelect };
+    this.#restore();
     Object.assign(this, { stateSelect, botSelect, otherSelect, resultSelect, faultSelect });
     this.count = el("span", { role: "status" });
     this.next = el("button", { type: "button", onclick: () => this.#turn(1) }, t`Next`);
@@ -200,10 +201,35 @@ export class GameList {
     this.body = this.element.querySelector("tbody");
   }
 
+  #restore() {
+    for (const [key, select] of Object.entries(this.named)) {
+      const given = parameter(key);
+      if (given === null) continue;
+      const place = this.contest.bots.indexOf(given);
+      const value = key === "bot" || key === "against" ? String(place) : given;
+      // Faults become known with the games.
+      if (key === "fault" && FAULT.test(value) && value !== "any") select.append(el("option", { value }, named(value)));
+      if ([...select.options].some((option) => option.value === value)) select.value = value;
+    }
+    this.page = Math.max(0, (Number.parseInt(parameter("list") ?? "1", 10) || 1) - 1);
+  }
+
+  /** The address carries the filters and the page of the list: back, and a reader that gets it, find the same. */
+  #keep() {
+    const url = new URL(location.href);
+    const set = (key, value) => (value ? url.searchParams.set(key, value) : url.searchParams.delete(key));
+    for (const [key, { value }] of Object.entries(this.named)) {
+      set(key, value && (key === "bot" || key === "against") ? this.contest.bots[Number(value)] : value);
+    }
+    set("list", this.page ? String(this.page + 1) : "");
+    try { history.replaceState(history.state, "", url); } catch { /* a file has no address of its own */ }
+  }
+
   /** Go to another page of rows, and to its first one. */
   #turn(step) {
     this.page += step;
     this.show();
+    this.#keep();
     if (this.element.getBoundingClientRect().top < 0) this.element.scrollIntoView();
   }
 
@@ -215,6 +241,12 @@ export class GameList {
         this.faultSelect.append(el("option", { value: kind }, named(kind)));
       }
     }
+    this.show();
+  }
+
+  /** All games have come. */
+  setComplete() {
+    this.complete = true;
     this.show();
   }
 
@@ -246,8 +278,10 @@ export class GameList {
     this.fold.setAttribute("aria-expanded", String(!folded));
     const size = this.cards.matches ? PAGE.cards : PAGE.rows;
     const pages = Math.max(1, Math.ceil(found.length / size));
-    this.page = Math.max(0, Math.min(this.page, pages - 1));
-    const shown = found.slice(size * this.page, size * (this.page + 1));
+    // The page of the address waits for its games.
+    const at = Math.max(0, Math.min(this.page, pages - 1));
+    if (this.complete) this.page = at;
+    const shown = found.slice(size * at, size * (at + 1));
     this.live.clear();
     this.body.replaceChildren(...shown.map((row) => this.#row(row)));
     if (!shown.length) {
@@ -255,14 +289,14 @@ export class GameList {
         el("td", { colspan: this.heads.length, class: "none" },
           this.rows.length || !folded && this.open.length ? t`No game matches.` : t`No game has ended yet.`)));
     }
-    this.previous.disabled = this.page === 0;
-    this.next.disabled = this.page >= pages - 1;
+    this.previous.disabled = at === 0;
+    this.next.disabled = at >= pages - 1;
     const unlisted = planned.length ? Math.max(0, this.contest.schedule.games - MOST_PLANNED) : 0;
     const parts = [[over.length, OVER], [running.length, RUNNING], [planned.length, PLANNED],
       [unlisted, t`planned later and not listed`]].filter(([count]) => count);
     const open = running.length + planned.length;
     const states = open ? `: ${parts.map(([count, state]) => `${numberText(count)} ${named(state)}`).join(", ")}` : "";
-    const page = pages > 1 ? t`, page ${this.page + 1} of ${numberText(pages)}` : "";
+    const page = pages > 1 ? t`, page ${at + 1} of ${numberText(pages)}` : "";
     this.count.textContent = `${plural(over.length + open, "game")}${states}${page}`;
   }
 

@@ -76,8 +76,8 @@ const isShown = () => document.visibilityState === "visible";
 
 /**
  * A stream of events. `handlers` are functions by the name of an event; `onstate` gets "live", "lost", "refused" by a
- * server that is busy, which the page says by itself, or "paused" while the page is not shown. Unless it is live nothing
- * that depends on the time may be shown as running.
+ * server that is busy, which the page says by itself, or "paused" while the page is not shown. Unless it is live
+ * nothing that depends on the time may be shown as running.
  */
 export class LiveStream {
   constructor(path, handlers, onstate = () => {}) {

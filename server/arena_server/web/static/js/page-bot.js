@@ -3,7 +3,8 @@
 import { get, spaced } from "./api.js";
 import { faultsPanel, loadFaults, rangesPanel } from "./details.js";
 import {
-  applyTheme, cardTable, dateText, el, inReport, inTime, labelled, link, numberText, pageHeader, parameter, plural,
+  applyTheme, cardTable, dateText, el, inReport, inTime, keepPlace, labelled, link, numberText, pageHeader,
+  parameter, plural,
 } from "./dom.js";
 import {
   GameList, filterGames, idsOf, loadGames, loadSchedule, openGames, resultFor, runningRows, withLeaving,
@@ -154,6 +155,7 @@ async function begin() {
     all = await loadGames(contest, all);
     const rows = filterGames(all, { bot: place });
     list.setRows(rows);
+    list.setComplete();
     table.replaceChildren(rows.some((each) => each.end !== "void") ? opponents(contest, place, rows)
       : el("p", { class: "empty" }, t`No game has ended yet.`));
   };
@@ -191,6 +193,7 @@ async function begin() {
   const schedule = await loadSchedule(contest);
   const showOpen = (running) => list.setOpen(filterGames(openGames(contest, all, schedule, running), { bot: place }));
   showOpen([]);
+  keepPlace();
   if (!site.live || !(site.running ?? []).map(String).includes(number) || contest.status !== "running") return;
   const games = new Map();
   let running = [];

@@ -2,8 +2,8 @@
 
 import { get, spaced } from "./api.js";
 import {
-  aboutSite, applyTheme, cardTable, clockText, el, gamesText, inReport, inTime, labelled, link, meanText, numberText,
-  paceText, pageHeader, parameter, plural, rankingText, resultText, unequal, waitingText,
+  aboutSite, applyTheme, cardTable, clockText, el, gamesText, inReport, inTime, instantText, keepPlace, labelled, link,
+  meanText, numberText, paceText, pageHeader, parameter, plural, rankingText, resultText, unequal, waitingText,
 } from "./dom.js";
 import { CrossTable } from "./crosstable.js";
 import { faultsPanel, loadFaults, rangesPanel } from "./details.js";
@@ -107,8 +107,8 @@ function latest(contest, rows) {
 }
 
 function summary(contest) {
-  const since = contest.frozen_at?.slice(0, 16).replace("T", " ");
-  const frozen = since ? t`; the table stands still since ${since} UTC, until the contest is over` : "";
+  const frozen = contest.frozen_at
+    ? t`; the table stands still since ${instantText(contest.frozen_at)}, until the contest is over` : "";
   const increment = contest.increment_ms ? t` + ${contest.increment_ms / 1000} s per move` : "";
   const clock = t`${clockText(contest.clock_ms)} per seat${increment}`;
   return `${contest.game}, ${named(contest.format)}, ${rankedBy(contest)}; ${clock}${frozen}`;
@@ -179,6 +179,7 @@ async function begin() {
     await showRounds();
     rows = await loadGames(contest, rows, (some) => { if (!rows.length) list.setRows(some); });
     list.setRows(rows);
+    list.setComplete();
     newest.replaceChildren(...(rows.length ? [t`Latest:`, ...latest(contest, rows)] : []));
     showOpen();
   };
@@ -192,7 +193,7 @@ async function begin() {
   main.replaceChildren(...[banner, text ? el("p", { class: "about" }, text) : null,
     el("div", { class: "title" }, el("h1", {}, contest.name, " ", status), leader, played, waiting, newest,
       el("p", { class: "sub" }, sub),
-      site.written_at ? el("p", { class: "sub" }, t`As of ${site.written_at.slice(0, 16).replace("T", " ")} UTC`)
+      site.written_at ? el("p", { class: "sub" }, t`As of ${instantText(site.written_at)}`)
         : null,
       early,
       contest.head ? el("p", { class: "sub head" }, t`Head of the record chain: `, el("code", {}, contest.head))
@@ -205,6 +206,7 @@ async function begin() {
   // Once: it depends on the configuration alone.
   schedule = await loadSchedule(contest);
   showOpen();
+  keepPlace();
   if (!live) return;
   const catchUp = spaced(async () => {
     contest = await get(`contests/${contest.id}.json`);

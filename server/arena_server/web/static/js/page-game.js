@@ -76,7 +76,7 @@ async function proofOf(bytes) {
 function nextRunning() {
   const title = t`Next running game`;
   const word = el("span", { class: "long" }, title);
-  const button = el("button", { type: "button", title, "aria-label": title, onclick: () => {
+  const button = el("button", { type: "button", class: "onward", title, "aria-label": title, onclick: () => {
     button.disabled = true;
     const stream = new LiveStream(livePath("boards", contest), { boards: ({ changed, shown }) => {
       stream.close();
@@ -90,7 +90,7 @@ function nextRunning() {
         button.replaceChildren(button.title);
       }
     } });
-  } }, "» ", word);
+  } }, word);
   return button;
 }
 

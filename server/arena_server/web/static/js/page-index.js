@@ -1,7 +1,9 @@
 // The first page: running games, and all contests of the database.
 
 import { get } from "./api.js";
-import { aboutSite, applyTheme, cardTable, el, inTime, labelled, link, numberText, pageHeader } from "./dom.js";
+import {
+  aboutSite, applyTheme, cardTable, el, inTime, instantText, labelled, link, numberText, pageHeader,
+} from "./dom.js";
 import { Wall } from "./wall.js";
 import { named, t } from "./texts.js";
 
@@ -40,7 +42,7 @@ function table(contests) {
     el("td", { class: "name-cell" }, el("a", { href: link("contest.html", { id: contest.id }) }, contest.name)),
     el("td", {}, contest.game),
     el("td", { class: "num" }, gamesOf(contest)),
-    el("td", {}, contest.started_at.slice(0, 16).replace("T", " ")),
+    el("td", {}, instantText(contest.started_at)),
     el("td", {}, el("span", { class: contest.status === "running" ? "tag live" : "tag" }, named(contest.status))),
   ])));
   return el("div", { class: "panel scroll" }, cardTable(heads, rows, { isNumber: (place) => place === 2 }));

@@ -1,6 +1,6 @@
 // The organiser's page: state of the contest, and orders.
 
-import { applyTheme, el, gamesText, link, pageHeader, plural, waitingText } from "./dom.js";
+import { applyTheme, dateText, el, gamesText, link, pageHeader, plural, waitingText } from "./dom.js";
 import { ask, contest, forgetToken, hasToken, keepToken, request, useToken } from "./organiser/port.js";
 import { botsTable, gamesTable, ordersTable, workersTable } from "./organiser/tables.js";
 import { said } from "./said.js";
@@ -228,7 +228,7 @@ function stateText(status) {
 /** Until when a contest with hours is open or closed. */
 function hoursText({ state, until }) {
   if (until === null || !["open", "closed"].includes(state)) return "";
-  return t` until ${new Date(until).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+  return t` until ${dateText(until / 1000)}`;
 }
 
 /** A form for an order with one value. */

@@ -4,6 +4,7 @@
 import { API, get } from "./api.js";
 import { casualPart, keptName, nameField, seatLink } from "./casual.js";
 import { applyTheme, el, link, numberText, pageHeader, resultText } from "./dom.js";
+import { loadGames } from "./gamelist.js";
 import { gameLink, GameView } from "./gameview.js";
 import { hint } from "./hint.js";
 import { LiveGame } from "./livegame.js";
@@ -158,9 +159,13 @@ function sit(session) {
   seat.session = session;
   const board = el("div");
   const title = el("h1", {}, t`Play`);
+  // The form or the button that had the focus is gone: it goes on where the game does.
+  const panel = el("div", { class: "panel turn-panel", tabindex: -1 }, text, goOn, start, form, leave, result, revenge,
+    again);
   page(el("div", { class: "title" }, title),
-    el("div", { class: "panel turn-panel" }, text, goOn, start, form, leave, result, revenge, again), board);
+    panel, board);
   main.append(message);
+  panel.focus({ preventScroll: true });
   const begin = (timeline) => {
     seat.next = null;
     seat.view = new GameView(timeline, { live: true });
@@ -176,6 +181,7 @@ function sit(session) {
       title.textContent = t`You play as ${seat.name}`;
       show();
       readyAtOnce();
+      if (seat.state === "finished" && seat.contest) learnEnd(0);
     } },
     onbegin: (timeline) => {
       const shown = seat.view?.timeline;
@@ -359,6 +365,24 @@ async function showResult(game) {
     result.replaceChildren(el("a", { href: gameLink(contest, game) }, t`The record of game ${game}`),
       ...(seat.contest ? [] : [" · ", el("a", { href: link("contest.html", { id: contest }) }, t`The contest`)]));
   }
+}
+
+/** Who has given up gets no line of the game any more: the end is that of its result. */
+async function learnEnd(attempt) {
+  const { timeline } = seat.view ?? { timeline: null };
+  if (timeline === null || timeline.end !== null) return;
+  const contest = await get(`contests/${encodeURIComponent(seat.contest)}.json`).catch(() => null);
+  const rows = contest === null ? [] : await loadGames(contest).catch(() => []);
+  const row = rows.find(({ id }) => id === timeline.info.game_id);
+  if (row === undefined) {
+    if (attempt < 6) setTimeout(() => learnEnd(attempt + 1), 250 * 2 ** attempt);
+    return;
+  }
+  timeline.end = row.end;
+  timeline.totals = row.totals;
+  seat.view.grown();
+  show();
+  showResult(row.id);
 }
 
 document.addEventListener("keydown", (event) => seat.view?.key(event));

@@ -39,7 +39,9 @@ async function register(given) {
     const response = await fetch("api/v1/register",
       { method: "POST", body: JSON.stringify({ ...given, contest, code }) });
     const answer = await response.json();
-    if (!response.ok) throw new Error(said(answer.error));
+    if (!response.ok) throw new Error(response.status === 400
+      ? t`The registration was refused: each field is one line of text, and the link has to be whole, as the organiser sent it.`
+      : said(answer.error));
     history.replaceState(null, "", location.pathname);
     const { name, token } = answer;
     const options = `--connect ${location.origin} --name ${name} --contest ${contest}`;

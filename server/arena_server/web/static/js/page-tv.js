@@ -123,7 +123,8 @@ function watch(id) {
       stage.classList.toggle("stale", connection !== "live");
       if (live.timeline === null) return;
       if (connection === "live") show(live.timeline);
-      else if (connection === "lost") status.textContent = t`The connection is lost; the game may be further on. Connecting again ...`;
+      else if (connection === "lost")
+        status.textContent = t`The connection is lost; the game may be further on. Connecting again ...`;
     },
   });
   live.tick = () => {

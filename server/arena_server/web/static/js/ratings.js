@@ -26,7 +26,7 @@ function ranksText([best, worst]) {
 }
 
 /** The table of one fit; `bar` has lowest and highest bound of all intervals. */
-export function ratingTable(contest, rows, versions) {
+export function ratingTable(contest, rows, versions, unrated = {}) {
   const low = Math.min(...rows.map((row) => row.interval[0]));
   const high = Math.max(...rows.map((row) => row.interval[1]));
   const percent = (value) => `${(100 * (value - low)) / (high - low || 1)}%`;
@@ -47,6 +47,16 @@ export function ratingTable(contest, rows, versions) {
       el("td", { class: "num" }, numberText(row.games)),
       el("td", { class: "num" }, `${(100 * row.score).toFixed(1)} %`)]));
   });
+  // Without their rows the table would begin in the middle of the standings: a Swiss has winners of all games.
+  const beside = (ofReason, text) => Object.entries(unrated).filter(([, reason]) => ofReason(reason)).map(([bot]) =>
+    el("tr", { class: "row" }, ...labelled(heads, [
+      el("td", { class: "name-cell" }, el("a", { class: "whole", href: link("bot.html", { contest, bot }) }, bot)),
+      ...(versions ? [el("td")] : []),
+      el("td", { class: "num" }, text), ...heads.slice(versions ? 3 : 2).map(() => el("td"))])));
+  const above = beside((reason) => reason === "unbeaten", t`above the others`);
+  const others = beside((reason) => reason !== "unbeaten", t`no rating`);
+  body.unshift(...above);
+  body.push(...others);
   return el("div",
     { class: "scroll", tabindex: 0, role: "region", "aria-label": versions ? t`Ratings of versions` : t`Ratings` },
     cardTable(heads, body, { kind: "ratings", isNumber: (place) => place > (versions ? 1 : 0) }));
@@ -68,7 +78,7 @@ export function ratingPanel(contest, document) {
   return el("section", { class: "panel" }, el("h2", {}, t`Ratings`),
     el("p", { class: "sub" },
       t`Fitted to ${plural(document.games, "result")}; a difference of 100 is a score of 64 %. ${seats} ${unratedText(document.unrated)}`),
-    ratingTable(contest, document.ratings, false),
+    ratingTable(contest, document.ratings, false, document.unrated),
     document.versions?.ratings.length ? el("h3", {}, t`Versions`) : null,
     document.versions?.ratings.length ? ratingTable(contest, document.versions.ratings, true) : null);
 }

@@ -1,7 +1,7 @@
 // The tables of the organiser's page: running games, bots, workers and orders, as functions of the server's documents.
 // `act(title, verb, target)` is a button that gives an order, `log(bot)` one that fetches the bot's log.
 
-import { cardTable, el, labelled, numberText, plural } from "../dom.js";
+import { cardTable, el, instantText, labelled, numberText, plural } from "../dom.js";
 import { said } from "../said.js";
 import { named, t } from "../texts.js";
 
@@ -93,7 +93,7 @@ export function ordersTable(orders) {
   if (!orders.length) return none(t`No order was given.`);
   const shown = orders.toReversed().slice(0, SHOWN_ORDERS);
   return table([t`Order`, t`At`, t`Who`, t`What`, t`Why`], shown.map(({ number, at, who, verb, target, reason }) => [
-    String(number), at.replace("T", " ").replace("Z", " UTC"),
+    String(number), instantText(at),
     who.replace(/^(organiser|by invitation)\b/, (word) => named(word)), `${named(verb)} ${target}`, reason,
   ]));
 }
