@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 
@@ -30,6 +30,8 @@ class Scripted:
     answer: Callable[[Event], list[Effect]] = lambda event: []
     alarm: int | None = None
     seen: list[tuple[Event, int]] = field(default_factory=list)
+    #: The connections that only read.
+    readers: Mapping[int, bytes] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._changed = asyncio.Event()
@@ -49,6 +51,9 @@ class Scripted:
 
     def flushed(self, conn: int, marker: Marker, at: int, now: int) -> None:
         self.feed(Flushed(conn, marker, at), now)
+
+    def outlives_input(self, conn: int) -> bytes | None:
+        return self.readers.get(conn)
 
     def take(self) -> list[Effect]:
         effects, self.output.effects = self.output.effects, []

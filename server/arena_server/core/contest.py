@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from arena_protocol.errors import ByeReason
-from arena_protocol.messages import Hello
+from arena_protocol.messages import Hello, Ping
 from arena_protocol.session import State
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.commands import ABORTED, FINISHED, INCOMPLETE, STOPPED, Commands
@@ -144,6 +144,13 @@ class Contest:
     def holds(self, conn: int) -> bool:
         """Whether a connection that was passed on is still open."""
         return conn in self._connections.peers
+
+    def outlives_input(self, conn: int) -> bytes | None:
+        """A line for a client that has ended its input and only reads; None: it plays, and is gone."""
+        peer = self._connections.peers.get(conn)
+        if peer is None:  # it has been sent away, or gets a log: what it gets is under way
+            return b""
+        return peer.session.send(Ping("reading")) if peer.slot is None else None
 
     @property
     def deadline(self) -> int | None:

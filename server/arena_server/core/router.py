@@ -124,6 +124,10 @@ class Router:
             case Flushed() | Stalled():
                 pass
 
+    def outlives_input(self, conn: int) -> bytes | None:
+        """No client before its HELLO gets a line that it does not wait for."""
+        return None
+
     def received(self, conn: int, line: bytes, arrived: int, now: int) -> None:
         """Take the event Received: HELLO is passed on, anything else is refused."""
         peer = self._waiting.get(conn)

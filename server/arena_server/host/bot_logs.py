@@ -83,7 +83,9 @@ class BotLogs:
         """
         self._loop = loop
         try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # Each by itself: `parents` makes those above with the usual rights, and they name contests.
+            self._folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._folder.mkdir(mode=0o700, exist_ok=True)
             if fresh:
                 for pattern in ("*.log", "*.log.1"):
                     for old in self._folder.glob(pattern):

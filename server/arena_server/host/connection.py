@@ -5,7 +5,9 @@ a line (3.6 times the CPU of a turn), and gives no arrival stamps.
 
     OPEN --mute--> MUTED --unmute--> OPEN
     OPEN | MUTED --close()--> CLOSING (flush, half-close, discard) --> GONE
-    any --error, end of input, output backed up--> GONE
+    any --error, output backed up--> GONE
+    OPEN | MUTED --end of input--> GONE, but for a client that only reads: it gets its lines to the end
+    CLOSING --end of input--> GONE once all is flushed
 
 A stamp is the wall time at which bytes reached this machine, so that a slow event loop costs no bot
 any time. It is converted into monotonic time:
@@ -43,6 +45,11 @@ OUTPUT_LIMIT = 64 * 1024
 #: How long a closed connection is kept so that its last lines can be read; closing at once with
 #: unread input would make the system discard them.
 LINGER_S = 2.0
+#: When a connection that has ended its input is looked at for the first time, and at the longest: one that is
+#: closed wholly looks the same, and answers the next line, or the keepalive of the system, by a reset.
+PROBE_S, LONGEST_PROBE_S = 0.01, 5.0
+#: The state of a TCP connection that was reset (Linux, `tcp_states.h`).
+_TCP_CLOSE = 7
 
 
 _TIMESPEC = struct.Struct("@qq")
@@ -55,6 +62,14 @@ STEP_NS = 5_000_000
 DISTRUST_NS = 1_000_000_000
 
 Ancillary = Iterable[tuple[int, int, bytes]]
+
+
+def is_reset(sock: socket.socket) -> bool:
+    """Whether a socket whose input has ended is gone, as far as the system says."""
+    try:
+        return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] == _TCP_CLOSE
+    except (AttributeError, OSError):  # no TCP_INFO on this system, or no TCP socket
+        return False
 
 
 class ArrivalClock:
@@ -132,6 +147,12 @@ class Sink(Protocol):
     def flushed(self, number: int, marker: Marker) -> None:
         """The last byte of the data sent with `marker` has just reached the socket."""
 
+    def keeps(self, number: int) -> bytes | None:
+        """A line (or b"") for a client that has ended its input and stays, because it only reads; else None.
+
+        One that has closed the connection wholly answers the line by a reset.
+        """
+
     def lost(self, number: int, reason: str) -> None:
         """The connection is gone, and not because of `close`; nothing more comes from it."""
 
@@ -175,6 +196,7 @@ class Connection:
         "_cipher",
         "_clock",
         "_deferred",
+        "_ended",
         "_events",
         "_lines",
         "_out",
@@ -201,6 +223,8 @@ class Connection:
         self._cipher = cipher
         self._state = _Phase.OPEN
         self._events = 0
+        #: The client sends nothing more.
+        self._ended = False
         #: Lines wait for the turn of the other connections to be over; nothing is read meanwhile.
         self._deferred = False
         self._wakeups = 0
@@ -213,6 +237,8 @@ class Connection:
         self._watch(EVENT_READ)
 
     def _watch(self, events: int) -> None:
+        if self._ended:
+            events &= ~EVENT_READ
         if events != self._events:
             self._events = events
             self._sink.watch(self._sock, events, self)
@@ -235,7 +261,7 @@ class Connection:
             self._fail(reason_of(error))
             return
         if not data:
-            self._fail("closed")
+            self._end_input()
         elif self._state is _Phase.OPEN:
             arrived = self._clock.arrived(ancillary)
             if self._cipher is not None:
@@ -251,6 +277,28 @@ class Connection:
             elif lines:
                 self._pending = [(line, arrived) for line in lines]
                 self._dispatch_pending()
+
+    def _end_input(self) -> None:
+        """The client has closed the connection, or its direction of it, which looks the same here."""
+        self._ended = True
+        if self._state is _Phase.CLOSING and self._out.data:
+            self._watch(self._events)
+        elif self._state is not _Phase.CLOSING and (line := self._sink.keeps(self.number)) is not None:
+            self._watch(self._events)
+            if line:
+                self.send(line)
+            self._look(PROBE_S)
+        else:
+            self._fail("closed")
+
+    def _look(self, delay_s: float) -> None:
+        """Look now, and later and later, whether the client has closed the connection wholly."""
+        if self._state is _Phase.GONE:
+            return
+        if is_reset(self._sock):
+            self._fail("closed")
+        else:
+            self._sink.later(delay_s, lambda: self._look(min(2 * delay_s, LONGEST_PROBE_S)))
 
     def _decrypt(self, cipher: Cipher, data: bytes) -> bytes:
         """The plain text of `data`; the answers of the handshake are sent."""
@@ -381,6 +429,9 @@ class Connection:
             self._half_close()
 
     def _half_close(self) -> None:
+        if self._ended:
+            self.abort()
+            return
         try:
             self._sock.shutdown(socket.SHUT_WR)
         except OSError:

@@ -452,6 +452,10 @@ class Driver:
             turns.total += at - self._now
         core.flushed(number, marker, at, at)
 
+    def keeps(self, number: int) -> bytes | None:
+        core = self._routes.get(number)
+        return None if core is None else core.outlives_input(number)
+
     def lost(self, number: int, reason: str) -> None:
         self.feed(self._routes.get(number, self._router), Lost(number, reason))
 

@@ -124,6 +124,10 @@ class Host:
         self._driver: Driver | None = None
         self._failure: ArenaError | None = None
         self._leave = asyncio.Event()
+        #: Whether all contests that were given to `run` have begun, and clients can connect.
+        self.is_serving = False
+        #: Whether lines of the log name their contest, those of the beginning too.
+        self._several = False
 
     def observe(self, observer: HostObserver) -> None:
         """Add an observer; call it before `run`."""
@@ -147,6 +151,7 @@ class Host:
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._crashed)
         self._driver = driver = self._make_driver(loop, specs)
+        self._several = sum(spec.listed for spec in specs) > 1
         try:
             for spec in specs:
                 if not self._leave.is_set():
@@ -182,6 +187,7 @@ class Host:
         if (inner := self._setup.inner) is not None:
             listeners.append(driver.pool.listen(inner, plain=True))
         driver.start()
+        self.is_serving = True
         for observer in self._observers:
             observer.serving()
         try:
@@ -251,7 +257,7 @@ class Host:
     def _write_log(self, event: LogEvent, spec: ContestSpec) -> None:
         if not spec.listed and event.level in QUIET:
             return  # the games of visitors are no news of the contest
-        named = len(self.listed) > 1 or not spec.listed
+        named = self._several or len(self.listed) > 1 or not spec.listed
         self._log.write(event, spec.name if named else None)
 
     async def _begin(self, hosted: HostedContest) -> None:

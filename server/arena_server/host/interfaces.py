@@ -42,6 +42,9 @@ class Core(Protocol):
     def flushed(self, conn: int, marker: Marker, at: int, now: int) -> None:
         """Take the event Flushed."""
 
+    def outlives_input(self, conn: int) -> bytes | None:
+        """A line for a client that has ended its input and is still to get its lines; None: it is gone."""
+
     def take(self) -> list[Effect]:
         """The effects of all events since the last call, in order."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -23,6 +24,16 @@ class ContestConfigError(UserError, ValueError):
 
 #: The format of one game on a worker or in this process; no file can name it.
 SINGLE: Final = "single"
+_WEB_ADDRESS: Final = re.compile(r"https?://[!-~]+", re.IGNORECASE)
+
+
+def check_url(url: str) -> str:
+    """The address of a page about a bot, or "". Raises ValueError: a page makes a link of it."""
+    if url and not _WEB_ADDRESS.fullmatch(url):
+        raise ValueError("expected a url such as https://HOST/PATH, or none")
+    return url
+
+
 #: The digest of no token: who has it logs in by none.
 NO_TOKEN: Final = "0" * 64
 

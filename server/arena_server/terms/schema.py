@@ -22,6 +22,7 @@ from arena_server.terms.config import (
     LONGEST_MS,
     MOST_SLOTS,
     ContestConfig,
+    check_url,
 )
 from arena_server.terms.formats import FORMATS
 from arena_server.terms.spec import WEBHOOK_EVENTS
@@ -309,6 +310,7 @@ class BotTable(ContainerTable):
     concurrency: int = Field(default=1, ge=1, le=MOST_SLOTS)
 
     _name = field_validator("name", "owner")(_check_name)
+    _url = field_validator("url")(check_url)
 
     @field_validator("command", mode="before")
     @classmethod

@@ -33,7 +33,7 @@ from arena_server.host.waiting import waiting_now
 from arena_server.places.workers.dispatch import workers_of
 from arena_server.terms.config import Entrant
 from arena_server.web.access import TOKEN_BYTES
-from arena_server.web.bridge import HostView, LoopBridge, NoPlaceError, UnavailableError, UnknownContestError
+from arena_server.web.bridge import HostView, LoopBridge, NewcomerError, UnavailableError, UnknownContestError
 from arena_server.web.metrics import exposition
 from arena_server.web.orders import (
     ORDER_BYTES,
@@ -133,7 +133,7 @@ class OrganiserApi:
         token = secrets.token_hex(TOKEN_BYTES) if order["verb"] in TOKEN_ORDERS else None
         try:
             entrant = None if token is None else await self._entrant(order, token_digest(token))
-        except NoPlaceError as error:
+        except NewcomerError as error:
             return JSONResponse({"error": str(error)}, 409)
         if order["verb"] == VOID_WORKER and (unknown := await self._unknown_worker(contest, target)):
             return JSONResponse({"error": unknown}, 409)
@@ -146,7 +146,7 @@ class OrganiserApi:
 
         try:
             problem = await self._bridge.order(find, command)
-        except NoPlaceError as error:
+        except NewcomerError as error:
             problem = str(error)
         if problem is not None:
             return JSONResponse({"error": problem}, 409)
@@ -156,7 +156,7 @@ class OrganiserApi:
         return JSONResponse({"done": True} | made | sent, headers=headers)
 
     async def _entrant(self, order: dict[str, str], digest: str) -> Entrant:
-        """The bot that an order is about, with the digest of its new token. Raises NoPlaceError."""
+        """The bot that an order is about, with the digest of its new token. Raises NewcomerError."""
         contest, target = order.get("contest"), order.get("target", "")
         if order["verb"] != "add":
             return Entrant(target, digest)
@@ -177,7 +177,7 @@ class OrganiserApi:
             return JSONResponse({"error": "no page to register on is served: see server.web"}, 409)
         try:
             name = (await self._bridge.call(lambda: self._view.with_late_place(contest))).name
-        except NoPlaceError as error:
+        except NewcomerError as error:
             return JSONResponse({"error": str(error)}, 409)
         problem = await self._bridge.order(lambda: self._view.hosted(name), command)
         if problem is not None:

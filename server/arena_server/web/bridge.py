@@ -29,7 +29,7 @@ from arena_server.host.sockets import local_host
 from arena_server.host.waiting import waiting_now
 from arena_server.stats.durations import Durations
 from arena_server.store.database import Database
-from arena_server.terms.config import NO_TOKEN, ContestConfig, Entrant
+from arena_server.terms.config import NO_TOKEN, ContestConfig, Entrant, check_url
 from arena_server.web.metrics import ContestSnapshot, MetricsRecorder, Snapshot
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ class UnknownContestError(Exception):
         super().__init__(f"{problem}; there are: {', '.join(contests)}")
 
 
-class NoPlaceError(Exception):
-    """The server cannot hold one more bot; the text is one line."""
+class NewcomerError(Exception):
+    """A bot that cannot be added: there is no place, or its url is none; the text is one line."""
 
 
 class EventTaker(Protocol):
@@ -311,7 +311,7 @@ class HostView(HostObserver):
         return listed[name]
 
     def with_place(self, name: str | None, bot: str) -> HostedContest:
-        """`hosted`, if it has a place for `bot`. Raises NoPlaceError, and as `hosted` does."""
+        """`hosted`, if it has a place for `bot`. Raises NewcomerError, and as `hosted` does."""
         hosted = self.hosted(name)
         assert hosted.contest is not None
         if hosted.contest.entrants.takes_part(bot):  # it has one
@@ -319,7 +319,7 @@ class HostView(HostObserver):
         try:
             hosted.check_place(1)
         except ValueError as error:
-            raise NoPlaceError(str(error)) from None
+            raise NewcomerError(str(error)) from None
         return hosted
 
     def author_of(self, contest: str | None, bot: str, token: str) -> tuple[str, bool] | None:
@@ -335,8 +335,12 @@ class HostView(HostObserver):
         return hosted.name, bot in hosted.contest.entrants.sent
 
     def newcomer(self, contest: str | None, name: str, digest: str, **details: str) -> Entrant:
-        """A bot that is added, by the digest of its author's token. Raises NoPlaceError, and as `hosted`."""
+        """A bot that is added, by the digest of its author's token. Raises NewcomerError, and as `hosted`."""
         hosted = self.hosted(contest)
+        try:
+            check_url(details.get("url", ""))
+        except ValueError as error:
+            raise NewcomerError(str(error)) from None
         assert hosted.contest is not None
         late = hosted.spec.late
         if not late.most or name in {entrant.name for entrant in hosted.spec.entrants}:
@@ -346,13 +350,13 @@ class HostView(HostObserver):
         return Entrant(name, NO_TOKEN, author_sha256=digest, ponders=late.ponders, **details)  # type: ignore[arg-type] # texts
 
     def with_late_place(self, contest: str | None) -> HostedContest:
-        """A contest that takes a bot more that is not in its file. Raises NoPlaceError, or as `hosted`."""
+        """A contest that takes a bot more that is not in its file. Raises NewcomerError, or as `hosted`."""
         hosted = self.hosted(contest)
         assert hosted.contest is not None
         most, given = hosted.spec.late.most, {entrant.name for entrant in hosted.spec.entrants}
         sent = hosted.contest.entrants.sent
         if most and sum(takes_part and bot not in given for bot, takes_part in sent.items()) >= most:
-            raise NoPlaceError(
+            raise NewcomerError(
                 f"no place for another bot: submissions.late is {most}; the organiser may withdraw one"
             )
         return hosted
@@ -361,8 +365,9 @@ class HostView(HostObserver):
         """Why no bot can play, in one line; None if bots can."""
         if self._host.leaving:
             return "the server is stopping"
-        contests = [hosted.contest for hosted in self._host.listed]
-        if all(contest is None for contest in contests):
+        # One that failed to start never has a core, and the others serve their bots.
+        contests = [hosted.contest for hosted in self._host.listed if hosted.failure is None]
+        if not self._host.is_serving or not contests or None in contests:
             return str(_not_started())
         ended = [contest.ended for contest in contests if contest is not None]
         return None if None in ended else f"the contest is over: {ended[-1]}"

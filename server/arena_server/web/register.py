@@ -23,7 +23,7 @@ from arena_server.core.deal import token_digest
 from arena_server.core.events import Command
 from arena_server.core.invites import NO_CODE
 from arena_server.web.access import TOKEN_BYTES
-from arena_server.web.bridge import HostView, LoopBridge, NoPlaceError, UnavailableError, UnknownContestError
+from arena_server.web.bridge import HostView, LoopBridge, NewcomerError, UnavailableError, UnknownContestError
 from arena_server.web.orders import parse_texts
 from arena_server.web.security import WrongSecrets, address_of, is_foreign, read_body
 
@@ -72,7 +72,7 @@ class RegisterApi:
             )
             command = Command(0, "register", name, who, at, "", entrant, token_digest(code))
             problem = await self._bridge.order(lambda: self._view.with_place(contest, name), command)
-        except NoPlaceError as error:
+        except NewcomerError as error:
             problem = str(error)
         except UnknownContestError:  # it lists the contests, of which some may be hidden
             problem = NO_CODE

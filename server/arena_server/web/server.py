@@ -52,6 +52,7 @@ class BoundedProtocol(H11Protocol):
         self._timer: asyncio.TimerHandle | None = None
         self._unsent = 0
         self._deadline: asyncio.Timeout | None = None
+        self._input_ended = False
         self._application = cast(ASGIApp, self.app)
         self.app = cast(Any, self._run)
 
@@ -72,7 +73,20 @@ class BoundedProtocol(H11Protocol):
             if not self.transport.is_closing():
                 super().data_received(data[start : start + HEAD_BYTES])
 
+    def eof_received(self) -> bool:  # type: ignore[override]  # as of asyncio.Protocol
+        """Whether the connection stays: the client has ended its input, and gets the answer to its request.
+
+        A stream has no end, so its client has to keep the connection open.
+        """
+        under_way = self.cycle is not None and not self.cycle.response_complete
+        streams = self._deadline is not None and self._deadline.when() is None
+        self._input_ended = under_way and not streams
+        return self._input_ended
+
     def on_response_complete(self) -> None:
+        if self._input_ended:
+            self.transport.close()  # what is written is sent first
+            return
         self._stop_waiting()
         self._wait_for_request()
         super().on_response_complete()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import socket
 import stat
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -116,6 +117,7 @@ class TestBotLogs:
         logs.received(3, b"WATCH *", 9)
         logs.close()
         folder = tmp_path / "logs" / "friday"
+        assert [stat.S_IMODE(path.stat().st_mode) for path in (folder.parent, folder)] == [0o700, 0o700]
         assert text(folder / "mine.log") == [
             "* login peer=p agent=test/1 resumed=False slot=1",
             "S START g1",
@@ -307,6 +309,19 @@ class TestLoggedDriver:
             assert await bot.everything() == b"BYE reason=quit\n"
         assert text(tmp_path / "mine.log")[-2:] == ["C QUIT", "S BYE reason=quit"]
         assert any(line.startswith("C xxx") and line.endswith("...") for line in text(tmp_path / "mine.log"))
+
+    async def test_a_reader_that_ends_its_input_gets_the_whole_log(self, tmp_path: Path) -> None:
+        async with logged(tmp_path, referee) as here:
+            await here.visit()
+            await here.core.until(Opened)
+            (tmp_path / "mine.log.1").write_bytes(b"".join(b"t C MOVE %d\n" % at for at in range(40_000)))
+            here.core.readers = {2: b""}
+            reader = await here.visit(receive_buffer=4096)
+            await reader.say(b"show\n")
+            reader.sock.shutdown(socket.SHUT_WR)
+            lines = await lines_of(reader)
+        assert len(lines) == 40_002
+        assert lines[-1] == "BYE reason=log"
 
     async def test_a_long_log_goes_by_chunks(self, tmp_path: Path) -> None:
         async with logged(tmp_path, referee) as here:

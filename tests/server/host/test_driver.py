@@ -15,6 +15,7 @@ from arena_protocol.framing import CLIENT_LINE_LIMIT
 from arena_server.core.effects import CloseConnection, Effect, Finished, Mute, Send, TurnMark, Unmute
 from arena_server.core.events import Event, Flushed, LineTooLong, Lost, Opened, Received, Tick
 from arena_server.core.log_events import BotAbsent
+from arena_server.host import connection
 from arena_server.host.connection import LINES_PER_WAKEUP, OUTPUT_LIMIT
 
 pytestmark = pytest.mark.asyncio
@@ -185,6 +186,64 @@ async def test_the_end_of_a_peer_is_told_with_its_reason() -> None:
         resetter.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         resetter.sock.close()
         assert await here.core.until(Lost, 2) == Lost(2, "reset")
+
+
+MANY = b"LOG a line of a log\n" * 50_000
+
+
+async def test_a_reader_that_ends_its_input_gets_all_that_is_sent_before_the_close() -> None:
+    """Both directions end then, and it does not linger."""
+    send = on(Received, lambda event: [Send(1, MANY[:60_000]), CloseConnection(1)])
+    async with running_driver(send) as here:
+        peer = await here.visit(receive_buffer=4096)
+        await peer.say(b"QUIT\n")
+        peer.sock.shutdown(socket.SHUT_WR)
+        assert await peer.everything() == MANY[:60_000]
+        await here.driver.pool.drained(PATIENCE_S)
+        assert here.core.count(Lost) == 0
+
+
+async def test_a_reader_that_ends_its_input_stays_while_its_lines_come(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One that is gone wholly is found by the look at its socket."""
+    looks = asyncio.Event()
+    gone: list[bool] = []
+
+    def look(_: socket.socket) -> bool:
+        looks.set()
+        return bool(gone)
+
+    monkeypatch.setattr(connection, "PROBE_S", 0)
+    monkeypatch.setattr(connection, "is_reset", look)
+    async with running_driver(echo) as here:
+        here.core.readers = {1: b"PING reading\n"}
+        peer, other = await here.visit(), await here.visit()
+        await peer.say(b"one\n")
+        peer.sock.shutdown(socket.SHUT_WR)
+        await looks.wait()
+        assert [await peer.line(), await peer.line()] == [b"one", b"PING reading"]
+        assert here.core.count(Lost) == 0
+        await other.say(b"two\n")
+        assert await other.line() == b"two"
+        gone.append(True)
+        assert await here.core.until(Lost) == Lost(1, "closed")
+
+
+async def test_what_the_system_says_of_a_socket() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        client = socket.create_connection(listener.getsockname())
+        served, _ = listener.accept()
+        with served:
+            client.shutdown(socket.SHUT_WR)
+            assert served.recv(1) == b""
+            assert not connection.is_reset(served)
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            client.close()
+            assert connection.is_reset(served) == hasattr(socket, "TCP_INFO")
+    one, other = socket.socketpair()
+    with one, other:
+        assert not connection.is_reset(one)
 
 
 async def test_half_a_line_is_no_line() -> None:

@@ -133,6 +133,17 @@ async def test_two_contests_are_played_at_the_same_time(tmp_path: Path) -> None:
     assert " info over contest=saturday game=g4 " in here.log
 
 
+async def test_each_contest_that_is_taken_up_is_named(tmp_path: Path) -> None:
+    for _ in range(2):
+        async with running(tmp_path, [spec("friday"), spec("saturday")]):
+            pass
+    taken_up = [line for line in (tmp_path / "log").read_text().splitlines() if " taking-up " in line]
+    assert [line.split(" taking-up ")[1].split()[0] for line in taken_up] == [
+        "contest=friday",
+        "contest=saturday",
+    ]
+
+
 async def test_the_log_says_how_far_a_contest_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("arena_server.host.run.LOG_PACE_S", 0)
     async with running(tmp_path, [spec("friday")]) as here:

@@ -24,7 +24,7 @@ from arena_server.terms.config import NO_TOKEN, ContestConfig, Entrant
 from arena_server.terms.sandbox import ContainerLimits
 from arena_server.terms.spec import ContestSpec, LateVersions
 from arena_server.terms.submissions import SubmittedSeat
-from arena_server.web.bridge import HostView, LoopBridge, NoPlaceError
+from arena_server.web.bridge import HostView, LoopBridge, NewcomerError
 from arena_server.web.register import make_invitation
 
 from .script import KEY, Script, setup_in
@@ -51,13 +51,13 @@ class Here:
         self.containers: Containers
 
     async def add(self, name: str, token: str) -> str | None:
-        """An order of the organiser, as it comes from the page. Raises NoPlaceError."""
+        """An order of the organiser, as it comes from the page. Raises NewcomerError."""
         entrant = self.view.newcomer(None, name, token_digest(token))
         command = Command(0, "add", name, "jan", 1, "", entrant)
         return await self._bridge.order(lambda: self.view.hosted(None), command)
 
     async def invite(self, owner: str) -> str | None:
-        """An invitation, as it comes from the page. Raises NoPlaceError."""
+        """An invitation, as it comes from the page. Raises NewcomerError."""
         _, command = make_invitation(owner, "jan", 1, "")
         return await self._bridge.order(lambda: self.view.with_late_place(None), command)
 
@@ -173,7 +173,7 @@ async def test_who_is_added_sends_a_version_that_plays_also_after_a_restart(tmp_
         assert not await logs_in(here, bot, "cid-token")
         assert await logs_in(here, bot, bot.token)
         for use in (here.add("dan", "dan-token"), here.invite("jan")):
-            with pytest.raises(NoPlaceError, match=r"^no place for another bot: submissions.late is 1; "):
+            with pytest.raises(NewcomerError, match=r"^no place for another bot: submissions.late is 1; "):
                 await use
     async with serving(tmp_path) as here:
         again = await here.started()

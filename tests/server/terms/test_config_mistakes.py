@@ -271,6 +271,10 @@ def test_a_wrong_address_of_a_webhook(url: str) -> None:
             "contest.name: expected a text in quotes, got 1",
         ),
         (
+            toml(bots='[[bot]]\nname = "a"\nurl = "javascript:alert(1)"\n[[bot]]\nname = "b"'),
+            "bot 1: url: expected a url such as https://HOST/PATH, or none, got 'javascript:alert(1)'",
+        ),
+        (
             toml(bots='[[bot]]\nname = "a"\nsubmit = true\n[[bot]]\nname = "b"'),
             "bot 1: submit: expected token_sha256 beside it, the digest of its author's token, got none",
         ),

@@ -21,7 +21,7 @@ SOURCES = (
 ORDERED = ("join", "extend", "late_groups", "_check_games", "check_places")
 #: What is raised with a text for people, and the place of the text among the arguments.
 RAISED = {
-    **dict.fromkeys(("NotFoundError", "SeatError", "UnavailableError", "NoPlaceError", "FeedError"), 0),
+    **dict.fromkeys(("NotFoundError", "SeatError", "UnavailableError", "NewcomerError", "FeedError"), 0),
     **dict.fromkeys(("UnknownContestError", "CommandError", "_refusal"), 0),
     "HTTPException": 1,
 }

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from types import SimpleNamespace
+from typing import Any, TypeVar, cast
 
 import pytest
 
 from arena_server.core.events import Command, Observe
-from arena_server.web.bridge import LoopBridge, UnavailableError
+from arena_server.host.host import Host
+from arena_server.web.bridge import HostView, LoopBridge, NewcomerError, UnavailableError
 
 Value = TypeVar("Value")
 
@@ -100,3 +102,59 @@ class TestOrder:
 
         with pytest.raises(LookupError):
             await elsewhere(lambda: bridge.order(missing, Command(0, "pause")))
+
+
+def view(*contests: str, serving: bool = True, leaving: bool = False) -> HostView:
+    """Of a host with contests: `before` their beginning, `open`, `failed`, or over as the word says."""
+
+    def hosted(name: str, state: str) -> Any:
+        ended = None if state == "open" else state
+        late = SimpleNamespace(most=0)
+        return SimpleNamespace(
+            name=name,
+            failure=OSError() if state == "failed" else None,
+            contest=None if state in ("before", "failed") else SimpleNamespace(ended=ended),
+            spec=SimpleNamespace(listed=True, late=late, entrants=()),
+        )
+
+    found = {f"c{number}": hosted(f"c{number}", state) for number, state in enumerate(contests)}
+    host = SimpleNamespace(
+        listed=list(found.values()),
+        contests=found,
+        is_serving=serving,
+        leaving=leaving,
+        observe=lambda observer: None,
+    )
+    return HostView(cast(Host, host), LoopBridge(cast(asyncio.AbstractEventLoop, None)))
+
+
+@pytest.mark.parametrize(
+    ("host", "problem"),
+    [
+        (view(), "the contest has not begun yet: the database is being opened"),
+        (view("before", serving=False), "the contest has not begun yet: the database is being opened"),
+        (
+            view("open", "before", serving=False),
+            "the contest has not begun yet: the database is being opened",
+        ),
+        (view("open", "open", serving=False), "the contest has not begun yet: the database is being opened"),
+        (view("open", "open"), None),
+        (view("finished", "open"), None),
+        (view("failed", "open"), None),
+        (view("failed", "finished"), "the contest is over: finished"),
+        (view("open", leaving=True), "the server is stopping"),
+    ],
+)
+def test_a_host_is_ready_once_bots_and_orders_of_all_its_contests_are_served(
+    host: HostView, problem: str | None
+) -> None:
+    assert host.problem() == problem
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "//a.org", "a.org", "http:"])
+def test_a_bot_is_added_with_the_address_of_a_page_only(url: str) -> None:
+    """An order and a registration both make their entrant here."""
+    with pytest.raises(NewcomerError, match=r"^expected a url such as https://HOST/PATH, or none$"):
+        view("open").newcomer("c0", "ann", "0" * 64, url=url)
+    for good in ("", "https://example.org/ann", "HTTP://example.org"):
+        assert view("open").newcomer("c0", "ann", "0" * 64, url=good).url == good

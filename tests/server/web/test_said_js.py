@@ -21,7 +21,7 @@ NO: Final = "no such thing"
 raise NotFoundError(f"no game {game:.40} here")
 raise SeatError(NO if a else f"too many {what}")
 raise SeatError(str(error))
-raise NoPlaceError(known.get(a) or "else this")
+raise NewcomerError(known.get(a) or "else this")
 self._problem = f"it ends: {error}"
 answer({"error": "it is late", "other": "not this"})
 seat.close("no page there")

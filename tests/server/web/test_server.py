@@ -152,6 +152,17 @@ class TestRequests:
         assert headers["content-length"] == "3"
         assert headers["server"] == "insertion-arena"
 
+    def test_a_client_that_ends_its_input_gets_the_whole_answer(self) -> None:
+        with running(Endpoints().make) as server, server.connect() as sock:
+            sock.sendall(f"GET /big HTTP/1.1\r\nHost: {server.address}\r\n\r\n".encode())
+            sock.shutdown(socket.SHUT_WR)
+            assert len(read_all(sock).partition(b"\r\n\r\n")[2]) == 20_000_000
+
+    def test_one_that_ends_its_input_without_a_request_is_closed(self) -> None:
+        with running(Endpoints().make) as server, server.connect() as sock:
+            sock.shutdown(socket.SHUT_WR)
+            assert read_all(sock) == b""
+
     def test_two_requests_on_one_connection(self) -> None:
         with running(Endpoints().make) as server:
             head = f"GET /healthz HTTP/1.1\r\nHost: {server.address}\r\n"

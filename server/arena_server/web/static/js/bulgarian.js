@@ -279,8 +279,8 @@ export const TEXTS = {
   "Invite": "Покани", "Or a link for an author to register a bot": "Или връзка, с която автор регистрира бот",
   // registering
   "Name of the bot": "Име на бота", "Author": "Автор", "Language": "Език", "Register a bot": "Регистрация на бот",
-  "For the contest {}. This link works once. The name has letters and digits of English, \"_\", \".\" and \"-\"; the rest may stay empty.":
-    "За състезанието {}. Връзката важи веднъж. Името има латински букви, цифри, \"_\", \".\" и \"-\"; останалото може да е празно.",
+  "For the contest {}. This link is for one bot. The name has letters and digits of English, \"_\", \".\" and \"-\"; the rest may stay empty.":
+    "За състезанието {}. Връзката е за един бот. Името има латински букви, цифри, \"_\", \".\" и \"-\"; останалото може да е празно.",
   "Register": "Регистрирай", "{} is registered": "{} е регистриран",
   "Its token, which is shown only now:": "Ключът му, който се показва само сега:",
   "The command that sends a version:": "Командата, която изпраща версия:",
@@ -425,8 +425,8 @@ export const SERVER = {
   "this link has been used already, has expired, or is not complete":
     "връзката вече е използвана, изтекла е или не е цяла",
   "a page of another server asked for this": "поиска го страница от друг сървър",
-  "too many registrations from this address; try again in a minute":
-    "твърде много регистрации от този адрес; опитайте след минута",
+  "too many wrong links from this address; try again in a minute":
+    "твърде много грешни връзки от този адрес; опитайте след минута",
   'contest.format: "{}" takes no late entrants': 'contest.format: "{}" не приема закъснели',
   'contest.format: "{}" takes no late entrants: who meets whom is fixed':
     'contest.format: "{}" не приема закъснели: кой с кого играе е решено',

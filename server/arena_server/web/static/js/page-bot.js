@@ -95,7 +95,9 @@ function aboutLine(about) {
   const { author, language: written, url, versions } = about;
   const program = versions.map(([agent]) => agent).find((agent) => !LIBRARY.test(agent));
   const parts = [author ? t`by ${author}` : null, written || null,
-    url ? el("a", { href: url, rel: "external nofollow noopener" }, url.replace(/^https?:\/\/(www\.)?/, "")) : null,
+    /^https?:[/][/]/i.test(url)
+      ? el("a", { href: url, rel: "external nofollow noopener" }, url.replace(/^https?:\/\/(www\.)?/i, ""))
+      : null,
     program ? t`program ${program}` : null].filter(Boolean);
   return parts.length ? el("p", { class: "sub about-bot" }, parts.flatMap((part, i) => [i ? " · " : "", part])) : null;
 }

@@ -23,7 +23,7 @@ function begin() {
           pattern: key === "name" ? NAME_PATTERN : null, autocomplete: "off" })]);
   main.replaceChildren(el("h1", {}, t`Register a bot`),
     el("p", { class: "sub" },
-      t`For the contest ${contest}. This link works once. The name has letters and digits of English, "_", "." and "-"; the rest may stay empty.`),
+      t`For the contest ${contest}. This link is for one bot. The name has letters and digits of English, "_", "." and "-"; the rest may stay empty.`),
     el("form", { class: "panel author", onsubmit: (event) => {
       event.preventDefault();
       register(Object.fromEntries(inputs.map(([key, , input]) => [key, input.value.trim()])));
