@@ -158,11 +158,6 @@ class Contest:
         return self.deadlines.next
 
     @property
-    def alarm(self) -> int | None:
-        """A cheap lower bound of `deadline`: a Tick at this moment does no harm if it is early."""
-        return self.deadlines.alarm
-
-    @property
     def ended(self) -> str | None:
         """Why nothing more will be played, None if something may."""
         return self._ended

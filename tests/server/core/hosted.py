@@ -20,7 +20,7 @@ class HostedContest:
 
     @property
     def alarm(self) -> int | None:
-        return _earliest(self.router.alarm, self.contest.alarm)
+        return _earliest(self.router.alarm, self.contest.deadlines.alarm)
 
     @property
     def deadline(self) -> int | None:
