@@ -23,7 +23,10 @@ from arena_server.terms.formats import (
 
 @dataclass(frozen=True, slots=True)
 class SwissDraw(Draw):
-    """A round: `players` stand in the order of their scores. A round that cannot be made has no groups."""
+    """The first of `rounds` rounds: `players` stand in the order of their scores.
+
+    A round that cannot be made has no groups.
+    """
 
     draw: int
     first: int
@@ -31,13 +34,14 @@ class SwissDraw(Draw):
     players: tuple[Candidate, ...]
     owners_meet: bool
     salt: int
+    rounds: int = 1
 
     @property
     def slow(self) -> bool:
         return len(self.players) > SMALL
 
     def run(self) -> Drawn:
-        groups = pair(self.players, owners_meet=self.owners_meet, salt=self.salt)
+        groups = pair(self.players, owners_meet=self.owners_meet, salt=self.salt, rounds=self.rounds)
         return Drawn(self.draw, self.first, self.games, groups or ())
 
 
@@ -101,6 +105,7 @@ class Swiss(Rounds):
             tuple(self._candidates(absent)),
             self.choice(self.terms, "same_owner") != "never",
             self.terms.lot(f"round:{draw}"),
+            self.planned_rounds - len(self.draws.rounds),
         )
 
     def _candidates(self, absent: Collection[str]) -> list[Candidate]:

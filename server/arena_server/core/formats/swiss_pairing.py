@@ -1,6 +1,7 @@
 """Who meets whom in a round of a Swiss: the rules of docs/swiss.md, as a pure function.
 
-A round is a perfect matching of the field with the least sum of costs. The parts of a cost are compared in
+A round is a perfect matching of the field with the least sum of costs, of those that leave the rounds to come
+possible (`swiss_ahead.py`). The parts of a cost are compared in
 this order, and each sum of a part counts more than any sum of those after it:
 
     seats       1 for two who both have to get the same seat (`must`)
@@ -15,10 +16,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
+from heapq import heappop, heappush
+from itertools import islice
 from typing import Final, NamedTuple
+
+from arena_server.core.formats.swiss_ahead import LARGEST, Graph, Matching, can_be_drawn, ways, without
 
 #: A field up to this size is matched with all pairs in view; a larger one with those near to the order.
 SMALL: Final = 100
+#: How many of the best rounds are looked at for one that leaves those to come possible.
+TRIED: Final = 16
 #: How far from the order a pair of a large field may be; the next one if no round can be made of these.
 WINDOWS: Final = (20, 80)
 #: The library computes with 128 bits, and adds up four of the weights at most.
@@ -55,29 +62,85 @@ class Candidate(NamedTuple):
 
 
 def pair(
-    players: Sequence[Candidate], *, owners_meet: bool = True, salt: int = 0
+    players: Sequence[Candidate], *, owners_meet: bool = True, salt: int = 0, rounds: int = 1
 ) -> tuple[tuple[str, ...], ...] | None:
     """The pairings of a round in the order of the tables, the first seat first; the bye is last, alone.
 
-    `players` stand in the order of their scores, those of one score in the order of the seeds. None: no
-    round can be made of them without a pair that has met or a second bye (or a pair of one owner, where
-    these must not meet).
+    `players` stand in the order of their scores, those of one score in the order of the seeds. The round is
+    the first of `rounds`, or of as many as can be drawn: those to come stay possible. None: no round can be
+    made of them without a pair that has met or a second bye (or a pair of one owner, where these must not
+    meet).
     """
-    bye: tuple[tuple[str, ...], ...] = ()
-    found = None
-    if len(players) % 2:
-        for candidate in _for_bye(players):
-            rest = [each for each in players if each is not candidate]
-            if (found := _match(rest, owners_meet, salt)) is not None:
-                bye = ((candidate.name,),)
-                break
-    else:
-        found = _match(players, owners_meet, salt)
-    if found is None:
-        return None
+    if len(players) > LARGEST:
+        rounds = 1
+    graph = allowed(players, owners_meet) if len(players) <= LARGEST else []
+    while rounds > 1 and not can_be_drawn(graph, rounds):
+        rounds -= 1
+    byes: list[Candidate | None] = [*_for_bye(players)] if len(players) % 2 else [None]
+    for bye in byes:
+        rest = [each for each in players if each is not bye]
+        for found in islice(_ranked(rest, owners_meet, salt), TRIED):
+            if rounds == 1 or can_be_drawn(_after(graph, players, rest, found), rounds - 1):
+                return _tables(rest, found, bye)
+    known = ways(graph, rounds) if graph else None
+    return None if known is None else _of_way(players, known, byes, owners_meet, salt)
+
+
+def _of_way(
+    players: Sequence[Candidate],
+    known: Sequence[Matching],
+    byes: Sequence[Candidate | None],
+    owners_meet: bool,
+    salt: int,
+) -> tuple[tuple[str, ...], ...]:
+    """The best of the rounds of one way to draw all that are left."""
+    best: tuple[int, int] | None = None
+    for way in known:
+        bye = players[way[-1]] if len(players) % 2 else None
+        rest = [each for each in players if each is not bye]
+        place = {each.name: number for number, each in enumerate(rest)}
+        found = {
+            (place[players[a].name], place[players[b].name])
+            for a, b in enumerate(way)
+            if a < b < len(players)
+        }
+        weights = weighted(rest, list(edges(rest, len(rest), owners_meet)), salt)
+        key = byes.index(bye), -sum(weight for a, b, weight in weights if (a, b) in found)
+        if best is None or key < best:
+            best, tables = key, _tables(rest, found, bye)
+    return tables
+
+
+def _tables(
+    rest: Sequence[Candidate], found: set[tuple[int, int]], bye: Candidate | None
+) -> tuple[tuple[str, ...], ...]:
     tables = sorted((min(one, other), max(one, other)) for one, other in found)
-    rest = [each for each in players if (each.name,) not in bye]
-    return tuple(_seated(rest[a], rest[b], table) for table, (a, b) in enumerate(tables)) + bye
+    seated = tuple(_seated(rest[a], rest[b], table) for table, (a, b) in enumerate(tables))
+    return seated if bye is None else (*seated, (bye.name,))
+
+
+def allowed(players: Sequence[Candidate], owners_meet: bool) -> list[int]:
+    """Who may meet whom in the rounds to come; the bye is the last place of an odd field."""
+    size = len(players)
+    graph = [0] * (size + size % 2)
+    for a, b, _ in edges(players, size, owners_meet):
+        graph[a] |= 1 << b
+        graph[b] |= 1 << a
+    for a, each in enumerate(players if size % 2 else ()):
+        if not each.had_bye:
+            graph[a] |= 1 << size
+            graph[size] |= 1 << a
+    return graph
+
+
+def _after(
+    graph: Graph, players: Sequence[Candidate], rest: Sequence[Candidate], found: set[tuple[int, int]]
+) -> list[int]:
+    """`graph` after a round of the pairs `found` of `rest`; who is not of `rest` has the bye."""
+    place = {each.name: number for number, each in enumerate(players)}
+    pairs = [(place[rest[a].name], place[rest[b].name]) for a, b in found]
+    left_out = set(place) - {each.name for each in rest}
+    return without(graph, [*pairs, *((place[name], len(players)) for name in left_out)])
 
 
 def _for_bye(players: Sequence[Candidate]) -> list[Candidate]:
@@ -86,20 +149,53 @@ def _for_bye(players: Sequence[Candidate]) -> list[Candidate]:
     return sorted(may, key=lambda each: each.had_walkover)
 
 
-def _match(players: Sequence[Candidate], owners_meet: bool, salt: int) -> set[tuple[int, int]] | None:
-    """The pairs of places of the round with the least cost; None if there is no perfect one."""
-    import rustworkx
-
+def _ranked(players: Sequence[Candidate], owners_meet: bool, salt: int) -> Iterator[set[tuple[int, int]]]:
+    """The perfect matchings of the places, the one of the least cost first (Murty's method)."""
     windows = (*WINDOWS, len(players)) if len(players) > SMALL else (len(players),)
     for window in windows:
-        near = list(edges(players, window, owners_meet))
-        graph = rustworkx.PyGraph()
-        graph.add_nodes_from(range(len(players)))
-        graph.add_edges_from(weighted(players, near, salt))
-        pairs = rustworkx.max_weight_matching(graph, max_cardinality=True, weight_fn=int)
-        if 2 * len(pairs) == len(players):
-            return {(int(a), int(b)) for a, b in pairs}
-    return None
+        graph = list(weighted(players, list(edges(players, window, owners_meet)), salt))
+        if (first := _perfect(graph, len(players))) is not None:
+            break
+    else:
+        return
+    weights = {(a, b): weight for a, b, weight in graph}
+    # Each is the best of the matchings with the pairs `kept` and without the pairs `left_out`.
+    heap: list[_Ranked] = [(-sum(map(weights.__getitem__, first)), sorted(first), (), frozenset())]
+    while heap:
+        _, found, kept, left_out = heappop(heap)
+        yield set(found)
+        for number, pair in enumerate(each := [pair for pair in found if pair not in kept]):
+            fixed, fewer = (*kept, *each[:number]), left_out | {pair}
+            taken = {place for one in fixed for place in one}
+            left = [
+                edge
+                for edge in graph
+                if edge[:2] not in fewer and edge[0] not in taken and edge[1] not in taken
+            ]
+            if (others := _perfect(left, len(players) - len(taken))) is not None:
+                pairs = sorted({*fixed, *others})
+                heappush(heap, (-sum(map(weights.__getitem__, pairs)), pairs, fixed, fewer))
+
+
+_Pair = tuple[int, int]
+#: The sum of the costs, the pairs, those that are kept, and those that are left out.
+_Ranked = tuple[int, list[_Pair], tuple[_Pair, ...], frozenset[_Pair]]
+
+
+def _perfect(graph: Sequence[tuple[int, int, int]], size: int) -> set[tuple[int, int]] | None:
+    """The pairs of `size` places with the greatest weight; None if there is no perfect matching."""
+    import rustworkx
+
+    places = sorted({place for a, b, _ in graph for place in (a, b)})
+    number = {place: node for node, place in enumerate(places)}
+    library = rustworkx.PyGraph()
+    library.add_nodes_from(places)
+    library.add_edges_from([(number[a], number[b], weight) for a, b, weight in graph])
+    pairs = rustworkx.max_weight_matching(library, max_cardinality=True, weight_fn=int)
+    if 2 * len(pairs) < size:
+        return None
+    found = ((places[a], places[b]) for a, b in pairs)
+    return {(min(pair), max(pair)) for pair in found}
 
 
 _Edge = tuple[int, int, tuple[int, ...]]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from arena_protocol.record import VOID
 from arena_server.core.facts import Drawn
-from arena_server.core.formats import format_of
+from arena_server.core.formats import format_of, swiss_pairing
 from arena_server.core.formats.encounters import Encounter
 from arena_server.core.formats.swiss import Swiss, SwissDraw, most_rounds
 from arena_server.core.formats.swiss_pairing import FIRST, SECOND, Candidate, pair
@@ -170,8 +170,6 @@ def test_a_weight_of_a_large_field_fits_the_library() -> None:
         Candidate(f"b{place}", 200 - place // 10, seats=(FIRST,) * (place % 3), owner=str(place // 2))
         for place in range(2000)
     ]
-    from arena_server.core.formats import swiss_pairing
-
     edges = list(swiss_pairing.edges(players, 2, True))
     weights = [-weight for _, _, weight in swiss_pairing.weighted(players, edges, 1)]
     assert max(weights) * len(players) // 2 < 1 << swiss_pairing.WEIGHT_BITS
@@ -241,6 +239,93 @@ def test_random_tournaments(first: int) -> None:
 def test_5000_random_tournaments() -> None:
     for seed in range(5000):
         check_tournament(seed)
+
+
+def whole_rounds(count: int, planned: int, seed: int, drawn: float) -> int:
+    """How many of the planned rounds a contest has; a game is a draw up to this difference of strength."""
+    rng = Random(seed)
+    strength = strengths(count, rng)
+
+    def play(names: tuple[str, ...], rng: Random) -> tuple[int, ...]:
+        ahead = strength[names[0]] - strength[names[1]] + rng.gauss(0, 1)
+        return (1, 1) if abs(ahead) < drawn else (int(ahead > 0), int(ahead < 0))
+
+    field = Field(Swiss, Terms(bots(count), 2, 1, options={"rounds": planned}, secret=seed), rng, play)
+    field.finish()
+    assert isinstance(field.form, Swiss)
+    assert all(len(made) == (count + 1) // 2 for made in field.form.draws.rounds)
+    return len(field.form.draws.rounds)
+
+
+MANY_ROUNDS = [(6, 4), (6, 5), (8, 6), (10, 9), (7, 7), (9, 9), (24, 23)]
+
+
+@pytest.mark.parametrize(("count", "planned"), MANY_ROUNDS)
+@pytest.mark.parametrize("drawn", [0.3, 9])
+def test_all_planned_rounds_are_played(count: int, planned: int, drawn: float) -> None:
+    for seed in range(1 if count > 10 else 15):
+        assert whole_rounds(count, planned, seed, drawn) == planned, f"seed {seed}"
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("count", "planned"), MANY_ROUNDS)
+def test_all_planned_rounds_of_300_contests_are_played(count: int, planned: int) -> None:
+    assert {whole_rounds(count, planned, seed, 0.3) for seed in range(300)} == {planned}
+
+
+def possible(names: Sequence[str], met: frozenset[frozenset[str]], rounds: int) -> bool:
+    """Whether some pairings of these, each pair once, make this number of rounds: by trying all."""
+    if rounds == 0:
+        return True
+    for way in all_ways(tuple(range(len(names)))):
+        pairs = frozenset(frozenset((names[a], names[b])) for a, b in way)
+        if not pairs & met and possible(names, met | pairs, rounds - 1):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_best_of_the_ways_that_leave_the_rounds_to_come_possible(seed: int) -> None:
+    """Six bots, five rounds, against all ways."""
+    rng = Random(seed)
+    field = Field(Swiss, Terms(bots(6), 2, 1, options={"rounds": 5}, secret=seed), rng)
+    for name in bots(6):
+        field.enter(name)
+    for left in range(5, 0, -1):
+        draw = field.form.draw_due(())
+        assert isinstance(draw, SwissDraw)
+        players, names = draw.players, [each.name for each in draw.players]
+        met = frozenset(frozenset((each.name, other)) for each in players for other in each.met)
+        good = {}
+        for way in all_ways(tuple(range(6))):
+            pairs = frozenset(frozenset((names[a], names[b])) for a, b in way)
+            if not pairs & met and possible(names, met | pairs, left - 1):
+                good[pairs] = sums(players, way)
+        field.next_round()
+        assert good[frozenset(map(frozenset, field.draws[-1].groups))] == min(good.values())
+        while field.running or any(True for _ in field.form.planned(1, field.form.next_number)):
+            field.running.extend(iter(field.form.next, None))
+            if not field.running:
+                break
+            field.end()
+
+
+def test_a_round_of_a_schedule_is_taken_if_none_of_the_best_leaves_it_possible(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(swiss_pairing, "TRIED", 0)
+    for count, planned in ((6, 5), (7, 7)):
+        assert whole_rounds(count, planned, 1, 0.3) == planned
+
+
+def test_as_many_rounds_as_can_be_drawn_are_played() -> None:
+    """Two owners of three bots each can have three rounds of the five."""
+    owners = {name: str(place % 2) for place, name in enumerate(bots(6))}
+    for seed in range(10):
+        terms = Terms(bots(6), 2, 1, options={"rounds": 5, "same_owner": "never"}, owners=owners, secret=seed)
+        field = Field(Swiss, terms, Random(seed))
+        field.finish()
+        assert [len(drawn.groups) for drawn in field.draws] == [3, 3, 3, 0]
 
 
 def test_a_field_larger_than_small_is_paired_with_those_near_by() -> None:
