@@ -170,7 +170,8 @@ def print_standings(
             )
     elif by_mean:
         scoring = plain["contest"]["scoring"]
-        notes.insert(0, f"ranked by {scoring} a game, because the bots have different numbers of games")
+        also = "; so are the tie-breaks" if any(row.get("tie_breaks") for row in plain["standings"]) else ""
+        notes.insert(0, f"ranked by {scoring} a game, because the bots have different numbers of games{also}")
     if "separated" in plain:
         notes.insert(0, separated_text(plain["separated"]["names"], plain["separated"]["games"]))
     if plain["contest"]["secret"] is not None:
@@ -239,18 +240,23 @@ def standings_table(
     for row in rows:
         faults = ", ".join(f"{kind} {count}" for kind, count in row["faults"].items())
         more = [row["wins"]] if wins else []
-        more += [row["tie_breaks"][name] for name in tie_breaks]
+        more += [_whole(row["tie_breaks"][name]) for name in tie_breaks]
         more += _rating_cells(row["rating"]) if rated else []
         start = [
             row["rank"],
             row["bot"],
-            *([row["score"]] if scored else []),
+            *([_whole(row["score"])] if scored else []),
             row["points"],
             row["games"],
             float(row["mean"]),
         ]
         cells.append([*start, *more, faults or None])
     return ResultTable(title, heads, cells, notes)
+
+
+def _whole(value: float) -> Cell:
+    """A number that ranks, with all of its decimals: two that differ do not look equal."""
+    return value if value == round(value, 1) else f"{value:g}"
 
 
 def _rating_cells(rating: dict[str, Any] | None) -> list[Cell]:

@@ -131,3 +131,10 @@ def test_no_name_and_no_number_is_cut(ties: int, capsys: pytest.CaptureFixture[s
     assert "…" not in "".join(lines)
     heads = "".join(lines[1:5])
     assert heads.count("berger") == ties
+
+
+def test_numbers_that_rank_have_all_of_their_decimals() -> None:
+    row = {"rank": 1, "bot": "a", "points": 3, "games": 8, "mean": 0.38, "wins": 2, "faults": {}}
+    row |= {"score": 0.3125, "tie_breaks": {"buchholz": 1.25, "wins": 0.5}}
+    (cells,) = standings_table("", [row]).rows
+    assert cells == [1, "a", "0.3125", 3, 8, 0.38, "1.25", 0.5, None]

@@ -69,7 +69,7 @@ class Fixtures:
         self._seats = seats
         self._paired = config.deals == "paired"
         self._out = out
-        self.results = ResultCounter(config, bots, out, self._format.scores)
+        self.results = ResultCounter(config, bots, out, self._format)
         #: That the contest ends early, once it is certain who is first.
         self.separated: Separated | None = None
         self._separation = separation_of(config, names, self._format.total, seats)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
-from fractions import Fraction
+from collections.abc import Mapping
 
 from arena_protocol.record import VOID
+from arena_server.core.formats.base import DrawnFormat, Format
 from arena_server.core.log_events import BotOnProbation
 from arena_server.core.peers import Bot, Outbox
 from arena_server.stats.results import GameResult, PastGame
@@ -17,7 +17,7 @@ from arena_server.terms.config import ContestConfig
 class ResultCounter:
     """Counts results that are durable: `done` games have one, `void` ones none; `plies` are of both.
 
-    `ranked_by`: see `Standings`.
+    The table ranks by the scores of `form`, if it has some.
     """
 
     def __init__(
@@ -25,10 +25,13 @@ class ResultCounter:
         config: ContestConfig,
         bots: Mapping[str, Bot],
         out: Outbox,
-        ranked_by: Callable[[], Mapping[str, Fraction] | None],
+        form: Format,
     ) -> None:
         names = [bot.name for bot in bots.values() if bot.plays]
-        self.standings = Standings(names, config.scoring, config.tie_breaks, config.seed, ranked_by)
+        unplayed = form.not_played if isinstance(form, DrawnFormat) else dict
+        self.standings = Standings(
+            names, config.scoring, config.tie_breaks, config.seed, form.scores, unplayed
+        )
         self.done = self.void = self.plies = 0
         self._probation = config.probation
         self._bots = bots

@@ -100,8 +100,8 @@ class _Common:
 class Separation:
     """Watches the results of one contest of `total` games for the rule "top:`first`".
 
-    With `by_wins` a game is scored by whether it was won. `deal_games` of the same players on the same deal
-    are one observation: 1, or with paired deals the number of seats.
+    With `by_wins` a game is scored by whether it was won, a draw as half of a win. `deal_games` of the same
+    players on the same deal are one observation: 1, or with paired deals the number of seats.
     """
 
     def __init__(
@@ -134,8 +134,8 @@ class Separation:
         if not self._by_wins:
             return totals
         best = max(totals)
-        alone = totals.count(best) == 1
-        return [int(alone and total == best) for total in totals]
+        share = 2 if totals.count(best) == 1 else 1
+        return [share * (total == best) for total in totals]
 
     def _observe(self, scores: dict[str, int]) -> None:
         names = sorted(scores)

@@ -1,13 +1,14 @@
 """Results of a contest: the table.
 
 Scoring by `points` ranks by the points of all games together; scoring by `wins` by the games in which
-a player alone had the most points. The two may disagree entirely: a player that loses every game may
-win a contest on points. While players have different numbers of games (`by_mean`) the score a game
-decides, or who has played more would lead. A format that draws may rank by scores of its own, with byes
-and walkovers, instead (`Format.scores`). Players with the same score are separated by the contest's
-tie-breaks (`tiebreaks.py`); if these are equal, too, they share a rank, and the ranks after them are left
-out. Within a rank the player with more of the other measure (wins, or points) comes first, then the name
-decides. A void game does not count, and neither does a result that is not durable.
+a player alone had the most points, and half of those in which others had as many (draws). The two may
+disagree entirely: a player that loses every game may win a contest on points. While players have different
+numbers of games (`by_mean`) the score a game decides, or who has played more would lead; the tie-breaks are
+means then, too. A format that draws may rank by scores of its own, with byes and walkovers, instead
+(`Format.scores`). Players with the same score are separated by the contest's tie-breaks (`tiebreaks.py`); if
+these are equal, too, they share a rank, and the ranks after them are left out. Within a rank the player with
+more of the other measure (wins, or points) comes first, then the name decides. A void game does not count,
+and neither does a result that is not durable.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from arena_server.stats import tiebreaks
 from arena_server.stats.results import GameResult
-from arena_server.stats.tiebreaks import Meetings, PlayerSums
+from arena_server.stats.tiebreaks import Meetings, PlayerSums, Unplayed
 
 SCORINGS = ("points", "wins")
 
@@ -36,7 +38,7 @@ class Row:
     faults: Mapping[str, int]
     #: The value of each tie-break of the contest, in their order.
     tie_breaks: Mapping[str, Fraction] = field(default_factory=dict)
-    #: That of the format, if the table ranks by it.
+    #: What the table ranks by: the score of a format, or wins with halves for draws, where these decide.
     score: Fraction | None = None
 
     @property
@@ -64,14 +66,15 @@ def plain_row(row: Row) -> dict[str, Any]:
 
 
 def _plain_number(value: Fraction) -> int | float:
-    return int(value) if value.denominator == 1 else round(float(value), 2)
+    return int(value) if value.denominator == 1 else round(float(value), 4)
 
 
 class Standings:
     """The running sums; `rows` gives the table at any moment.
 
     `secret` is that of the contest, for the tie-break `lot`. `ranked_by` gives the scores of a format that
-    has some. Raises ValueError for a scoring or a tie-break that does not exist.
+    has some, `unplayed` the games that its rounds did without. Raises ValueError for a scoring or a tie-break
+    that does not exist.
     """
 
     def __init__(
@@ -81,6 +84,7 @@ class Standings:
         tie_breaks: Sequence[str] = (),
         secret: int = 0,
         ranked_by: Callable[[], Mapping[str, Fraction] | None] = lambda: None,
+        unplayed: Callable[[], Mapping[str, Sequence[Unplayed]]] = dict,
     ) -> None:
         if scoring not in SCORINGS:
             raise ValueError(f"scoring is one of {', '.join(SCORINGS)}, not {scoring!r}")
@@ -88,6 +92,7 @@ class Standings:
         self._tie_breaks = tiebreaks.check(tie_breaks)
         self._secret = secret
         self._ranked_by = ranked_by
+        self._unplayed = unplayed
         self._sums = {name: PlayerSums() for name in names}
         #: How many games are counted.
         self.games = 0
@@ -108,6 +113,7 @@ class Standings:
             sums.points += sign * total
             sums.games += games
             sums.wins += games * (alone and total == best)
+            sums.draws += games * (not alone and total == best)
             for other, others in seats:
                 if other != name:
                     sums.meet(other, total, others, games)
@@ -149,14 +155,31 @@ class Standings:
         own = {name: self._score(name, by_mean=by_mean) for name in self._sums}
         # A late entrant may be known here before what was drawn until then may be shown.
         scores = own if drawn is None else {name: drawn.get(name, Fraction(0)) for name in own}
-        shown = None if drawn is None else scores
-        broken = tiebreaks.values(self._tie_breaks, self._sums, scores, self._secret, shown)
+        shown = None if drawn is None and not self._draws_decide(own) else scores
+        broken = self._broken(scores, None if drawn is None else scores, by_mean=by_mean and drawn is None)
         order = sorted(self._sums, key=lambda name: self._order(name, scores[name], broken[name], own[name]))
         ranks: dict[tuple[Fraction, ...], int] = {}
         for rank, name in enumerate(order, start=1):
             ranks.setdefault((scores[name], *broken[name]), rank)  # the first of equals gives the rank
         return tuple(
             self._row(ranks[scores[name], *broken[name]], name, broken[name], shown) for name in order
+        )
+
+    def _draws_decide(self, scores: Mapping[str, Fraction]) -> bool:
+        """Whether the games won alone would give another order: then a reader needs the scores."""
+        if self._scoring != "wins":
+            return False
+        games = {name: max(1, sums.games) if self.by_mean else 1 for name, sums in self._sums.items()}
+        pairs = sorted((scores[name], Fraction(self._sums[name].wins, games[name])) for name in scores)
+        return any((a < c) != (b < d) or b > d for (a, b), (c, d) in pairwise(pairs))
+
+    def _broken(
+        self, scores: Mapping[str, Fraction], whole: Mapping[str, Fraction] | None, *, by_mean: bool
+    ) -> dict[str, tuple[Fraction, ...]]:
+        """The values of the tie-breaks of each player."""
+        unplayed = self._unplayed() if self._tie_breaks else {}
+        return tiebreaks.values(
+            self._tie_breaks, self._sums, scores, self._secret, whole, by_mean=by_mean, unplayed=unplayed
         )
 
     def _row(
@@ -177,8 +200,8 @@ class Standings:
     def _score(self, name: str, *, by_mean: bool) -> Fraction:
         """Exact, so that equal means are equal."""
         sums = self._sums[name]
-        score = sums.points if self._scoring == "points" else sums.wins
-        return Fraction(score, max(1, sums.games)) if by_mean else Fraction(score)
+        score = Fraction(sums.points) if self._scoring == "points" else sums.wins + Fraction(sums.draws, 2)
+        return score / max(1, sums.games) if by_mean else score
 
     def _order(
         self, name: str, score: Fraction, broken: Sequence[Fraction], own: Fraction

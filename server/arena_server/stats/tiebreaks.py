@@ -6,14 +6,17 @@
     head-to-head       the score against those with the same score, if all of these have met equally often
     sonneborn-berger   for each game the score of the opponent's whole contest, times the own in the game
     buchholz           for each game the score of the opponent's whole contest
-    median-buchholz    the same without the highest and the lowest opponent
+    median-buchholz    the same without all games against the highest and the lowest opponent
     fewest-faults      minus the number of faults
     time-used          minus the seconds that the clocks of all games have charged
     lot                drawn from the contest's secret: it separates all
 
 The score of a game is 1 against each player that has fewer points in it, 1/2 against one with as many, and
-0 otherwise; with two seats these are a win, a draw and a loss. Names and values are those of the FIDE
-handbook, C.07. Values are exact (`Fraction`).
+0 otherwise; with two seats these are a win, a draw and a loss. Where the table ranks by a mean the values
+are means, too: a game, and match-points an opponent. A game that was not played in a round of a Swiss
+(`Unplayed`) is one against a virtual opponent with the player's own score, for sonneborn-berger, buchholz
+and median-buchholz. Names and values are those of the FIDE handbook, C.07; docs/configuration.md has the
+differences. Values are exact (`Fraction`).
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from hashlib import sha256
+from types import MappingProxyType
 from typing import Final
 
 
@@ -42,7 +46,8 @@ class Meetings:
 class PlayerSums:
     """The sums of a player: its own, faults by kind, and those `against` each opponent; `halves` is of all.
 
-    A game that was not played, as a walkover, has no clock and adds nothing to `used_ms`.
+    `draws` are the games in which others had the most points, too. A game that was not played, as a walkover,
+    has no clock and adds nothing to `used_ms`.
     """
 
     points: int = 0
@@ -52,6 +57,7 @@ class PlayerSums:
     faults: Counter[str] = field(default_factory=Counter)
     against: dict[str, Meetings] = field(default_factory=dict)
     halves: int = 0
+    draws: int = 0
 
     @property
     def score(self) -> Fraction:
@@ -77,6 +83,7 @@ class PlayerSums:
         self.wins += more.wins
         self.used_ms += more.used_ms
         self.halves += more.halves
+        self.draws += more.draws
         self.faults.update(more.faults)
         for name, met in more.against.items():
             pair = self.against.setdefault(name, Meetings())
@@ -85,18 +92,46 @@ class PlayerSums:
 
 
 @dataclass(frozen=True, slots=True)
+class Unplayed:
+    """Games of a round that a player did not play, and what it scored for each of them."""
+
+    games: int
+    score: int
+
+
+@dataclass(frozen=True, slots=True)
 class Field:
-    """All players of a contest by name, its secret, and those with the same score (`tied`)."""
+    """All players of a contest by name, its secret, and those with the same score (`tied`).
+
+    `scores` are those of the whole contest; with `by_mean` they are means, and so are the values.
+    """
 
     entrants: Mapping[str, PlayerSums]
     scores: Mapping[str, Fraction]
     secret: int
     tied: Sequence[str]
+    by_mean: bool = False
+    unplayed: Mapping[str, Sequence[Unplayed]] = field(default_factory=dict)
+
+    def scaled(self, value: Fraction | int, count: int) -> Fraction:
+        """A sum over `count` games, or over as many opponents, on the scale of the score."""
+        return Fraction(value) / max(1, count) if self.by_mean else Fraction(value)
+
+
+def _a_game(value: Callable[[PlayerSums], Fraction | int]) -> Callable[[str, Field], Fraction]:
+    """The rule that takes a sum over the games of a player."""
+
+    def rule(name: str, field: Field) -> Fraction:
+        sums = field.entrants[name]
+        return field.scaled(value(sums), sums.games)
+
+    return rule
 
 
 def _match_points(name: str, field: Field) -> Fraction:
     pairs = field.entrants[name].against.values()
-    return Fraction(sum(2 if 2 * each.score > each.games else 2 * each.score == each.games for each in pairs))
+    points = sum(2 if 2 * each.score > each.games else 2 * each.score == each.games for each in pairs)
+    return field.scaled(points, len(pairs))
 
 
 def _head_to_head(name: str, field: Field) -> Fraction:
@@ -112,23 +147,42 @@ def _head_to_head(name: str, field: Field) -> Fraction:
     return sum((against[other].score for other in field.tied if other != name), Fraction(0))
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class _Opponent:
+    """The score of an opponent's whole contest, the number of games against it, and the score in them."""
+
+    strength: Fraction
+    games: int
+    score: Fraction
+
+
+def _opponents(name: str, field: Field) -> list[_Opponent]:
+    """The opponents in ascending order of their scores; each unplayed round has a virtual one."""
+    pairs = field.entrants[name].against.items()
+    real = [_Opponent(field.scores[other], pair.games, pair.score) for other, pair in pairs]
+    own = field.scores[name]
+    unplayed = field.unplayed.get(name, ())
+    virtual = [_Opponent(own, each.games, Fraction(each.games * each.score)) for each in unplayed]
+    return sorted(real + virtual)
+
+
 def _sonneborn_berger(name: str, field: Field) -> Fraction:
-    against = field.entrants[name].against
-    return sum((pair.score * field.scores[other] for other, pair in against.items()), Fraction(0))
+    opponents = _opponents(name, field)
+    value = sum((each.score * each.strength for each in opponents), Fraction(0))
+    return field.scaled(value, sum(each.games for each in opponents))
 
 
-def _opponents(name: str, field: Field) -> list[Fraction]:
-    """The score of each opponent, once for each game, in ascending order."""
-    against = field.entrants[name].against
-    return sorted(field.scores[other] for other, pair in against.items() for _ in range(pair.games))
+def _strength(opponents: Sequence[_Opponent], field: Field) -> Fraction:
+    value = sum((each.games * each.strength for each in opponents), Fraction(0))
+    return field.scaled(value, sum(each.games for each in opponents))
 
 
 def _buchholz(name: str, field: Field) -> Fraction:
-    return sum(_opponents(name, field), Fraction(0))
+    return _strength(_opponents(name, field), field)
 
 
 def _median_buchholz(name: str, field: Field) -> Fraction:
-    return sum(_opponents(name, field)[1:-1], Fraction(0))
+    return _strength(_opponents(name, field)[1:-1], field)
 
 
 def _lot(name: str, field: Field) -> Fraction:
@@ -139,15 +193,15 @@ def _lot(name: str, field: Field) -> Fraction:
 
 #: Each tie-break by its name in the configuration: the greater value is the better one.
 TIE_BREAKS: Final[Mapping[str, Callable[[str, Field], Fraction]]] = {
-    "points": lambda name, field: Fraction(field.entrants[name].points),
-    "wins": lambda name, field: Fraction(field.entrants[name].wins),
+    "points": _a_game(lambda sums: sums.points),
+    "wins": _a_game(lambda sums: sums.wins),
     "match-points": _match_points,
     "head-to-head": _head_to_head,
     "sonneborn-berger": _sonneborn_berger,
     "buchholz": _buchholz,
     "median-buchholz": _median_buchholz,
-    "fewest-faults": lambda name, field: Fraction(-field.entrants[name].faults.total()),
-    "time-used": lambda name, field: Fraction(-field.entrants[name].used_ms, 1000),
+    "fewest-faults": _a_game(lambda sums: -sums.faults.total()),
+    "time-used": _a_game(lambda sums: Fraction(-sums.used_ms, 1000)),
     "lot": _lot,
 }
 
@@ -169,15 +223,19 @@ def values(
     scores: Mapping[str, Fraction],
     secret: int,
     whole: Mapping[str, Fraction] | None = None,
+    *,
+    by_mean: bool = False,
+    unplayed: Mapping[str, Sequence[Unplayed]] = MappingProxyType({}),
 ) -> dict[str, tuple[Fraction, ...]]:
     """The values of each player, in the order of `tie_breaks`; `scores` are what the table ranks by.
 
     `whole` is the score of the whole contest where it is not that of the games: byes and walkovers count.
+    `by_mean`: `scores` are means, and so are the values.
 
     Head-to-head looks at those that the tie-breaks before it leave together.
     """
     if whole is None:
-        whole = {name: entrant.score for name, entrant in entrants.items()}
+        whole = {name: _own_score(entrant, by_mean=by_mean) for name, entrant in entrants.items()}
     found: dict[str, tuple[Fraction, ...]] = dict.fromkeys(entrants, ())
     for tie_break in tie_breaks:
         rule = TIE_BREAKS[tie_break]
@@ -185,7 +243,12 @@ def values(
         for name in entrants:
             groups.setdefault((scores[name], *found[name]), []).append(name)
         for tied in groups.values():
-            field = Field(entrants, whole, secret, tied)
+            field = Field(entrants, whole, secret, tied, by_mean, unplayed)
             for name in tied:
                 found[name] = (*found[name], rule(name, field))
     return found
+
+
+def _own_score(sums: PlayerSums, *, by_mean: bool) -> Fraction:
+    met = sum(pair.games for pair in sums.against.values()) if by_mean else 1
+    return sums.score / max(1, met)

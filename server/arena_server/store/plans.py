@@ -136,4 +136,5 @@ def table_of(
         config.get("tie_breaks", ()),
         int(contest.seed),
         (lambda: None) if history is None else lambda: history.form.scores(),
+        dict if history is None else lambda: history.form.not_played(),
     )

@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from operator import eq
 from typing import Any, Final, TypeVar
 
 import msgpack
@@ -53,6 +54,8 @@ class StoredTable:
     chain: bytes = GENESIS
     games: int = 0
     players: dict[str, PlayerSums] = field(default_factory=dict)
+    #: Whether the drawn games are counted: an earlier version did not.
+    has_draws: bool = True
 
     def pack(self, contest: int) -> bytes:
         numbers = {name: number for number, name in enumerate(self.players)}
@@ -68,7 +71,8 @@ class StoredTable:
             for kind, count in each.faults.items()
         ]
         head = contest, self.place, self.chain, self.games
-        return _pack(head, names=list(self.players), sums=sums, against=against, faults=faults)
+        draws = [each.draws for each in self.players.values()]
+        return _pack(head, names=list(self.players), sums=sums, against=against, faults=faults, draws=draws)
 
     @classmethod
     def unpack(cls, contest: int, bots: frozenset[str], data: bytes) -> StoredTable:
@@ -82,7 +86,16 @@ class StoredTable:
             player.halves += halves
         for number, kind, count in parts["faults"]:
             players[names[number]].faults[kind] = count
-        return cls(place, chain, games, players)
+        if "draws" not in parts:
+            # Of an earlier version: with two seats they follow, with more they are not known.
+            drawn = [each.halves - 2 * each.wins for each in players.values()]
+            met = (sum(pair.games for pair in each.against.values()) for each in players.values())
+            known = all(map(eq, met, (each.games for each in players.values())))
+        else:
+            drawn, known = parts["draws"], True
+        for player, draws in zip(players.values(), drawn, strict=True):
+            player.draws = draws if known else 0
+        return cls(place, chain, games, players, has_draws=known)
 
 
 @dataclass(slots=True)

@@ -169,7 +169,8 @@ class Sums:
         row = select(func.count()).select_from(SumsRow).where(SumsRow.contest_id == self._contest.id)
         if self._layout < ADDED["sums"] or not self._session.scalar(row):
             return
-        table, endings = self._load(StoredTable), self._load(StoredEndings)
+        table = load(self._session, self._contest.id, self._names, StoredTable)
+        endings = self._load(StoredEndings)
         if not table.place or table.place != endings.place:
             raise ValueError(f"the stored sums are damaged, or those of other games{_REMEDY}")
         what = f"the stored sums of the first {table.place} games"
@@ -177,6 +178,8 @@ class Sums:
         self._count(counted, 0, table.place)
         self._count_endings(counted_endings, table.place)
         for name, sums in counted.players.items():
+            if not table.has_draws:
+                sums.draws = 0
             # Who has joined since has none.
             if table.players.get(name, PlayerSums()) != sums:
                 raise ValueError(f"{what} are not those of {name}'s games{_REMEDY}")
@@ -187,7 +190,8 @@ class Sums:
         """The stored sums; those of no games where there are none of this contest's."""
         if self._layout < ADDED["sums"]:
             return which()
-        return load(self._session, self._contest.id, self._names, which)
+        found = load(self._session, self._contest.id, self._names, which)
+        return which() if isinstance(found, StoredTable) and not found.has_draws else found
 
     # -- counting
 

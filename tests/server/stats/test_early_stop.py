@@ -58,8 +58,8 @@ def twin(results: Sequence[Result], first: int, look: int, *, wins: bool) -> tup
     scores: dict[str, list[tuple[int, Fraction]]] = {}
     for game, (names, totals) in enumerate(results):
         for name, total in zip(names, totals, strict=True):
-            won = total == max(totals) and totals.count(total) == 1
-            scores.setdefault(name, []).append((game, Fraction(int(won) if wins else total)))
+            won = Fraction(total == max(totals), totals.count(total))
+            scores.setdefault(name, []).append((game, won if wins else Fraction(total)))
     mean = {name: sum((score for _, score in mine), Fraction(0)) / len(mine) for name, mine in scores.items()}
     order = sorted(scores, key=lambda name: (-mean[name], name))
     for one in order[:first]:

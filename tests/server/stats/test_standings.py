@@ -99,6 +99,51 @@ def test_a_draw_is_no_win() -> None:
     assert [row.wins for row in rows] == [0, 0]
 
 
+def test_a_draw_is_half_of_a_win() -> None:
+    """18 won and 10 lost are less than 16 won, 6 drawn and 6 lost: 19 of 28."""
+    table = Standings("abc", "wins")
+    for names, totals, games in (
+        (("a", "c"), (28, 0), 18), (("a", "c"), (0, 28), 10),
+        (("b", "c"), (28, 0), 16), (("b", "c"), (9, 9), 6), (("b", "c"), (0, 28), 6),
+    ):  # fmt: skip
+        table.add(GameResult(names, totals, games=games))
+    rows = [plain_row(row) for row in table.rows()]
+    shown = [(row["rank"], row["bot"], row["wins"], row["score"]) for row in rows]
+    assert shown == [(1, "b", 16, 0.6786), (2, "a", 18, 0.6429), (3, "c", 16, 0.3393)]
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(list(combinations("abcd", 2))), st.tuples(*[st.integers(0, 2)] * 2)),
+        min_size=1,
+        max_size=25,
+    )
+)
+def test_by_wins_the_table_agrees_with_its_cross_table_and_tie_breaks(
+    games: list[tuple[tuple[str, str], tuple[int, int]]],
+) -> None:
+    table = Standings("abcd", "wins", ["head-to-head", "buchholz"])
+    for names, totals in games:
+        table.add(GameResult(names, totals))
+    rows = table.rows()
+    cross: dict[str, Fraction] = {}
+    for row in rows:
+        score = sum((pair.score for pair in table.against(row.name).values()), Fraction(0))
+        cross[row.name] = score / max(1, row.games) if table.by_mean else score
+        assert row.wins + Fraction(table.players[row.name].draws, 2) == score
+        assert row.score is None or any(one == other for _, (one, other) in games)
+        assert row.score in (None, cross[row.name])
+    order = [cross[row.name] for row in rows]
+    assert order == sorted(order, reverse=True)
+    for row in rows:
+        against = table.against(row.name)
+        strength = sum((pair.games * cross[other] for other, pair in against.items()), Fraction(0))
+        assert row.tie_breaks["buchholz"] == (strength / max(1, row.games) if table.by_mean else strength)
+        tied = [other.name for other in rows if cross[other.name] == cross[row.name] and other != row]
+        pairs = [against[name] for name in tied if name in against]
+        assert row.tie_breaks["head-to-head"] in (0, sum((pair.score for pair in pairs), Fraction(0)))
+
+
 def test_three_seats_have_one_winner() -> None:
     rows = standings("abc", [GameResult(("a", "b", "c"), (30, 40, 10))], "wins")
     assert [(row.name, row.wins) for row in rows] == [("b", 1), ("a", 0), ("c", 0)]
@@ -194,9 +239,9 @@ def test_scores_of_a_format_rank_before_points() -> None:
 
 
 def test_buchholz_adds_up_the_scores_of_the_format() -> None:
-    """ann's opponents have 1 and 2 points of the rounds (cid had a bye), and by their games 0 and 1."""
+    """ann's opponents have 1 and 2 points of the rounds (cid had a bye), and 0 and 1 a game."""
     scores = {"ann": Fraction(1), "bob": Fraction(1), "cid": Fraction(2)}
-    for ranked_by, expected in ((lambda: scores, 3), (lambda: None, 1)):
+    for ranked_by, expected in ((lambda: scores, 3), (lambda: None, Fraction(1, 2))):
         table = Standings(scores, "wins", ("buchholz",), ranked_by=ranked_by)
         table.add(GameResult(("ann", "bob"), (1, 0)))
         table.add(GameResult(("cid", "ann"), (1, 0)))

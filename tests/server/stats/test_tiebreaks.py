@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 
@@ -14,7 +14,10 @@ from arena_server.stats.results import GameResult
 from arena_server.stats.standings import Standings
 from arena_server.stats.tiebreaks import (
     TIE_BREAKS,
+    Field,
+    Meetings,
     PlayerSums,
+    Unplayed,
     check,
     values,
 )
@@ -80,6 +83,8 @@ def test_the_least_time_is_the_greatest_value() -> None:
     table.add(GameResult(("A", "B"), (1, 0), (), (1200, 2000)))
     table.add(GameResult(("D", "A"), (1, 0), (), (500, 300)))
     table.add(GameResult(("C", "B"), (1, 0)))
+    # As many games for each: else the values are means.
+    table.add(GameResult(("C", "D"), (1, 1)))
     rows = {row.name: (row.rank, row.tie_breaks["time-used"]) for row in table.rows()}
     assert rows == {
         "C": (1, Fraction(0)),
@@ -126,16 +131,80 @@ def test_they_are_what_a_look_at_every_game_gives(drawn: list[tuple[tuple[str, s
         halves[other] += 2 * (others > own) + (own == others)
     assert {name: 2 * sums.score for name, sums in entrants_of(games).items()} == halves
     sonneborn, buchholz = dict.fromkeys("ABCD", 0), dict.fromkeys("ABCD", 0)
-    met: dict[str, list[int]] = {name: [] for name in "ABCD"}
+    met: dict[str, dict[str, int]] = {name: {} for name in "ABCD"}
     for one, own, other, others in games:
         for name, opponent, points, against in ((one, other, own, others), (other, one, others, own)):
             sonneborn[name] += (2 * (points > against) + (points == against)) * halves[opponent]
             buchholz[name] += halves[opponent]
-            met[name].append(halves[opponent])
+            met[name][opponent] = met[name].get(opponent, 0) + 1
     assert of("sonneborn-berger", games) == {name: value / 4 for name, value in sonneborn.items()}
     assert of("buchholz", games) == {name: value / 2 for name, value in buchholz.items()}
-    median = {name: sum(sorted(scores)[1:-1]) / 2 for name, scores in met.items()}
+    median = {}
+    for name, opponents in met.items():
+        ordered = sorted((halves[other], count) for other, count in opponents.items())
+        median[name] = sum(each * count for each, count in ordered[1:-1]) / 2
     assert of("median-buchholz", games) == median
+
+
+def field_of(
+    opponents: Mapping[str, Sequence[str]], own: str = "0", unplayed: Sequence[Unplayed] = (), games: int = 1
+) -> Field:
+    """Players of one score who have drawn `games` with each of some opponents, whose scores are given."""
+    entrants: dict[str, PlayerSums] = {}
+    scores: dict[str, Fraction] = {}
+    for name, of_them in opponents.items():
+        numbered = {f"{name}{number}": Fraction(score) for number, score in enumerate(of_them)}
+        entrants[name] = PlayerSums(against={each: Meetings(games, games) for each in numbered})
+        scores |= {name: Fraction(own)} | numbered
+    return Field(entrants, scores, 0, tuple(opponents), unplayed=dict.fromkeys(opponents, unplayed))
+
+
+def test_the_median_leaves_out_an_opponent_with_all_of_its_games() -> None:
+    """Two games a pairing: of the scores 5, 3, 3, 1.5, 0 are left 7.5, twice; of 3, 3, 3, 2, 0.5 8, twice."""
+    field = field_of({"a": ("5", "3", "3", "3/2", "0"), "b": ("3", "3", "3", "2", "1/2")}, games=2)
+    assert [TIE_BREAKS["median-buchholz"](name, field) for name in "ab"] == [15, 16]
+    few = field_of({"a": ("5", "3")}, games=2)
+    assert TIE_BREAKS["median-buchholz"]("a", few) == 0
+
+
+@pytest.mark.parametrize(
+    ("tie_break", "unplayed", "expected"),
+    [
+        ("buchholz", (), 9.5),
+        ("sonneborn-berger", (), 4.75),
+        ("median-buchholz", (), 3.5),
+        # A bye: a virtual opponent of 3 points, against whom the round was won.
+        ("buchholz", (Unplayed(1, 1),), 12.5),
+        ("sonneborn-berger", (Unplayed(1, 1),), 7.75),
+        ("median-buchholz", (Unplayed(1, 1),), 6.5),
+        # A bye, and a round without the player, which was lost.
+        ("buchholz", (Unplayed(1, 1), Unplayed(1, 0)), 15.5),
+        ("sonneborn-berger", (Unplayed(1, 1), Unplayed(1, 0)), 7.75),
+        ("median-buchholz", (Unplayed(1, 1), Unplayed(1, 0)), 9.5),
+        # Two games of a pairing were not played.
+        ("buchholz", (Unplayed(2, 1),), 15.5),
+        ("wins", (Unplayed(1, 1),), 0),
+        ("match-points", (Unplayed(1, 1),), 3),
+    ],
+)
+def test_a_round_without_play_is_one_against_a_virtual_opponent(
+    tie_break: str, unplayed: Sequence[Unplayed], expected: float
+) -> None:
+    """FIDE C.07: it has the player's own score, 3, beside opponents of 4, 3.5 and 2."""
+    field = field_of({"a": ("4", "7/2", "2")}, "3", unplayed)
+    assert TIE_BREAKS[tie_break]("a", field) == expected
+
+
+@pytest.mark.parametrize("tie_break", sorted({*TIE_BREAKS} - {"lot"}))
+def test_where_the_score_is_a_mean_more_games_of_the_same_kind_break_no_tie(tie_break: str) -> None:
+    """A gauntlet: a, b and c play eight games, the others six; the first seat wins, the other has a fault."""
+    table = Standings("abcwxyz", "points", [tie_break])
+    for challenger in "abc":
+        for other in "wxyz":
+            for names in ((challenger, other), (other, challenger)):
+                table.add(GameResult(names, (1, 0), ((names[1], "timeout"),), (300, 300)))
+    assert table.by_mean
+    assert {row.rank for row in table.rows()} == {1}
 
 
 def test_what_a_configuration_may_name() -> None:

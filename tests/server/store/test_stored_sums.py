@@ -251,6 +251,23 @@ def test_games_up_to_a_place_before_them_are_counted(played: tuple[Path, list[Pl
         assert rated == observed_by_hand(games[:shown], versions=False)
 
 
+@pytest.mark.parametrize("seats", [2, 3])
+def test_sums_without_draws_of_an_earlier_version_are_right(path: Path, seats: int) -> None:
+    """With two seats they follow from the others; with three all games are counted again."""
+    games = contest(Random(9), seats, 12, paired=False)
+    play(path, header_of(seats, "fresh"), games, Random(1), None)
+    table, endings = stored_of(path)
+    assert any(sums.draws for sums in table.players.values())
+    head, packed = stored_sums._unpack(1, table.pack(1))
+    parts = {name: rows for name, rows in packed.items() if name != "draws"}
+    write(path, _pack((1, *head), **parts), endings.pack(1))
+    found = StoredTable.unpack(1, BOTS, _pack((1, *head), **parts))
+    assert (found.has_draws, found == table) == ((True, True) if seats == 2 else (False, False))
+    compare(path, games)
+    with Results(path) as results:
+        results.check_stored_sums(results.contest())
+
+
 def test_damaged_rows_of_the_games_are_named_as_ever(path: Path) -> None:
     games = contest(Random(3), 2, 12, paired=False)
     play(path, header_of(2, "fresh"), games, Random(1), None)

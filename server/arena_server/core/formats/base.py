@@ -30,6 +30,7 @@ from typing import ClassVar
 from arena_server.core.facts import Drawn, Walkover
 from arena_server.core.formats.document import Round
 from arena_server.stats.results import PastGame
+from arena_server.stats.tiebreaks import Unplayed
 from arena_server.terms.formats import FormatError, Option, Terms, WordOption
 
 
@@ -260,6 +261,10 @@ class DrawnFormat(Format):
 
     @abstractmethod
     def scores(self) -> Mapping[str, Fraction]: ...
+
+    def not_played(self) -> Mapping[str, Sequence[Unplayed]]:
+        """The games that rounds did without, for tie-breaks that count them."""
+        return {}
 
     @abstractmethod
     def rounds(self) -> Sequence[Round]:

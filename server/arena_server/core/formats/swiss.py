@@ -13,6 +13,7 @@ from arena_server.core.formats.document import BYE, DrawnMatch, Round
 from arena_server.core.formats.encounters import Encounter, Entry, match_points
 from arena_server.core.formats.rounds import SEEDING, Rounds
 from arena_server.core.formats.swiss_pairing import FIRST, SECOND, SMALL, Candidate, pair
+from arena_server.stats.tiebreaks import Unplayed
 from arena_server.terms.formats import (
     FormatError,
     Option,
@@ -163,6 +164,24 @@ class Swiss(Rounds):
                 if isinstance(each, str):
                     scores[each] += 1
         return scores
+
+    def not_played(self) -> dict[str, list[Unplayed]]:
+        """For each bot what it had not played of each round: a bye, a walkover, or a round without it."""
+        found: dict[str, list[Unplayed]] = {name: [] for name in self.terms.names}
+        for made in filter(None, self.draws.rounds):
+            without = set(found)
+            for each in made:
+                if isinstance(each, str):
+                    without.discard(each)
+                    found[each].append(Unplayed(self.terms.games, 1))
+                elif each is not None:
+                    without.difference_update(each.names)
+                    if each.lost_by:
+                        for name in each.names:
+                            found[name].append(Unplayed(len(each.waiting), int(name == each.winner)))
+            for name in without:
+                found[name].append(Unplayed(self.terms.games, 0))
+        return found
 
 
 def _match(entry: Entry) -> DrawnMatch:

@@ -17,6 +17,7 @@ from arena_server.core.formats.encounters import Encounter
 from arena_server.core.formats.swiss import Swiss, SwissDraw, most_rounds
 from arena_server.core.formats.swiss_pairing import FIRST, SECOND, Candidate, pair
 from arena_server.stats.results import PastGame
+from arena_server.stats.tiebreaks import Unplayed
 from arena_server.terms import config as config_module
 from arena_server.terms.config import ContestConfig, ContestConfigError
 from arena_server.terms.formats import FormatError, Terms
@@ -518,3 +519,25 @@ def test_the_dutch_system_is_never_better_by_our_sums(seed: int) -> None:
         while field.running or any(True for _ in field.form.planned(1, field.form.next_number)):
             field.running.extend(iter(field.form.next, None))
             field.end()
+
+
+def test_what_was_not_played_of_each_round() -> None:
+    """Five bots, two games a pairing: a bye, a walkover after one game, and rounds without who has left."""
+    field = Field(Swiss, Terms(bots(5), 2, 2, False, {"rounds": 3}), Random(3), lambda names, _: (1, 0))
+    for name in field.terms.names:
+        field.enter(name)
+    field.start()
+    (bye,) = (each for each in field.form.draws.rounds[0] if isinstance(each, str))
+    assert field.form.not_played() == {n: [Unplayed(2, 1)] if n == bye else [] for n in field.terms.names}
+    lost = next(each for each in field.form.draws.last if isinstance(each, Encounter))
+    left, stays = lost.names
+    while not lost.played:
+        field.end()
+    field.leave(left, for_good=True)
+    while not field.form.exhausted(field.absent):
+        field.start()
+        if field.running:
+            field.end()
+    found = field.form.not_played()
+    assert found[stays][0] == Unplayed(1, 1)
+    assert found[left] == [Unplayed(1, 0), Unplayed(2, 0), Unplayed(2, 0)]
