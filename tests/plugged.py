@@ -15,9 +15,11 @@ from arena_cli.app import ALL_COMMANDS
 from arena_engines import registry
 from arena_protocol.games import GAMES
 from arena_protocol.plugins import Plugins
+from arena_server.places.launchers import LAUNCHERS
+from arena_server.stats.tiebreaks import TIE_BREAKS
 
 #: All lists of plug-ins.
-LISTS: tuple[Plugins[Any], ...] = (GAMES, registry.OUTSIDE, ALL_COMMANDS)
+LISTS: tuple[Plugins[Any], ...] = (GAMES, registry.OUTSIDE, ALL_COMMANDS, TIE_BREAKS, LAUNCHERS)
 
 
 def install(folder: Path, project: Path) -> None:

@@ -312,6 +312,11 @@ def _workers(paths: Sequence[Path], files: Sequence[ContestFile], options: Worke
                 f"{path}: bot {bot.name}: expected engine, command, image or build, "
                 "because with --on every bot is started by a worker"
             )
+        if bots[bot.name].launcher:
+            raise ConfigError(
+                f"{path}: bot {bot.name}: expected no launcher, "
+                "because with --on every bot is started by a worker"
+            )
     return options.workers(list(bots.values()))
 
 

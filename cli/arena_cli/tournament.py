@@ -199,6 +199,11 @@ def bots_to_start(file: ContestFile, config: Path) -> list[LocalBot]:
                 sandbox = fetched(bot.image or "", limits, f"{place}: image: ")
             bots += slots_of(LocalBot(bot.name, bot.command or (), "", sandbox=sandbox), bot.concurrency)
             continue
+        if bot.launcher is not None and bot.command is not None:
+            _check_launcher(bot.launcher, f"{place}: launcher")
+            remote = LocalBot(bot.name, bot.command, "", launcher=bot.launcher)
+            bots += slots_of(remote, bot.concurrency)
+            continue
         if bot.command is not None:
             command = check_command(bot.command, f"{place}: command")
         elif bot.engine is not None:
@@ -211,6 +216,16 @@ def bots_to_start(file: ContestFile, config: Path) -> list[LocalBot]:
             continue
         bots += local_bots(bot.name, command, bot.concurrency)
     return bots
+
+
+def _check_launcher(name: str, place: str) -> None:
+    """Raise ConfigError for one that no package has, PluginError for one that cannot be loaded."""
+    from arena_server.errors import ConfigError
+    from arena_server.places.launchers import LAUNCHERS
+
+    if LAUNCHERS.get(name) is None:
+        known = ", ".join(LAUNCHERS) or "no package has one"
+        raise ConfigError(f"{place}: expected one of an installed package ({known}), got {name!r:.60}")
 
 
 def make_folder(folder: Path | None) -> None:

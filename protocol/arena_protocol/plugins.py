@@ -25,8 +25,8 @@ GROUPS: Final[Mapping[str, str]] = {
     "arena.games": "a subclass of arena_protocol.games.base.Game",
     "arena.engines": "a subclass of arena_engines.engine.Engine, or a list of them",
     "arena.formats": "a subclass of arena_server.core.formats.base.Format",
-    "arena.tie_breaks": "an arena_server.stats.tiebreaks.TieBreak",
-    "arena.launchers": "a function that makes an arena_server.places.base.Launcher",
+    "arena.tie_breaks": "a function, arena_server.stats.tiebreaks.TieBreak",
+    "arena.launchers": "a function that opens a place, arena_server.places.launchers.Opener",
     "arena.commands": "a function with the options of a command of `arena`, or a typer.Typer",
 }
 

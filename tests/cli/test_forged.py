@@ -106,5 +106,22 @@ def test_a_text_of_another_form(
     assert first.line.startswith(f"arena: arena.db: the database is damaged ({line}")
 
 
+@pytest.mark.parametrize(
+    ("column", "value", "line"),
+    [
+        ("game", lambda _: "chess", "contest 1: no game is called 'chess'; there are: insertion, "),
+        ("config", lambda old: {**old, "tie_breaks": ["elo"]}, "a tie-break is one of points, "),
+    ],
+)
+def test_what_an_absent_package_has_added_is_no_damage(
+    here: Path, shell: Shell, column: str, value: Callable[[Any], object], line: str
+) -> None:
+    forge(here, ContestRow, column, value)
+    outcome = shell("standings")
+    assert outcome.code == 1
+    assert outcome.line.startswith(f"arena: arena.db: {line}")
+    assert outcome.line.endswith("; install the package that adds it, where this command runs")
+
+
 def test_an_error_is_printed_with_escapes() -> None:
     assert user_message(UserError(f"file {EVIL} a\nb é")) == r"file \x1b[31mEVIL\x07\x9b2J \x08 a b é"

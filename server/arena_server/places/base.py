@@ -52,6 +52,8 @@ class LocalBot:
     cores: Sequence[int] = ()
     #: What its environment has beside that.
     variables: Mapping[str, str] = field(default_factory=dict)
+    #: The launcher of a plug-in that starts it (`launchers.py`); empty for none.
+    launcher: str = ""
 
     @property
     def label(self) -> str:

@@ -15,9 +15,7 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
+from contextlib import AsyncExitStack, suppress
 from hashlib import sha256
 from pathlib import Path
 from shutil import rmtree
@@ -28,10 +26,8 @@ from typing import Final, Self
 from arena_server.places import relay
 from arena_server.places.base import (
     BotEnded,
-    Launcher,
     LaunchError,
     LocalBot,
-    Running,
 )
 from arena_server.places.cgroup import ControlGroup, CpuTime
 from arena_server.places.cores import describe_cores
@@ -39,8 +35,6 @@ from arena_server.places.docker import ANSWER_S, Docker, NoAnswerError
 from arena_server.places.process import (
     LAST_LINES,
     Child,
-    Fork,
-    ProcessLauncher,
 )
 from arena_server.terms.sandbox import MB, ContainerLimits, Sandbox
 
@@ -320,36 +314,3 @@ async def _finish(sweeper: Child) -> None:
     with suppress(TimeoutError):  # the engine hangs: the next run removes what is left
         await asyncio.wait_for(sweeper.wait(), ANSWER_S)
     await sweeper.end(grace=0)
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """The server that the bots connect to; `contest` is unlike that of any other run of this machine."""
-
-    host: str
-    port: int
-    contest: str
-    logs: Path | None = None
-    fork: Fork | None = None
-
-
-@asynccontextmanager
-async def launcher_of(bots: Sequence[LocalBot], place: Place) -> AsyncIterator[Launcher]:
-    """Open the places that `bots` need. Raises LaunchError without an engine for those with a sandbox."""
-    processes = ProcessLauncher(place.host, place.port, place.logs, place.fork)
-    if all(bot.sandbox is None for bot in bots):
-        yield processes
-        return
-    async with ContainerLauncher(place.host, place.port, place.contest, place.logs) as containers:
-        yield _Places(processes, containers)
-
-
-class _Places:
-    """Starts each bot in its place (`base.Launcher`)."""
-
-    def __init__(self, processes: ProcessLauncher, containers: ContainerLauncher) -> None:
-        self._processes = processes
-        self._containers = containers
-
-    async def start(self, bot: LocalBot) -> Running:
-        return await (self._processes if bot.sandbox is None else self._containers).start(bot)

@@ -28,9 +28,9 @@ from arena_server.host.observers import ContestObserver
 from arena_server.host.run import HostedContest
 from arena_server.host.sockets import address_of, bind, parse_address
 from arena_server.places.base import Launcher, LocalBot
-from arena_server.places.docker_launcher import Place, launcher_of
 from arena_server.places.frozen_bots import ContainedBots
 from arena_server.places.games import ObservedGames
+from arena_server.places.launchers import Place, launcher_of
 from arena_server.places.process import Fork
 from arena_server.places.reporter import plain_result, report_of
 from arena_server.places.restarts import STOP_S, BotGroup

@@ -21,7 +21,7 @@ from arena_server.errors import MISUSED, ArenaError, ConfigError
 from arena_server.host.interrupts import stop_signals
 from arena_server.host.sockets import local_host, parse_address
 from arena_server.places.base import Answer, LocalBot
-from arena_server.places.docker_launcher import Place, launcher_of
+from arena_server.places.launchers import Place, launcher_of
 from arena_server.places.process import Child
 from arena_server.places.restarts import STOP_S, BotGroup
 

@@ -16,7 +16,7 @@ The score of a game is 1 against each player that has fewer points in it, 1/2 ag
 are means, too: a game, and match-points an opponent. A game that was not played in a round of a Swiss
 (`Unplayed`) is one against a virtual opponent with the player's own score, for sonneborn-berger, buchholz
 and median-buchholz. Names and values are those of the FIDE handbook, C.07; docs/configuration.md has the
-differences. Values are exact (`Fraction`).
+differences. Values are exact (`Fraction`). Packages add others (`arena.tie_breaks`).
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ from fractions import Fraction
 from hashlib import sha256
 from types import MappingProxyType
 from typing import Final
+
+from arena_protocol.plugins import PluginError, Plugins
 
 
 @dataclass(slots=True)
@@ -191,8 +193,10 @@ def _lot(name: str, field: Field) -> Fraction:
     return Fraction(int.from_bytes(digest[:4]))
 
 
-#: Each tie-break by its name in the configuration: the greater value is the better one.
-TIE_BREAKS: Final[Mapping[str, Callable[[str, Field], Fraction]]] = {
+#: The value of a player; the greater one is better. It depends on its arguments alone, and raises nothing.
+TieBreak = Callable[[str, Field], Fraction]
+
+_BUILT_IN: Final[Mapping[str, TieBreak]] = {
     "points": _a_game(lambda sums: sums.points),
     "wins": _a_game(lambda sums: sums.wins),
     "match-points": _match_points,
@@ -206,12 +210,26 @@ TIE_BREAKS: Final[Mapping[str, Callable[[str, Field], Fraction]]] = {
 }
 
 
+def _usable(name: str, found: object) -> TieBreak:
+    """A tie-break of a package is a function whose values are numbers. Raises TypeError for anything else."""
+    if name in _BUILT_IN:
+        return _BUILT_IN[name]
+    if not callable(found):
+        raise TypeError(f"{found!r:.80} is no function")
+    return lambda name, field: Fraction(found(name, field))
+
+
+#: Each tie-break by its name in the configuration: those of above, and what installed packages add.
+TIE_BREAKS: Final[Plugins[TieBreak]] = Plugins("arena.tie_breaks", _BUILT_IN, _usable)
+
+
 def check(names: Iterable[str]) -> tuple[str, ...]:
-    """The tie-breaks of a configuration. Raises ValueError for an unknown or a repeated one."""
+    """The tie-breaks of a configuration. Raises PluginError for an unknown, ValueError for a repeated one."""
     chosen = tuple(names)
     for place, name in enumerate(chosen):
         if name not in TIE_BREAKS:
-            raise ValueError(f"a tie-break is one of {', '.join(TIE_BREAKS)}, not {name!r:.40}")
+            raise PluginError(f"a tie-break is one of {', '.join(TIE_BREAKS)}, not {name!r:.40}")
+        TIE_BREAKS[name]  # raises PluginError, a ValueError, for one that cannot be loaded
         if name in chosen[:place]:
             raise ValueError(f"the tie-break {name} is there twice")
     return chosen

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from arena_protocol.codec import KEY, NAME, WORD
 from arena_protocol.games import GAMES
+from arena_protocol.plugins import PluginError
 from arena_server.store.database import LAYOUT
 from arena_server.store.preflight import ADDED
 from arena_server.store.schema import (
@@ -60,7 +61,10 @@ _GAME_ID: Final = "g[1-9][0-9]{0,11}"
 
 
 def check_contest_row(contest: ContestRow) -> None:
-    """Raise ValueError for a changed row, or one whose texts have not the forms of PROTOCOL.md."""
+    """Raise ValueError for a changed row, or one whose texts have not the forms of PROTOCOL.md.
+
+    Raises PluginError for a game that is not known here.
+    """
     digests = contest_checksum(contest), contest_checksum_4(contest)
     if contest.checksum not in digests or contest.status not in STATUSES:
         raise ValueError(f"contest {contest.id}: its row does not match its SHA-256 digest")
@@ -68,9 +72,9 @@ def check_contest_row(contest: ContestRow) -> None:
     for column, form in _FORMS.items():
         check_form(what, column, form, getattr(contest, column))
     if GAMES.get(contest.game) is None:  # raises PluginError for one that cannot be loaded
-        raise ValueError(
-            f"{what}: no game is called {contest.game[:_QUOTED]!a}; there are: {', '.join(GAMES)}"
-        )
+        # A name that no game can have is damage; any other may be that of a package.
+        refused = PluginError if re.fullmatch(NAME.pattern, contest.game) else ValueError
+        raise refused(f"{what}: no game is called {contest.game[:_QUOTED]!a}; there are: {', '.join(GAMES)}")
     for name in contest.config["bots"]:
         check_form(what, "bots", NAME.pattern, name)
     for key, value in contest.options.items():

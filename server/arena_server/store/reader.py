@@ -15,6 +15,7 @@ from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
+from arena_protocol.plugins import PluginError
 from arena_protocol.record import VOID, FaultRecord, RecordError
 from arena_server.core.deal import game_id
 from arena_server.core.facts import Annulled, ContestFact, Order, Separated, Validated
@@ -78,6 +79,9 @@ class Results:
         self._session.close()
         if isinstance(error, DBAPIError):
             raise StoreError(describe(self._database, error.orig or error)) from None
+        if isinstance(error, PluginError):
+            remedy = "install the package that adds it, where this command runs"
+            raise StoreError(f"{self._database}: {error}; {remedy}") from None
         if isinstance(error, ValueError) and not isinstance(error, RecordError):
             # A column that is no JSON, no UTF-8 or no time.
             raise StoreError(f"{self._database}: the database is damaged ({error}); restore it") from None

@@ -292,6 +292,8 @@ class BotTable(ContainerTable):
     name: str
     engine: str | None = Field(default=None, min_length=1)
     command: list[str] | None = Field(default=None, min_length=1)
+    #: The launcher of a plug-in that starts `command`.
+    launcher: str | None = Field(default=None, min_length=1)
     #: A container's image, or a folder with a Dockerfile; `command` is then what is run in it.
     image: str | None = Field(default=None, min_length=1)
     build: str | None = Field(default=None, min_length=1)
@@ -337,6 +339,8 @@ class BotTable(ContainerTable):
                 "expected at most one of engine, command, image, build, token_sha256 and person, got "
                 f"{' and '.join(given)}"
             )
+        if self.launcher is not None and (self.command is None or self.in_container):
+            raise ValueError("launcher: expected command beside it, and neither image nor build")
         if self.submit and self.token_sha256 is None:
             raise ValueError(
                 "submit: expected token_sha256 beside it, the digest of its author's token, got none"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -21,6 +22,8 @@ from arena_server.stats.tiebreaks import (
     check,
     values,
 )
+
+from ...plugged import install, plugged
 
 Game = tuple[str, int, str, int]
 
@@ -214,3 +217,40 @@ def test_what_a_configuration_may_name() -> None:
     with pytest.raises(ValueError, match=r"^the tie-break lot is there twice$"):
         check(["lot", "wins", "lot"])
     assert set(TIE_BREAKS) >= {"points", "wins", "head-to-head", "buchholz", "lot"}
+
+
+PACKAGE = """
+def mean(name, field):
+    return field.entrants[name].points / 4
+
+number = 3
+"""
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Iterator[None]:
+    """A package with tie-breaks, of which one cannot be used."""
+    (tmp_path / "breakpack.py").write_text(PACKAGE)
+    (tmp_path / "pyproject.toml").write_text(
+        '[project]\nname = "break-pack"\nversion = "1"\n[project.entry-points."arena.tie_breaks"]\n'
+        'mean = "breakpack:mean"\nnumber = "breakpack:number"\n'
+    )
+    install(tmp_path, tmp_path / "pyproject.toml")
+    with plugged(tmp_path):
+        yield
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_package_adds_a_tie_break() -> None:
+    assert check(["wins", "mean"]) == ("wins", "mean")
+    assert of("mean") == {"A": 4, "B": 4.5, "C": 2.5, "D": 2.5}
+    table = Standings(["A", "B"], "wins", ["mean"])
+    assert table.rows()[0].tie_breaks == {"mean": Fraction(0)}
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_tie_break_that_is_no_function_is_refused_in_one_line() -> None:
+    with pytest.raises(
+        ValueError, match=r"^arena.tie_breaks: number = breakpack:number .*: 3 is no function; "
+    ):
+        check(["wins", "number"])
