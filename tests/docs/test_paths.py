@@ -22,7 +22,7 @@ def test_each_path_has_a_picture(path: str) -> None:
 
 def test_the_files_of_the_pictures_are_there() -> None:
     page = (ROOT / "docs/paths.md").read_text(encoding="utf-8")
-    named = re.findall(r"(?:\b(protocol|cli) )?([\w/]+\.(?:py|js))\b", page)
+    named = re.findall(r"(?:\b(protocol|cli) )?([\w/-]+\.(?:py|js))\b", page)
     assert len(named) > 40
     missing = [
         file
