@@ -192,9 +192,11 @@ class HostedContest:
         self._pace.see(self._pace_logged, self._results)
         self._writer.enter(config)
         router.add(Member(contest, listed=self.spec.listed, logs=self._logs is not None))
-        driver.add(self.run)
         self._timekeeper = Timekeeper(self.spec.timetable, self.feed)
-        self._timekeeper.look()
+        # Before the driver's first Tick, which may come late: outside its hours a contest misses no bot.
+        for event in self._timekeeper.changes():
+            contest.feed(event, now)
+        driver.add(self.run)
         self.waiting = WaitingList(contest, config.spectator_delay_ms * NS_PER_MS, self.log)
         self.waiting.begin()
         for observer in self._observers:

@@ -32,22 +32,29 @@ class Timekeeper:
 
     def look(self) -> None:
         """Feed what has changed since the last call, and come back at the next change."""
+        for event in self.changes():
+            self._feed(event)
+
+    def changes(self) -> list[Event]:
+        """What has changed since the last call, which is all that holds at the first; `look` comes back."""
         now = self._clock()
         moment, told = self._timetable.at(now), self._told
         self._told = moment
+        events: list[Event] = []
         # Before the hours, which may let games start.
         if moment.frozen and (told is None or not told.frozen) and self._timetable.freeze_at is not None:
             frozen_for = milliseconds(now) - milliseconds(self._timetable.freeze_at)
-            self._feed(Freeze(frozen_for * NS_PER_MS))
+            events.append(Freeze(frozen_for * NS_PER_MS))
         if moment.time_up and (told is None or not told.time_up):
-            self._feed(TimeUp())
+            events.append(TimeUp())
         hours = Hours(moment.is_open, moment.until)
         before = None if told is None else Hours(told.is_open, told.until)
         if self._timetable.hours is not None and before != hours:
-            self._feed(hours)
+            events.append(hours)
         if moment.next_change is not None:
             left = (moment.next_change - now).total_seconds()
             self._timer = asyncio.get_running_loop().call_later(min(left, LOOK_S), self.look)
+        return events
 
     def close(self) -> None:
         if self._timer is not None:

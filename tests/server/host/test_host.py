@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import time
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ from arena_server.host.sockets import bind
 from arena_server.store.reader import Results
 from arena_server.terms.config import ContestConfig, Entrant
 from arena_server.terms.spec import ContestSpec
+from arena_server.terms.timetable import Timetable, parse_hours
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.real]
 
@@ -142,6 +145,17 @@ async def test_each_contest_that_is_taken_up_is_named(tmp_path: Path) -> None:
         "contest=friday",
         "contest=saturday",
     ]
+
+
+async def test_outside_its_hours_a_contest_misses_no_bot_at_its_beginning(tmp_path: Path) -> None:
+    """Its first Tick finds both absent."""
+    hour = (time.localtime().tm_hour + 12) % 24
+    closed = spec("friday", timetable=Timetable(parse_hours(f"{hour:02}:00-{hour:02}:01")))
+    closed = replace(closed, config=replace(closed.config, absent_ms=0))
+    async with running(tmp_path, [closed]) as here:
+        contest = here.host.contests["friday"].contest
+        assert contest is not None
+        assert (contest.ended, contest.overview().state) == (None, "closed")
 
 
 async def test_the_log_says_how_far_a_contest_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
