@@ -125,9 +125,10 @@ def _result(match: dict[str, Any], seat: int) -> str:
         return STATES["walkover"] if name == match["winner"] else ""
     if not match["games"]:
         return ""
-    (one, other), score = match["scores"], _number(match["scores"][seat])
-    by_points = one == other and match["winner"] is not None
-    return f"{score} ({match['points'][seat]:,})" if by_points else score
+    score, decided_by = _number(match["scores"][seat]), match.get("decided_by")
+    if decided_by == "points":
+        return f"{score} ({match['points'][seat]:,})"
+    return f"{score} by seed" if decided_by == "seed" and name == match["winner"] else score
 
 
 def _number(score: float) -> str:

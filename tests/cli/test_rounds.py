@@ -25,6 +25,7 @@ def match(
     winner: str | None = None,
     games: tuple[int, ...] = (1,),
     points: tuple[int, int] = (0, 0),
+    decided_by: str | None = None,
 ) -> dict[str, Any]:
     """A match of the document; the seed of a bot is its place in the alphabet."""
     names = [one, other]
@@ -37,7 +38,7 @@ def match(
         "games": list(games if state in ("over", "open") else ()),
         "winner": winner,
         "state": state,
-    }
+    } | ({"decided_by": decided_by} if decided_by else {})
 
 
 BRACKET = [
@@ -93,7 +94,9 @@ def test_a_bracket_is_a_tree() -> None:
 
 def test_points_are_shown_where_they_decide() -> None:
     level = {"title": "final", "kind": "level"}
-    final = match("ann", "bob", scores=(1, 1), winner="bob", games=(1, 2), points=(940, 1310))
+    final = match(
+        "ann", "bob", scores=(1, 1), winner="bob", games=(1, 2), points=(940, 1310), decided_by="points"
+    )
     assert bracket_lines([{**level, "matches": [final]}]) == [
         "final                winner",
         "",
@@ -146,6 +149,16 @@ def test_every_format_says_the_same(drawn: Path, shell: Shell) -> None:
     out = shell("standings", "--rounds").out
     assert out.startswith("trial: insertion, 3 of 3 games, ")
     assert "├  a" in out.splitlines()[-4]
+
+
+def test_a_tie_that_the_seeds_decide_says_so_without_points() -> None:
+    level = {"title": "final", "kind": "level"}
+    final = match(
+        "ann", "bob", scores=(1, 1), winner="ann", games=(1, 2), points=(940, 1310), decided_by="seed"
+    )
+    lines = [line.split() for line in bracket_lines([{**level, "matches": [final]}])]
+    assert lines[2] == ["1", "ann", "1", "by", "seed", "┐"]
+    assert lines[4] == ["2", "bob", "1", "┘"]
 
 
 def test_a_contest_without_rounds(here: Path, shell: Shell) -> None:

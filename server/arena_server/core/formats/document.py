@@ -9,6 +9,8 @@
 levels to come are there), `round` (of a Swiss, in the order of the tables), or `group`, whose `ranking` has
 its players, the first first. The first of `names` has the first seat of the first game; one that is not
 known yet is null. `scores` are games won (a draw is half of one), `games` the numbers of those with a result.
+A match that has a winner without more games won has `decided_by`: `points` (where the contest is scored by
+points) or `seed` (the better seed goes on).
 """
 
 from __future__ import annotations
@@ -27,6 +29,10 @@ WALKOVER: Final = "walkover"
 BYE: Final = "bye"
 VACANT: Final = "vacant"
 
+#: What decides between as many games won.
+BY_POINTS: Final = "points"
+BY_SEED: Final = "seed"
+
 
 @dataclass(frozen=True, slots=True)
 class DrawnMatch:
@@ -38,6 +44,7 @@ class DrawnMatch:
     points: tuple[int, ...] = (0, 0)
     games: tuple[int, ...] = ()
     winner: str | None = None
+    decided_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,4 +83,4 @@ def _plain_match(match: DrawnMatch, seeds: Mapping[str | None, int]) -> dict[str
         "games": list(match.games),
         "winner": match.winner,
         "state": match.state,
-    }
+    } | ({"decided_by": match.decided_by} if match.decided_by else {})

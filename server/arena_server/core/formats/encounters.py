@@ -21,7 +21,7 @@ from itertools import combinations, zip_longest
 
 from arena_server.core.facts import Drawn, Walkover
 from arena_server.core.formats.base import Pairing, PairingError
-from arena_server.core.formats.document import OPEN, OVER, WALKOVER, DrawnMatch
+from arena_server.core.formats.document import BY_POINTS, BY_SEED, OPEN, OVER, WALKOVER, DrawnMatch
 from arena_server.core.formats.groups import CirclePairs
 from arena_server.stats.results import PastGame
 from arena_server.terms.formats import Terms
@@ -119,7 +119,14 @@ class Encounter:
             tuple(self.points.values()),
             tuple(self.played),
             winner,
+            self._decided_by() if winner and state == OVER else None,
         )
+
+    def _decided_by(self) -> str | None:
+        """What decides between as many games won; None where one has won more."""
+        if len(set(self.scores.values())) > 1:
+            return None
+        return BY_SEED if self.winner is None else BY_POINTS
 
     @property
     def winner(self) -> str | None:

@@ -122,7 +122,7 @@ class Knockout(Rounds):
             return DrawnMatch((entry, None), VACANT if entry is None else BYE, winner=entry)
         tied = entry in self.draws.last and entry.names in self._tied()
         match = entry.match(self._going_on(entry))
-        return replace(match, state=OPEN, winner=None) if tied else match
+        return replace(match, state=OPEN, winner=None, decided_by=None) if tied else match
 
     def scores(self) -> dict[str, Fraction]:
         """The levels that each bot has survived."""

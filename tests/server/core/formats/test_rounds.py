@@ -113,6 +113,18 @@ def test_a_deal_is_of_one_pair_of_games(name: str) -> None:
     holds()
 
 
+@drawing
+def test_a_paired_deal_is_drawn_for_both_seats(name: str) -> None:
+    form = DRAWING[name](Terms(bots(4), 2, 4, True))
+    draw = form.draw_due(())
+    assert draw is not None
+    form.drawn(draw.run())
+    deals: dict[tuple[frozenset[str], int], list[tuple[str, ...]]] = {}
+    for pairing in form.planned(1, form.next_number):
+        deals.setdefault((frozenset(pairing.names), pairing.deal), []).append(pairing.names)
+    assert {(len(played), len(set(played))) for played in deals.values()} == {(2, 2)}
+
+
 NAMES = bots(4)
 FIRST = Drawn(1, 1, 2, (("b0", "b3"), ("b1", "b2")))
 

@@ -51,12 +51,12 @@ function nameOf(contest, match, seat) {
   return el("span", { class: "sub" }, { bye: named("bye"), vacant: "–" }[match.state] ?? "?");
 }
 
-/** Games won, with the points where these decide; by walkover, or with no game yet, in words. */
+/** Games won, with the points, or "by seed", where these decide; by walkover, or with no game yet, in words. */
 function scoreOf(match, seat) {
   if (match.games.length && match.state !== "walkover") {
-    const byPoints = match.winner !== null && match.scores[0] === match.scores[1]
-      && match.points[0] !== match.points[1];
-    return `${match.scores[seat].toLocaleString(language)}${byPoints ? ` (${numberText(match.points[seat])})` : ""}`;
+    const score = match.scores[seat].toLocaleString(language);
+    if (match.decided_by === "points") return `${score} (${numberText(match.points[seat])})`;
+    return match.decided_by === "seed" && match.names[seat] === match.winner ? t`${score} by seed` : score;
   }
   return match.state === "walkover" && match.names[seat] === match.winner ? "w/o" : "";
 }

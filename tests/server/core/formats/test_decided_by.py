@@ -1,0 +1,58 @@
+"""What decided a match of a knockout, in the document of its rounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from arena_server.core.formats.document import plain_rounds
+from arena_server.core.formats.knockout import Knockout
+from arena_server.stats.results import PastGame
+from arena_server.terms.formats import Terms
+
+
+def final(*totals: tuple[int, int], by_points: bool, extra_pairs: int = 0) -> dict[str, Any]:
+    """The match of ann and bob, each of whose games ended with these points of ann and bob."""
+    names = ("ann", "bob")
+    knockout = Knockout(Terms(names, 2, 2, False, {"extra_pairs": extra_pairs}, {}, by_points))
+    draw = knockout.draw_due(())
+    assert draw is not None
+    knockout.drawn(draw.run())
+    for name in names:
+        knockout.enter(name)
+    for ann, bob in totals:
+        for name in names:
+            knockout.free(name, 1)
+        pairing = knockout.next()
+        assert pairing is not None
+        points = {"ann": ann, "bob": bob}
+        knockout.result(
+            PastGame(
+                pairing.number, pairing.names, 0, tuple(map(points.__getitem__, pairing.names)), "normal", 9
+            )
+        )
+    match: dict[str, Any] = plain_rounds(knockout.rounds(), names, "")["rounds"][0]["matches"][0]
+    return match
+
+
+@pytest.mark.parametrize(
+    ("totals", "by_points", "winner", "decided_by"),
+    [
+        ([(3, 1), (3, 1)], False, "ann", None),
+        ([(3, 1), (1, 9)], False, "ann", "seed"),
+        ([(3, 1), (1, 9)], True, "bob", "points"),
+        ([(3, 1), (1, 3)], True, "ann", "seed"),
+        ([(3, 1)], True, None, None),
+    ],
+)
+def test_a_match(
+    totals: list[tuple[int, int]], by_points: bool, winner: str | None, decided_by: str | None
+) -> None:
+    match = final(*totals, by_points=by_points)
+    assert (match["winner"], match.get("decided_by")) == (winner, decided_by)
+
+
+def test_a_tie_that_two_more_games_decide_is_not_over() -> None:
+    match = final((3, 1), (1, 3), by_points=False, extra_pairs=1)
+    assert (match["winner"], match.get("decided_by"), match["state"]) == (None, None, "open")
