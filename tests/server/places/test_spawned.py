@@ -107,7 +107,8 @@ def test_a_step_ends_with_the_server_that_is_killed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "program", "status"), [(60, "exit 3", 3), (0.1, "sleep 600", 124), (60, "kill $PPID", 143)]
+    ("seconds", "program", "status"),
+    [(60, "exit 3", 3), (0.1, "sleep 600", 124), (60, "kill $PPID; sleep 600", 143)],
 )
 def test_a_tethered_program_has_a_limit_of_its_own(seconds: float, program: str, status: int) -> None:
     command = spawned.tethered(["sh", "-c", program], seconds)
