@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     Floats = np.ndarray[Any, np.dtype[np.float64]]
     Ints = np.ndarray[Any, np.dtype[np.intp]]
 
-#: The prior precision of the advantages of seats and the tendency to draw: a field where one seat wins every
-#: game has no finite maximum without it.
+#: The prior precision of the advantages of seats: a field where one seat wins every game has no finite
+#: maximum without it.
 PRIOR: Final = 0.01
 #: Newton's method ends when no parameter moves by more.
 TOLERANCE: Final = 1e-12
@@ -27,7 +27,7 @@ BLOCK: Final = 100_000
 
 #: What a choice is made of: players by their places, each with its seat (0, 1, ...).
 Menu = tuple[tuple[int, int], ...]
-#: A menu, which of its alternatives was chosen, and with what weight; the draw is the last alternative.
+#: A menu, which of its alternatives was chosen, and with what weight.
 Choice = tuple[Menu, int, float]
 
 
@@ -35,45 +35,47 @@ class _Choices:
     """All choices from menus of the same seats, in arrays.
 
     The log-odds of the alternatives of a menu are `factors` (alternative, parameter) times the values of the
-    parameters at `places` (menu, parameter). Of choice n `menu[n]` is the menu, `chosen[n]` the alternative,
-    `weight[n]` the weight and `pairing[n]` the kind of pairing.
+    parameters at `places` (menu, parameter). The outcomes of a choice are its alternatives and, with two
+    seats, a draw: half a choice of each, as `shares` (outcome, alternative) has it. Of choice n `menu[n]` is
+    the menu, `chosen[n]` the outcome, `weight[n]` the weight and `pairing[n]` the kind of pairing.
     """
 
     def __init__(
         self,
-        sizes: tuple[int, int, bool],
+        players: int,
+        extra: int,
         seats: Sequence[int],
         menus: Ints,
         choices: tuple[Ints, Ints, Ints, Floats],
     ) -> None:
-        """`sizes`: players, parameters behind theirs, and whether the last of these is the tendency to draw.
+        """`extra` parameters are behind those of the `players`.
 
         `menus` (menu, alternative) are players in the seats `seats`. `choices` are the pairing, the menu, the
-        chosen alternative and the weight of each choice.
+        outcome and the weight of each choice.
         """
         import numpy as np
 
-        (players, extra, draws), size = sizes, len(seats)
+        size = len(seats)
         shared = np.broadcast_to(np.arange(players, players + extra), (len(menus), extra))
         self.places = np.concatenate([menus, shared], axis=1)
-        self.factors = np.zeros((size + draws, size + extra))
+        self.factors = np.zeros((size, size + extra))
         self.factors[np.arange(size), np.arange(size)] = 1
         for alternative, seat in enumerate(seats):
             if seat:  # the first seat has no advantage
                 self.factors[alternative, size + seat - 1] = 1
-        if draws:
-            self.factors[size] = self.factors[:size].sum(axis=0) / 2
-            self.factors[size, -1] = 1
+        self.shares = np.concatenate([np.eye(size), np.full((int(size == 2), size), 0.5)])
+        #: The factors of what was chosen.
+        self.outcomes = self.shares @ self.factors
         #: Where a menu adds to the matrix of second derivatives, laid out in a row.
         whole = players + extra
         self.cells = (self.places[:, :, None] * whole + self.places[:, None, :]).reshape(len(menus), -1)
         self.pairing, self.menu, self.chosen, self.weight = choices
 
     def chosen_weights(self, counts: Floats) -> Floats:
-        """How often each alternative of each menu was chosen, with `counts` of each kind of pairing."""
+        """How often each outcome of each menu came, with `counts` of each kind of pairing."""
         import numpy as np
 
-        number, size = len(self.places), len(self.factors)
+        number, size = len(self.places), len(self.outcomes)
         weights = self.weight * counts[self.pairing]
         found = np.bincount(self.menu * size + self.chosen, weights, minlength=number * size)
         chosen: Floats = found.astype(np.float64).reshape(number, size)
@@ -99,12 +101,12 @@ class _Choices:
     def squares(self, values: Floats, chosen: Floats) -> Floats:
         """The sum of the outer squares of the gradients of all choices, in rows as `spread`.
 
-        The alternatives are chosen `chosen` (menu, alternative) times, each with the weight 1.
+        The outcomes came `chosen` (menu, outcome) times, each with the weight 1.
         """
         import numpy as np
 
         mean = np.exp(self.log_chances(values)) @ self.factors
-        slopes = self.factors - mean[:, None, :]
+        slopes = self.outcomes - mean[:, None, :]
         found: Floats = (slopes * chosen[:, :, None]).transpose(0, 2, 1) @ slopes
         return found.reshape(len(mean), -1)
 
@@ -113,32 +115,27 @@ class _Choices:
         import numpy as np
 
         mean = np.exp(self.log_chances(values)) @ self.factors
-        found: Floats = (self.factors[self.chosen] - mean[self.menu]) * self.weight[:, None]
+        found: Floats = (self.outcomes[self.chosen] - mean[self.menu]) * self.weight[:, None]
         return found
 
 
 class RatingModel:
     """The choices that all games have made.
 
-    The parameters are the ratings of the players, then the advantages of the seats behind the first, then,
-    with two seats and draws, the tendency to draw.
+    The parameters are the ratings of the players, then the advantages of the seats behind the first.
     """
 
     def __init__(self, games: Games) -> None:
         self._players, self._seats = len(games.names), games.seated.shape[1]
-        is_drawn = games.places.max(axis=1) == 0
-        decided = not is_drawn.all()
-        # Without a decided game the likeliest tendency to draw is infinite: a draw is half a win each then.
-        self._has_draws = bool(self._seats == 2 and is_drawn.any() and decided)
-        self._extra = self._seats - 1 + self._has_draws
+        self._extra = self._seats - 1
         self._size = self._players + self._extra
         #: How often each kind of pairing has occurred.
         self._counts = games.counts
-        self._choices = [self._two(games)] if self._seats == 2 and decided else list(self._more(games))
+        self._choices = [self._two(games)] if self._seats == 2 else list(self._more(games))
         self._chosen = [each.chosen_weights(self._counts) for each in self._choices]
 
     def _two(self, games: Games) -> _Choices:
-        """Each game of two seats is one choice: of the first, the second or a draw."""
+        """Each game of two seats is one choice: of the first, the second or half of each."""
         import numpy as np
 
         first, second = games.seated.T
@@ -147,7 +144,7 @@ class RatingModel:
         chosen = np.where(games.places[:, 0] == games.places[:, 1], 2, games.places[:, 0])
         weight = np.ones(len(games.kind))
         choices = games.pairing, menu[games.kind], chosen[games.kind], weight
-        return _Choices((self._players, self._extra, self._has_draws), (0, 1), menus, choices)
+        return _Choices(self._players, self._extra, (0, 1), menus, choices)
 
     def _more(self, games: Games) -> Iterator[_Choices]:
         """The choices that the games make, by the seats of their menus."""
@@ -169,7 +166,7 @@ class RatingModel:
                 np.array([chosen for _, (_, chosen, _) in made], dtype=np.intp),
                 np.array([weight for _, (_, _, weight) in made]),
             )
-            yield _Choices((self._players, self._extra, False), seats, menus, choices)
+            yield _Choices(self._players, self._extra, seats, menus, choices)
 
     def seat_values(self, values: Floats) -> Floats:
         """The advantages of the seats behind the first."""
@@ -236,8 +233,9 @@ class RatingModel:
         for each, chosen in zip(self._choices, self._chosen, strict=True):
             logs = each.log_chances(values)
             chances, number = np.exp(logs), chosen.sum(axis=1, keepdims=True)
-            total += float((chosen * logs).sum())
-            slope = (chosen - chances * number) @ each.factors
+            taken = chosen @ each.shares
+            total += float((taken * logs).sum())
+            slope = (taken - chances * number) @ each.factors
             gradient += np.bincount(each.places.ravel(), slope.ravel(), minlength=self._size)
             spread = each.spread(chances) * number
             curvature += np.bincount(each.cells.ravel(), spread.ravel(), minlength=self._size**2)
@@ -248,7 +246,7 @@ class RatingModel:
         import numpy as np
 
         if len(self._choices) == 1 and len(self._choices[0].pairing) == len(self._counts):
-            # Each pairing is one game of two seats, one choice: they need not be sorted and added up.
+            # Each pairing is one game of two seats, one outcome: they need not be sorted and added up.
             (each,), (chosen,) = self._choices, self._chosen
             squares = each.squares(values, chosen)
             sums = np.bincount(each.cells.ravel(), squares.ravel(), self._size**2).astype(np.float64)

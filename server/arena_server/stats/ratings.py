@@ -1,12 +1,13 @@
 """Ratings with 95 % intervals, fitted to results by maximum likelihood.
 
-    two seats    Bradley and Terry's model with draws (R. R. Davidson, "On extending the Bradley-Terry model
-                 to accommodate ties in paired comparison experiments", 1970) and an advantage of a seat
+    two seats    the logistic model of an expected score, with an advantage of a seat: Bradley and Terry's,
+                 where a draw is half a win of each
     more seats   the model of Plackett and Luce: the best of those that are left is drawn, then the next;
                  players with equal totals stand in every order, each with the same weight
 
-Both are sums of multinomial choices whose log-odds are linear in ratings, advantages of seats and tendency
-to draw, so that the likelihood is concave and Newton's method finds its only maximum. The intervals come
+So a difference of 100 is an expected score of 64 % between even seats, as in `elo`, however many games are
+drawn. Both are sums of multinomial choices whose log-odds are linear in ratings and advantages of seats, so
+that the likelihood is concave and Newton's method finds its only maximum. The intervals come
 from the sandwich estimator over the pairings: two games on one deal count as one observation, because their
 results are correlated.
 

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena_server.stats import model as rating_model
+from arena_server.stats.elo import Pairs, elo_of
 from arena_server.stats.model import RatingModel
 from arena_server.stats.rated_games import Games, RatedGame, observe
 from arena_server.stats.ratings import (
@@ -129,16 +130,88 @@ def test_without_an_advantage_it_is_the_fit_of_a_simple_algorithm(seats: int) ->
     assert by_name(found) == pytest.approx(minorise(games), abs=1e-8)
 
 
-def test_a_draw_is_likelier_between_equals() -> None:
-    """Davidson: the odds of a draw are the geometric mean of the players' times a constant."""
-    draws = [RatedGame(("a", "b"), (3, 3), number) for number in range(40)]
-    wins = [RatedGame(("a", "b"), (1, 0), 100 + number) for number in range(40)]
-    losses = [RatedGame(("b", "a"), (1, 0), 200 + number) for number in range(20)]
-    found = fit([*draws, *wins, *losses, *(RatedGame(("b", "a"), (2, 2), 300 + n) for n in range(40))])
-    rows = {row.name: row for row in found.rows}
-    assert rows["a"].rating > rows["b"].rating
-    assert rows["a"].score == pytest.approx((40 + 80 / 2) / 140)
-    assert found.games == 140
+def scored(score: float) -> tuple[int, int]:
+    """Totals of the first and the second seat, of a score of the first."""
+    return {1.0: (1, 0), 0.5: (3, 3), 0.0: (0, 1)}[score]
+
+
+@given(st.lists(st.tuples(*[st.sampled_from([0.0, 0.5, 1.0])] * 2), min_size=1, max_size=60))
+def test_a_match_and_the_ratings_have_one_elo(pairs: list[tuple[float, float]]) -> None:
+    """Each pair is there with the seats swapped too, so that no seat has an advantage."""
+    match, games = Pairs(), []
+    for number, pair in enumerate(pairs):
+        for kind, (first, second) in enumerate((pair, pair[::-1])):
+            match.add((first + second) / 2)
+            games.append(RatedGame(("a", "b"), scored(first), (number, kind)))
+            games.append(RatedGame(("b", "a"), scored(1 - second), (number, kind)))
+    rows = {row.name: row for row in fit(games).rows}
+    if not 0 < match.score < 1:
+        assert not rows
+        return
+    assert rows["a"].rating - rows["b"].rating == pytest.approx(elo_of(match.score), abs=1e-6)
+    assert rows["a"].score == pytest.approx(match.score)
+
+
+def climb(games: list[RatedGame]) -> dict[str, float]:
+    """Strengths whose expected scores are the scores, by a search for each in turn; seat 2 at `SECOND`."""
+    values = dict.fromkeys(sorted({name for game in games for name in game.names}), 0.0)
+    values[SECOND] = 0.0
+    for _ in range(2_000):
+        most = 0.0
+        for name in values:
+            # The prior holds the advantage of the seat alone.
+            surplus, slope = (-0.01 * values[name], 0.01) if name == SECOND else (0.0, 0.0)
+            for game in games:
+                one, other = game.names
+                if name not in (one, other, SECOND):
+                    continue
+                sign = 1 if name == one else -1
+                expected = 1 / (1 + math.exp(values[other] + values[SECOND] - values[one]))
+                score = (1 + (game.totals[0] > game.totals[1]) - (game.totals[0] < game.totals[1])) / 2
+                surplus += sign * (score - expected)
+                slope += expected * (1 - expected)
+            values[name] += surplus / slope
+            most = max(most, abs(surplus / slope))
+        if most < 1e-11:
+            break
+    mean = sum(value for name, value in values.items() if name != SECOND) / (len(values) - 1)
+    return {name: value - mean * (name != SECOND) for name, value in values.items()}
+
+
+SECOND = "the second seat"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_scores_with_draws_are_those_that_the_ratings_expect(seed: int) -> None:
+    rng = Random(seed)
+    games = random_games(rng, "abcde", 0)
+    expected = climb(games)
+    found = fit(games)
+    assert found.seats[0] / SCALE == pytest.approx(expected.pop(SECOND), abs=1e-8)
+    assert by_name(found) == pytest.approx(expected, abs=1e-8)
+
+
+def test_intervals_with_draws_are_those_of_a_bootstrap() -> None:
+    """Pairings are drawn again with replacement: two games each, more than half of them drawn."""
+    rng = Random(11)
+    pairings: list[list[RatedGame]] = []
+    for number, names in enumerate([*combinations("abcd", 2)] * 50):
+        scores = [rng.choices([1.0, 0.5, 0.0], [5 - ord(names[0]) % 4, 9, 3])[0] for _ in range(2)]
+        orders = (names, names[::-1])
+        pairings.append(
+            [
+                RatedGame(order, scored(score), number)
+                for order, score in zip(orders, (scores[0], 1 - scores[1]), strict=True)
+            ]
+        )
+    again: dict[str, list[float]] = {}
+    for _ in range(300):
+        drawn = rng.choices(pairings, k=len(pairings))
+        games = [replace(game, pairing=at) for at, each in enumerate(drawn) for game in each]
+        for row in fit(games).rows:
+            again.setdefault(row.name, []).append(row.rating)
+    for row in fit([game for each in pairings for game in each]).rows:
+        assert row.margin == pytest.approx(1.96 * float(np.std(again[row.name])), rel=0.15)
 
 
 @given(st.randoms(use_true_random=False), st.integers(2, 4))
