@@ -174,6 +174,9 @@ class TestMatch:
         for key in ("points", "pairs", "interval", "games", "faults", "engines"):
             assert here[key] == seated[key]
         assert here["points"][0] != here["points"][1]
+        rated = json.loads(inside("ratings", "--database", "sqlite:///m.db", "--json", cwd=folder).out)
+        elo = {row["bot"]: row["rating"] for row in rated["ratings"]}
+        assert elo["greedy"] - elo["minimax-depth-2"] == pytest.approx(here["elo"], abs=0.2), "one scale"
 
     @pytest.mark.real
     def test_three_seats(self, folder: Path) -> None:

@@ -55,6 +55,17 @@ def test_a_file_for_people(league: Path, shell: Shell) -> None:
     assert lines[-1].startswith("seat 2 is worth ")
 
 
+def test_a_score_of_53_percent_is_21_points(league: Path, shell: Shell) -> None:
+    """8 games won, 90 drawn and 2 lost, half of each from either seat."""
+    won, drawn, lost = "a 1 b 0\nb 0 a 1\n", "a 1 b 1\nb 1 a 1\n", "a 0 b 1\nb 1 a 0\n"
+    league.write_text(4 * won + 45 * drawn + lost)
+    rows = json.loads(shell("ratings", "--file", "league.txt", "--json").out)["ratings"]
+    assert {row["bot"]: (round(row["rating"]), row["score"]) for row in rows} == {
+        "a": (1510, 0.53),
+        "b": (1490, 0.47),
+    }
+
+
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [

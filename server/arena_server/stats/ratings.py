@@ -5,14 +5,14 @@
     more seats   the model of Plackett and Luce: the best of those that are left is drawn, then the next;
                  players with equal totals stand in every order, each with the same weight
 
-So a difference of 100 is an expected score of 64 % between even seats, as in `elo`, however many games are
-drawn. Both are sums of multinomial choices whose log-odds are linear in ratings and advantages of seats, so
-that the likelihood is concave and Newton's method finds its only maximum. The intervals come
-from the sandwich estimator over the pairings: two games on one deal count as one observation, because their
-results are correlated.
+Both are sums of multinomial choices whose log-odds are linear in ratings and advantages of seats, so that
+the likelihood is concave and Newton's method finds its only maximum. The intervals come from the sandwich
+estimator over the pairings: two games on one deal count as one observation, because their results are
+correlated.
 
-A rating is the log-odds on the scale of Elo, 400 / ln 10, around a mean of MEAN. It exists only among players
-that are connected by results in both directions; others are named, not rated.
+A difference of 100 is an expected score of 64 %, averaged over the seats (`even_seats`), as in `elo`, however
+many games are drawn and whatever a seat is worth. The mean is MEAN. A rating exists only among players that
+are connected by results in both directions; others are named, not rated.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import TYPE_CHECKING, Any, Final
 
+from arena_server.stats.even_seats import with_even_seats
 from arena_server.stats.model import RatingModel
 from arena_server.stats.rated_games import Games, RatedGame, observe
 
@@ -65,8 +66,8 @@ class Rating:
 class Ratings:
     """The fit of a field, the best player first.
 
-    `seats` are the advantages of the second and further seats against the first, in Elo; `unrated` has the
-    reason for each player without a rating.
+    `seats` are the advantages of the second and further seats against the first, in Elo between equals;
+    `unrated` has the reason for each player without a rating.
     """
 
     rows: tuple[Rating, ...]
@@ -95,7 +96,7 @@ def fit_counted(games: Games) -> Ratings:
     model = RatingModel(inside)
     values, covariance = model.maximum()
     return Ratings(
-        tuple(_rows(inside, values, covariance)),
+        tuple(_rows(inside, *with_even_seats(inside, values, covariance))),
         unrated,
         tuple(float(value) * SCALE for value in model.seat_values(values)),
         int(inside.kind_counts().sum()),
@@ -148,14 +149,14 @@ def _reached(start: int, edges: Bools) -> set[int]:
     return set(np.flatnonzero(found).tolist())
 
 
-def _rows(games: Games, values: Floats, covariance: Floats) -> list[Rating]:
+def _rows(games: Games, values: Floats, spread: Floats) -> list[Rating]:
+    """`values` are the ratings, `spread` their covariance."""
     import numpy as np
 
     names, players = games.names, len(games.names)
-    spread = covariance[:players, :players]
     own = np.sqrt(np.clip(np.diag(spread), 0, None))
     apart = np.sqrt(np.clip(np.diag(spread)[:, None] + np.diag(spread)[None, :] - 2 * spread, 0, None))
-    ahead = values[:players, None] - values[None, :players]
+    ahead = values[:, None] - values[None, :]
     number, scores = np.zeros(players), np.zeros(players)
     for seat, place in enumerate(games.places.T):
         below = (games.places > place[:, None]).sum(axis=1)

@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena_server.stats import model as rating_model
-from arena_server.stats.elo import Pairs, elo_of
 from arena_server.stats.model import RatingModel
 from arena_server.stats.rated_games import Games, RatedGame, observe
 from arena_server.stats.ratings import (
@@ -55,6 +54,7 @@ PUBLISHED = {
     "Baltimore": 0.0,
 }
 HOME = 0.3023
+SECOND = "the second seat"
 
 
 def decided(*results: tuple[str, str]) -> list[RatedGame]:
@@ -72,6 +72,13 @@ def by_name(found: Ratings) -> dict[str, float]:
     return {row.name: (row.rating - MEAN) / SCALE for row in found.rows}
 
 
+def of_model(games: list[RatedGame]) -> dict[str, float]:
+    """The parameters of the model: log-odds of one seat against an equal one, and of the second seat."""
+    counted = Games.of(observe(games))
+    values, _ = RatingModel(counted).maximum()
+    return dict(zip([*counted.names, SECOND], values.tolist(), strict=True))
+
+
 def test_the_published_estimates_of_a_season(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rating_model, "PRIOR", 1e-9)  # the published fit has none
     words = BASEBALL.split()
@@ -80,10 +87,9 @@ def test_the_published_estimates_of_a_season(monkeypatch: pytest.MonkeyPatch) ->
         home, away, won, lost = words[at : at + 4]
         results = [(1, 0)] * int(won) + [(0, 1)] * int(lost)
         games += [RatedGame((home, away), result, (at, number)) for number, result in enumerate(results)]
-    found = fit(games)
-    values = by_name(found)
-    assert {name: round(value - values["Baltimore"], 4) for name, value in values.items()} == PUBLISHED
-    assert round(-found.seats[0] / SCALE, 4) == HOME
+    values = of_model(games)
+    assert {name: round(values[name] - values["Baltimore"], 4) for name in PUBLISHED} == PUBLISHED
+    assert round(-values[SECOND], 4) == HOME
 
 
 def minorise(games: list[RatedGame]) -> dict[str, float]:
@@ -135,23 +141,6 @@ def scored(score: float) -> tuple[int, int]:
     return {1.0: (1, 0), 0.5: (3, 3), 0.0: (0, 1)}[score]
 
 
-@given(st.lists(st.tuples(*[st.sampled_from([0.0, 0.5, 1.0])] * 2), min_size=1, max_size=60))
-def test_a_match_and_the_ratings_have_one_elo(pairs: list[tuple[float, float]]) -> None:
-    """Each pair is there with the seats swapped too, so that no seat has an advantage."""
-    match, games = Pairs(), []
-    for number, pair in enumerate(pairs):
-        for kind, (first, second) in enumerate((pair, pair[::-1])):
-            match.add((first + second) / 2)
-            games.append(RatedGame(("a", "b"), scored(first), (number, kind)))
-            games.append(RatedGame(("b", "a"), scored(1 - second), (number, kind)))
-    rows = {row.name: row for row in fit(games).rows}
-    if not 0 < match.score < 1:
-        assert not rows
-        return
-    assert rows["a"].rating - rows["b"].rating == pytest.approx(elo_of(match.score), abs=1e-6)
-    assert rows["a"].score == pytest.approx(match.score)
-
-
 def climb(games: list[RatedGame]) -> dict[str, float]:
     """Strengths whose expected scores are the scores, by a search for each in turn; seat 2 at `SECOND`."""
     values = dict.fromkeys(sorted({name for game in games for name in game.names}), 0.0)
@@ -178,17 +167,10 @@ def climb(games: list[RatedGame]) -> dict[str, float]:
     return {name: value - mean * (name != SECOND) for name, value in values.items()}
 
 
-SECOND = "the second seat"
-
-
 @pytest.mark.parametrize("seed", range(4))
-def test_scores_with_draws_are_those_that_the_ratings_expect(seed: int) -> None:
-    rng = Random(seed)
-    games = random_games(rng, "abcde", 0)
-    expected = climb(games)
-    found = fit(games)
-    assert found.seats[0] / SCALE == pytest.approx(expected.pop(SECOND), abs=1e-8)
-    assert by_name(found) == pytest.approx(expected, abs=1e-8)
+def test_scores_with_draws_are_those_that_the_model_expects(seed: int) -> None:
+    games = random_games(Random(seed), "abcde", 0)
+    assert of_model(games) == pytest.approx(climb(games), abs=1e-8)
 
 
 def test_intervals_with_draws_are_those_of_a_bootstrap() -> None:
@@ -382,6 +364,21 @@ def test_ranks_are_those_that_the_intervals_allow() -> None:
     strengths = {"best": 3.0, "a": 0.0, "b": 0.05, "last": -3.0}
     rows = {row.name: (row.best, row.worst) for row in fit(simulate(rng, strengths, 60)).rows}
     assert rows == {"best": (1, 1), "a": (2, 3), "b": (2, 3), "last": (4, 4)}
+
+
+def test_ranks_go_by_the_error_of_the_difference() -> None:
+    """It may be less than that of either rating, and more than if the two were independent."""
+    pair = [("a", "b")] * 120 + [("b", "a")] * 80
+    weak = [("c", "b"), ("b", "c"), ("a", "c"), ("c", "a")]
+    rows = {row.name: row for row in fit(decided(*pair, *weak)).rows}
+    a, b = rows["a"], rows["b"]
+    assert a.rating - a.margin < b.rating, "c has played so little that a and b alone have wide intervals"
+    assert (a.worst, b.best) == (2, 2), "c may be before both, b not before a"
+    # Of two the whole error is that of their difference: twice as large as each, not 1.4 times.
+    (best, last) = fit(decided(*[("a", "b")] * 112, *[("b", "a")] * 88)).rows
+    apart = best.rating - last.rating
+    assert 2**0.5 * best.margin < apart < 2 * best.margin
+    assert (best.best, best.worst, last.best, last.worst) == (1, 2, 1, 2)
 
 
 def test_as_json() -> None:
