@@ -17,7 +17,7 @@ from arena_server.core.deal import Setting
 from arena_server.core.match import Match
 from arena_server.host.inprocess import play_in_process
 from arena_server.stats.scores import PlayedGame
-from arena_server.terms.config import LONGEST_MS, ContestConfig
+from arena_server.terms.terms import LONGEST_MS, GameTerms
 
 Clock = Callable[[], int]
 
@@ -29,7 +29,7 @@ class _SharedState:
         self._names = names
         self._rules: Game[Any] = setting.game
         self._deal = setting.deal
-        self._clock_ms = setting.config.clock_ms
+        self._clock_ms = setting.terms.clock_ms
         self._state = self._rules.start(Deal(self._deal.board, self._rules.preview(self._deal) or ""))
         self._moves: list[str] = []
 
@@ -81,11 +81,9 @@ def play_game(
 
     `now` returns the nanoseconds of a monotonic clock. Without `names` the engines do not know each other.
     """
-    config = ContestConfig(
-        name="local", seed=0, game=rules.name, clock_ms=LONGEST_MS if clock is None else clock
-    )
+    terms = GameTerms(game=rules.name, clock_ms=LONGEST_MS if clock is None else clock)
     seats = names or tuple(f"seat-{seat}" for seat in range(1, len(engines) + 1))
-    setting = Setting(config, rules, 1, "g1", seats, 0, 1, deal, "", "")
+    setting = Setting(terms, "local", 0, rules, 1, "g1", seats, 0, 1, deal, "", "")
     return PlayedGame.of(_play(setting, engines, now, names))
 
 

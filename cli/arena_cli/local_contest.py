@@ -33,9 +33,10 @@ from arena_server.places.supervisor import ProgressListener
 from arena_server.places.workers.base import Workers
 from arena_server.store.database import database_of
 from arena_server.store.preflight import check_writable
-from arena_server.terms.config import ContestConfig, check_numbers, elsewhere
+from arena_server.terms.config import check_numbers, contest_of
 from arena_server.terms.sandbox import DEFAULT_LIMITS, ContainerLimits
 from arena_server.terms.spec import ContestSpec, entrant_of, fresh_seed
+from arena_server.terms.terms import GameTerms
 
 #: The games of a bot that stays away longer are not played.
 ABSENT_MS = 30_000
@@ -56,8 +57,7 @@ class LocalContest:
     """What is played: the bots of `group` play `deals` deals, each from every seat.
 
     A bot with neither command nor sandbox is not started, and with `workers` none is.
-    Durations are milliseconds. `like` is a contest
-    whose `GAME_TERMS` count.
+    Durations are milliseconds. The games have the clocks that are given here, or the terms `like`.
     """
 
     name: str
@@ -69,18 +69,16 @@ class LocalContest:
     concurrency: int = 1
     byoyomi_ms: int = 0
     seed: int | None = None
-    like: ContestConfig | None = None
+    like: GameTerms | None = None
     workers: Workers | None = None
 
     def spec(self) -> ContestSpec:
         """Return the contest for a host. Raises ContestConfigError for a number out of its range."""
-        clocks = ContestConfig(name="", seed=0, clock_ms=self.clock_ms, byoyomi_ms=self.byoyomi_ms)
-        config = elsewhere(
-            clocks if self.like is None else self.like,
+        terms = self.like or GameTerms(clock_ms=self.clock_ms, byoyomi_ms=self.byoyomi_ms)
+        config = contest_of(
+            replace(terms, game=self.game, options=numbers(self.options)),
             name=self.name,
             seed=fresh_seed() if self.seed is None else self.seed,
-            game=self.game,
-            options=numbers(self.options),
             format="matches",
             games_per_pair=self.deals * len(self.group),
             deals="paired",

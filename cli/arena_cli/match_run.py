@@ -40,8 +40,8 @@ from arena_server.stats.scores import (
     elo_text,
     mean_text,
 )
-from arena_server.terms.config import ContestConfig
 from arena_server.terms.sandbox import DEFAULT_LIMITS, ContainerLimits
+from arena_server.terms.terms import GameTerms
 
 #: The name of the contest in the database of --keep.
 CONTEST = "match"
@@ -63,7 +63,7 @@ class MatchPlan:
     until_decided: bool = False
     concurrency: int = 1
     #: The contest whose clocks count, and what a container may use.
-    like: ContestConfig | None = None
+    like: GameTerms | None = None
     limits: ContainerLimits = DEFAULT_LIMITS
     #: What the environment of the programs has beside that of a contest.
     variables: Mapping[str, str] = field(default_factory=dict)

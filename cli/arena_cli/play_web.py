@@ -19,8 +19,9 @@ from arena_cli.local_bots import engine_command, local_bot
 from arena_cli.options import numbers
 from arena_protocol.games.base import Game
 from arena_server.places.base import LocalBot
-from arena_server.terms.config import LONGEST_MS, ContestConfig
+from arena_server.terms.config import ContestConfig
 from arena_server.terms.spec import ContestSpec, entrant_of, fresh_seed
+from arena_server.terms.terms import LONGEST_MS
 from arena_server.web.access import Invitation, invite
 
 #: Instead of an engine: another person, with a link of their own.

@@ -147,7 +147,7 @@ def _calendar(half: datetime, most: datetime, ends_at: datetime | None) -> Itera
 def _check_clock(file: ContestFile, pace: Pace) -> None:
     """Raise ConfigError for a share of no clock."""
     from arena_server.errors import ConfigError
-    from arena_server.terms.config import LONGEST_MS
+    from arena_server.terms.terms import LONGEST_MS
 
     if file.game.clock == LONGEST_MS and not file.game.move_limit and pace.move_ms is None:
         raise ConfigError('--move-time: expected the time of a move, because game.clock is "none"')

@@ -19,7 +19,7 @@ from arena_server.places.forks import Forks
 from arena_server.places.workers.base import GameJob
 from arena_server.places.workers.process import JobRun, serve
 from arena_server.places.workers.seated import play_seated
-from arena_server.terms.config import ContestConfig
+from arena_server.terms.terms import GameTerms
 
 #: What bots import, by the beginning of their commands: engines of ours, and programs with the client.
 _forks = Forks(
@@ -46,8 +46,8 @@ def play_job(job: GameJob, run: JobRun) -> GameRecord | None:
     )
 
 
-def _rules(config: ContestConfig) -> Game[Any]:
-    return make_game(config.game, config.options)
+def _rules(terms: GameTerms) -> Game[Any]:
+    return make_game(terms.game, terms.options)
 
 
 @cache

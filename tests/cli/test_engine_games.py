@@ -21,7 +21,8 @@ from arena_server.core.deal import Setting
 from arena_server.core.formats.base import Pairing
 from arena_server.stats.elo import Sprt
 from arena_server.stats.scores import LeadTest, league_table, text_table
-from arena_server.terms.config import LONGEST_MS, ContestConfig
+from arena_server.terms.config import ContestConfig
+from arena_server.terms.terms import LONGEST_MS
 
 SHORT = {"plies": 20}
 MS = 1_000_000

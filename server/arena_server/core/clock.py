@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from arena_server.terms.config import ContestConfig
+from arena_server.terms.terms import GameTerms
 
 NS_PER_MS = 1_000_000
 
@@ -32,10 +32,10 @@ class TimeControl:
     move_limit: int = 0
 
     @classmethod
-    def of(cls, config: ContestConfig, *, first: bool = False) -> TimeControl:
-        """The rules of `config` for the `first` ply of a seat, or for all others."""
-        limit = (first and config.first_move_limit_ms) or config.move_limit_ms
-        return cls(config.clock_ms, config.increment_ms, config.margin_ms, config.byoyomi_ms, limit)
+    def of(cls, terms: GameTerms, *, first: bool = False) -> TimeControl:
+        """The rules of `terms` for the `first` ply of a seat, or for all others."""
+        limit = (first and terms.first_move_limit_ms) or terms.move_limit_ms
+        return cls(terms.clock_ms, terms.increment_ms, terms.margin_ms, terms.byoyomi_ms, limit)
 
     def allowance(self, clock: int) -> int:
         """The longest charge, in ms, at which the flag of a seat with `clock` ms left does not fall."""

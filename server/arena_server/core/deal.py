@@ -22,6 +22,7 @@ from arena_protocol.messages import printer
 from arena_protocol.record import FaultRecord, GameRecord, InfoRecord, PlyRecord, commitment
 from arena_server.core.formats.base import Pairing
 from arena_server.terms.config import ContestConfig
+from arena_server.terms.terms import GameTerms
 
 _print_game = printer(wire.Game)
 _print_state = printer(wire.State)
@@ -117,9 +118,14 @@ def split_token(text: str) -> tuple[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One game as it is dealt: the same config and pairing give the same setting."""
+    """One game as it is dealt: the same config and pairing give the same setting.
 
-    config: ContestConfig
+    `secret` is the seed of the contest, from which the moves of the server's own seats follow.
+    """
+
+    terms: GameTerms
+    contest: str
+    secret: int
     game: Game[Any]
     number: int
     game_id: str
@@ -144,27 +150,27 @@ class Setting:
         commit = commitment(salt, deal.board, deal.sequence)
         own = frozenset(seat for seat, name in enumerate(pairing.names, start=1) if name == REFEREE)
         numbers = pairing.number, name, pairing.names, seed, pairing.deal
-        return cls(config, game, *numbers, deal, salt, commit, own)
+        return cls(config, config.name, config.seed, game, *numbers, deal, salt, commit, own)
 
     def offer(self, seat: int) -> bytes:
         """The lines GAME, STATE and, if something is visible, NEXT: for `seat`, or for spectators (0)."""
         # A spectator may watch several games: its lines name theirs.
         watched = None if seat else self.game_id
-        game, config = self.game, self.config
+        game, terms = self.game, self.terms
         lines = _print_game(
             self.game_id,
             game.name,
             seat,
             game.seats,
             self.names,
-            config.clock_ms,
-            config.increment_ms,
+            terms.clock_ms,
+            terms.increment_ms,
             game.zombie_move,
             self.commit,
-            config.move_limit_ms or None,
-            config.byoyomi_ms or None,
-            config.lag_quota_ms or None,
-            config.first_move_limit_ms or None,
+            terms.move_limit_ms or None,
+            terms.byoyomi_ms or None,
+            terms.lag_quota_ms or None,
+            terms.first_move_limit_ms or None,
             game.options(),
         ) + _print_state(self.deal.board, watched)
         preview = game.preview(self.deal)
@@ -192,8 +198,8 @@ class Setting:
     ) -> GameRecord:
         """The record of this game, given how it went."""
         return GameRecord(
-            software=self.config.software,
-            contest=self.config.name,
+            software=self.terms.software,
+            contest=self.contest,
             game_id=self.game_id,
             game=self.game.name,
             options=self.game.options(),
@@ -203,13 +209,13 @@ class Setting:
             commit=self.commit,
             board=self.deal.board,
             sequence=self.deal.sequence,
-            clock_ms=self.config.clock_ms,
-            increment_ms=self.config.increment_ms,
-            margin_ms=self.config.margin_ms,
-            move_limit_ms=self.config.move_limit_ms,
-            byoyomi_ms=self.config.byoyomi_ms,
-            lag_quota_ms=self.config.lag_quota_ms,
-            first_move_limit_ms=self.config.first_move_limit_ms,
+            clock_ms=self.terms.clock_ms,
+            increment_ms=self.terms.increment_ms,
+            margin_ms=self.terms.margin_ms,
+            move_limit_ms=self.terms.move_limit_ms,
+            byoyomi_ms=self.terms.byoyomi_ms,
+            lag_quota_ms=self.terms.lag_quota_ms,
+            first_move_limit_ms=self.terms.first_move_limit_ms,
             plies=plies,
             faults=faults,
             final=final,

@@ -21,7 +21,7 @@ from arena_protocol.record import FORFEIT, VOID, FaultKind, FaultRecord, GameRec
 from arena_server.core.clock import NS_PER_MS, TimeControl, TurnTimer, elapsed_ms
 from arena_server.core.deal import Setting, own_move
 from arena_server.core.facts import Away, Ended, GameFact, Offered, Ready, Started
-from arena_server.terms.config import LONGEST_MS
+from arena_server.terms.terms import LONGEST_MS
 
 
 class Phase(Enum):
@@ -113,14 +113,14 @@ class GameState:
         self._reset(now)
 
     def _reset(self, now: int) -> None:
-        config, seats = self.setting.config, self._game.seats
+        terms, seats = self.setting.terms, self._game.seats
         self.phase = Phase.OFFERED
         self.position: Any = self._game.start(self.setting.deal)
         self.positions[:] = [self.position]
         self.ready = [seat in self.setting.own_seats for seat in range(1, seats + 1)]
         self.zombies = [False] * seats
-        self.clocks: tuple[int, ...] = (config.clock_ms,) * seats
-        self._quota = [config.lag_quota_ms] * seats
+        self.clocks: tuple[int, ...] = (terms.clock_ms,) * seats
+        self._quota = [terms.lag_quota_ms] * seats
         self.plies: list[PlyRecord] = []
         self.faults: list[FaultRecord] = []
         self.infos: list[InfoRecord] = []
@@ -211,14 +211,14 @@ class Match(GameState):
 
     def __init__(self, setting: Setting, now: int) -> None:
         super().__init__(setting, now)
-        config, seats = setting.config, setting.game.seats
+        terms, seats = setting.terms, setting.game.seats
         self._zombie_move = setting.game.zombie_move
-        self._control = TimeControl.of(config)
-        self._first_control = TimeControl.of(config, first=True)
+        self._control = TimeControl.of(terms)
+        self._first_control = TimeControl.of(terms, first=True)
         #: The seat of the bot that is debugged, 0 if it has none.
-        self._untimed = setting.names.index(config.debug_bot) + 1 if config.debug_bot in setting.names else 0
-        self._ready_ns = (LONGEST_MS if self._untimed else config.ready_ms) * NS_PER_MS
-        self._handover = config.handover_ms * NS_PER_MS
+        self._untimed = setting.names.index(terms.debug_bot) + 1 if terms.debug_bot in setting.names else 0
+        self._ready_ns = (LONGEST_MS if self._untimed else terms.ready_ms) * NS_PER_MS
+        self._handover = terms.handover_ms * NS_PER_MS
         self.timer = TurnTimer(now + self._ready_ns)
         self.present = [True] * seats
         self.lag = [0] * seats
@@ -369,7 +369,7 @@ class Match(GameState):
     def _own_move(self) -> str:
         setting = self.setting
         moves = self._game.legal_moves(self.position)
-        return own_move(setting.config.seed, setting.game_id, self.ply, moves)
+        return own_move(setting.secret, setting.game_id, self.ply, moves)
 
     # -- the turn in progress
 

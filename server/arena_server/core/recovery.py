@@ -237,7 +237,7 @@ def _ply_problem(match: Match, ply: PlyRecord) -> str | None:
     if (ply.points, ply.total) != (step.points, game.totals(step.position)):
         return "the rules give other points"
     before = match.clocks[index]
-    left = TimeControl.of(match.setting.config).after(before, ply.time_ms)
+    left = TimeControl.of(match.setting.terms).after(before, ply.time_ms)
     if ply.zombie:  # it is charged only for the ply on which its flag fell, which leaves it nothing
         left = 0 if ply.time_ms else before
     if ply.clock != (*match.clocks[:index], left, *match.clocks[ply.seat :]):

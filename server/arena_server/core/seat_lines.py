@@ -15,7 +15,7 @@ from arena_server.core.events import Abandoned
 from arena_server.core.match import Annotate, Blame, Phase, SayReady
 from arena_server.core.peers import FLOODED, LiveGame, Outbox, Peer, Slot
 from arena_server.core.turns import Turns
-from arena_server.terms.config import ContestConfig
+from arena_server.terms.terms import GameTerms
 
 #: Lines that are well-formed, and merely come at the wrong moment.
 _UNASKED = frozenset({ErrorCode.UNEXPECTED, ErrorCode.NO_SUCH_GAME})
@@ -24,8 +24,8 @@ _UNASKED = frozenset({ErrorCode.UNEXPECTED, ErrorCode.NO_SUCH_GAME})
 class SeatLines:
     """Judges the lines of all seats of one contest. It writes their counts."""
 
-    def __init__(self, config: ContestConfig, turns: Turns, out: Outbox) -> None:
-        self._config = config
+    def __init__(self, terms: GameTerms, turns: Turns, out: Outbox) -> None:
+        self._terms = terms
         self._turns = turns
         self._out = out
 
@@ -62,7 +62,7 @@ class SeatLines:
         if problem.code is ErrorCode.NOT_YOUR_TURN:
             counts = live.lines[seat - 1]
             counts.out_of_turn += 1
-            if counts.out_of_turn > self._config.out_of_turn_limit:
+            if counts.out_of_turn > self._terms.out_of_turn_limit:
                 self._blame(live, seat, FaultKind.OUT_OF_TURN, line, now)
         elif problem.code not in _UNASKED:
             self._blame(live, seat, FaultKind.MALFORMED, line, now)
@@ -72,7 +72,7 @@ class SeatLines:
         """Count a line that was not asked for; too many are a flood."""
         counts = live.lines[seat - 1]
         counts.unasked += 1
-        if counts.unasked >= self._config.flood_limit and not peer.muted:
+        if counts.unasked >= self._terms.flood_limit and not peer.muted:
             self.flood(peer, line, now)
 
     def flood(self, peer: Peer, line: bytes, now: int) -> None:

@@ -93,7 +93,7 @@ class Transcript:
         self._positions = positions
         self._game = setting.game
         self._deal = setting.deal
-        self._announce = setting.config.announce_zombies
+        self._announce = setting.terms.announce_zombies
         self._all = SPECTATORS | sum(1 << seat for seat in seats)
         self._all_tagged = self._all | _TAGGED
         self._tag = f" game={setting.game_id}\n".encode("ascii")

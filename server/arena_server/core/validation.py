@@ -24,18 +24,18 @@ from arena_server.core.facts import Conduct, TrialSet, Validated
 from arena_server.core.formats.base import Pairing
 from arena_server.core.log_events import BotOnProbation, BotValidated, ProbationOver, ValidationFailed
 from arena_server.core.peers import REFEREE_KEY, Bot, LiveGame, Outbox, Slot
-from arena_server.terms.config import ContestConfig
+from arena_server.terms.terms import HouseTerms
 
 
 class Validations:
     """The validation games of one contest of a game for `seats`, and the time that a probation takes."""
 
     def __init__(
-        self, config: ContestConfig, seats: int, bots: Iterable[Bot], out: Outbox, deadlines: Deadlines
+        self, terms: HouseTerms, seats: int, bots: Iterable[Bot], out: Outbox, deadlines: Deadlines
     ) -> None:
-        self._validation: Final = config.validation
-        self._limit: Final = config.probation
-        self._time: Final = config.probation_for_ms
+        self._validation: Final = terms.validation
+        self._limit: Final = terms.probation
+        self._time: Final = terms.probation_for_ms
         self._seats: Final = seats
         self._out = out
         self._deadlines = deadlines

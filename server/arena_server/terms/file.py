@@ -19,12 +19,7 @@ from arena_protocol.library import parse_library, start_boards
 from arena_protocol.text import text_of
 from arena_server.errors import ConfigError
 from arena_server.stats.early_stop import check as check_stop
-from arena_server.terms.config import (
-    LONGEST_MS,
-    NO_TOKEN,
-    ContestConfig,
-    Entrant,
-)
+from arena_server.terms.config import NO_TOKEN, ContestConfig, Entrant
 from arena_server.terms.formats import FORMATS, Terms
 from arena_server.terms.schema import (
     FORMAT_OPTIONS,
@@ -41,7 +36,8 @@ from arena_server.terms.schema import (
 from arena_server.terms.spec import LateVersions, Webhook, fresh_seed
 from arena_server.terms.submissions import SubmissionSetup, SubmittedSeat
 from arena_server.terms.tables import ContainerTable, SubmissionsTable
-from arena_server.terms.timetable import Timetable, milliseconds, parse_hours
+from arena_server.terms.terms import LONGEST_MS, terms_of
+from arena_server.terms.timetable import Timetable, parse_hours
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -49,43 +45,20 @@ if TYPE_CHECKING:
 
 def config_of(file: ContestFile, absent_ms: int | None = None) -> ContestConfig:
     """The config of the contest, with a secret seed if the file has none; `absent_ms` overrides `absent`."""
-    contest, game = file.contest, file.game
+    given: dict[str, Any] = {}
+    for each, of_it in terms_of(ContestConfig):
+        table, _, key = of_it.key.partition(".")
+        # A key that is left out is the default of its field.
+        if table and (value := getattr(getattr(file, table), key)) is not None:
+            given[each.name] = value if of_it.read is None else of_it.read(value)
+    if absent_ms is not None:
+        given["absent_ms"] = absent_ms
     return ContestConfig(
-        name=contest.name,
-        seed=fresh_seed() if contest.seed is None else contest.seed,
-        game=contest.game,
-        options=game.own_options,
-        format=contest.format,
-        format_options=contest.format_options,
+        name=file.contest.name,
+        seed=fresh_seed() if file.contest.seed is None else file.contest.seed,
         owners={bot.name: bot.owner for bot in file.bot if bot.owner is not None},
         details={bot.name: said for bot in file.bot if any(said := (bot.author, bot.language, bot.url))},
-        games_per_pair=contest.games_per_pair,
-        deals=contest.deals,
-        scoring=contest.scoring,
-        tie_breaks=tuple(contest.tie_breaks),
-        stop=contest.stop,
-        clock_ms=game.clock,
-        increment_ms=game.increment,
-        margin_ms=game.margin,
-        move_limit_ms=game.move_limit or 0,
-        first_move_limit_ms=game.first_move_limit or 0,
-        byoyomi_ms=game.byoyomi,
-        lag_quota_ms=game.lag_quota,
-        stall_ms=contest.stall_limit,
-        ready_ms=contest.ready,
-        login_ms=contest.login,
-        handover_ms=contest.handover,
-        absent_ms=contest.absent if absent_ms is None else absent_ms,
-        rest_ms=contest.rest,
-        probation=contest.probation,
-        probation_for_ms=contest.probation_for,
-        validation=contest.validation,
-        announce_zombies=contest.announce_zombies,
-        out_of_turn_limit=contest.out_of_turn_limit,
-        flood_limit=contest.flood_limit,
-        spectator_delay_ms=contest.spectator_delay,
-        guests=contest.guests,
-        freeze_at_ms=None if contest.freeze_at is None else milliseconds(contest.freeze_at),
+        **given,
     )
 
 

@@ -17,9 +17,7 @@ from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_v
 from arena_protocol.codec import valid_name
 from arena_server.stats.tiebreaks import check as check_tie_breaks
 from arena_server.terms.config import (
-    BOUNDS,
     GUESTS_PER_ADDRESS,
-    LONGEST_MS,
     MOST_SLOTS,
     ContestConfig,
     check_url,
@@ -33,6 +31,7 @@ from arena_server.terms.tables import (
     bounded_duration,
     check_moment,
 )
+from arena_server.terms.terms import LONGEST_MS, terms_of
 from arena_server.terms.timetable import parse_hours
 
 DEFAULT_PORT = 2006
@@ -41,15 +40,19 @@ MAX_BOTS = 10_000
 MOST_BATCH: Final = 1000
 
 _CONFIG: Final = ContestConfig(name="defaults", seed=0)
-#: Keys whose field in the config is not the key with `_ms` behind it.
-_FIELDS: Final = {"stall_limit": "stall_ms"}
+#: The ranges of the numbers, by key.
+_RANGES: Final = {
+    each.key.partition(".")[2]: (each.low, each.high)
+    for _, each in terms_of(ContestConfig)
+    if each.low is not None and each.high is not None
+}
 #: Keys that are left out for "no limit"; a limit of zero would be a mistake.
 _LEFT_OUT: Final = ("absent", "probation_for", "move_limit", "first_move_limit")
 
 
 def _number(field: str) -> Any:
     """A whole number with the default and the bounds of the config."""
-    low, high = BOUNDS[field]
+    low, high = _RANGES[field]
     return Field(default=getattr(_CONFIG, field), ge=low, le=high)
 
 
@@ -58,7 +61,7 @@ def _read_duration(value: object, info: ValidationInfo) -> int:
     key = str(info.field_name)
     if key == "clock" and value == NO_CLOCK:
         return LONGEST_MS
-    low, high = BOUNDS[_FIELDS.get(key, f"{key}_ms")]
+    low, high = _RANGES[key]
     return bounded_duration(value, max(low, 1) if key in _LEFT_OUT else low, high)
 
 

@@ -35,8 +35,9 @@ from arena_server.core.formats.matches import Single
 from arena_server.errors import ArenaError, public_text
 from arena_server.places.base import LocalBot, inherited
 from arena_server.places.process import Child
-from arena_server.terms.config import LONGEST_MS, ContestConfig
+from arena_server.terms.config import ContestConfig, contest_of
 from arena_server.terms.spec import ContestSpec, entrant_of, fresh_seed
+from arena_server.terms.terms import LONGEST_MS, GameTerms
 from arena_server.web.access import CasualSetup, Invitation, invite
 from arena_server.web.casual_host import CasualHost, Replay, Streams
 from arena_server.web.person import PersonSeat, SeatError
@@ -55,16 +56,8 @@ KEPT_S: Final = 600.0
 #: How long the list of engines may take: their modules are imported; and how many lines it may have.
 OFFER_S: Final = 60.0
 OFFER_LINES: Final = 1000
-#: The clock of the server's contest.
-CLOCKS: Final = (
-    "clock_ms",
-    "increment_ms",
-    "margin_ms",
-    "move_limit_ms",
-    "first_move_limit_ms",
-    "byoyomi_ms",
-    "lag_quota_ms",
-)
+#: A move has a limit all the same: the game of a person who has gone away comes to its end.
+NO_CLOCK: Final = GameTerms(clock_ms=LONGEST_MS, move_limit_ms=MOVE_MS)
 #: Put before the commands of all processes.
 LOW_PRIORITY: Final = ("nice", "-n", "10")
 
@@ -406,25 +399,20 @@ def config_of(wish: Wish, config: ContestConfig, options: Mapping[str, object]) 
 
     It has no spectators; its players see all of it at once.
     """
-    made = ContestConfig(
+    terms: GameTerms = config if wish.clock else replace(NO_CLOCK, software=config.software)
+    return contest_of(
+        replace(terms, game=wish.game, options=options, ready_ms=WAIT_MS),
         name=f"play-{strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}",
         seed=fresh_seed(),
-        game=wish.game,
-        options=options,
         format=Single.NAME,
         games_per_pair=1,
         # A game is played again on its deal when a move is taken back: till its end nothing shows the deal.
         deals="paired" if wish.takes_back else "fresh",
-        ready_ms=WAIT_MS,
         absent_ms=WAIT_MS,
         probation=0,
         spectator_delay_ms=0,
         guests=False,
-        software=config.software,
-        clock_ms=LONGEST_MS,
-        move_limit_ms=MOVE_MS,
     )
-    return replace(made, **{key: getattr(config, key) for key in CLOCKS}) if wish.clock else made
 
 
 def _check_names(names: Sequence[str], chosen: str) -> None:

@@ -6,6 +6,7 @@ Secrets are numbered words, so that a transcript can be read and compared.
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 from itertools import count
 from textwrap import dedent
 from typing import Any
@@ -180,7 +181,7 @@ def seated(*names: str, ready: bool = True, **more: object) -> ContestHarness:
 
 def restarted(harness: ContestHarness, pause_ms: int = 0) -> ContestHarness:
     """The same contest on a new server with another clock, `pause_ms` after its start; every bot is away."""
-    config = {key: getattr(harness.config, key) for key in harness.config.__slots__}
+    config = {each.name: getattr(harness.config, each.name) for each in fields(harness.config)}
     again = ContestHarness(*harness.entrants, past=harness.durable(), now=10_000_000 * MS, **config)
     again.event(Tick())
     again.now += pause_ms * MS

@@ -37,7 +37,7 @@ def written(runner: Runner, *, stored: bool = True) -> Transcript:
 
 
 def offer(setting: Setting, seat: int, tag: str | None) -> list[wire.ServerMessage]:
-    config, game = setting.config, setting.game
+    config, game = setting.terms, setting.game
     lines: list[wire.ServerMessage] = [
         wire.Game(
             game_id="g1", game=game.name, seat=seat, seats=2, names=("ann", "bob"), clock=config.clock_ms,

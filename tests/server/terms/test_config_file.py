@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena_server.errors import ConfigError
-from arena_server.terms.config import LONGEST_MS, NO_TOKEN
+from arena_server.terms.config import NO_TOKEN
 from arena_server.terms.file import (
     config_of,
     entrants_of,
@@ -22,6 +22,7 @@ from arena_server.terms.file import (
 from arena_server.terms.sandbox import ContainerLimits
 from arena_server.terms.spec import LateVersions, Webhook
 from arena_server.terms.submissions import SubmittedSeat
+from arena_server.terms.terms import LONGEST_MS
 from arena_server.terms.timetable import Timetable, parse_hours
 
 DIGEST = "0" * 64
@@ -57,32 +58,6 @@ def test_a_timetable() -> None:
     file = parse_contest(toml(contest="ends_at = 2026-12-24T18:00:00"), "c.toml")
     assert timetable_of(file).ends_at == datetime(2026, 12, 24, 18).astimezone()
     assert timetable_of(parse_contest(toml(), "c.toml")) == Timetable()
-
-
-def test_every_key_reaches_the_config() -> None:
-    text = toml(
-        contest=(
-            'deals = "paired"\ngames_per_pair = 8\nscoring = "wins"\nseed = 2006\nprobation = 0\n'
-            'ready = "5s"\nabsent = "1m"\nrest = "2s"\n'
-            'announce_zombies = true\nspectator_delay = "3s"\nout_of_turn_limit = 4\nflood_limit = 50'
-        ),
-        game=(
-            'first_move_limit = "9s"\nclock = "7s"\nincrement = "100ms"\nmargin = "5ms"\n'
-            'plies = 20\ncolours = 4\nstart = "empty"'
-        ),
-    )
-    config = config_of(parse_contest(text, "c.toml"))
-    assert (config.name, config.games_per_pair, config.scoring, config.seed) == ("trial", 8, "wins", 2006)
-    assert (config.probation, config.ready_ms, config.absent_ms, config.announce_zombies) == (
-        0,
-        5_000,
-        60_000,
-        True,
-    )
-    assert (config.spectator_delay_ms, config.out_of_turn_limit, config.flood_limit) == (3_000, 4, 50)
-    assert (config.clock_ms, config.increment_ms, config.margin_ms) == (7_000, 100, 5)
-    assert (config.first_move_limit_ms, config.rest_ms) == (9_000, 2_000)
-    assert config.options == {"plies": 20, "colours": 4, "start": "empty"}
 
 
 def test_a_contest_without_a_seed_draws_a_secret_of_256_bits() -> None:

@@ -18,12 +18,12 @@ from arena_server.core.formats import format_of
 from arena_server.errors import HIDDEN, ArenaError, StoreError
 from arena_server.places.base import LocalBot
 from arena_server.terms.config import (
-    LONGEST_MS,
     ContestConfig,
     check_numbers,
     game_of,
 )
 from arena_server.terms.spec import ContestSpec
+from arena_server.terms.terms import LONGEST_MS
 from arena_server.web import casual as module
 from arena_server.web import person
 from arena_server.web.access import CasualSetup

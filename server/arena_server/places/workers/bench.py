@@ -14,7 +14,7 @@ from statistics import median
 from typing import Final
 
 from arena_protocol.games import make_game
-from arena_server.terms.config import ContestConfig
+from arena_server.terms.terms import GameTerms
 
 PARTS: Final = 3
 PART_NS: Final = 30_000_000
@@ -42,17 +42,17 @@ class MachineBench:
     def __init__(self) -> None:
         self._measured: dict[tuple[object, ...], int] = {}
 
-    def plies_per_second(self, config: ContestConfig) -> int:
+    def plies_per_second(self, terms: GameTerms) -> int:
         """The first call for a game takes `PARTS` parts, of processor time."""
-        key = config.game, *sorted(config.options.items())
+        key = terms.game, *sorted(terms.options.items())
         if key not in self._measured:
-            self._measured[key] = round(max(_part(config) for _ in range(PARTS)))
+            self._measured[key] = round(max(_part(terms) for _ in range(PARTS)))
         return self._measured[key]
 
 
-def _part(config: ContestConfig) -> float:
+def _part(terms: GameTerms) -> float:
     """Play the first games of these rules, the same ones each time."""
-    game = make_game(config.game, config.options)
+    game = make_game(terms.game, terms.options)
     began, plies = time.thread_time_ns(), 0
     for seed in count():
         position = game.start(game.deal(seed))

@@ -34,7 +34,7 @@ from arena_server.places.workers.blame import (
 from arena_server.places.workers.comparison import StandsOut, look_at, stand_out
 from arena_server.stats.results import PastGame
 from arena_server.store.database import Database
-from arena_server.terms.config import ContestConfig, elsewhere
+from arena_server.terms.config import ContestConfig, contest_of
 
 #: The number of an order that awaits no answer, who gives it, and the longest reason of an order.
 ORDER_NUMBER = 0
@@ -272,7 +272,7 @@ def workers_of(database: Database, contest: str) -> list[str]:
 
 def _of_one_game(config: ContestConfig) -> ContestConfig:
     """The contest of a game on a worker; what is decided over several games is decided here."""
-    return elsewhere(
+    return contest_of(
         config,
         name=config.name,
         seed=0,
