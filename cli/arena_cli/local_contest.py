@@ -56,7 +56,8 @@ _RUN, _VALUED = ("run", "exec"), ("-cp", "-classpath", "--class-path")
 class LocalContest:
     """What is played: the bots of `group` play `deals` deals, each from every seat.
 
-    A bot with neither command nor sandbox is not started, and with `workers` none is.
+    A bot with neither command nor sandbox is not started, and with `workers` none is. An unfinished contest
+    of equal terms, bots and `programs` goes on if it is `resumed`.
     Durations are milliseconds. The games have the clocks that are given here, or the terms `like`.
     """
 
@@ -71,6 +72,8 @@ class LocalContest:
     seed: int | None = None
     like: GameTerms | None = None
     workers: Workers | None = None
+    programs: str = ""
+    resumed: bool = False
 
     def spec(self) -> ContestSpec:
         """Return the contest for a host. Raises ContestConfigError for a number out of its range."""
@@ -85,6 +88,7 @@ class LocalContest:
             absent_ms=ABSENT_MS,
             probation=0,
             guests=False,
+            programs=self.programs,
         )
         check_numbers(config)
         frozen = {bot.name for bot in self.group if bot.sandbox and not bot.sandbox.limits.ponder}
@@ -95,7 +99,7 @@ class LocalContest:
         return ContestSpec(
             config=config,
             entrants=entrants,
-            new=True,
+            new=not self.resumed,
             seeded=self.seed is not None,
             contained=frozenset(bot.name for bot in self.group if bot.sandbox),
         )
@@ -140,7 +144,7 @@ class RefereeThread:
         self._ended: Future[bool] = Future()
         self._thread = Thread(target=self._run, name="referee")
         self._loop = asyncio.new_event_loop()
-        self._stop = asyncio.Event()
+        self._stop, self._decided = asyncio.Event(), asyncio.Event()
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -156,6 +160,10 @@ class RefereeThread:
         """End the contest early, if it is not over."""
         self._loop.call_soon_threadsafe(self._stop.set)
 
+    def decide(self) -> None:
+        """End the contest for good: no game of it will be played any more."""
+        self._loop.call_soon_threadsafe(self._decided.set)
+
     def join(self) -> bool:
         """Wait until the contest has ended; False if it was stopped early. Raises what ended it."""
         return self._ended.result()
@@ -168,7 +176,9 @@ class RefereeThread:
         try:
             with TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True) as folder:
                 where = self._database or Path(folder) / "arena.db"
-                local = LocalRun(self._spec, where, self._bots, self._logs, workers=self._workers)
+                local = LocalRun(
+                    self._spec, where, self._bots, self._logs, workers=self._workers, decided=self._decided
+                )
                 finished = self._loop.run_until_complete(run_local(local, self._listener, self._stop))
         except BaseException as error:  # raised again in the main thread
             self._ended.set_exception(error)

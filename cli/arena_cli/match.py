@@ -133,8 +133,15 @@ class MatchOptions:
     ] = 1
     keep: Annotated[
         str | None,
-        typer.Option(metavar="DB", help="Keep the records in this SQLite file or database URL, for replay."),
+        typer.Option(
+            metavar="DB",
+            help="Keep the records in this SQLite file or database URL, for replay; the same command goes on "
+            "with a match that was ended there.",
+        ),
     ] = None
+    new: Annotated[
+        bool, typer.Option("--new", help="Begin a new match, though --keep has one to go on with.")
+    ] = False
     logs: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Write the output of every process to a file here.")
     ] = None
@@ -226,6 +233,8 @@ def command(players: Players, options: MatchOptions) -> None:
     if len(players) < 2:
         raise ConfigError(f"match: expected two players or more, got {len(players)}")
     rules, plan = options.plan(len(players))
+    if options.new and options.keep is None:
+        raise ConfigError("--new: expected with --keep, which has the matches before")
     if plan.variables and not any(is_command(player) for player in players):
         raise ConfigError("--env: expected with a program; engines have parameters, as in champion:depth=5")
     if isinstance(plan.test, Sprt) and "better" not in plan.test.reachable(plan.deals):
@@ -271,6 +280,8 @@ def _play_processes(players: Sequence[str], seats: int, plan: MatchPlan, options
     database = None if keep is None else keep if "://" in keep else f"sqlite:///{keep}"
     run = MatchRun(plan, players)
     make_folder(options.logs)
+    if database is not None and not options.new:
+        run.resume(database)
     try:
         interrupted = run.play_processes(database, options.logs)
     except ArenaError:

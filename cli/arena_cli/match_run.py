@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
@@ -23,6 +23,7 @@ from arena_cli.bot import is_scripted
 from arena_cli.engine_games import play
 from arena_cli.local_bots import compile_engines, is_command
 from arena_cli.local_contest import LocalContest, RefereeThread, fault_lines, seat
+from arena_cli.match_resume import earlier_results, programs_digest
 from arena_cli.workers import WorkerOptions
 from arena_engines.registry import create
 from arena_protocol.games import make_game
@@ -40,6 +41,7 @@ from arena_server.stats.scores import (
     elo_text,
     mean_text,
 )
+from arena_server.store.database import database_of
 from arena_server.terms.sandbox import DEFAULT_LIMITS, ContainerLimits
 from arena_server.terms.terms import GameTerms
 
@@ -132,6 +134,7 @@ class MatchRun(ProgressListener):
             seed=plan.seed,
             like=plan.like,
             workers=plan.workers.workers(self._group, self._engines()),
+            programs=programs_digest(players, plan.variables),
         )
 
     def _engines(self) -> dict[str, str]:
@@ -154,6 +157,24 @@ class MatchRun(ProgressListener):
             self.result(plain_result(play(setting, [engines[name] for name in pairing.names])))
             if self.decided:
                 return
+
+    def resume(self, database: str) -> None:
+        """Go on with the unfinished match of the same command in `database`, if it has one without a verdict.
+
+        Raises StoreError for a database that cannot be used.
+        """
+        spec = self._contest.spec()
+        earlier = earlier_results(database_of(database), spec)
+        if earlier is None:
+            return
+        for result in earlier:
+            self._count(result)
+        if self.decided:  # by the last server, which was killed before it could say so
+            self._tally, self.games, self._faults, self.decided = Tally(self._players), 0, [], False
+            return
+        self._contest = replace(self._contest, resumed=True)
+        total = "" if self._plan.until_decided else f" of {spec.config.games_per_pair}"
+        self.say(f"match: {database} has {self.games}{total} games of it; it goes on (--new begins another)")
 
     def play_processes(self, database: str | None, logs: Path | None) -> bool:
         """Let the referee seat processes; return whether a signal interrupted the match.
@@ -213,6 +234,13 @@ class MatchRun(ProgressListener):
         """Print a line for the game; stop the match when the test is decided."""
         if self.decided:
             return  # it was still running when the test was decided
+        for line in self._count(result):
+            typer.echo(line, err=True)
+        if self.decided and self._referee is not None:
+            self._referee.decide()
+
+    def _count(self, result: dict[str, Any]) -> list[str]:
+        """Count a game, and return its lines."""
         seats = tuple(self._seats[name] for name in result["names"])
         complete = self._tally.add(result, seats)
         self.games += 1
@@ -220,15 +248,11 @@ class MatchRun(ProgressListener):
         number = f"g{self._before + int(result['game'][1:])}"
         names = [self._label(player) for player in seats]
         deals = None if self._plan.until_decided else self._plan.deals
-        typer.echo(game_line(number, names, result["totals"], standing, deals), err=True)
-        lines = fault_lines(result | {"names": names}, self._plan.game)
-        for fault, line in zip(result["faults"], lines, strict=True):
-            typer.echo(f"{number}: {line}", err=True)
-            self._faults.append((seats[fault["seat"] - 1], number, f"{number}: {line}"))
-        if complete and standing.get("verdict", "open") != "open":
-            self.decided = True
-            if self._referee is not None:
-                self._referee.stop()
+        faults = [f"{number}: {line}" for line in fault_lines(result | {"names": names}, self._plan.game)]
+        for fault, line in zip(result["faults"], faults, strict=True):
+            self._faults.append((seats[fault["seat"] - 1], number, line))
+        self.decided |= complete and standing.get("verdict", "open") != "open"
+        return [game_line(number, names, result["totals"], standing, deals), *faults]
 
     def _label(self, player: int) -> str:
         """How a line calls a player: an engine as it was given, a program by the name of its bot."""

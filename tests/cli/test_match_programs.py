@@ -243,7 +243,7 @@ class TestEnds:
         faulty, played = progress.pop("faulty", ()), progress.pop("played", 2)
         fault = {"kind": "illegal", "ply": 3, "line": b"MOVE 0".hex()}
 
-        async def script(_: LocalRun, listener: ProgressListener, stop: asyncio.Event) -> bool:
+        async def script(local: LocalRun, listener: ProgressListener, stop: asyncio.Event) -> bool:
             games = [(("mybot", "dummy"), (90, 10)), (("dummy", "mybot"), (0, 80))]
             for number, (names, totals) in enumerate(games[:played], start=1):
                 faults = [{**fault, "seat": number}] if number in faulty else []
@@ -251,8 +251,8 @@ class TestEnds:
                 listener.result({**result("x", totals), **game})
             if progress["ended"] == "failed":
                 raise BotError("bot mybot slot 2 cannot start: no luck")
-            if progress["ended"] == "stopped":
-                await stop.wait()
+            if progress["ended"] == "aborted":
+                await local.decided.wait()
                 listener.say("stopping")
             listener.report({"done": 2, "missing": [], "unplayed": {}, **progress})
             return not stop.is_set()
@@ -330,7 +330,7 @@ class TestEnds:
     @pytest.mark.real
     def test_a_decided_match_is_finished(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         arguments = ("--sprt", "--elo1", "2000", "--alpha", "0.4", "--beta", "0.4", "--json")
-        outcome = self.end(monkeypatch, folder, *arguments, ended="stopped", total=6)
+        outcome = self.end(monkeypatch, folder, *arguments, ended="aborted", total=6)
         assert outcome.code == 0
         assert json.loads(outcome.out)["verdict"] == "better"
         assert "stopping" not in outcome.err

@@ -101,7 +101,8 @@ def test_nothing_of_a_deal_that_is_still_to_be_played(
         assert outcome.code == (verb in REFUSED), outcome
         if verb in REFUSED:
             assert outcome.line.endswith(
-                'is shown when all games on its deal have a result: it is played again (deals = "paired")'
+                'is shown when all games on its deal have a result (deals = "paired"), or when the contest '
+                "has ended for good"
             )
         text += outcome.out.encode() + outcome.err.encode()
     text += written(tmp_path)

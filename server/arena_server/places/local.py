@@ -8,13 +8,15 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from arena_protocol.record import VOID, GameRecord
+from arena_server.core.events import Command
 from arena_server.core.log_events import BotSilent, LogEvent, LoggedIn
 from arena_server.errors import ArenaError
 from arena_server.host.host import (
@@ -44,13 +46,16 @@ LOOPBACK = "127.0.0.1"
 STDERR = 2
 #: The connections beyond those of the bots: one that is replaced is still open.
 SPARE_CONNECTIONS = 100
+#: The number of an order that awaits no answer.
+UNANSWERED = 0
 
 
 @dataclass(frozen=True, slots=True)
 class LocalRun:
     """A contest, its database, and the bots to start; with a folder `logs` all output goes to files there.
 
-    `fork`: as of `ProcessLauncher`. With `workers` these play its games.
+    `fork`: as of `ProcessLauncher`. With `workers` these play its games. When `decided` is set, no game of
+    it will be played any more.
     """
 
     spec: ContestSpec
@@ -59,6 +64,7 @@ class LocalRun:
     logs: Path | None = None
     fork: Fork | None = None
     workers: Workers | None = None
+    decided: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 async def run_local(local: LocalRun, listener: ProgressListener, interrupted: asyncio.Event) -> bool:
@@ -79,6 +85,7 @@ async def run_local(local: LocalRun, listener: ProgressListener, interrupted: as
         bots = HostedBots(host, address_of(sock), local.bots, listener, local.logs, local.fork)
         playing = asyncio.ensure_future(bots.run([local.spec]))
         stopping = asyncio.ensure_future(interrupted.wait())
+        deciding = asyncio.ensure_future(bots.abort_when(local.decided))
         try:
             await asyncio.wait([playing, stopping], return_when=asyncio.FIRST_COMPLETED)
             if not playing.done():
@@ -89,9 +96,9 @@ async def run_local(local: LocalRun, listener: ProgressListener, interrupted: as
                 raise ArenaError(f"the contest did not stop within {STOP_S:.0f} s")
             await playing
         finally:
-            stopping.cancel()
-            playing.cancel()
-            await asyncio.gather(stopping, playing, return_exceptions=True)
+            for task in (stopping, deciding, playing):
+                task.cancel()
+            await asyncio.gather(stopping, deciding, playing, return_exceptions=True)
     return not interrupted.is_set()
 
 
@@ -146,6 +153,13 @@ class HostedBots(HostObserver, ContestObserver):
         finally:
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
+
+    async def abort_when(self, decided: asyncio.Event) -> None:
+        """Break the contest off for good when it is `decided`."""
+        await decided.wait()
+        if self._hosted is not None:
+            at = time.time_ns() // 1_000_000
+            self._hosted.feed(Command(UNANSWERED, "abort", "", "arena", at, "the match is decided"))
 
     async def _run_host(self, specs: Sequence[ContestSpec]) -> None:
         try:

@@ -28,7 +28,8 @@ class WithheldError(StoreError):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f'{name} is shown when all games on its deal have a result: it is played again (deals = "paired")'
+            f'{name} is shown when all games on its deal have a result (deals = "paired"), or when the '
+            "contest has ended for good"
         )
 
 

@@ -71,6 +71,7 @@ class Entrant:
 class ContestConfig(GameTerms, FieldTerms, HouseTerms):
     """One contest: the terms of its games, which all have the same, of its field and of its house.
 
+    `programs` is a digest of what plays under the names in a match, "" where the names say it.
     The only game of a contest on a worker is `dealt` by another: its seed and its nonce are given, and the
     secret that they follow from is not known here.
     `seed` derives every deal and nonce (`deal.py`): a secret of 256 bits that the server draws, or a
@@ -79,6 +80,7 @@ class ContestConfig(GameTerms, FieldTerms, HouseTerms):
 
     name: str
     seed: int
+    programs: str = ""
     dealt: tuple[int, str] | None = None
 
 

@@ -123,7 +123,8 @@ def test_a_withheld_record_is_refused_in_one_line(path: Path) -> None:
     with Results(path) as results, pytest.raises(StoreError) as caught:
         results.record(results.contest(), "g1")
     assert str(caught.value) == (
-        'g1 is shown when all games on its deal have a result: it is played again (deals = "paired")'
+        'g1 is shown when all games on its deal have a result (deals = "paired"), or when the contest '
+        "has ended for good"
     )
     with Results(path) as results:
         (row,) = results.rows(results.contest(), withheld=True)

@@ -67,7 +67,7 @@ def differences(one: ContestConfig, other: ContestConfig) -> dict[str, Any]:
 def test_every_field_is_of_one_of_the_three_or_the_contest_s_own() -> None:
     owned = [each.name for kind in THREE for each in fields(kind)]
     assert len(set(owned)) == len(owned)
-    assert {each.name for each in fields(ContestConfig)} - set(owned) == {"name", "seed", "dealt"}
+    assert {each.name for each in fields(ContestConfig)} - set(owned) == {"name", "seed", "programs", "dealt"}
     assert {each.name for each, _ in terms_of(ContestConfig)} == set(owned)
 
 

@@ -1,0 +1,41 @@
+"""The games of a match that were played before, when the command that keeps them (`--keep`) is repeated."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+from arena_protocol.record import VOID
+from arena_protocol.record_codec import decode
+from arena_server.errors import EmptyDatabaseError, OtherConfigError
+from arena_server.places.reporter import plain_result
+from arena_server.store.database import Database
+from arena_server.store.preflight import FINAL, check_contest, check_writable
+from arena_server.store.reader import Results
+from arena_server.terms.spec import ContestSpec
+
+
+def programs_digest(players: Sequence[str], variables: Mapping[str, str]) -> str:
+    """A digest of what plays: names alone do not tell `mybot.py --depth 3` from `mybot.py --depth 4`."""
+    return sha256(json.dumps([list(players), sorted(variables.items())]).encode()).hexdigest()
+
+
+def earlier_results(database: Database, spec: ContestSpec) -> list[dict[str, Any]] | None:
+    """The results of the unfinished contest of this `spec`, in the order of its games; None if there is none.
+
+    Raises StoreError for a database that cannot be used, or whose contest another process plays.
+    """
+    check_writable(database)
+    names = [entrant.name for entrant in spec.entrants]
+    try:
+        check_contest(database, spec.config, names, new=False, seeded=spec.seeded)
+        with Results(database) as results:
+            contest = results.latest(spec.name)
+            if contest is None or contest.status in FINAL:
+                return None
+            records = [decode(row["record"]) for row in results.rows(contest, withheld=True)]
+    except (EmptyDatabaseError, OtherConfigError):
+        return None
+    return [plain_result(record) for record in records if record.end != VOID]

@@ -1,0 +1,163 @@
+"""A match that was ended goes on by the same command; stored games and a match of scripted reports."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import subprocess
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.forked import Arena
+from tests.server.programs import PATIENCE_S, inside
+from tests.server.records import Kept
+
+from arena_cli.engine_games import play
+from arena_cli.match_run import MatchPlan, MatchRun
+from arena_engines.registry import create
+from arena_protocol.games import make_game
+from arena_server.core.deal import Setting
+from arena_server.core.formats import format_of
+from arena_server.places.local import LocalRun
+from arena_server.places.supervisor import ProgressListener
+from arena_server.stats.elo import Sprt
+from arena_server.store.database import ContestHeader
+from arena_server.store.reader import Results
+
+PLAYERS = ("greedy", "dummy")
+PLAN = MatchPlan(game="insertion", options={"plies": 6}, deals=6, clock_ms=60_000, seed=1)
+#: Decided after a few pairs that one player wins.
+QUICK = Sprt(0.0, 2000.0, 0.4, 0.4)
+
+
+def played(path: Path, games: int, plan: MatchPlan = PLAN, status: str | None = None) -> None:
+    """A match of PLAYERS that its server left after this number of games, or ended."""
+    run = MatchRun(plan, PLAYERS)
+    spec = run._contest.spec()
+    config, names = spec.config, [entrant.name for entrant in spec.entrants]
+    rules = make_game(config.game, config.options)
+    form = format_of(config, names, rules.seats)
+    kept = Kept(path, ContestHeader(config, rules.options(), names, 12, True, True))
+    kept.start()
+    for pairing in form.planned(1, games + 1):
+        record = play(
+            Setting.of(config, rules, pairing), [create(name, "insertion") for name in pairing.names]
+        )
+        kept.append((pairing.number, "offer", pairing.names, pairing.deal, ()))
+        kept.writer.store(record.game_id, record)
+        kept.next()
+    kept.close(status)
+
+
+def resumed(path: Path, players: tuple[str, ...] = PLAYERS, plan: MatchPlan = PLAN) -> MatchRun:
+    run = MatchRun(plan, players)
+    run.resume(f"sqlite:///{path}")
+    return run
+
+
+@pytest.mark.parametrize("status", [None, "stopped", "incomplete"])
+def test_games_that_were_played_count(
+    tmp_path: Path, status: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    played(tmp_path / "m.db", 5, status=status)
+    run = resumed(tmp_path / "m.db")
+    whole = MatchRun(replace(PLAN, deals=2), PLAYERS)
+    whole.play_here()
+    assert (run.games, run._contest.spec().new) == (5, False)
+    assert run.answer() | {"most_ms": 0} == whole.answer() | {"most_ms": 0}
+    said = capsys.readouterr().err.splitlines()[0]
+    assert (
+        said == f"match: sqlite:///{tmp_path}/m.db has 5 of 12 games of it; it goes on (--new begins another)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "players", "other"),
+    [
+        ("finished", PLAYERS, {}),
+        ("aborted", PLAYERS, {}),
+        (None, ("dummy", "greedy"), {}),
+        (None, PLAYERS, {"variables": {"DEPTH": "3"}}),
+        (None, PLAYERS, {"seed": 2}),
+        (None, PLAYERS, {"deals": 7}),
+        (None, PLAYERS, {"clock_ms": 1000}),
+        (None, PLAYERS, {"test": QUICK}),
+    ],
+    ids=str,
+)
+def test_another_match_begins(
+    tmp_path: Path, status: str | None, players: tuple[str, ...], other: Mapping[str, Any]
+) -> None:
+    """It is over, or decided, or what was ended is not the match of this command."""
+    played(tmp_path / "m.db", 12, status=status)
+    run = resumed(tmp_path / "m.db", players, replace(PLAN, **other))
+    assert (run.games, run.decided, run._contest.spec().new) == (0, False, True)
+    assert run.answer()["games"] == 0
+
+
+def test_a_new_database_has_none(tmp_path: Path) -> None:
+    assert resumed(tmp_path / "new.db").games == 0
+
+
+@pytest.mark.real
+def test_a_decided_match_is_over_for_good(tmp_path: Path) -> None:
+    words = ("match", *PLAYERS, "--keep", "m.db", "--option", "plies=6", "--sprt", "--elo1", "2000")
+    outcome = inside(*words, "--alpha", "0.4", "--beta", "0.4", "--json", cwd=tmp_path)
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)["verdict"] != "open"
+    with Results(tmp_path / "m.db") as results:
+        contest = results.contest()
+        assert contest.status == "aborted"
+        assert all(record is not None for _, record in results.records(contest))
+
+
+@pytest.mark.real
+def test_a_killed_match_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
+    words = ["match", *PLAYERS, "--option", "plies=30", "--deals", "4", "--json"]
+    kept = [*words, "--keep", "m.db"]
+    running = Arena(kept, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert running.stderr is not None
+    try:
+        lines = [running.stderr.readline() for _ in range(2)]
+        running.send_signal(signal.SIGKILL)
+        running.communicate(timeout=PATIENCE_S)
+    finally:
+        running.kill()
+    assert all(" | " in line for line in lines), lines
+    outcome = inside(*kept, cwd=tmp_path)
+    assert outcome.code == 0, outcome.err
+    assert outcome.err.splitlines()[0].endswith(" games of it; it goes on (--new begins another)")
+    unlike = ("most_ms", "database", "contest")
+    found, whole = (json.loads(each.out) for each in (outcome, inside(*words, cwd=tmp_path)))
+    assert {key: value for key, value in found.items() if key not in unlike} == {
+        key: value for key, value in whole.items() if key not in unlike
+    }
+    with Results(tmp_path / "m.db") as results:
+        assert [contest.status for contest in results.contests()] == ["finished"]
+
+
+@pytest.mark.parametrize("words", [(), ("--new",)])
+def test_new_begins_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]) -> None:
+    played(tmp_path / "m.db", 5, MatchPlan(game="insertion", options={}, deals=6, clock_ms=20_000, seed=2006))
+    begun: list[bool] = []
+
+    async def script(local: LocalRun, listener: ProgressListener, stop: asyncio.Event) -> bool:
+        begun.append(local.spec.new)
+        listener.report({"ended": "finished"})
+        return True
+
+    monkeypatch.setattr("arena_cli.local_contest.run_local", script)
+    outcome = inside("match", *PLAYERS, "--keep", "m.db", "--deals", "6", *words, cwd=tmp_path)
+    assert (outcome.code, begun) == (0, [bool(words)])
+
+
+def test_new_without_a_database() -> None:
+    outcome = inside("match", *PLAYERS, "--new")
+    assert (outcome.code, outcome.line) == (
+        2,
+        "arena: --new: expected with --keep, which has the matches before",
+    )
