@@ -13,7 +13,7 @@ BIOME := $(VENV)/biome-$(BIOME_VERSION)/node_modules/.bin/biome
 CONFIG ?= examples/local.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help install tournament test check format lint lint-js types pytest unit coverage soak simulate bench figures docs clean
+.PHONY: help install tournament test check format lint lint-js types pytest unit coverage soak simulate bench figures docs dist clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -66,7 +66,7 @@ format: $(INSTALLED)  ## format the sources
 lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/python tools/wordlist.py README.md CHANGELOG.md Makefile protocol client conformance engines server cli museum docs deploy benchmarks examples tests
+	$(BIN)/python tools/wordlist.py README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md Makefile protocol client conformance engines server cli museum docs deploy benchmarks examples tests
 	@if command -v npm > /dev/null; then $(MAKE) --no-print-directory lint-js; \
 		else echo "NO NPM: THE JAVASCRIPT IS NOT LINTED" >&2; fi
 
@@ -112,5 +112,8 @@ docs: $(COMMANDS)  ## build the documentation in build/docs; needs no network af
 	$(BIN)/python -m sphinx -q -W --keep-going -c docs -d build/doctrees . build/docs
 	@echo "built: build/docs/index.html"
 
+dist: $(BIN)/python  ## build the distributions in dist/, install each extra alone and run a command of it
+	$(BIN)/python tools/dist.py
+
 clean:  ## remove the environment and all caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build *.egg-info museum/*.egg-info
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info museum/*.egg-info

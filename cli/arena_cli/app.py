@@ -45,37 +45,49 @@ def _built(name: str, what: typer.Typer | Callable[..., None]) -> Command:
     return getattr(get_command(app), "commands")[name]  # noqa: B009 - the attribute is not public
 
 
-#: Every command of this package, in the order of `arena --help`.
-COMMANDS: Mapping[str, Callable[[str], Command]] = {
-    "tournament": single("tournament"),
-    "simulate": single("simulate"),
-    "rehearse": single("rehearse"),
-    "serve": single("serve"),
-    "bot": single("bot"),
-    "standings": single("standings"),
-    "ratings": single("ratings"),
-    "watch": single("watch"),
-    "replay": single("replay"),
-    "why": single("why"),
-    "log": single("log"),
-    "submit": single("submit"),
-    "verify": single("verify"),
-    "export": single("export"),
-    "backup": single("backup"),
-    "site": single("site"),
-    "report": single("report"),
-    "publish": single("publish"),
-    "web": single("web"),
-    "admin": single("admin"),
-    "play": single("play"),
-    "match": single("match"),
-    "check": group("check"),
-    "proxy": single("proxy"),
-    "bridge": single("bridge"),
-    "brain": single("bridge", "brain"),
-    "engines": single("engines"),
-    "analyse": single("bench", "analyse"),
-    "bench": group("bench"),
+#: Every command of this package by who reads `arena --help`, in its order; docs/commands.md has the same.
+GROUPS: Final[Mapping[str, Mapping[str, Callable[[str], Command]]]] = {
+    "Organisers": {
+        "tournament": single("tournament"),
+        "serve": single("serve"),
+        "simulate": single("simulate"),
+        "rehearse": single("rehearse"),
+        "admin": single("admin"),
+        "standings": single("standings"),
+        "ratings": single("ratings"),
+        "verify": single("verify"),
+        "export": single("export"),
+        "backup": single("backup"),
+        "publish": single("publish"),
+        "site": single("site"),
+        "report": single("report"),
+        "web": single("web"),
+    },
+    "Bot authors": {
+        "match": single("match"),
+        "check": group("check"),
+        "why": single("why"),
+        "log": single("log"),
+        "submit": single("submit"),
+        "bridge": single("bridge"),
+        "proxy": single("proxy"),
+    },
+    "Spectators": {
+        "watch": single("watch"),
+        "replay": single("replay"),
+        "play": single("play"),
+    },
+    "Engines": {
+        "bot": single("bot"),
+        "engines": single("engines"),
+        "analyse": single("bench", "analyse"),
+        "brain": single("bridge", "brain"),
+        "bench": group("bench"),
+    },
+}
+
+COMMANDS: Final[Mapping[str, Callable[[str], Command]]] = {
+    name: builder for each in GROUPS.values() for name, builder in each.items()
 }
 
 
@@ -100,11 +112,16 @@ class _LazyGroup(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         added = [name for name in ALL_COMMANDS if name not in COMMANDS]
-        for title, names in (("Commands", [*COMMANDS]), ("Commands of plug-ins", added)):
-            width = formatter.width - 6 - max(map(len, names), default=0)
+        sections = {title: [*names] for title, names in GROUPS.items()} | {"Plug-ins": added}
+        # One column of names for all sections.
+        longest = max(map(len, [*COMMANDS, *added]))
+        width = formatter.width - 6 - longest
+        for title, names in sections.items():
             shown = [(name, self.get_command(ctx, name)) for name in names]
             rows = [
-                (name, each.get_short_help_str(width)) for name, each in shown if each and not each.hidden
+                (name.ljust(longest), each.get_short_help_str(width))
+                for name, each in shown
+                if each and not each.hidden
             ]
             if rows:
                 with formatter.section(title):

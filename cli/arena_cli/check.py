@@ -69,7 +69,10 @@ class ServerOptions:
 
 
 def group() -> typer.Typer:
-    app = typer.Typer(no_args_is_help=True, help="Check a bot or a server against PROTOCOL.md.")
+    app = typer.Typer(
+        no_args_is_help=True,
+        help="Check a bot or a server against PROTOCOL.md.\n\nExample: arena check bot python mybot.py",
+    )
     app.command("bot")(expanded(bot))
     app.command("game")(game)
     app.command("server")(expanded(server))

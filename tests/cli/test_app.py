@@ -207,8 +207,8 @@ class TestCommandsOfPackages:
     def test_they_stand_in_a_group_of_their_own_and_what_cannot_be_used_is_a_line(self, shell: Shell) -> None:
         outcome = shell("--help")
         assert outcome.code == 0
-        own, added = outcome.out.split("\nCommands of plug-ins:\n")
-        assert "\nCommands:\n  tournament " in own
+        own, added = outcome.out.split("\nPlug-ins:\n")
+        assert "\nOrganisers:\n  tournament " in own
         rows = [line.split(maxsplit=1) for line in added.splitlines()]
         assert ["greet", "Greet someone."] in rows
         assert ["tools", "Tools."] in rows

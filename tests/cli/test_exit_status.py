@@ -15,7 +15,7 @@ from arena_cli import app
 from arena_server.errors import FAILED, INTERRUPTED, MISUSED
 
 LOCAL = contest(bots="".join(f'[[bot]]\nname = "{name}"\nengine = "dummy"\n' for name in "ab"))
-README = Path(__file__).resolve().parents[2] / "README.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "commands.md"
 
 
 @pytest.fixture
@@ -233,8 +233,8 @@ def test_every_command_is_covered(command: str) -> None:
     assert command in covered
 
 
-def test_the_readme_has_the_table() -> None:
-    table = re.findall(r"^\| (\d+) \|", README.read_text(encoding="utf-8"), re.MULTILINE)
+def test_the_page_of_commands_has_the_table() -> None:
+    table = re.findall(r"^\| (\d+) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     assert table == ["0", str(FAILED), str(MISUSED), str(INTERRUPTED)]
 
 

@@ -1,4 +1,4 @@
-"""README.md, docs/paths.md and docs/architecture.md name files that are there."""
+"""README.md and pages of docs/ name files that are there."""
 
 from __future__ import annotations
 
@@ -41,6 +41,22 @@ def test_the_files_of_the_architecture_are_there() -> None:
     assert [
         name for name in named if not any(file.endswith(f"/{name}") or file == name for file in files)
     ] == []
+
+
+def test_what_is_optional_names_files_and_keys_that_are_there() -> None:
+    page = (ROOT / "docs/optional.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([\w/]+(?:\.py|/))`", page)
+    assert len(named) > 15
+    assert [name for name in named if not (SERVER / name).exists() and not (ROOT / name).exists()] == []
+    rows = [line.split("|") for line in page.splitlines() if line.startswith("| ")]
+    keys = {key for row in rows for key in re.findall(r"`(?:server\.)?([a-z_]+)(?: = [^`]*)?`", row[2])}
+    settings = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
+    assert {"probation", "submit", "ends_at", "guests"} <= keys
+    assert {key for key in keys if f"| `{key}` |" not in settings} == set()
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 110
 
 
 def test_the_architecture_has_two_pages() -> None:

@@ -1,4 +1,4 @@
-"""README.md: its commands and targets exist, its contest runs, its bot plays."""
+"""README.md and docs/commands.md: commands and targets exist, the contest and the bot play."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ import pytest
 from tests.ports import quiet_port
 from tests.server.programs import inside
 
+from arena_cli.app import GROUPS
+
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+COMMANDS = (ROOT / "docs/commands.md").read_text(encoding="utf-8")
 ARENA = str(Path(sys.executable).with_name("arena"))
 
 
@@ -24,14 +27,21 @@ def block(language: str) -> str:
 
 
 def commands() -> list[str]:
-    return sorted(set(re.findall(r"`arena ((?:bench )?[a-z]+)", README)))
+    return sorted(set(re.findall(r"`arena ((?:bench )?[a-z]+)", README + COMMANDS)))
 
 
 @pytest.mark.parametrize("command", commands())
-def test_every_command_that_the_readme_names_has_help_with_an_example(command: str) -> None:
+def test_every_command_that_is_named_has_help_with_an_example(command: str) -> None:
     done = inside(*command.split(), "--help")
     assert done.code == 0, done.err
     assert "Example: arena" in done.out
+
+
+def test_the_page_has_every_command_in_the_group_of_the_help() -> None:
+    sections = dict(re.findall(r"^## (.*)\n([^#]*)", COMMANDS, re.MULTILINE))
+    for title, names in GROUPS.items():
+        missing = {name for name in names if not re.search(rf"\barena {name}\b", sections[title])}
+        assert missing == set(), title
 
 
 def test_every_target_of_make_that_the_readme_names_exists() -> None:
@@ -89,7 +99,7 @@ def test_the_contest_of_the_readme_is_played_without_an_activated_environment(tm
     standings = json.loads(out)["standings"]
     assert [(row["games"], row["faults"]) for row in standings] == [(4, {})] * 3
     assert inside("verify", cwd=tmp_path).out == "verified: 6 games\n"
-    for command in re.findall(r"`arena ((?:why|replay|standings)\b[^`]*)`", README):
-        if "FILE" not in command:
+    for command in re.findall(r"`arena ((?:why|replay|standings)\b[^`]*)`", README + COMMANDS):
+        if "FILE" not in command and "g3" not in command:
             done = inside(*command.split(), cwd=tmp_path)
             assert done.code == 0, f"arena {command}: {done.err}"
