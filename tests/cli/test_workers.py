@@ -21,7 +21,7 @@ from tests.server.programs import contest, inside
 
 from arena_cli.local_bots import local_bot
 from arena_cli.workers import WORKER
-from arena_protocol.record import GameRecord
+from arena_protocol.record import VOID, GameRecord
 from arena_protocol.record_codec import decode
 from arena_server.places.cores import describe_cores, own_cores, shares
 from arena_server.places.workers.base import GameJob
@@ -225,6 +225,30 @@ def test_a_tournament_whose_server_is_killed_goes_on(tmp_path: Path, place: str)
     assert outcome.code == 0, outcome.err
     assert sorted(records(database)) == [f"g{number}" for number in range(1, 7)]
     assert inside("verify", "--database", f"sqlite:///{database}").code == 0
+
+
+@pytest.mark.real
+@pytest.mark.soak
+@pytest.mark.filterwarnings("ignore")
+def test_a_bot_that_kills_its_workers_is_at_fault_and_the_others_play(tmp_path: Path, place: str) -> None:
+    """A process that is no fork of ours: its parent is the worker."""
+    kills = "import os\nfrom arena_client import run\nrun(lambda view: os.kill(os.getppid(), 9))\n"
+    (tmp_path / "killer.py").write_text(kills)
+    killer = f"command = {json.dumps(['env', sys.executable, str(tmp_path / 'killer.py')])}"
+    bots = f'[[bot]]\nname = "mine"\n{killer}\n' + "".join(
+        f'[[bot]]\nname = "{name}"\nengine = "dummy"\n' for name in ("ann", "bea")
+    )
+    file = tmp_path / "cup.toml"
+    file.write_text(contest(bots=bots))
+    database = tmp_path / "a.db"
+    outcome = inside("tournament", file, "--no-web", "--database", f"sqlite:///{database}", "--on", place)
+    assert outcome.code == 0, outcome.err
+    assert ": bot mine is at fault in its games, and is not started any more: " in outcome.err
+    found = [record for record in records(database).values() if record.end != VOID]
+    assert len(found) == 6
+    for record in found:
+        at_fault = [(record.names[fault.seat - 1], str(fault.kind)) for fault in record.faults]
+        assert at_fault == [("mine", "disconnect")] * ("mine" in record.names)
 
 
 @pytest.mark.real

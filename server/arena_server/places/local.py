@@ -36,6 +36,7 @@ from arena_server.places.launchers import Place, launcher_of
 from arena_server.places.process import Fork
 from arena_server.places.reporter import plain_result, report_of
 from arena_server.places.restarts import STOP_S, BotGroup
+from arena_server.places.stand_in import stand_in
 from arena_server.places.supervisor import SERVER_LOG, STOPPING, ProgressListener
 from arena_server.places.workers.base import Workers
 from arena_server.places.workers.dispatch import Dispatcher
@@ -55,7 +56,7 @@ class LocalRun:
     """A contest, its database, and the bots to start; with a folder `logs` all output goes to files there.
 
     `fork`: as of `ProcessLauncher`. With `workers` these play its games. When `decided` is set, no game of
-    it will be played any more.
+    it will be played any more. The programs of `barred` bots are not started: their games are abandoned.
     """
 
     spec: ContestSpec
@@ -64,6 +65,7 @@ class LocalRun:
     logs: Path | None = None
     fork: Fork | None = None
     workers: Workers | None = None
+    barred: Sequence[LocalBot] = ()
     decided: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -82,7 +84,7 @@ async def run_local(local: LocalRun, listener: ProgressListener, interrupted: as
     with _log(local.logs) as log:
         sock = bind(LOOPBACK, 0)
         host = Host(setup, sock, log, [ProcessTuning()])
-        bots = HostedBots(host, address_of(sock), local.bots, listener, local.logs, local.fork)
+        bots = HostedBots(host, address_of(sock), local.bots, listener, local.logs, local.fork, local.barred)
         playing = asyncio.ensure_future(bots.run([local.spec]))
         stopping = asyncio.ensure_future(interrupted.wait())
         deciding = asyncio.ensure_future(bots.abort_when(local.decided))
@@ -116,6 +118,7 @@ class HostedBots(HostObserver, ContestObserver):
         listener: ProgressListener,
         logs: Path | None = None,
         fork: Fork | None = None,
+        barred: Sequence[LocalBot] = (),
     ) -> None:
         """`address` is that of the host; with a folder `logs` the output of each bot goes to a file there."""
         self._host = host
@@ -124,6 +127,8 @@ class HostedBots(HostObserver, ContestObserver):
         self._listener = listener
         self._logs = logs
         self._fork = fork
+        self._barred = barred
+        self._games: ObservedGames
         self._hosted: HostedContest | None = None
         self._launcher: Launcher
         self._group: BotGroup | None = None
@@ -142,17 +147,22 @@ class HostedBots(HostObserver, ContestObserver):
             await self._run(specs)
 
     async def _run(self, specs: Sequence[ContestSpec]) -> None:
-        running = asyncio.ensure_future(self._run_host(specs))
+        running, seated = asyncio.ensure_future(self._run_host(specs)), list[asyncio.Future[None]]()
         try:
             ready = asyncio.ensure_future(self._serving.wait())
             await asyncio.wait([running, ready], return_when=asyncio.FIRST_COMPLETED)
             ready.cancel()
             if self._serving.is_set() and self._group is not None:
+                host, port = parse_address(self._address, "the server")
+                seated += (
+                    asyncio.ensure_future(stand_in(bot, host, port, self._games)) for bot in self._barred
+                )
                 await self._group.run_beside(running, self._host.stop)
             await running
         finally:
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
+            for task in (running, *seated):
+                task.cancel()
+            await asyncio.gather(running, *seated, return_exceptions=True)
 
     async def abort_when(self, decided: asyncio.Event) -> None:
         """Break the contest off for good when it is `decided`."""
@@ -172,7 +182,7 @@ class HostedBots(HostObserver, ContestObserver):
     def added(self, hosted: HostedContest) -> None:
         if self._hosted is None:
             self._hosted = hosted
-            games = ObservedGames(hosted.feed)
+            games = self._games = ObservedGames(hosted.feed)
             self._group = BotGroup(self._bots, self._launcher, games, self._listener.say)
             hosted.observe(games)
             hosted.observe(self)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,15 @@ async def test_a_bot_that_crashes_twice_in_a_game_waits_for_its_end(
     assert said[0] == "bot bob ended with status 1; starting it again"
     assert "bot bob ended with status 1 again; starting it again when g1 is over" in said
     assert recorder.faults[:1] == ["disconnect"]
+
+
+async def test_a_barred_bot_is_at_fault_in_each_game_and_never_started(tmp_path: Path) -> None:
+    recorder = Recorder()
+    run = contest(tmp_path, {"ann": FIRST, "bob": ""})
+    barred = LocalBot("bob", ["no such program"], "token")
+    assert await run_it(replace(run, barred=[barred]), recorder)
+    assert (recorder.last["ended"], recorder.faults) == ("finished", ["disconnect", "disconnect"])
+    assert [line for line in recorder.said if "bob" in line] == []
 
 
 async def test_a_database_that_cannot_be_opened_is_its_error(tmp_path: Path) -> None:
