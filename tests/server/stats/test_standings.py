@@ -69,6 +69,17 @@ def test_within_a_shared_rank_the_other_measure_and_then_the_name_decide_the_ord
     assert ranks == [(1, "w"), (1, "y"), (3, "c"), (3, "b"), (3, "d"), (6, "a"), (6, "x"), (6, "z")]
 
 
+def test_of_as_many_wins_more_points_come_first_and_share_the_rank() -> None:
+    results = [
+        GameResult(("a", "z"), (10, 0)),
+        GameResult(("b", "y"), (30, 20)),
+        GameResult(("c", "x"), (20, 10)),
+    ]
+    rows = standings("abcxyz", results, "wins")
+    ranks = [(row.rank, row.name) for row in rows]
+    assert ranks == [(1, "b"), (1, "c"), (1, "a"), (4, "y"), (4, "x"), (4, "z")]
+
+
 @pytest.mark.parametrize("scoring", ["points", "wins"])
 def test_the_score_a_game_decides_while_the_numbers_of_games_differ(scoring: str) -> None:
     table = Standings("abc", scoring)

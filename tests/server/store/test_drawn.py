@@ -14,6 +14,7 @@ import pytest
 from arena_server.core.facts import Drawn, Repeat
 from arena_server.core.formats.base import PairingError
 from arena_server.core.journal import entry_of
+from arena_server.store.plans import history_of_plan
 from arena_server.store.reader import Results
 from arena_server.web.archive import Archive, NotFoundError
 
@@ -58,6 +59,41 @@ def test_the_first_of_the_table_has_won_the_bracket(tmp_path: Path) -> None:
         history.check(over=True)
         final = history.document()["rounds"][-1]["matches"][0]
         assert (final["names"], final["games"], final["winner"]) == (["a", "b"], [4], "a")
+
+
+@pytest.mark.parametrize(
+    ("scoring", "winner", "decided_by", "order"),
+    [("points", "b", "points", ["b", "a"]), ("wins", "a", "seed", ["a", "b"])],
+)
+def test_points_decide_a_tie_only_where_the_contest_is_scored_by_points(
+    tmp_path: Path, scoring: str, winner: str, decided_by: str, order: list[str]
+) -> None:
+    """Each has won a game, b with more points; the readers of the database say what the server did."""
+    header = opening(names=("a", "b"))
+    options: dict[str, int | str] = {"extra_pairs": 0}
+    config = replace(
+        header.config, format="knockout", games_per_pair=2, scoring=scoring, format_options=options
+    )
+    kept = Kept(tmp_path / "arena.db", replace(header, config=config, games=2))
+    kept.start()
+    kept.append(entry_of(0, Drawn(1, 1, 2, (("a", "b"),))))
+    kept.writer.store("g1", game(1, ("a", "b"), (2, 1)))
+    kept.writer.store("g2", game(2, ("b", "a"), (90, 1)))
+    kept.wait_for(1)
+    kept.close("finished")
+    with Results(tmp_path / "arena.db") as results:
+        contest = results.contest()
+        assert [row.name for row in results.standings(contest)] == order
+        plan = json.loads(json.dumps(results.plan(contest)))
+        exported = history_of_plan(plan)
+        for past, _ in results.played(contest):
+            exported.add(past)
+        own = results.history(contest)
+    assert own is not None
+    for history in (own, exported):
+        history.check(over=True)
+        (match,) = history.document()["rounds"][0]["matches"]
+        assert (match["winner"], match["decided_by"]) == (winner, decided_by)
 
 
 def rounds_of(archive: Archive) -> Any:

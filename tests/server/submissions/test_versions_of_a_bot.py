@@ -161,6 +161,20 @@ class TestActivation:
         with pytest.raises(VersionError, match=r"^no version was active before this one$"):
             versions.roll_back(9)
 
+    @pytest.mark.parametrize(
+        ("activated", "number"),
+        [((1, 3, 2), 1), ((1, 3, 2), 2), ((3, 2), 1), ((2,), 2), ((2,), 1)],
+    )
+    def test_a_roll_back_to_another_version_than_the_one_before_does_not_follow(
+        self, activated: tuple[int, ...], number: int
+    ) -> None:
+        """Of a file of facts that was changed: all these versions were admitted."""
+        versions = active(*activated)
+        forged = VersionActivated(number, "roll-back", 9)
+        with pytest.raises(VersionError, match=rf"^VersionActivated\(number={number}, .* does not follow: "):
+            versions.apply(forged)
+        assert versions.active == activated[-1]
+
     def test_its_state_in_words(self) -> None:
         assert describe(Versions([STORED]).find(1)) == "it is stored"
         assert active(1).find(1).name == "v1"

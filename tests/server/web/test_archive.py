@@ -14,7 +14,9 @@ from sqlalchemy.orm import Session
 
 from arena_protocol.record import FaultRecord
 from arena_protocol.record_codec import encode
+from arena_server.core.facts import Annulled
 from arena_server.core.formats import format_of
+from arena_server.core.journal import CONTEST, entry_of
 from arena_server.stats.standings import Row, Standings
 from arena_server.store.chain import GENESIS, link
 from arena_server.store.reader import Results
@@ -85,6 +87,32 @@ class TestRows:
         kept.close("stopped")
         assert archive.contest(1)["status"] == "stopped"
         assert made == [1, 2, 3]
+
+
+def ends_of(archive: Archive) -> list[str]:
+    return [row[3] for row in json.loads(archive.games(1, 0))]
+
+
+def test_a_result_that_is_taken_back_counts_no_more(path: Path) -> None:
+    """A page that was open before shows the game as void, too."""
+    kept = Kept(path)
+    kept.start()
+    for number in (1, 2):
+        kept.writer.store(f"g{number}", replace(game(number), worker="w1", host="box"))
+        kept.next()
+    archive = Archive(path, tomorrow)
+    before = archive.contest(1)
+    assert (before["games_played"], before["games_void"]) == (2, 0)
+    assert ends_of(archive) == ["complete", "complete"]
+    kept.append(entry_of(CONTEST, Annulled(1, "w1")))
+    kept.writer.store("g3", game(3))  # in one transaction with what is taken back
+    kept.next()
+    for found in (archive, Archive(path, tomorrow)):
+        after = found.contest(1)
+        assert (after["games_played"], after["games_void"]) == (2, 1)
+        assert [row["points"] for row in after["standings"]][:2] == [60, 20]
+        assert ends_of(found) == ["void", "complete", "complete"]
+    kept.close()
 
 
 class TestPace:

@@ -8,10 +8,13 @@ from itertools import count
 import pytest
 
 from arena_server.core.formats import make_format
-from arena_server.core.formats.balance import AHEAD, Bounds
+from arena_server.core.formats.balance import Bounds
 from arena_server.core.formats.base import Pairing, PairingError
 from arena_server.core.formats.scheduled import Scheduled
 from arena_server.terms.formats import Terms
+
+#: How many games a pair may be ahead of another: docs/operating.md has the number.
+BOUND = 2
 
 
 def bots(n: int) -> list[str]:
@@ -66,8 +69,8 @@ class Twin:
         self.level = dict(self.games)
         self.own = [0] * len(self.names)
         self.free: dict[int, int] = {}
-        self.ahead = 10**9 if bounds is Bounds.NONE else AHEAD
-        self.player_ahead = AHEAD if bounds is Bounds.BOTH else 10**9
+        self.ahead = 10**9 if bounds is Bounds.NONE else BOUND
+        self.player_ahead = BOUND if bounds is Bounds.BOTH else 10**9
 
     def live(self) -> list[tuple[int, ...]]:
         """The groups of present players that have games left."""
@@ -80,7 +83,7 @@ class Twin:
     def credit(self, player: int) -> None:
         """`player`, who is not present, is as far as the lowest; its groups are as far as may be."""
         # Groups without a common player are not compared.
-        if self.ahead == AHEAD and (live := self.live()):
+        if self.ahead == BOUND and (live := self.live()):
             self.own[player] = max(self.own[player], self.lowest())
             level = min(self.level[group] for group in live) + self.ahead - 1
             for group in self.groups:

@@ -1,4 +1,7 @@
-"""No pair and no bot gets far ahead of another, and no game is held back by more than that."""
+"""No pair and no bot gets far ahead of another, and no game is held back by more than that.
+
+docs/operating.md promises two games for pairs and three for bots.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena_server.core.formats.balance import AHEAD, Balance, Bounds
+from arena_server.core.formats.balance import Balance, Bounds
 from arena_server.core.formats.base import Pairing
 from arena_server.core.formats.scheduled import Scheduled
 
@@ -94,8 +97,8 @@ def test_no_pair_and_no_bot_gets_far_ahead(
             met[frozenset(pairing.names)] += 1
             own.update(pairing.names)
             free.update({name: free[name] - 1 for name in pairing.names})
-            assert max(met.values()) - min(met.values()) <= AHEAD
-            assert max(own.values()) - min(own.values()) <= AHEAD + 1
+            assert max(met.values()) - min(met.values()) <= 2
+            assert max(own.values()) - min(own.values()) <= 3
         now, _, ended = heappop(running)
         for name in ended.names:
             free[name] += 1
@@ -146,6 +149,6 @@ def test_no_order_of_events_brings_a_pair_or_a_bot_far_ahead(players: int, games
     states = 0
     for met, own in reachable(players, games):
         states += 1
-        assert max(met.values()) - min(met.values()) <= AHEAD
-        assert max(own) - min(own) <= AHEAD + 1
+        assert max(met.values()) - min(met.values()) <= 2
+        assert max(own) - min(own) <= 3
     assert states > 100
