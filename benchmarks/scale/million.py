@@ -27,11 +27,11 @@ from arena_server.core.facts import Offered
 from arena_server.core.formats import format_of
 from arena_server.core.formats.base import Pairing
 from arena_server.core.journal import Entry, entry_of
+from arena_server.core.life import FINISHED
 from arena_server.core.match import Match
 from arena_server.host.inprocess import play_in_process
 from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import ContestHeader
-from arena_server.store.schema import FINISHED
 from arena_server.terms.config import ContestConfig
 from arena_server.web.archive import Archive
 from arena_server.web.bots import BotDocuments, RatingHistories

@@ -9,10 +9,11 @@ from typing import Any
 
 from arena_protocol.record import VOID
 from arena_protocol.record_codec import decode
+from arena_server.core.life import FINAL
 from arena_server.errors import EmptyDatabaseError, OtherConfigError
 from arena_server.places.reporter import plain_result
 from arena_server.store.database import Database
-from arena_server.store.preflight import FINAL, check_contest, check_writable
+from arena_server.store.preflight import check_contest, check_writable
 from arena_server.store.reader import Results
 from arena_server.terms.spec import ContestSpec
 

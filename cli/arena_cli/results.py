@@ -12,6 +12,7 @@ from arena_cli.tables import Cell, Column, OutputFormat, ResultTable
 from arena_protocol.games import GAMES
 from arena_protocol.record import describe_fault
 from arena_protocol.text import text_of
+from arena_server.core.life import reason_of
 from arena_server.stats.standings import plain_row
 
 if TYPE_CHECKING:
@@ -111,6 +112,7 @@ def plain_standings(
             "game": contest.game,
             "scoring": scoring or contest.scoring,
             "status": contest.status,
+            "reason": reason_of(contest.status) or None,
             # Of a contest that may go on, the secret would reveal deals that are still to be played.
             "secret": contest.seed if results.deals(contest).is_final else None,
             "games": {"played": table.games, "total": results.total(contest)},
@@ -174,6 +176,8 @@ def print_standings(
         notes.insert(0, f"ranked by {scoring} a game, because the bots have different numbers of games{also}")
     if "separated" in plain:
         notes.insert(0, separated_text(plain["separated"]["names"], plain["separated"]["games"]))
+    if (reason := plain["contest"]["reason"]) is not None:
+        notes.insert(0, f"ended early: {reason}")
     if plain["contest"]["secret"] is not None:
         notes.append(f"secret of the deals: {plain['contest']['secret']}")
     games = plain["contest"]["games"]
@@ -214,7 +218,8 @@ def unplayed_message(progress: dict[str, Any]) -> str:
     done, total = progress["done"], progress["total"]
     causes = ", ".join(f"{games} {cause}" for cause, games in progress["unplayed"].items())
     left = f"{done} games" if total is None else f"{total - done} of {total} games have no result"
-    text = f"the contest is {progress['ended']}: {left}"
+    reason = f"{reason}: " if (reason := reason_of(progress["ended"])) else ""
+    text = f"the contest is {progress['ended']}: {reason}{left}"
     missing = f"; missing bots: {', '.join(progress['missing'])}" if progress["missing"] else ""
     return text + (f" ({causes})" if causes else "") + missing
 

@@ -154,13 +154,14 @@ def serve(prepared: Prepared, run: RunOptions) -> None:
 def _print_standings(prepared: Prepared, reports: dict[str, dict[str, Any]]) -> None:
     """Print the standings of all contests. Raises ArenaError if games of one have no result."""
     from arena_cli.results import print_standings, unplayed_message
+    from arena_server.core.life import ENDINGS
     from arena_server.store.reader import Results
 
     with Results(prepared.database) as results:
         for name in reports:
             print_standings(results, results.contest(name))
     for report in reports.values():
-        if report["ended"] not in ("finished", "stopped"):  # the organiser asked for `stopped`
+        if ENDINGS[report["ended"]].fails:
             raise ArenaError(unplayed_message(report))
 
 

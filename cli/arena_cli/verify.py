@@ -13,6 +13,7 @@ from arena_cli.export_files import CHAIN_FILE, SUFFIX, find_path, read_record
 from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
 from arena_cli.results import open_results
 from arena_cli.verification import Verification
+from arena_server.core.life import WHOLE
 
 if TYPE_CHECKING:
     from arena_protocol.record import GameRecord
@@ -194,7 +195,7 @@ def _check_contest(
         results.record(chosen, game)  # raises StoreError: there is no such game
     if game is None:
         if not verification.errors:  # else their rows may be anything
-            verification.check_rounds(results.history(chosen), over=chosen.status == "finished")
+            verification.check_rounds(results.history(chosen), over=chosen.status in WHOLE)
             verification.check_sums(lambda: results.check_stored_sums(chosen))
         verification.check_chain(chosen.head, lambda name: results.record(chosen, name))
     # The record and the chain say more exactly what was changed; they do not have the time and the agents.

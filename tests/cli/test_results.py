@@ -45,9 +45,22 @@ class TestStandings:
         answer = json.loads(shell("standings", "--json").out)
         assert answer["separated"] == {"games": 2, "names": ["a"]}
 
+    def test_why_it_is_short(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell) -> None:
+        monkeypatch.chdir(tmp_path)
+        keep_early_end(tmp_path / "arena.db", "short")
+        outcome = shell("standings")
+        lines = outcome.out.splitlines()
+        assert (outcome.code, lines[0]) == (0, "trial: insertion, 2 of 6 games, scored by points, short")
+        reason = "no further round can be drawn of the bots that are left and may meet"
+        assert f"ended early: {reason}" in lines
+        answer = json.loads(shell("standings", "--json").out)
+        assert (answer["contest"]["status"], answer["contest"]["reason"]) == ("short", reason)
+        assert answer["contest"]["secret"] is not None, "nothing more is played"
+
     def test_json(self, here: Path, shell: Shell) -> None:
         answer = json.loads(shell("standings", "--contest", "trial", "--json").out)
         assert answer["contest"]["status"] == "finished"
+        assert answer["contest"]["reason"] is None
         assert answer["contest"]["games"] == {"played": 6, "total": 6}
         assert [row["games"] for row in answer["standings"]] == [4, 4, 4]
         (fault,) = answer["first_faults"]
@@ -79,6 +92,13 @@ class TestUnplayed:
         assert unplayed_message(progress) == (
             "the contest is incomplete: 5 of 6 games have no result "
             "(4 absent: a, 1 void, not played again); missing bots: a"
+        )
+
+    def test_a_short_contest_says_why(self) -> None:
+        progress = {"ended": "short", "done": 8, "total": 12, "missing": [], "unplayed": {"not drawn": 4}}
+        assert unplayed_message(progress) == (
+            "the contest is short: no further round can be drawn of the bots that are left and may meet: "
+            "4 of 12 games have no result (4 not drawn)"
         )
 
     def test_without_causes(self) -> None:

@@ -16,10 +16,10 @@ from tests.simulation.world import World
 
 from arena_protocol.record_codec import decode
 from arena_server.core.formats import format_of
+from arena_server.core.life import RUNNING
 from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import ContestHeader
 from arena_server.store.journal import unpack
-from arena_server.store.schema import RUNNING
 from arena_server.terms.config import game_of
 from arena_server.web.archive import Archive, NotFoundError
 from arena_server.web.documents import plain_record

@@ -32,6 +32,7 @@ from arena_server.core.facts import Invited, Order, Redeemed, RunStateSet
 from arena_server.core.games import GameManager
 from arena_server.core.invites import Invites
 from arena_server.core.journal import JournalError
+from arena_server.core.life import ABORTED, STOPPED
 from arena_server.core.log_events import CommandDone
 from arena_server.core.peers import Bot, Outbox
 from arena_server.terms.config import Entrant
@@ -46,9 +47,6 @@ VERBS: Final = (
 MOST_GAMES: Final = 1_000_000
 
 
-#: How a contest ends: every scheduled game has a result; some never will; the server ended, and another may
-#: go on; the organiser broke it off for good.
-FINISHED, INCOMPLETE, STOPPED, ABORTED = "finished", "incomplete", "stopped", "aborted"
 #: The state of a contest outside its hours.
 CLOSED = "closed"
 
@@ -117,15 +115,11 @@ class Commands:
 
     def end(self, absent: Collection[str]) -> str | None:
         """How the contest ends now that no game runs, without the bots of `absent`; None: it goes on."""
-        fixtures = self._games.fixtures
         if self.state is RunState.ABORTED:
             return ABORTED
         if self.state is RunState.DRAINING:
             return STOPPED
-        if not self._time_up and not fixtures.exhausted(absent):
-            return None
-        # An open contest is complete whenever it is closed.
-        return FINISHED if fixtures.total is None or not fixtures.unplayed({}) else INCOMPLETE
+        return self._games.fixtures.ending(absent, time_up=self._time_up)
 
     def handle(self, command: Command, now: int) -> None:
         """Carry `command` out, or send in the Reply why not."""

@@ -19,7 +19,7 @@ from arena_protocol.errors import ByeReason
 from arena_protocol.messages import Hello, Ping
 from arena_protocol.session import State
 from arena_server.core.clock import NS_PER_MS
-from arena_server.core.commands import ABORTED, FINISHED, INCOMPLETE, STOPPED, Commands
+from arena_server.core.commands import Commands
 from arena_server.core.connections import Connections
 from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.deal import Secret
@@ -54,6 +54,7 @@ from arena_server.core.games import GameManager
 from arena_server.core.handlers import Handlers
 from arena_server.core.journal import Past
 from arena_server.core.leases import LeasedGames
+from arena_server.core.life import FINISHED, OVER, STOPPED
 from arena_server.core.log_events import LoopStalled
 from arena_server.core.login import Authenticator
 from arena_server.core.overview import (
@@ -358,7 +359,7 @@ class Contest:
         elif isinstance(command, Observe):
             self._games.spectators.observe(now, on=command.on)
             self.output.effects.append(Reply(command.number))
-        elif self._ended in (FINISHED, INCOMPLETE, ABORTED):
+        elif self._ended in OVER:
             self.output.effects.append(Reply(command.number, f"the contest is over: {self._ended}"))
         else:
             self._commands.handle(command, now)

@@ -33,7 +33,8 @@ from arena_server.core.formats import format_of
 from arena_server.core.formats.base import Pairing, PairingError
 from arena_server.core.formats.rounds import Rounds
 from arena_server.core.journal import JournalError
-from arena_server.core.log_events import FieldSeparated, RoundDrawn, WalkedOver
+from arena_server.core.life import FINISHED, INCOMPLETE, SHORT, reason_of
+from arena_server.core.log_events import FieldSeparated, NotDrawn, RoundDrawn, WalkedOver
 from arena_server.core.peers import Bot, Outbox
 from arena_server.core.results import ResultCounter
 from arena_server.stats.results import PastGame
@@ -150,9 +151,15 @@ class Fixtures:
             self._open[pairing.number] = pairing
         return pairing
 
-    def exhausted(self, missing: Collection[str]) -> bool:
-        """Whether no game is left that could be played without the players of `missing`."""
-        return self.separated is not None or self._format.exhausted(missing)
+    def ending(self, missing: Collection[str], *, time_up: bool) -> str | None:
+        """How the contest ends; None while a game could be played without the players of `missing`."""
+        if not time_up and self.separated is None and not self._format.exhausted(missing):
+            return None
+        if isinstance(self._format, Rounds) and self._format.draws.is_short:
+            return SHORT
+        # An open contest is complete whenever it is closed; nothing is complete without a game.
+        is_complete = self.total is None or not self.unplayed({})
+        return FINISHED if is_complete and self.results.done > 0 else INCOMPLETE
 
     # -- rounds
 
@@ -173,8 +180,11 @@ class Fixtures:
         """Take what was drawn; no game of it is offered before it is durable."""
         self._drawing = False
         self._out.fact(drawn)
-        self._out.effects.append(RoundDrawn(drawn.draw, len(drawn.pairs), len(drawn.byes)))
         self._format.drawn(drawn)
+        if not any(drawn.groups):
+            self._out.effects.append(NotDrawn(drawn.draw, reason_of(SHORT)))
+        else:
+            self._out.effects.append(RoundDrawn(drawn.draw, len(drawn.pairs), len(drawn.byes)))
 
     def unplayed(self, causes: Mapping[str, str]) -> Counter[str]:
         """The games without a result, by cause; `causes` has a word for each bot that is missing."""

@@ -22,6 +22,7 @@ from arena_server.core.facts import GameFact, Offered
 from arena_server.core.fixtures import Fixtures
 from arena_server.core.formats.base import Pairing
 from arena_server.core.journal import JournalError
+from arena_server.core.life import FINISHED
 from arena_server.core.log_events import (
     BotSilent,
     GameOver,
@@ -86,7 +87,7 @@ class GameManager:
 
     def progress(self, connected: int, ended: str | None, causes: Mapping[str, str]) -> Progress:
         """The work grows with the number of bots; `causes` has a word for each bot that is missing."""
-        incomplete = ended not in (None, "finished")
+        incomplete = ended not in (None, FINISHED)
         counted = (live for live in self._games.values() if not (live.announced or live.is_validation))
         running = [live.match for live in counted]
         return Progress(

@@ -75,6 +75,16 @@ class RoundDrawn(LogEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class NotDrawn(LogEvent):
+    """Draw `draw`, of a round that was planned, cannot be made, so that the contest is over."""
+
+    event = "not-drawn"
+    level = "warning"
+    draw: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class FieldSeparated(LogEvent):
     """No game starts any more: after `games` results `names` are the first for certain (`contest.stop`)."""
 

@@ -298,6 +298,15 @@ class ConnectionsLimited(LogEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class ContestDoubtful(LogEvent):
+    """A contest begins that may end before all of its games are played, by its configuration."""
+
+    event = "doubtful"
+    level = "warning"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ProgramsNotStarted(LogEvent):
     """These bots have a program in the file; the server waits for them as for all others."""
 

@@ -21,7 +21,7 @@ from arena_server.core.clock import NS_PER_MS
 from arena_server.core.contest import Contest
 from arena_server.core.effects import Assign, ExcludeWorker, SetFrozen, Store, Withdraw
 from arena_server.core.events import DrawDone, Event, Stop, Thawed
-from arena_server.core.formats import format_of
+from arena_server.core.formats import doubt_of, format_of
 from arena_server.core.formats.base import Draw
 from arena_server.core.journal import JournalError
 from arena_server.core.log_events import LogEvent, ResultReturned
@@ -34,6 +34,7 @@ from arena_server.host.driver import Driver, Run
 from arena_server.host.logs import (
     BotLogLinesDropped,
     BotUsage,
+    ContestDoubtful,
     ContestPace,
     ContestTakenUp,
     PowerCut,
@@ -116,6 +117,10 @@ class HostedContest:
         return self.spec.name
 
     @property
+    def _names(self) -> list[str]:
+        return [entrant.name for entrant in self.spec.entrants]
+
+    @property
     def results(self) -> int:
         """How many games have a durable result."""
         return self._results
@@ -139,7 +144,7 @@ class HostedContest:
 
     def _make_writer(self, patient: bool) -> Writer:
         config = self.spec.config
-        names = [entrant.name for entrant in self.spec.entrants]
+        names = self._names
         game = make_game(config.game, config.options)
         games = format_of(config, names, game.seats).total or 0  # of an open contest none is known
         header = ContestHeader(config, game.options(), names, games, self.spec.new, self.spec.seeded)
@@ -173,6 +178,8 @@ class HostedContest:
             self.log(ContestTakenUp(found.contest, len(found.past.results)))
             if found.lost_rows:
                 self.log(PowerCut(found.lost_rows))
+        elif doubt := doubt_of(config, self._names, make_game(config.game, config.options).seats):
+            self.log(ContestDoubtful(doubt))
         past = None if found is None else found.past
         try:
             lease_ms = None if self.elsewhere is None else self.elsewhere.lease_ms

@@ -24,6 +24,7 @@ from arena_protocol.record import GameRecord
 from arena_server.core.deal import game_id as id_of
 from arena_server.core.deal import number_of
 from arena_server.core.journal import ANNULLED, JOINED, KEPT, TOTAL, Entry
+from arena_server.core.life import FINAL, RUNNING
 from arena_server.store import schema
 from arena_server.store.database import APPLICATION_ID, EARLIER, LAYOUT, ContestHeader, Database, Postgres
 from arena_server.store.head import FileId, HeadFile, check_files, identify_files, missing_rows, read_head
@@ -31,7 +32,7 @@ from arena_server.store.journal import JournalAppender, PostgresAppender, Sqlite
 from arena_server.store.journal_rows import JournalRows
 from arena_server.store.migration import migrate
 from arena_server.store.ownership import LOCK_CLASS, Claim, ContestLock, is_played
-from arena_server.store.preflight import COMMENT, COMMENT_QUERY, FINAL, check_comment, check_same_config
+from arena_server.store.preflight import COMMENT, COMMENT_QUERY, check_comment, check_same_config
 from arena_server.store.result_rows import ResultRows
 from arena_server.store.schema import contest_row, now, open_engine
 from arena_server.store.unfinished import (
@@ -235,7 +236,7 @@ class ContestStore:
 
     def _resume(self, session: Session, found: UnfinishedContest) -> None:
         contest = session.get_one(schema.ContestRow, found.contest)
-        schema.set_status(contest, schema.RUNNING, None, None)
+        schema.set_status(contest, RUNNING, None, None)
         self._contest = found.contest
         newest = select(func.max(schema.JournalRow.place)).where(schema.JournalRow.contest_id == contest.id)
         self._journal.begin(contest.id, session.scalar(newest) or 0, found.past)

@@ -17,10 +17,10 @@ from sqlalchemy.orm import Session, aliased
 from arena_protocol.record import VOID
 from arena_server.core.cut import ALWAYS, shown_until
 from arena_server.core.deal import may_show_deal, number_of
+from arena_server.core.life import FINAL, RUNNING
 from arena_server.errors import StoreError
 from arena_server.store.migration import EarlierPairings
-from arena_server.store.preflight import FINAL
-from arena_server.store.schema import RUNNING, ContestRow, GameRow, PairingRow, players_of
+from arena_server.store.schema import ContestRow, GameRow, PairingRow, players_of
 
 
 class WithheldError(StoreError):

@@ -16,8 +16,9 @@ from arena_server.core.formats.history import History, HistoryFact
 from arena_server.core.formats.rounds import Rounds
 from arena_server.core.formats.scheduled import Scheduled
 from arena_server.core.journal import CONTEST, entry_of, fact_of
+from arena_server.core.life import WHOLE
 from arena_server.stats.standings import Standings
-from arena_server.store.schema import FINISHED, ContestRow
+from arena_server.store.schema import ContestRow
 from arena_server.terms.formats import Terms
 
 
@@ -94,7 +95,7 @@ def plain_plan(contest: ContestRow, facts: Iterable[ContestFact]) -> dict[str, A
         "by_points": terms.by_points,
         "options": {key: value for key, value in terms.options.items() if key != "seeding"},
         "owners": dict(terms.owners),
-        "over": contest.status == FINISHED,
+        "over": contest.status in WHOLE,
         "facts": [entry_of(CONTEST, fact) for fact in facts if isinstance(fact, HistoryFact)],
     }
 

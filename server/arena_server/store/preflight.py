@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from arena_server.core.life import FINAL
 from arena_server.errors import EmptyDatabaseError, OtherConfigError, StoreError
 from arena_server.store.chain import verify_checksum
 from arena_server.store.database import (
@@ -230,8 +231,6 @@ ADDED: Final[Mapping[str, int]] = {
 }
 #: How many of the newest journal rows are checked; a thousand take 2 ms.
 JOURNAL_ROWS: Final = 1000
-#: No server goes on with a contest of such a status.
-FINAL: Final = ("finished", "aborted")
 
 
 def check_contest(

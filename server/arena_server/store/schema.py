@@ -29,14 +29,13 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, MappedAsDataclass, mapped_co
 from sqlalchemy.pool import NullPool
 
 from arena_protocol.record import FaultRecord, GameRecord, time_used
+from arena_server.core.life import ENDINGS, RUNNING
 from arena_server.store.database import BUSY_STEP_S, BUSY_TIMEOUT_S, ContestHeader, Database
 from arena_server.store.head import create_private
 from arena_server.store.preflight import is_read_only, plain_config
 from arena_server.terms.config import ContestConfig
 
-RUNNING, FINISHED, INCOMPLETE, STOPPED = "running", "finished", "incomplete", "stopped"
-ABORTED = "aborted"
-STATUSES = (RUNNING, FINISHED, INCOMPLETE, STOPPED, ABORTED)
+STATUSES = (RUNNING, *ENDINGS)
 
 
 class Base(MappedAsDataclass, DeclarativeBase, kw_only=True):

@@ -10,12 +10,13 @@ from sqlalchemy.orm import Session
 
 from arena_server.core.deal import number_of
 from arena_server.core.journal import Entry, Past
+from arena_server.core.life import FINAL
 from arena_server.stats.results import PastGame
 from arena_server.store.checks import check_contest_row, checked_games
 from arena_server.store.database import LAYOUT
 from arena_server.store.deals import Deals
 from arena_server.store.journal import unpack
-from arena_server.store.preflight import FINAL, StoredContest
+from arena_server.store.preflight import StoredContest
 from arena_server.store.schema import ContestRow, FactRow, JournalRow
 
 

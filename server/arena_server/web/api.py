@@ -27,6 +27,7 @@ from arena_server.core.clock import NS_PER_MS
 from arena_server.core.commands import VOID_WORKER
 from arena_server.core.deal import token_digest
 from arena_server.core.events import Command
+from arena_server.core.life import reason_of
 from arena_server.core.overview import Overview
 from arena_server.host.run import HostedContest
 from arena_server.host.waiting import waiting_now
@@ -230,6 +231,8 @@ def plain_overview(overview: Overview, connections: int) -> dict[str, Any]:
     games = {key: getattr(progress, key) for key in ("done", "total", "void", "running")}
     return {
         "state": overview.state,
+        "ended": progress.ended,
+        "reason": reason_of(progress.ended) or None,
         "until": overview.until,
         "games": games,
         "plies": progress.plies,

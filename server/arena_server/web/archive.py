@@ -21,6 +21,7 @@ from arena_protocol.games import GAMES
 from arena_protocol.record import describe_fault
 from arena_server.core.deal import number_of
 from arena_server.core.formats.history import History
+from arena_server.core.life import RUNNING
 from arena_server.errors import EmptyDatabaseError, PublicError
 from arena_server.stats.pace import LAST_GAMES, plain_pace
 from arena_server.stats.rated_games import Games
@@ -31,7 +32,7 @@ from arena_server.store.database import Database
 from arena_server.store.deals import WithheldError
 from arena_server.store.plans import history_of, table_of
 from arena_server.store.reader import GameSummary, Results
-from arena_server.store.schema import RUNNING, ContestRow, plain_time
+from arena_server.store.schema import ContestRow, plain_time
 from arena_server.store.stored_sums import StoredEndings
 from arena_server.web.documents import encoded, plain_contest, plain_game, plain_seconds
 

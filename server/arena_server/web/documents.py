@@ -9,6 +9,7 @@ from typing import Any
 
 from arena_protocol.record import GameRecord
 from arena_protocol.record_codec import decode, to_json
+from arena_server.core.life import reason_of
 from arena_server.store.reader import GameSummary
 from arena_server.store.schema import ContestRow, plain_time
 from arena_server.web.scenes import is_decided, record_scenes
@@ -29,6 +30,7 @@ def plain_contest(contest: ContestRow) -> dict[str, Any]:
         "clock_ms": contest.clock_ms,
         "increment_ms": contest.increment_ms,
         "status": contest.status,
+        "reason": reason_of(contest.status) or None,
         "started_at": plain_time(contest.started_at),
         "ended_at": plain_time(contest.ended_at),
         "head": None if contest.head is None else contest.head.hex(),

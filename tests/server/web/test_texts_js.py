@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from arena_protocol.record import FaultKind
-from arena_server.core.commands import ABORTED, CLOSED, FINISHED, INCOMPLETE, STOPPED, VERBS, RunState
+from arena_server.core.commands import CLOSED, VERBS, RunState
+from arena_server.core.life import ENDINGS
 from arena_server.core.overview import (
     AWAY,
     FREE,
@@ -121,7 +122,7 @@ def test_words_of_the_api_have_names(node: Node) -> None:
     assert states & {"running", "finished", "incomplete", "stopped", "aborted"} <= named.keys()
     assert {"complete", "win", "draw", "forfeit", "void"} <= named.keys()
     assert {kind.value for kind in FaultKind} <= named.keys()
-    assert {*VERBS, *RunState, FINISHED, INCOMPLETE, STOPPED, ABORTED, CLOSED} <= named.keys()
+    assert {*VERBS, *RunState, *ENDINGS, CLOSED} <= named.keys()
     places = (PLAYING, FREE, AWAY, GONE, PROBATION, KICKED, WITHDRAWN, VALIDATION)
     assert {*places, NEVER_CONNECTED, NO_VERSION} <= named.keys()
     assert TIE_BREAKS.keys() <= named.keys()

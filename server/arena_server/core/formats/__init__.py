@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final, cast
 
 from arena_protocol.plugins import Plugins
-from arena_server.core.formats.base import Format
+from arena_server.core.formats.base import DrawnFormat, Format
 from arena_server.core.formats.matches import Single
 from arena_server.stats.early_stop import check as check_stop
 from arena_server.terms import formats
@@ -31,9 +31,14 @@ def make_format(name: str, terms: Terms) -> Format:
     return find_format(name)(terms)
 
 
-def format_of(config: ContestConfig, names: Sequence[str], seats: int) -> Format:
-    """The games of a contest of these bots that begins. Raises ContestConfigError if none can be made."""
-    terms = Terms(
+def doubt_of(config: ContestConfig, names: Sequence[str], seats: int) -> str:
+    """Why a contest of these bots may end before all of its games are played; empty: it need not."""
+    form = find_format(config.format)
+    return form.doubt(_terms(config, names, seats)) if issubclass(form, DrawnFormat) else ""
+
+
+def _terms(config: ContestConfig, names: Sequence[str], seats: int) -> Terms:
+    return Terms(
         tuple(names),
         seats,
         config.games_per_pair,
@@ -43,9 +48,13 @@ def format_of(config: ContestConfig, names: Sequence[str], seats: int) -> Format
         by_points=config.scoring == "points",
         secret=config.seed,
     )
+
+
+def format_of(config: ContestConfig, names: Sequence[str], seats: int) -> Format:
+    """The games of a contest of these bots that begins. Raises ContestConfigError if none can be made."""
     check_extra(config)
     try:
         check_stop(config.stop, find_format(config.format), len(names))
-        return make_format(config.format, terms)
+        return make_format(config.format, _terms(config, names, seats))
     except ValueError as error:
         raise ContestConfigError(str(error)) from error

@@ -259,6 +259,11 @@ class DrawnFormat(Format):
     RANKED_BY: ClassVar[str]
     terms: Terms
 
+    @classmethod
+    def doubt(cls, terms: Terms) -> str:
+        """Why a contest of these terms may end before all of its games are played; empty: it need not."""
+        return ""
+
     @abstractmethod
     def scores(self) -> Mapping[str, Fraction]: ...
 

@@ -91,6 +91,11 @@ class Encounter:
         return self.absent if self.waiting else ()
 
     @property
+    def is_void(self) -> bool:
+        """Whether it has no winner because both were absent: the games that are left are missing."""
+        return len(self.lost_by) == len(self.names)
+
+    @property
     def is_decided(self) -> bool:
         """Whether no further game is to begin: it is lost by walkover, or the rest cannot change it."""
         first, second = self.scores.values()
@@ -106,7 +111,7 @@ class Encounter:
     def games(self) -> int:
         """How many games it has had, and will have."""
         begun = len(self.played) + len(self.void) + len(self.open)
-        return begun if self.is_decided else begun + len(self.waiting)
+        return begun if self.is_decided and not self.is_void else begun + len(self.waiting)
 
     def match(self, winner: str | None = None) -> DrawnMatch:
         """What there is to show; `winner` is who goes on from a tie."""
@@ -266,6 +271,11 @@ class Draws:
     def last(self) -> list[Encounter]:
         """The pairings of the last round; none before the first."""
         return list(self.pairings(-1)) if self.rounds else []
+
+    @property
+    def is_short(self) -> bool:
+        """Whether a round that was planned could not be drawn, so that the contest is over."""
+        return bool(self.rounds) and not self.rounds[-1]
 
     @property
     def is_open(self) -> bool:

@@ -189,8 +189,8 @@ class Rounds(DrawnFormat):
         return not self.draws.is_open and self.is_last(absent)
 
     def unplayed(self) -> Iterator[tuple[tuple[str, ...], int]]:
-        for encounter in self.draws.last:
-            if encounter.waiting and not encounter.is_decided:
+        for encounter in self.draws.encounters:
+            if encounter.is_void or (encounter.waiting and not encounter.is_decided):
                 yield encounter.names, len(encounter.waiting)
         if games := self.most_to_come():
             yield (), games  # of pairings that are not known yet

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from arena_server.core.facts import Drawn
 from arena_server.core.formats.base import Draw
 from arena_server.core.formats.document import BYE, DrawnMatch, Round
 from arena_server.core.formats.encounters import Encounter, Entry, match_points
 from arena_server.core.formats.rounds import SEEDING, Rounds
-from arena_server.core.formats.swiss_pairing import FIRST, SECOND, SMALL, Candidate, pair
+from arena_server.core.formats.swiss_ahead import can_be_drawn
+from arena_server.core.formats.swiss_pairing import FIRST, SECOND, SMALL, Candidate, allowed, pair
 from arena_server.stats.tiebreaks import Unplayed
 from arena_server.terms.formats import (
     FormatError,
@@ -20,6 +21,9 @@ from arena_server.terms.formats import (
     Terms,
     WordOption,
 )
+
+#: Of a larger field the bounded search for all rounds tells nothing if it finds none.
+MOST_DOUBTED: Final = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +73,24 @@ class Swiss(Rounds):
                 f"contest.rounds: expected at most {most}, as no two of {bots} bots meet twice, got {rounds}"
             )
 
+    @classmethod
+    def doubt(cls, terms: Terms) -> str:
+        rounds = _rounds(terms)
+        if cls.choice(terms, "same_owner") != "never":
+            return ""  # all may meet, in as many rounds as are accepted
+        field = [Candidate(name, owner=terms.owners.get(name, "")) for name in terms.names]
+        graph = allowed(field, owners_meet=False)
+        if len(graph) > MOST_DOUBTED or can_be_drawn(graph, rounds):
+            return ""
+        return (
+            f"contest.rounds: {rounds} rounds cannot be promised where no two bots of one owner meet; "
+            "a contest in which no round can be drawn any more ends as short, with status 1"
+        )
+
     def __init__(self, terms: Terms) -> None:
         super().__init__(terms)
-        bots = len(terms.names)
         #: How many rounds there are, if as many can be drawn; late entrants do not change it.
-        self.planned_rounds = self.option(terms, "rounds") or (bots - 1).bit_length()
+        self.planned_rounds = _rounds(terms)
 
     # -- who takes part
 
@@ -95,7 +112,7 @@ class Swiss(Rounds):
     def is_last(self, absent: Collection[str]) -> bool:
         made = self.draws.rounds
         present = sum(name not in absent for name in self.terms.names)
-        return len(made) >= self.planned_rounds or (bool(made) and not made[-1]) or present < self.terms.seats
+        return len(made) >= self.planned_rounds or self.draws.is_short or present < self.terms.seats
 
     def next_draw(self, absent: Collection[str]) -> Draw:
         draw = self.draws.count + 1
@@ -139,13 +156,11 @@ class Swiss(Rounds):
     # -- what is to come
 
     def most_to_come(self) -> int:
-        made = self.draws.rounds
-        if made and not made[-1]:
-            return 0
-        return max(0, self.planned_rounds - len(made)) * (len(self.terms.names) // 2) * self.terms.games
+        made = sum(map(bool, self.draws.rounds))  # one that could not be drawn has no places
+        return max(0, self.planned_rounds - made) * (len(self.terms.names) // 2) * self.terms.games
 
     def has_games(self, name: str) -> bool:
-        return self.most_to_come() > 0 or super().has_games(name)
+        return (self.most_to_come() > 0 and not self.draws.is_short) or super().has_games(name)
 
     # -- for readers
 
@@ -186,6 +201,10 @@ class Swiss(Rounds):
 
 def _match(entry: Entry) -> DrawnMatch:
     return entry.match() if isinstance(entry, Encounter) else DrawnMatch((entry, None), BYE, winner=entry)
+
+
+def _rounds(terms: Terms) -> int:
+    return Swiss.option(terms, "rounds") or (len(terms.names) - 1).bit_length()
 
 
 def most_rounds(bots: int) -> int:

@@ -361,12 +361,15 @@ def test_bots_of_one_owner_meet_late_or_never() -> None:
 
 
 def test_a_round_that_cannot_be_made_ends_the_contest() -> None:
-    """Three bots of one owner and one of another: no second round without two of one owner."""
+    """Three bots of one owner and one of another: no round without two of one owner."""
     owners = dict.fromkeys(bots(3), "x")
     field = Field(Swiss, Terms(bots(4), 2, 1, options={"same_owner": "never"}, owners=owners), Random(1))
     field.finish()
     assert field.draws == [Drawn(1, 1, 1, ())]
-    assert (field.form.total, field.form.rounds()) == (0, [])
+    assert field.form.exhausted(())
+    assert field.form.draws.is_short
+    assert (field.form.total, field.form.rounds()) == (4, [])
+    assert list(field.form.unplayed()) == [((), 4)]
     assert not any(field.form.has_games(name) for name in bots(4))
 
 
@@ -541,3 +544,38 @@ def test_what_was_not_played_of_each_round() -> None:
     found = field.form.not_played()
     assert found[stays][0] == Unplayed(1, 1)
     assert found[left] == [Unplayed(1, 0), Unplayed(2, 0), Unplayed(2, 0)]
+
+
+@pytest.mark.parametrize(
+    ("owners", "rounds", "doubtful"),
+    [
+        ("xxyy", 2, False),
+        ("xxyy", 3, True),
+        ("xxxy", 1, True),
+        ("", 3, False),
+        ("xyxyz", 5, True),
+        ("xyxyz", 3, False),
+    ],
+)
+def test_rounds_that_cannot_be_promised_are_said_before_the_contest(
+    owners: str, rounds: int, doubtful: bool
+) -> None:
+    """As long as rounds can be drawn of those who may meet, all of them are played."""
+    names = bots(len(owners) or 4)
+    owned = dict(zip(names, owners, strict=False))
+    terms = Terms(names, 2, 1, options={"same_owner": "never", "rounds": rounds}, owners=owned)
+    text = Swiss.doubt(terms)
+    assert text.startswith(f"contest.rounds: {rounds} rounds cannot be promised") is doubtful
+    assert bool(text) is doubtful
+    late = Terms(names, 2, 1, options={"same_owner": "late", "rounds": rounds}, owners=owned)
+    assert Swiss.doubt(late) == ""
+    for seed in range(5):
+        field = Field(Swiss, terms, Random(seed))
+        field.finish()
+        assert field.form.draws.is_short is doubtful
+
+
+def test_of_a_large_field_nothing_is_said() -> None:
+    names = bots(26)
+    owned = dict.fromkeys(names, "x")
+    assert Swiss.doubt(Terms(names, 2, 1, options={"same_owner": "never"}, owners=owned)) == ""

@@ -40,6 +40,7 @@ export const TEXTS = {
   " + {} s per move": " + {} s на ход",
   "; the table stands still since {}, until the contest is over":
     "; таблицата е замразена от {} до края на състезанието",
+  "Ended early: {}.": "Предсрочен край: {}.",
   "Ended early: after {} games {} is separated from all others at 95 %.":
     "Предсрочен край: след {} партии {} се отделя от останалите с 95 %.",
   "Ended early: after {} games {} are separated from all others at 95 %.":
@@ -312,6 +313,7 @@ export const COUNTED = {
 /** Words of the protocol and of the API, which pages show as they are in English. */
 export const NAMED = {
   running: "тече", finished: "завършило", incomplete: "незавършено", stopped: "спряно", aborted: "прекратено",
+  short: "скъсено",
   over: "завършила", planned: "предстои", complete: "завършена", win: "победа", draw: "равенство", loss: "загуба",
   // formats
   "round-robin": "всеки срещу всеки", matches: "двойки", gauntlet: "претенденти срещу останалите",
@@ -431,6 +433,8 @@ export const SERVER = {
   'contest.format: "{}" takes no late entrants': 'contest.format: "{}" не приема закъснели',
   'contest.format: "{}" takes no late entrants: who meets whom is fixed':
     'contest.format: "{}" не приема закъснели: кой с кого играе е решено',
+  "no further round can be drawn of the bots that are left and may meet":
+    "с останалите ботове, които могат да се срещнат, не може да се състави нов кръг",
   'contest.format: "{}" cannot be extended': 'contest.format: "{}" не може да се удължи',
   "expected {} games, got {}": "очакват се {} партии, получени {}", "a multiple of {}": "кратно на {}",
   "a number above 0": "повече от 0",

@@ -171,7 +171,8 @@ async function begin() {
     sub.textContent = ` ${summary(shown)}`;
     leader.textContent = leaderText(shown);
     played.replaceChildren(...progress(shown));
-    early.textContent = shown.separated ? earlyText(shown.separated) : "";
+    early.textContent = shown.separated ? earlyText(shown.separated)
+      : shown.reason ? t`Ended early: ${said(shown.reason)}.` : "";
     table.replaceChildren(shown.standings.some((row) => row.games) || shown.standings.length
       ? standingsTable(shown, shown.standings) : el("p", { class: "empty" }, t`No bot has entered.`));
   };

@@ -9,7 +9,6 @@ import { named, t } from "./texts.js";
 const REFRESH_MS = 2000;
 /** The name of the organiser, kept for the next visit. */
 const NAME = "arena-organiser";
-const OVER = ["finished", "stopped", "incomplete", "aborted"];
 /** What is asked before an order is given, by its verb. */
 const CONFIRM = {
   drain: () => t`Stop the contest once no game runs?`,
@@ -207,7 +206,7 @@ function update(status) {
   parts.title.textContent = status.contest;
   parts.sub.textContent = stateText(status);
   parts.waiting.textContent = waitingText(status.waiting);
-  const over = OVER.includes(status.state);
+  const over = status.ended !== null;
   for (const form of parts.forms) form.hidden = over;
   const gate = status.state === "paused" ? action(t`Resume`, "resume") : action(t`Pause`, "pause");
   parts.gate.replaceChildren(...(over ? [] : [gate, action(t`Drain`, "drain"), action(t`Abort`, "abort")]));
@@ -220,7 +219,7 @@ function update(status) {
 
 function stateText(status) {
   const { done: over, total, running, void: broken } = status.games;
-  const [state, hours] = [named(status.state), hoursText(status)];
+  const [state, hours] = [named(status.state), hoursText(status) + (status.reason ? ` (${said(status.reason)})` : "")];
   const [plies, connections] = [plural(status.plies, "ply"), plural(status.connections, "connection")];
   return t`${state}${hours}; ${gamesText(over, total)}, ${running} running, ${broken} void; ${plies}; ${connections}`;
 }

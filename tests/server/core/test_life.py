@@ -1,0 +1,89 @@
+"""How contests end: the table of endings, and which ending a contest without a further game has."""
+
+from __future__ import annotations
+
+import pytest
+
+from arena_server.core.events import TimeUp
+from arena_server.core.life import ENDINGS, FINAL, OVER, WHOLE, reason_of
+from arena_server.core.log_events import NotDrawn, WalkedOver
+
+from .contest_harness import ONE_PLY, ContestHarness, play_on, restarted, rows, seated
+
+BOTS = ("ann", "bob", "cid", "dan")
+#: Two owners of two bots, who never meet: two rounds are possible.
+OWNED = {"same_owner": "never", "rounds": 3}
+
+
+def test_the_table_of_endings() -> None:
+    assert set(ENDINGS) == {"finished", "incomplete", "short", "stopped", "aborted"}
+    assert FINAL == ("finished", "short", "aborted")
+    assert WHOLE == ("finished", "short")
+    assert set(OVER) == set(ENDINGS) - {"stopped"}
+    assert [word for word in ENDINGS if ENDINGS[word].fails] == ["incomplete", "short", "aborted"]
+    assert [word for word in (*ENDINGS, "running", None) if reason_of(word)] == ["short"]
+
+
+def owned(*bots: str) -> ContestHarness:
+    owners = dict(zip(bots, "xxyy", strict=True))
+    return seated(
+        *bots, format="swiss", format_options=OWNED, owners=owners, options=ONE_PLY, ready=False, logs=True
+    )
+
+
+def test_a_contest_of_which_no_round_can_be_drawn_is_short() -> None:
+    """It is no finished contest of two rounds: the games of the third are counted, and missing."""
+    harness = owned(*BOTS)
+    play_on(harness)
+    progress = harness.contest.progress()
+    assert (harness.finished, progress.done, progress.total) == ("short", 8, 12)
+    assert progress.unplayed == {"not drawn": 4}
+    assert [event.draw for event in harness.logged(NotDrawn)] == [3]
+    assert harness.contest.overview().state == "short"
+    assert harness.command("extend", "1") == "the contest is over: short"
+
+
+def test_a_server_that_was_killed_before_the_end_comes_to_the_same() -> None:
+    harness = owned(*BOTS)
+    play_on(harness)
+    again = restarted(harness)
+    progress = again.contest.progress()
+    assert (again.finished, progress.done, progress.total) == ("short", 8, 12)
+
+
+def test_a_final_that_both_have_left_is_not_played() -> None:
+    """No one has won: a contest whose final is missing is not finished."""
+    harness = seated(
+        "ann", "bob", format="knockout", options=ONE_PLY, ready=False, games_per_pair=2, logs=True
+    )
+    for order in (("pause",), ("kick", "ann"), ("kick", "bob"), ("resume",)):
+        assert harness.command(*order) is None
+    assert harness.finished == "incomplete"
+    assert harness.logged(WalkedOver)[0].absent == ("ann", "bob")
+    for each in (harness, restarted(harness)):
+        progress = each.contest.progress()
+        assert (each.finished, progress.done, progress.total) == ("incomplete", 0, 2)
+        assert progress.unplayed == {"removed: ann, removed: bob": 2}
+        assert [row.score for row in rows(each).values()] == [0, 0]
+
+
+def test_a_contest_without_a_game_is_not_finished() -> None:
+    harness = seated("ann", "bob", format="knockout", options=ONE_PLY, ready=False)
+    assert harness.command("kick", "ann") is None
+    assert harness.finished == "incomplete"
+    assert rows(harness)["bob"].score == 1
+
+
+@pytest.mark.parametrize(("games", "ended"), [(0, "incomplete"), (1, "finished")])
+def test_an_open_contest_is_finished_once_it_has_a_game(games: int, ended: str) -> None:
+    harness = seated("ann", "bob", format="ladder", options=ONE_PLY, ready=False)
+    for _ in range(games):
+        game = harness.contest.overview().running[0]
+        for name in game.names:
+            harness.send(name, f"READY {game.game_id}")
+        harness.send(game.names[0], "MOVE 7")
+    harness.command("void", harness.contest.overview().running[0].game_id)
+    harness.event(TimeUp())
+    for game in harness.contest.overview().running:
+        harness.command("void", game.game_id)
+    assert harness.finished == ended
