@@ -85,11 +85,11 @@ def command(
 def play(spec: str, game: str | None, seat: ConnectArgs, *, steady: bool = False) -> str:
     """Compile for the server's game, log in, play to the end and return the reason of BYE.
 
-    Raises ClientError, for another game before anything is compiled, or EngineError.
+    Raises ClientError, for a wrong token and another game before anything is compiled, or EngineError.
 
     Without a `game` the bot plays every game that has an engine of this name.
     """
-    from arena_cli.game_check import check_game
+    from arena_cli.seat_check import check_seat
     from arena_client import asyncio_client, scripted
     from arena_engines import bot as engine_bot
     from arena_engines import registry
@@ -108,9 +108,9 @@ def play(spec: str, game: str | None, seat: ConnectArgs, *, steady: bool = False
     if is_scripted(spec):
         return scripted.run(spec, seat.host, seat.port, **login)
     # Compiled before the log-in, because READY has a time limit that a cold, busy machine can exceed; and
-    # after the server has said that it plays the game, because compiling takes up to a minute.
+    # after the server has accepted game and token, because compiling takes up to a minute.
     if any(compiles(spec, each) for each in games):
-        check_game(seat, games)
+        check_seat(seat, games)
     for each in games:
         warm_up((spec,), each)
     bot = engine_bot.bot_of(spec, game)

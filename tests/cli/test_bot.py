@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.server.programs import Players, Server, Shell, contest, inside
 
-from arena_cli.game_check import check_game
+from arena_cli.seat_check import check_seat
 from arena_client.bot import Bot
 from arena_client.run import ConnectArgs
 
@@ -32,7 +32,7 @@ class TestBot:
         assert done == ["compiled", "logged in"]
 
     @pytest.mark.real
-    def test_nothing_is_compiled_for_a_contest_of_another_game(
+    def test_nothing_is_compiled_for_another_game_or_a_wrong_token(
         self, shell: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         done: list[str] = []
@@ -51,6 +51,9 @@ class TestBot:
                 "arena: the server refuses a: game: this contest plays insertion",
                 [],
             )
+            wrong = shell("bot", "champion:depth=1", "--name", "c", "--token", "x", *at[:2])
+            assert (wrong.code, done) == (1, [])
+            assert wrong.line.startswith("arena: the server refuses c: token: ")
             assert shell("bot", "champion:depth=1", *at).code == 0
             assert done == ["insertion", "in"]
 
@@ -60,10 +63,12 @@ class TestBot:
             b"",
             b"ARENA 1 server=x\n",
             b"HTTP/1.1 400 Bad Request\r\n\r\n",
-            b"ARENA 1\nERROR token no guests\n",
+            b"ARENA 1\nERROR rate too fast\n",
+            b"ARENA 1\nERROR slot a has slot 1 only\n",
+            b"ARENA 1\nWELCOME a 01 0123456789abcdef\n",
         ],
     )
-    def test_only_another_game_ends_the_command_before_it_compiles(self, answer: bytes) -> None:
+    def test_what_another_try_may_change_is_left_to_the_log_in(self, answer: bytes) -> None:
         with socket.create_server(("127.0.0.1", 0)) as listening:
 
             def serve() -> None:
@@ -76,10 +81,10 @@ class TestBot:
 
             server = threading.Thread(target=serve)
             server.start()
-            check_game(ConnectArgs("127.0.0.1", listening.getsockname()[1], "a"), ["xo"])
+            check_seat(ConnectArgs("127.0.0.1", listening.getsockname()[1], "a"), ["xo"])
             server.join()
         # Nothing listens there: the client tries again, as it always does.
-        check_game(ConnectArgs("127.0.0.1", 1, "a"), ["xo"])
+        check_seat(ConnectArgs("127.0.0.1", 1, "a"), ["xo"])
 
     @pytest.mark.parametrize(
         ("arguments", "games"),

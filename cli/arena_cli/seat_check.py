@@ -1,4 +1,4 @@
-"""Whether the contest of a server plays one of some games, asked before anything is compiled for them."""
+"""Whether a bot may log in to a server, asked before anything is compiled for its games."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from arena_client.errors import ClientError
+from arena_client.protocol import TEMPORARY
 from arena_client.transport import LinkError, TlsTransport, tls_context
 from arena_protocol import messages as wire
 from arena_protocol.errors import ErrorCode, LocalProtocolError, ProtocolError
@@ -20,28 +21,37 @@ if TYPE_CHECKING:
 #: Seconds for the answer. Without one the log-in of the bot says what is wrong.
 ANSWER_S: Final = 10.0
 READ_BYTES: Final = 65536
+#: A bot has 64 slots at most.
+NO_SLOT: Final = 1000
 
 
-def check_game(seat: ConnectArgs, games: Sequence[str]) -> None:
-    """Raise ClientError, as the log-in of the bot would, if the server's contest plays none of `games`.
+def check_seat(seat: ConnectArgs, games: Sequence[str]) -> None:
+    """Raise ClientError, as the log-in of the bot would, for a wrong token, or a contest of none of `games`.
 
-    A spectator asks, who takes no seat: a bot could be offered a game at once, and its limit for READY would
-    run. No answer, and every other refusal, is left to the log-in.
+    It asks for a slot that no bot has, which is refused after the token has been checked: a bot that has
+    logged in could be offered a game at once, and its limit for READY would run. No answer, and what another
+    try may change, is left to the log-in.
     """
     try:
         answer = _ask(seat, games)
     except (OSError, LinkError, LocalProtocolError, ProtocolError):
         return
-    if isinstance(answer, wire.Error) and answer.code == ErrorCode.GAME:
+    if isinstance(answer, wire.Error) and answer.code not in (ErrorCode.SLOT, *TEMPORARY):
         raise ClientError(f"the server refuses {seat.name}: {answer.code}: {answer.text}", code=answer.code)
 
 
 def _ask(seat: ConnectArgs, games: Sequence[str]) -> wire.Welcome | wire.Error | None:
-    """The answer to a spectator's HELLO; None if the connection ends before it."""
+    """The answer to the HELLO; None if the connection ends before it."""
     deadline = time.monotonic() + ANSWER_S
     session, lines, out = ClientSession(), LineReader(SERVER_LINE_LIMIT), b""
     hello = wire.Hello(
-        wire.VERSION, seat.name, tuple(games), agent="arena-bot", role=wire.SPECTATOR, contest=seat.contest
+        wire.VERSION,
+        seat.name,
+        tuple(games),
+        seat.token,
+        agent="arena-bot",
+        slot=NO_SLOT,
+        contest=seat.contest,
     )
     transport = TlsTransport(tls_context(seat.tls), seat.host)
     with socket.create_connection((seat.host, seat.port), timeout=ANSWER_S) as sock:
