@@ -3,6 +3,7 @@
     link #key --POST take--> session      once; the page keeps the session
     POST link                             what a link is for; it is not used up
     GET  events?session=                  events: seat, and those of a running game (see gamestream)
+    GET  events?stream=SESSION&stream=... those of several seats in one connection (see streams)
     POST ready, move, quit                READY, MOVE and QUIT on the connection
     POST check                            is the session good
     POST undo                             the last own move is taken back (see person)
@@ -32,10 +33,14 @@ from arena_server.web.access import Invitation
 from arena_server.web.casual import CasualGames, parse_name, parse_wish
 from arena_server.web.person import Connect, PersonSeat, SeatError
 from arena_server.web.security import STARTS, WrongSecrets, address_of, is_foreign, is_loopback, read_body
-from arena_server.web.streams import EventStream
+from arena_server.web.streams import EventStream, combined
 
 API: Final = "/api/v1/play"
 BODY_BYTES: Final = 1024
+#: Seats in one connection, which one browser plays.
+MOST_SEATS: Final = 20
+ELSEWHERE: Final = "this seat is played in another browser"
+TOO_MANY_WRONG: Final = "too many wrong links from this address"
 VERBS: Final = ("check", "ready", "move", "quit", "undo", "rematch")
 
 
@@ -107,7 +112,7 @@ class PlayApi:
         verb = request.url.path.rpartition("/")[2]
         seat = self._find("session", body.get("session"))
         if seat is None:
-            return self._refused(request, "this seat is played in another browser")
+            return self._refused(request, ELSEWHERE)
         try:
             match verb:
                 case "ready":
@@ -145,7 +150,7 @@ class PlayApi:
         return None
 
     def _refused(self, request: Request, text: str) -> Response:
-        return self._wrong.refuse(request, text, 401, "too many wrong links from this address")
+        return self._wrong.refuse(request, text, 401, TOO_MANY_WRONG)
 
     def _stream(self) -> Callable[[Scope, Receive, Send], Awaitable[None]]:
         api = self
@@ -153,15 +158,23 @@ class PlayApi:
         class SeatStream:
             async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
                 request = Request(scope, receive)
-                seat = api._find("session", request.query_params.get("session"))
                 answer: EventStream | Response
-                if seat is None:
-                    answer = api._refused(request, "this seat is played in another browser")
-                else:
+                if several := request.query_params.getlist("stream")[:MOST_SEATS]:
+                    answer = combined([api._seat_stream(request, session) for session in several])
+                elif (seat := api._find("session", request.query_params.get("session"))) is not None:
                     answer = EventStream(seat.join, seat.leave)
+                else:
+                    answer = api._refused(request, ELSEWHERE)
                 await answer(scope, receive, send)
 
         return SeatStream()
+
+    def _seat_stream(self, request: Request, session: str) -> EventStream | str:
+        """The stream of a seat beside others, or why there is none: the others go on."""
+        seat = self._find("session", session)
+        if seat is not None:
+            return EventStream(seat.join, seat.leave)
+        return ELSEWHERE if self._wrong.admits(request) else TOO_MANY_WRONG
 
 
 async def _body(request: Request) -> dict[str, Any]:

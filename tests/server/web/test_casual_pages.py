@@ -187,6 +187,22 @@ def test_two_people_by_a_link(pages: Watched, tmp_path: Path) -> None:
         verified(server, game["id"])
 
 
+def test_who_gives_up_learns_how_the_game_ended(pages: Watched, web: Web) -> None:
+    """The game is won or lost without points; the keyboard goes on where the game does."""
+    page = pages.open(f"{web.url}/play")
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_label("Game").select_option("tictactoe")
+    page.get_by_role("button", name="Start the game").click()
+    wait_for_turn(page, 1)
+    assert page.evaluate("document.activeElement.classList.contains('turn-panel')")
+    page.get_by_role("button", name="Give up").click()
+    ended = page.locator(".turn", has_text=re.compile(r"^The game is over: (\S+ wins|you win|a draw)"))
+    ended.wait_for()
+    page.get_by_role("link", name="The record of game g1").wait_for()
+    assert page.get_by_role("button", name="Give up").is_hidden()
+    page.context.close()
+
+
 class TestRequests:
     @pytest.mark.parametrize(
         ("change", "error"),

@@ -14,7 +14,7 @@ from arena_protocol.record import describe_result, winning_seats
 from arena_server.store.reader import Results
 
 from ..programs import PATIENCE_S, Players, contest
-from .browser import PHONE, WITHOUT_SHARED_WORKER, Watched
+from .browser import DESKTOP, PHONE, WITHOUT_SHARED_WORKER, Watched
 from .node import Node
 from .persons import PERSONS, Person, Web, game_of_two, play, wait_for_ply
 
@@ -61,6 +61,12 @@ data: {
 }
 
 """
+
+#: Width, height, and the share of the height that the board of /tv takes at least.
+LOW_SCREENS = ((844, 390, 0.5), (800, 600, 0.5))
+FITS = (
+    "(({scrollWidth: x, scrollHeight: y}) => x <= innerWidth && y <= innerHeight)(document.documentElement)"
+)
 
 #: How many tones a page has made.
 COUNT_TONES = """
@@ -382,10 +388,20 @@ def test_tv_shows_a_game_and_goes_on_to_the_next(pages: Watched, tmp_path: Path)
         pages.check_access(page)
         pages.shoot(page, "tv")
         page.locator(".tv-foot b", has_text="trial").wait_for()
-        page.get_by_role("button", name="Pin").click()
+        # The menu may have gone away by now.
+        page.get_by_role("button", name="Pin", include_hidden=True).dispatch_event("click")
         assert page.locator("[aria-pressed=true]").count() == 1
-        link = page.get_by_role("link", name="Open the game").get_attribute("href")
+        link = page.get_by_role("link", name="Open the game", include_hidden=True).first.get_attribute("href")
         assert link == f"game.html?contest={server.contest}&game=g1"
+        for width, height, least in LOW_SCREENS:
+            page.set_viewport_size({"width": width, "height": height})
+            board = page.locator(".tv-board .board").bounding_box()
+            assert board is not None
+            assert min(board["width"], board["height"]) >= least * height, (width, height, board)
+            assert 0 <= board["y"] <= board["y"] + board["height"] <= height
+            assert page.evaluate(FITS), (width, height)
+            pages.shoot(page, f"tv-{width}x{height}")
+        page.set_viewport_size({"width": DESKTOP[0], "height": DESKTOP[1]})
         page.clock.run_for(4000)
         assert page.evaluate("document.body.className") == "idle"
         play(persons, range(3, 5))

@@ -1,4 +1,4 @@
-"""Eight contests in eight tabs of one browser, which has six connections to a host."""
+"""Eight contests, or seven seats, in tabs of one browser, which has six connections to a host."""
 
 from __future__ import annotations
 
@@ -13,9 +13,13 @@ from .persons import Web, game_of_two, play, wait_for_ply
 pytestmark = pytest.mark.real
 
 CONTESTS = TABS = 8
+SEATS = 7
+INVITED = "A game waits for you."
 EMPTY = "No game is running."
 #: The browser's connections for events; those of the shared worker are not the page's.
-OWN_STREAMS = "performance.getEntriesByType('resource').filter((each) => each.name.includes('/live')).length"
+OWN_STREAMS = (
+    "performance.getEntriesByType('resource').filter((each) => /[/]live|[/]events/.test(each.name)).length"
+)
 HIDE = """(shown) => {
   const state = { configurable: true, get: () => (shown ? "visible" : "hidden") };
   Object.defineProperty(document, "visibilityState", state);
@@ -63,4 +67,28 @@ def test_a_hidden_page_has_no_stream_and_loses_nothing(pages: Watched, tmp_path:
             wait_for_ply(page, 5)
             page.locator(".tag.live").wait_for()
         assert [page.evaluate(OWN_STREAMS) > 0 for page in (shared, alone)] == [False, True]
+        pages.close()
+
+
+def test_seven_seats_of_persons_in_one_browser(pages: Watched, tmp_path: Path) -> None:
+    """Hidden or not, a seat keeps its stream: all are one connection, and no page waits for another."""
+    bots = "".join(f'[[bot]]\nname = "p{place}"\nperson = true\n' for place in range(SEATS))
+    text = contest(contest='game = "lastcoin"\nready = "10m"', game='clock = "10m"', bots=bots)
+    with Web(text, tmp_path, SEATS) as server:
+        seats = [pages.open(server.links["p0"])]
+        for name in list(server.links)[1:]:
+            seats.append(seats[0].context.new_page())
+            seats[-1].goto(server.links[name])
+        for page in seats:
+            page.get_by_role("button", name="Take the seat").click()
+        for name, page in zip(server.links, seats, strict=True):
+            page.get_by_role("heading", name=f"You play as {name}").wait_for()
+            page.evaluate(HIDE, False)
+            assert page.evaluate(OWN_STREAMS) == 0
+        invited = [page for page in seats if page.locator(".turn", has_text=INVITED).count()]
+        assert len(invited) >= 2
+        invited[0].get_by_role("button", name="Ready").click()
+        invited[0].get_by_text("Waiting for the other players to be ready").wait_for()
+        seats[0].goto(server.page("contest.html", id=server.contest))
+        seats[0].locator(".standings tbody tr").nth(SEATS - 1).wait_for()
         pages.close()

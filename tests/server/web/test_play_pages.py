@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
 from arena_server.store.reader import Results
 
-from ..programs import contest, inside
+from ..programs import PATIENCE_S, contest, inside
 from .browser import PHONE, Watched
 from .persons import PERSONS, Person, Table, game_of_two, two_persons, wait_for_turn
 
@@ -164,6 +165,17 @@ class TestPlay:
         server, (ann, _) = table
         own = {} if verb == "take" else {"session": ann.session}
         assert server.post(verb, **(own | body)) == (status, {"error": error})
+
+    def test_a_seat_that_is_not_here_is_refused_beside_the_others(self, table: Table) -> None:
+        server, (ann, _) = table
+        path = f"{server.url}/api/v1/play/events?stream={'0' * 32}&stream={ann.session}"
+        with urlopen(path, timeout=PATIENCE_S) as events:
+            lines = [line for line in (events.readline().decode().strip() for _ in range(16)) if line]
+        assert lines[:5] == [
+            *("id:", "event: of", 'data: {"stream":0}', "event: refused"),
+            'data: {"error":"this seat is played in another browser"}',
+        ]
+        assert lines[5:9] == ["id:", "event: of", 'data: {"stream":1}', "event: seat"]
 
     def test_a_second_answer_to_a_turn_is_refused_and_quit_leaves(self, tmp_path: Path) -> None:
         with game_of_two(tmp_path) as (server, (ann, bob)):

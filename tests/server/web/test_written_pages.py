@@ -100,7 +100,11 @@ def test_a_game_that_was_left_out(played: Path, pages: Watched, tmp_path: Path) 
 
 
 def written(
-    folder: Path, standings: list[dict[str, Any]], rounds: list[dict[str, Any]] | None = None, **more: Any
+    folder: Path,
+    standings: list[dict[str, Any]],
+    rounds: list[dict[str, Any]] | None = None,
+    documents: dict[str, Any] | None = None,
+    **more: Any,
 ) -> Path:
     """The page of a contest with this table, as one file."""
     document = {
@@ -124,7 +128,7 @@ def written(
         "site.json": {"live": False, "state": False},
         "contests/1.json": document | more,
         "contests/1/rounds.json": {"ranked_by": "x", "rounds": rounds or []},
-    }
+    } | (documents or {})
     path = folder / "cup.html"
     packs = {name: packed(json.dumps(text).encode()) for name, text in texts.items()}
     path.write_text(report_page("cup", 1, packs))
@@ -178,6 +182,43 @@ def test_a_bracket_and_rounds(tmp_path: Path, pages: Watched) -> None:
     pages.check_access(page)
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE[0]
     pages.shoot(page, "rounds")
+
+
+def test_a_swiss_of_32_bots_in_its_first_round(tmp_path: Path, pages: Watched) -> None:
+    """Games to come leave their cells empty; who has won all its games is rated before all."""
+    bots = [f"b{place:02}" for place in range(32)]
+    row = {"points": 3, "games": 1, "mean": 3.0, "wins": 1, "faults": {}, "score": 1}
+    standings = [{"rank": place + 1, "bot": name, **row} for place, name in enumerate(bots)]
+    over = [[f"g{n + 1}", [2 * n, 2 * n + 1], [3, 0], "complete", 9, 0, [], [1, 1]] for n in range(16)]
+    pairs = [[first, second] for first in range(32) for second in range(first)]
+    planned = [[f"g{17 + n}", pair] for n, pair in enumerate(pairs)]
+    rated = {"rating": 9.0, "interval": [1.0, 17.0], "games": 1, "score": 0.5}
+    ratings = {
+        "games": 16,
+        "seats": [0.0],
+        "ratings": [{"bot": "b02", "ranks": [1, 2], **rated}, {"bot": "b03", "ranks": [2, 2], **rated}],
+        "unrated": {"b01": "winless", "b00": "unbeaten", "b04": "unbeaten", "b05": "unconnected"},
+    }
+    documents = {
+        "contests/1/games-0.json": over,
+        "contests/1/schedule-0.json": planned,
+        "contests/1/ratings.json": ratings,
+    }
+    counts = {"games": 16 + len(planned), "games_played": 16, "list": {"games": 16, "chunk": 1000}}
+    more = counts | {"schedule": {"games": len(planned), "chunk": 1000}, "status": "stopped"}
+    page = pages.open(written(tmp_path, standings, documents=documents, **more).as_uri())
+    cells = page.locator(".cross td:not(.self)")
+    cells.nth(32 * 31).wait_for()  # one stands over the names
+    page.get_by_text("An empty cell stands for games that are planned.").wait_for()
+    assert sorted({text.strip() for text in cells.all_inner_texts()}) == ["", "0", "3"]
+    assert page.get_by_label("Ratings").locator("tbody tr").evaluate_all(
+        "rows => rows.map((row) => [0, 1, 4].map((place) => row.cells[place].innerText.trim()).join())"
+    ) == [
+        *("b00,above the others,1–2", "b04,above the others,1–2"),
+        *("b02,9,3–4", "b03,9,4", "b01,no rating,", "b05,no rating,"),
+    ]
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    pages.shoot(page, "swiss-of-32")
 
 
 @contextmanager

@@ -16,12 +16,9 @@ const after = (address, last) =>
   (last === null ? address : `${address}${address.includes("?") ? "&" : "?"}last_event_id=${encodeURIComponent(last)}`);
 
 export class Feed {
-  /**
-   * `url(addresses)` is the connection that carries the streams of these addresses. A `single` one has no events `of`.
-   */
-  constructor(url, { single = false } = {}) {
+  /** The connection at `url` carries the streams of its parameters `stream`. */
+  constructor(url) {
     this.url = url;
-    this.single = single;
     /** By address: {listeners, failures}. A listener is {last, send}, with the id of the last event that it got. */
     this.streams = new Map();
     this.source = null;
@@ -46,7 +43,7 @@ export class Feed {
 
   /** A page came back from sleep, or the network: does the connection still live? */
   check() {
-    if (performance.now() - this.lastEvent > SILENCE_MS / 2) this.#lose(0);
+    if (this.streams.size && performance.now() - this.lastEvent > SILENCE_MS / 2) this.#lose(0);
   }
 
   /** What is asked for in one moment is one connection. */
@@ -61,10 +58,11 @@ export class Feed {
     clearTimeout(this.watchdog);
     if (!this.streams.size) return;
     const addresses = [...this.streams.keys()].slice(-MOST);
-    const url = this.url(addresses.map((address) => after(address, this.#lastOf(address))));
+    const streams = addresses.map((address) => `stream=${encodeURIComponent(after(address, this.#lastOf(address)))}`);
+    const url = `${this.url}?${streams.join("&")}`;
     const source = new EventSource(url);
     this.source = source;
-    let now = this.single ? addresses[0] : null;
+    let now = null;
     source.addEventListener("of", ({ data }) => { now = addresses[JSON.parse(data).stream]; });
     for (const name of EVENTS) {
       source.addEventListener(name, ({ data, lastEventId }) => this.#deliver(now, name, data, lastEventId));
@@ -100,7 +98,7 @@ export class Feed {
     stream.failures = 0;
     for (const listener of stream.listeners) {
       // A snapshot for another page: this one has all of it, and only sets its clocks right.
-      const known = !this.single && name === "snapshot" && id !== "" && id === listener.last;
+      const known = name === "snapshot" && id !== "" && id === listener.last;
       if (id) listener.last = id;
       listener.send({ name: known ? "sync" : name, data, id });
     }
@@ -148,6 +146,31 @@ export class Feed {
   }
 }
 
-/** The connection of the live streams; the addresses are below live/. */
-export const liveFeed = (base) =>
-  new Feed((addresses) => `${base}live?${addresses.map((each) => `stream=${encodeURIComponent(each)}`).join("&")}`);
+/**
+ * The two connections of a browser: one carries what everybody may watch (live/ADDRESS), the other the seats that
+ * persons have here (seat/SESSION).
+ */
+export class Feeds {
+  constructor(base) {
+    this.feeds = { live: new Feed(`${base}live`), seat: new Feed(`${base}play/events`) };
+  }
+
+  #of(path) {
+    const cut = path.indexOf("/");
+    return [this.feeds[path.slice(0, cut)], path.slice(cut + 1)];
+  }
+
+  add(path, listener) {
+    const [feed, address] = this.#of(path);
+    feed.add(address, listener);
+  }
+
+  remove(path, listener) {
+    const [feed, address] = this.#of(path);
+    feed.remove(address, listener);
+  }
+
+  check() {
+    for (const feed of Object.values(this.feeds)) feed.check();
+  }
+}

@@ -1,8 +1,8 @@
-// The streams of a page. Those of running games and contests of all pages of this browser share one connection; a page
-// that is not shown has none.
+// The streams of a page. All pages of this browser share the connections of the feeds; a page that is not shown has no
+// stream but that of its seat.
 
 import { API, sayBusy } from "./api.js";
-import { Feed, liveFeed } from "./feed.js";
+import { Feeds } from "./feed.js";
 import { said } from "./said.js";
 
 /** After this long without an event nothing that depends on the time is shown as running: the tab may have slept. */
@@ -16,7 +16,7 @@ export function livePath(path, contest) {
 /** A shared worker that says nothing for so long is dead: it would say, too, that a connection is lost. */
 const MUTE_MS = 45_000;
 
-/** A Feed in the shared worker of this browser, or in this page where there is none. */
+/** Feeds in the shared worker of this browser, or in this page where there is none. */
 class SharedFeed {
   constructor() {
     this.listeners = new Map();
@@ -37,7 +37,7 @@ class SharedFeed {
   /** No shared worker starts here: the streams that were asked for go on in this page. */
   #fall() {
     if (this.own) return;
-    this.own = liveFeed(API);
+    this.own = new Feeds(API);
     for (const { address, listener } of this.listeners.values()) this.own.add(address, listener);
   }
 
@@ -88,10 +88,10 @@ export class LiveStream {
     this.lastEvent = -Infinity;
     this.busy = null;
     this.listener = { last: null, send: (message) => this.#take(message) };
-    this.isShared = path.startsWith("live/");
-    this.address = this.isShared ? path.slice("live/".length) : path;
-    if (this.isShared) this.feed = shared ??= new SharedFeed();
-    else this.feed = new Feed(([address]) => API + address, { single: true });
+    this.address = path;
+    // A seat is given up when its page is gone: its stream stays open in a hidden page.
+    this.isSeat = path.startsWith("seat/");
+    this.feed = shared ??= new SharedFeed();
     this.changed = () => this.#follow();
     this.woken = () => { if (this.joined) this.feed.check(); };
     this.left = () => this.#leave();
@@ -107,10 +107,9 @@ export class LiveStream {
     return this.state === "live" && performance.now() - this.lastEvent < FRESH_MS;
   }
 
-  /** A seat is given up when its page is gone: its stream, which is not shared, stays open in a hidden page. */
   #follow() {
     if (this.closed) return;
-    if (this.isShared && !isShown()) {
+    if (!this.isSeat && !isShown()) {
       this.#leave();
       this.#enter("paused");
     } else if (!this.joined) {

@@ -174,7 +174,7 @@ function sit(session) {
     result.replaceChildren();
   };
   goOn.onclick = () => { begin(seat.next); show(); };
-  seat.live = new LiveGame(`play/events?session=${encodeURIComponent(session)}`, {
+  seat.live = new LiveGame(`seat/${session}`, {
     keep: true,
     handlers: { seat: (document) => {
       Object.assign(seat, document);

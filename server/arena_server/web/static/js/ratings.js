@@ -31,6 +31,8 @@ export function ratingTable(contest, rows, versions, unrated = {}) {
   const high = Math.max(...rows.map((row) => row.interval[1]));
   const percent = (value) => `${(100 * (value - low)) / (high - low || 1)}%`;
   const heads = [t`Bot`, ...(versions ? [t`Version`] : []), t`Rating`, "95 %", "", t`Ranks`, t`Games`, t`Score`];
+  // No rated bot has beaten one of these: all of them rank before it.
+  const above = Object.keys(unrated).filter((name) => unrated[name] === "unbeaten");
   const body = rows.map((row) => {
     const range = el("div", { class: "interval", "aria-hidden": "true" }, el("i"), el("b"));
     range.firstChild.style.left = percent(row.interval[0]);
@@ -43,20 +45,19 @@ export function ratingTable(contest, rows, versions, unrated = {}) {
       el("td", { class: "num" }, el("b", {}, row.rating.toFixed(0))),
       el("td", { class: "num" }, `±${((row.interval[1] - row.interval[0]) / 2).toFixed(0)}`),
       el("td", { class: "range" }, range),
-      el("td", { class: "num" }, ranksText(row.ranks)),
+      el("td", { class: "num" }, ranksText(row.ranks.map((rank) => rank + above.length))),
       el("td", { class: "num" }, numberText(row.games)),
       el("td", { class: "num" }, `${(100 * row.score).toFixed(1)} %`)]));
   });
   // Without their rows the table would begin in the middle of the standings: a Swiss has winners of all games.
-  const beside = (ofReason, text) => Object.entries(unrated).filter(([, reason]) => ofReason(reason)).map(([bot]) =>
+  const beside = (names, text, ranks) => names.map((bot) =>
     el("tr", { class: "row" }, ...labelled(heads, [
       el("td", { class: "name-cell" }, el("a", { class: "whole", href: link("bot.html", { contest, bot }) }, bot)),
       ...(versions ? [el("td")] : []),
-      el("td", { class: "num" }, text), ...heads.slice(versions ? 3 : 2).map(() => el("td"))])));
-  const above = beside((reason) => reason === "unbeaten", t`above the others`);
-  const others = beside((reason) => reason !== "unbeaten", t`no rating`);
-  body.unshift(...above);
-  body.push(...others);
+      el("td", { class: "num" }, text), el("td"), el("td"), el("td", { class: "num" }, ranks), el("td"), el("td")])));
+  const others = Object.keys(unrated).filter((name) => !above.includes(name));
+  body.unshift(...beside(above, t`above the others`, ranksText([1, above.length])));
+  body.push(...beside(others, t`no rating`, ""));
   return el("div",
     { class: "scroll", tabindex: 0, role: "region", "aria-label": versions ? t`Ratings of versions` : t`Ratings` },
     cardTable(heads, body, { kind: "ratings", isNumber: (place) => place > (versions ? 1 : 0) }));
