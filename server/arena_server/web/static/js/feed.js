@@ -147,7 +147,7 @@ export class Feed {
 }
 
 /**
- * The two connections of a browser: one carries what everybody may watch (live/ADDRESS), the other the seats that
+ * The two connections of a browser: one carries what all may watch (live/ADDRESS), the other the seats that
  * persons have here (seat/SESSION).
  */
 export class Feeds {
