@@ -204,8 +204,12 @@ def test_a_swiss_of_32_bots_in_its_first_round(tmp_path: Path, pages: Watched) -
         "contests/1/schedule-0.json": planned,
         "contests/1/ratings.json": ratings,
     }
-    counts = {"games": 16 + len(planned), "games_played": 16, "list": {"games": 16, "chunk": 1000}}
-    more = counts | {"schedule": {"games": len(planned), "chunk": 1000}, "status": "stopped"}
+    counts: dict[str, Any] = {
+        "games": 16 + len(planned),
+        "games_played": 16,
+        "list": {"games": 16, "chunk": 1000},
+    }
+    more: dict[str, Any] = counts | {"schedule": {"games": len(planned), "chunk": 1000}, "status": "stopped"}
     page = pages.open(written(tmp_path, standings, documents=documents, **more).as_uri())
     cells = page.locator(".cross td:not(.self)")
     cells.nth(32 * 31).wait_for()  # one stands over the names
