@@ -26,6 +26,8 @@ import yaml
 from tests.ports import quiet_port
 from tests.server.postgres import cluster
 
+from arena_server.errors import MISUSED
+
 ROOT = Path(__file__).resolve().parents[2]
 ARENA = str(Path(sys.executable).with_name("arena"))
 TOKEN = "a-token-of-the-organiser"
@@ -134,10 +136,41 @@ def test_the_services_start_by_health_and_again_after_a_crash() -> None:
     assert services["site"]["depends_on"] == {"referee": healthy}
     assert [name for name, each in services.items() if "healthcheck" in each] == list(OURS)
     for service in services.values():
-        # A limit would count the restarts of weeks.
+        # A limit would count the restarts of weeks; wrong input is not started again by restarted.sh.
         assert service["restart"] == "on-failure"
         assert (service["init"], service["read_only"], service["cap_drop"]) == (True, True, ["ALL"])
         assert service["tmpfs"] == ["/tmp"]
+
+
+def test_every_program_of_ours_starts_behind_the_script_for_wrong_input() -> None:
+    services = compose()["services"]
+    started = {name for name, each in services.items() if each.get("entrypoint") == ["/opt/restarted.sh"]}
+    assert started == services.keys() - {"database"}
+    base = (ROOT / "Dockerfile").read_text(encoding="utf-8").partition(" AS base")[2].partition("\nFROM ")[0]
+    assert "\nCOPY deploy/restarted.sh /opt/restarted.sh\n" in base
+
+
+@pytest.mark.real
+def test_wrong_input_is_no_failure_for_the_engine_and_a_stop_reaches_the_program(tmp_path: Path) -> None:
+    script = str(ROOT / "deploy" / "restarted.sh")
+    arena = tmp_path / "arena"
+    arena.write_text(
+        '#!/bin/sh\ntrap "sleep 0.1; exit 7" TERM\necho up\n[ $# = 0 ] || exit "$1"\n'
+        "while :; do sleep 0.01; done\n"
+    )
+    arena.chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    line = "arena: status 2: not started again; mend the input above, then: docker-compose up\n"
+    for given, status, said in (0, 0, ""), (1, 1, ""), (MISUSED, 0, line), (3, 3, ""), (130, 130, ""):
+        done = subprocess.run(
+            [script, str(given)], env={"PATH": path}, capture_output=True, text=True, check=False, timeout=60
+        )
+        assert (done.returncode, done.stderr) == (status, said), given
+    with running([script], tmp_path, PATH=path) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "up\n"
+        process.terminate()
+        assert process.wait(timeout=60) == 7
 
 
 @pytest.mark.real
