@@ -14,6 +14,7 @@ from arena_cli.bot import is_scripted
 from arena_cli.local_bots import is_command
 from arena_cli.match_run import CONTEST, MatchPlan, MatchRun
 from arena_cli.options import (
+    Environment,
     GameOptions,
     Json,
     Library,
@@ -23,7 +24,6 @@ from arena_cli.options import (
     interruptible,
     print_json,
     refuse,
-    repeated,
     start_positions,
 )
 from arena_cli.workers import WorkerOptions
@@ -145,14 +145,7 @@ class MatchOptions:
     logs: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Write the output of every process to a file here.")
     ] = None
-    env: Annotated[
-        list[str] | None,
-        repeated(
-            "NAME=VALUE",
-            "A variable for the programs and containers; NAME alone: with the value that it has here",
-            "--env",
-        ),
-    ] = None
+    env: Environment = None
     seed: Annotated[int, typer.Option(min=0, help="The seed of the deals.")] = 2006
     game: Annotated[
         str | None, typer.Option(help="The game to play; insertion if nothing is said.", show_default=False)

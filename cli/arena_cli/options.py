@@ -80,6 +80,14 @@ TlsCa = Annotated[
     ),
 ]
 GameOptions = Annotated[list[str] | None, repeated("KEY=VALUE", "An option of the game", "--option")]
+Environment = Annotated[
+    list[str] | None,
+    repeated(
+        "NAME=VALUE",
+        "A variable for the programs and containers; NAME alone: with the value that it has here",
+        "--env",
+    ),
+]
 Web = Annotated[
     bool | None,
     typer.Option("--web/--no-web", help="Serve the web page for spectators; else server.web, on."),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from secrets import randbelow
 from typing import Annotated, Any
@@ -24,9 +24,11 @@ from arena_cli.options import (
     DEFAULT_DATABASE,
     Color,
     Database,
+    Environment,
     GameOptions,
     Library,
     duration,
+    environment_of,
     game_options,
     interruptible,
     is_terminal,
@@ -77,6 +79,7 @@ class PlayOptions:
             help="The time of each seat; no clock if absent, against a program 20s and then 1h a ply.",
         ),
     ] = None
+    env: Environment = None
     option: GameOptions = None
     library: Library = None
     seed: Annotated[int | None, typer.Option(min=0, help="The seed of the deal; random if absent.")] = None
@@ -127,6 +130,8 @@ def command(
     Example: arena play insertion --against greedy --option plies=20
     """
     settings = game_options(options.option)
+    if options.env and (options.web or options.against is None or not is_command(options.against)):
+        raise ConfigError("--env: expected with --against and a program, whose variables they are")
     if not options.web and (kind := _own_way(options.against, game)) is not None:
         _play_dialogue(kind, make_game(game, settings, allow_unknown=False), options)
         return
@@ -195,7 +200,8 @@ def _play_program(program: str, rules: Game[Any], settings: dict[str, object], o
     others = rules.seats - 1
     you, *names = bot_names([YOU] + [program] * others, [None] + [command] * others)
     person = local_bot(you, [])
-    group = [local_bot(name, command) for name in names]
+    variables = environment_of(options.env)
+    group = [replace(local_bot(name, command), variables=variables) for name in names]
     group.insert(options.seat - 1, person)
     clock_ms = options.clock_ms
     contest = LocalContest(

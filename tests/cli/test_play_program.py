@@ -51,6 +51,23 @@ def test_the_program_fills_all_other_seats(folder: Path) -> None:
     assert "seat 3: mybot" in outcome.out
 
 
+def test_the_program_gets_the_chosen_variables(folder: Path) -> None:
+    bot = folder / "mybot.py"
+    bot.write_text("import os\nassert os.environ['DEEP'] == 'yes'\n" + bot.read_text())
+    outcome = play(
+        folder, "6\nquit\n", "insertion", "--against", "python mybot.py", "--env", "DEEP=yes", *SHORT
+    )
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "seat 2 (mybot) played " in outcome.out
+
+
+@pytest.mark.parametrize("words", [(), ("--against", "greedy"), ("--against", "./mybot", "--web")])
+def test_variables_without_a_program(words: tuple[str, ...]) -> None:
+    outcome = inside("play", "insertion", "--env", "DEEP=yes", *words)
+    line = "arena: --env: expected with --against and a program, whose variables they are"
+    assert (outcome.code, outcome.line) == (2, line)
+
+
 def test_a_program_that_cannot_start_is_one_line(folder: Path) -> None:
     outcome = play(folder, "", "insertion", "--against", "python -c 'import no_such_module'")
     assert outcome.code == 1
