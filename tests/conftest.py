@@ -36,9 +36,11 @@ def pytest_configure(config: pytest.Config) -> None:
     guard.install(patch)
     config.add_cleanup(patch.undo)
     config.pluginmanager.register(guard)
-    # A shell without job control starts a program in the background with SIGINT ignored, which its children
-    # inherit: no test could interrupt one.
+    # A shell without job control starts a program in the background with SIGINT ignored, nohup with SIGHUP
+    # ignored. Children inherit that: no test could interrupt one.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: None)
     # Hypothesis draws constants of all modules loaded so far, so that examples depend on the tests before.
     # It has no setting against that.
     assert callable(providers._get_local_constants)

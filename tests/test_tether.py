@@ -11,7 +11,7 @@ import pytest
 
 from . import tether
 
-PATIENCE_S = 60.0
+PATIENCE_S = 150.0
 #: One that starts a server, of sorts, which starts another; all of them hold stdout.
 PARENT = """
 import subprocess, sys

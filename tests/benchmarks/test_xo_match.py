@@ -51,7 +51,7 @@ def played(points: float, ours: list[float], false_claim: bool = False) -> xo_ma
     return xo_match.Game(points, [0, 1], ours, [4.0], false_claim)
 
 
-@pytest.mark.real
+@pytest.mark.soak
 def test_a_match_is_won_against_a_program_that_marks_cell_after_cell(tmp_path: Path) -> None:
     result = run("--brain", brain(tmp_path), "--games", "2", "--millis", "5", "--theirs", "7", "--json")
     assert result.returncode == 0, result.stderr

@@ -153,8 +153,9 @@ def test_out_of_descriptors_it_refuses_and_connected_bots_play_on(tmp_path: Path
             assert " end=complete " in raw.until("OVER")
 
 
-def test_a_thousand_bots(tmp_path: Path) -> None:
-    names = [f"b{number}" for number in range(1000)]
+@pytest.mark.parametrize("bots", [300, pytest.param(1000, marks=pytest.mark.soak)])
+def test_hundreds_of_bots(tmp_path: Path, bots: int) -> None:
+    names = [f"b{number}" for number in range(bots)]
     # They log in, are offered games and answer; they do not send READY, so all games stay offered.
     text = contest(*names, contest='login = "10m"')
     with Server(text, tmp_path, "--log-level", "error") as server:

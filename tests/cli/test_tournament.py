@@ -424,7 +424,14 @@ class TestRefusals:
 
 
 class TestInterrupted:
-    @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
+    @pytest.mark.parametrize(
+        "how",
+        [
+            signal.SIGINT,
+            signal.SIGHUP,
+            *(pytest.param(each, marks=pytest.mark.soak) for each in (signal.SIGTERM, signal.SIGQUIT)),
+        ],
+    )
     def test_results_so_far_are_kept_and_printed(self, tmp_path: Path, how: int) -> None:
         tournament = self.begin(tmp_path)
         assert tournament.stderr is not None

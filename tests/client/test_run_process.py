@@ -17,7 +17,7 @@ from .fake_server import BYE, DEALT, OFFER, START, TURN_1, Connection, FakeServe
 pytestmark = pytest.mark.real
 
 #: Nothing here takes long; a process that hangs ends the test with an error.
-PATIENCE_S = 60.0
+PATIENCE_S = 150.0
 BROKEN = """
 from arena_client import run
 

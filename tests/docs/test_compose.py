@@ -23,13 +23,14 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.forked import Arena
 from tests.ports import quiet_port
 from tests.server.postgres import cluster
+from tests.server.programs import arena
 
 from arena_server.errors import MISUSED
 
 ROOT = Path(__file__).resolve().parents[2]
-ARENA = str(Path(sys.executable).with_name("arena"))
 TOKEN = "a-token-of-the-organiser"
 CONFIG = "/etc/arena/compose.toml"
 #: The services that are no bots.
@@ -47,9 +48,12 @@ def contest() -> dict[str, Any]:
 
 @contextmanager
 def running(command: Sequence[str], folder: Path, **environment: str) -> Iterator[subprocess.Popen[str]]:
-    with subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment}
-    ) as process:
+    whole: dict[str, Any] = {"cwd": folder, "stdout": subprocess.PIPE, "env": {**os.environ, **environment}}
+    with (
+        Arena(command[1:], **whole)
+        if command[0] == "arena"
+        else subprocess.Popen(command, text=True, **whole) as process
+    ):
         try:
             yield process
         finally:
@@ -64,15 +68,11 @@ def read(url: str) -> Any:
 
 def status(port: int | str) -> str:
     """The answer of `arena admin status` at this port."""
-    command = [ARENA, "admin", "status", "--json", "--connect", f"127.0.0.1:{port}"]
-    return subprocess.run(
-        command,
-        env={**os.environ, "ARENA_ADMIN_TOKEN": TOKEN},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    ).stdout
+    outcome = arena(
+        "admin", "status", "--json", "--connect", f"127.0.0.1:{port}", env={"ARENA_ADMIN_TOKEN": TOKEN}
+    )
+    assert outcome.code == 0, outcome.err
+    return outcome.out
 
 
 def test_the_services_are_a_referee_and_the_bots_of_its_contest() -> None:
@@ -224,7 +224,7 @@ def test_the_commands_of_the_services_with_their_own_hosts_play_the_contest(tmp_
     with ExitStack() as stack:
         url = stack.enter_context(cluster()).database().url
         server = stack.enter_context(
-            running([ARENA, *command, *ports], tmp_path, ARENA_ADMIN_TOKEN=TOKEN, ARENA_DATABASE=url)
+            running(["arena", *command, *ports], tmp_path, ARENA_ADMIN_TOKEN=TOKEN, ARENA_DATABASE=url)
         )
         found = addresses(server)
         # All three are on every address; of a page one is printed that can be clicked.
@@ -238,14 +238,14 @@ def test_the_commands_of_the_services_with_their_own_hosts_play_the_contest(tmp_
             assert server.poll() is None
         here = {"referee:2006": f"127.0.0.1:{found['listening'][1]}"}
         bots = [
-            stack.enter_context(running([ARENA, *swapped(service["command"], here)], tmp_path))
+            stack.enter_context(running(["arena", *swapped(service["command"], here)], tmp_path))
             for service in services.values()
         ]
         assert [bot.wait(timeout=120) for bot in bots] == [0] * len(bots)
         assert_played(found["web"][1], found["admin"][1], games=12)
         web = swapped(site["command"], here)
         web[web.index("--port") + 1] = "0"
-        alone = stack.enter_context(running([ARENA, *web], tmp_path, ARENA_DATABASE=url))
+        alone = stack.enter_context(running(["arena", *web], tmp_path, ARENA_DATABASE=url))
         assert alone.stdout is not None
         address = re.match(r"web on http://127\.0\.0\.1:(\d+)", alone.stdout.readline())
         assert address is not None

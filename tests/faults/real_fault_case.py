@@ -34,7 +34,7 @@ from ..server.records import shown
 from .fault_case import Ann, Bob, Outcome, ordered, outside_games
 
 #: A case in which nothing happens any more ends with an error after this time.
-PATIENCE_S = 60.0
+PATIENCE_S = 150.0
 CLOCK_MS, READY_MS, LOGIN_MS = 20_000, 30_000, 10_000
 #: The case runs this many times as fast as the published limits have it.
 TENTH = 10

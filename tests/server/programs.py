@@ -28,7 +28,7 @@ from arena_server.host.interrupts import stop_signals
 
 ARENA = (sys.executable, "-m", "arena_cli")
 #: Nothing here takes long; a process that hangs ends the test with an error.
-PATIENCE_S = 60.0
+PATIENCE_S = 150.0
 #: Come back at once, three times.
 EAGER = RetryPolicy(delays=lambda: iter([0.0, 0.0, 0.0]))
 

@@ -16,7 +16,7 @@ from arena_server.store.unfinished import UnfinishedContest
 from arena_server.store.writer import Writer
 from arena_server.terms.config import ContestConfig
 
-PATIENCE_S = 60.0
+PATIENCE_S = 150.0
 
 
 class Kept:

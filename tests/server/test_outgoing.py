@@ -12,7 +12,7 @@ import pytest
 from arena_server.webhooks import outgoing
 from arena_server.webhooks.outgoing import CallError, HttpConnection
 
-PATIENCE_S = 60.0
+PATIENCE_S = 150.0
 #: An answer is bytes, or a sequence of bytes that are sent over and over until the client is gone.
 Answer = bytes | list[bytes]
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"

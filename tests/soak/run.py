@@ -33,7 +33,7 @@ from ..ports import quiet_port
 from ..server.records import shown
 
 FAULTY = ("illegal", "malformed", "flood", "long", "out-of-turn", "quit", "crash", "silent", "deaf")
-PATIENCE_S = 60.0
+PATIENCE_S = 150.0
 #: Seconds between two kills, at most; half of that on average.
 PAUSE_S = 12.0
 #: What is killed, by weight.

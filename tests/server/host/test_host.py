@@ -32,7 +32,7 @@ from arena_server.terms.timetable import Timetable, parse_hours
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.real]
 
-PATIENCE_S = 60.0
+PATIENCE_S = 150.0
 
 
 def spec(name: str, games: int = 4, **more: object) -> ContestSpec:

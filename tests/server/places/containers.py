@@ -25,7 +25,7 @@ from arena_server.places.docker_launcher import (
 )
 from arena_server.terms.sandbox import MB, ContainerLimits, Sandbox
 
-PATIENCE_S = 60.0
+PATIENCE_S = 150.0
 
 
 def engine_problem() -> str | None:

@@ -23,7 +23,7 @@ from arena_server.terms.spec import ContestSpec
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.real]
 
-PATIENCE_S = 60.0
+PATIENCE_S = 150.0
 FIRST = "from arena_client import run\nrun(lambda view: view.legal_moves[0])\n"
 
 

@@ -14,7 +14,7 @@ from arena_server.places.process import TRACE_LINES, Child
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.real]
 
-PATIENCE_S = 60.0
+PATIENCE_S = 150.0
 UP = "print('up', flush=True)"
 
 

@@ -22,7 +22,7 @@ from arena_server.submissions.admission import RejectedError, run_step
 
 pytestmark = pytest.mark.real
 
-PATIENCE_S = 60.0
+PATIENCE_S = 150.0
 #: Ends with status 3, and leaves a helper in a session of its own, which has inherited stdout and stderr.
 PROGRAM = """#!{python}
 import os, signal, sys

@@ -33,7 +33,7 @@ from .test_deploy import Containers, Program
 pytestmark = [pytest.mark.asyncio, pytest.mark.real]
 
 T = TypeVar("T")
-PATIENCE_S = 60.0
+PATIENCE_S = 150.0
 SPEC = ContestSpec(
     config=ContestConfig(name=KEY[0], seed=1, game="tictactoe"),
     entrants=[Entrant("ann", NO_TOKEN, author_sha256=token_digest("ann-token")), Entrant("bob")],

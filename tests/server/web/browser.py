@@ -53,7 +53,7 @@ ARGUMENTS = [
 #: Size, colour scheme, motion and language.
 Form = tuple[tuple[int, int], str, str, str]
 DESKTOP, PHONE = (1280, 900), (390, 844)
-LIMIT_MS = 60_000
+LIMIT_MS = 150_000
 #: Rules of axe-core that are off unless they are asked for.
 EXPERIMENTAL = {"label-content-name-mismatch": {"enabled": True}}
 #: The rules of axe-core that depend on colours.
@@ -164,13 +164,16 @@ class Watched:
         motion: str = "no-preference",
         prepare: Callable[[Page], object] | None = None,
         locale: str = "en-US",
+        routes: Callable[[Page], object] = lambda page: None,
     ) -> Page:
+        """`prepare` may do anything to a page; one with `routes` alone can be kept, without them."""
         form = size, scheme, motion, locale
         page = (None if prepare else self._kept.pop(form, None)) or self._new_page(*form)
         self._pages[page] = None if prepare else form
         self._origins[page] = "/".join(url.split("/")[:3])
         if prepare:
             prepare(page)
+        routes(page)
         page.goto(url)
         return page
 
@@ -262,6 +265,7 @@ class Watched:
                 page.context.close()
                 continue
             size, scheme, *_ = form
+            page.unroute_all()
             page.set_viewport_size({"width": size[0], "height": size[1]})
             page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
             page.evaluate("localStorage.clear(), sessionStorage.clear()")

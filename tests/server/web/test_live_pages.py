@@ -81,7 +81,6 @@ def test_a_contest_is_shown_to_its_final_totals(pages: Watched, node: Node, tmp_
     with Web(text, tmp_path) as server:
         index = pages.open(server.page("index.html"))
         index.get_by_text("No game is running.").wait_for()
-        pages.check_access(index)
         pages.shoot(index, "index-before")
         index.context.close()  # it would draw every ply
         page = pages.open(server.page("contest.html", id=1))
@@ -125,7 +124,6 @@ def test_a_contest_is_shown_to_its_final_totals(pages: Watched, node: Node, tmp_
             "getComputedStyle(document.querySelector('.standings td.num:nth-child(3)'), '::before').content"
         )
         assert "Points" in phone.evaluate(label) or phone.evaluate(label) == "attr(data-label)"
-        pages.check_access(phone)
         pages.shoot(phone, "contest-phone")
         phone.get_by_role("button", name="Български").click()
         phone.get_by_role("heading", name="Класиране").wait_for()
@@ -144,14 +142,15 @@ def test_a_contest_is_shown_to_its_final_totals(pages: Watched, node: Node, tmp_
         phone.context.close()  # what it still loads would count below
         with urlopen(f"{server.url}/api/v1/play/offer.json", timeout=PATIENCE_S) as response:
             engines = {engine for game in json.load(response)["games"] for engine in game["engines"]}
+        # The language that has a file of its own beside the script.
+        page_of = pages.open(server.page("index.html"), locale="bg-BG")
         for address, complete in PAGES.items():
             before = pages.bytes
-            # The language that has a file of its own beside the script.
-            page_of = pages.open(f"{server.url}/{address}", locale="bg-BG")
+            page_of.goto(f"{server.url}/{address}")
             page_of.locator(complete).first.wait_for()
             assert 5_000 < pages.bytes - before < 130_000, address
             pages.check_language(page_of, "trial", "first", "six", "zero", *engines)
-            page_of.context.close()  # its streams would go on
+        page_of.context.close()  # its streams would go on
         page.locator(".cross a").first.click()
         page.locator(".badge.true").wait_for()
         page.go_back()
@@ -199,7 +198,8 @@ def test_every_game_of_a_cell_has_its_link(pages: Watched, tmp_path: Path) -> No
         assert links.last.inner_text().startswith("▸")
         assert page.locator(".cross .dots").first.locator("i").count() == 4
         assert page.locator(".cross details[open]").inner_text().endswith("1 planned")
-        pages.check_schemes(page, "cells")
+        pages.check_access(page)
+        pages.shoot(page, "cells")
         page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         pages.shoot(page, "cells-phone")
@@ -222,7 +222,6 @@ def test_every_game_of_a_cell_has_its_link(pages: Watched, tmp_path: Path) -> No
             "Longest move",
             "Share of its clock",
         ]
-        pages.check_access(bot)
         pages.close()
         for person in persons:
             person.close()

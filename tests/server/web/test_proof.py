@@ -23,7 +23,7 @@ from .browser import PHONE, Watched
 from .running import running
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page, Route
+    from playwright.sync_api import Browser, Page, Route
 
 pytestmark = pytest.mark.real
 GAMES = 5
@@ -53,13 +53,26 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield f"http://{server.address}"
 
 
+@pytest.fixture(scope="module")
+def kept(browser: Browser) -> Iterator[Watched]:
+    pages = Watched(browser)
+    yield pages
+    pages.close()
+
+
+@pytest.fixture
+def pages(kept: Watched) -> Iterator[Watched]:
+    yield kept
+    kept.keep()
+
+
 def opened(
     pages: Watched,
     site: str,
-    prepare: Callable[[Page], object] = lambda page: None,
+    routes: Callable[[Page], object] = lambda page: None,
     size: tuple[int, int] = PHONE,
 ) -> Page:
-    page = pages.open(f"{site}/game.html?contest=1&game=g3", size, prepare=prepare)
+    page = pages.open(f"{site}/game.html?contest=1&game=g3", size, routes=routes)
     page.wait_for_selector(".badge.true, .badge.false")
     return page
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-PATIENCE_S = 60.0
+PATIENCE_S = 150.0
 SECRET = "a secret of the receiver"
 
 
