@@ -55,7 +55,7 @@ test: $(INSTALLED) lint  ## run linter, type checker and all tests except the so
 
 pytest: $(INSTALLED)
 	@# At most four of the tests with a real clock or a process run at once; the other processes fill their waits.
-	$(BIN)/pytest -m "not soak" --numprocesses 5 --dist loadgroup tests
+	$(BIN)/pytest -m "not soak" --numprocesses 4 --dist loadgroup tests
 
 check: $(INSTALLED) lint types unit  ## run the fast checks before a commit
 

@@ -53,7 +53,6 @@ def test_it_is_watched_played_and_replayed(pages: Watched, tmp_path: Path) -> No
         ann.get_by_text("It is your turn.").wait_for()
         watching = pages.open(server.page("game.html", contest=server.contest, game="g1"))
         wall = pages.open(server.page("index.html"))
-        tv = pages.open(server.page("tv"))
         for ply, move in enumerate(MOVES, start=1):
             if ply % 2 == 0:
                 bob.play(ply, move)
@@ -73,8 +72,6 @@ def test_it_is_watched_played_and_replayed(pages: Watched, tmp_path: Path) -> No
                 assert signs(wall, ".card .board") == signs(watching)
                 assert not wall.locator(".card .row b").first.is_visible(), "it is only won or lost"
                 pages.shoot(wall, "connectfour-wall")
-                tv.locator(".tv-board .disc.s2").wait_for()
-                assert signs(tv, ".tv-board .board") == signs(watching)
             cells.nth(ply % 6).click()
         ann.locator(".turn", has_text="The game is over: you win").wait_for()
         assert signs(ann) == LAST
@@ -87,23 +84,22 @@ def test_it_is_watched_played_and_replayed(pages: Watched, tmp_path: Path) -> No
 
 
 def look_at_the_replay(pages: Watched, server: Web) -> None:
+    page = pages.open(server.page("game.html", contest=server.contest, game="g1"))
+    page.get_by_text("Verified here").wait_for()
+    for ply in range(len(MOVES) + 1):
+        page.fill(".slider input", str(ply))
+        assert len(signs(page).replace(".", "")) == ply
+        assert page.locator(".stage .cell-group.last").count() == min(ply, 1)
+    times = page.locator(".move .t").evaluate_all("all => all.map((each) => each.getClientRects().length)")
+    assert set(times) == {1}, "a time stands in one line"
     for size, scheme in ((DESKTOP, "light"), (PHONE, "dark")):
-        page = pages.open(server.page("game.html", contest=server.contest, game="g1"), size, scheme)
-        page.get_by_text("Verified here").wait_for()
-        for ply in range(len(MOVES) + 1):
-            page.fill(".slider input", str(ply))
-            assert len(signs(page).replace(".", "")) == ply
-            assert page.locator(".stage .cell-group.last").count() == min(ply, 1)
-        if size == DESKTOP:
-            times = page.locator(".move .t").evaluate_all(
-                "all => all.map((each) => each.getClientRects().length)"
-            )
-            assert set(times) == {1}, "a time stands in one line"
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         label = page.get_attribute(".stage .board", "aria-label")
         assert label == "Board of 7 by 6. X: d4 d3 d2 d1. O: e3 e2 e1."
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        pages.check_access(page)
         pages.shoot(page, f"connectfour-{scheme}")
+    pages.check_access(page)
 
 
 def test_a_visitor_plays_it_against_its_engine(pages: Watched, tmp_path: Path) -> None:

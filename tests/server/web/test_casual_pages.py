@@ -79,7 +79,8 @@ def test_a_game_against_an_engine_from_the_form_to_the_record(pages: Watched, tm
         board = page.locator(".preview .board").bounding_box()
         assert board is not None
         assert board["height"] > 150
-        pages.check_schemes(page, "start")
+        pages.check_access(page)
+        pages.shoot(page, "start")
         assert pages.bytes < 150_000
         page.get_by_label("Game").select_option("tictactoe")
         strong = page.locator(".choice", has_text="Strong")
@@ -104,7 +105,6 @@ def test_a_game_against_an_engine_from_the_form_to_the_record(pages: Watched, tm
         page.reload()  # the seat stays with this browser
         move_until_the_end(page, [f"{column}{row}" for column in "abc" for row in "123"])
         page.get_by_role("link", name="Another game").wait_for()
-        pages.check_access(page)
         pages.shoot(page, "casual-over")
         page.get_by_role("button", name="Rematch").click()
         wait_for_turn(page, 1)

@@ -127,7 +127,6 @@ class TestPlay:
             ann.get_by_text("a1 is not a legal move here.").wait_for()
             ann.reload()  # the seat stays with this browser
             wait_for_turn(ann, 5)
-            pages.check_access(ann)
             assert ann.evaluate("document.documentElement.scrollWidth <= innerWidth")
             pages.shoot(ann, "play-phone")
             ann.locator('[data-move="a3"]').click()

@@ -226,3 +226,9 @@ class Field:
                 self.pairer.started(pairing)
         self.pairer.recalled()
         self.twin.recalled()
+
+
+def game_of(schedule: Scheduled, group: int, cycle: int) -> Pairing:
+    number = schedule.numbers.number(group, cycle)
+    assert number is not None
+    return schedule.pairing(number)

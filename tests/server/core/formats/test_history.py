@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from arena_protocol.record import VOID
 from arena_server.core.facts import ContestFact, Drawn, Extended, Joined, Repeat, RunStateSet, Walkover
 from arena_server.core.formats.base import PairingError
-from arena_server.core.formats.document import Round, plain_rounds
+from arena_server.core.formats.document import plain_rounds
 from arena_server.core.formats.history import History
 from arena_server.core.formats.knockout import Knockout
 from arena_server.core.formats.rounds import Rounds
@@ -148,13 +147,6 @@ def test_byes_walkovers_and_ties_have_states_of_their_own() -> None:
 
 def test_before_the_first_draw_nothing_is_known() -> None:
     assert history().document()["rounds"] == []
-    assert [each.title for each in _rounds(16)] == ["last 16", "quarter-finals", "semi-finals", "final"]
-
-
-def _rounds(count: int) -> Sequence[Round]:
-    field = Field(Knockout, Terms(bots(count), 2, 1), Random(1))
-    field.finish()
-    return field.form.rounds()
 
 
 @pytest.mark.parametrize(

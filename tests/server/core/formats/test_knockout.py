@@ -1,7 +1,8 @@
-"""What decided a match of a knockout, in the document of its rounds."""
+"""A knockout: what its levels are called, and what decided a match, in the document of its rounds."""
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from arena_server.core.formats.document import plain_rounds
 from arena_server.core.formats.knockout import Knockout
 from arena_server.stats.results import PastGame
 from arena_server.terms.formats import Terms
+
+from .drawn import Field
 
 
 def final(*totals: tuple[int, int], by_points: bool, extra_pairs: int = 0) -> dict[str, Any]:
@@ -56,3 +59,10 @@ def test_a_match(
 def test_a_tie_that_two_more_games_decide_is_not_over() -> None:
     match = final((3, 1), (1, 3), by_points=False, extra_pairs=1)
     assert (match["winner"], match.get("decided_by"), match["state"]) == (None, None, "open")
+
+
+def test_the_titles_of_the_levels() -> None:
+    field = Field(Knockout, Terms(tuple(f"b{number}" for number in range(16)), 2, 1), Random(1))
+    field.finish()
+    titles = [each.title for each in field.form.rounds()]
+    assert titles == ["last 16", "quarter-finals", "semi-finals", "final"]
