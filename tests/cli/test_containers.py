@@ -23,7 +23,6 @@ from arena_server.places.docker_launcher import LABEL, place_mark
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/containers.md").read_text()
-pytestmark = pytest.mark.real
 
 
 def block(kind: str) -> str:
@@ -44,6 +43,7 @@ def left(contest: str) -> str:
     return subprocess.run(words, capture_output=True, text=True, check=True, timeout=PATIENCE_S).stdout
 
 
+@pytest.mark.real
 @real_engine
 def test_the_example_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "boxes.toml").write_text(block("toml") + "\n[game]\nplies = 20\n")
@@ -70,6 +70,7 @@ def test_the_containers_of_a_run_are_not_those_of_another_folder(
     assert place_of("postgresql://host/base", "friday") == "postgresql://host/base friday"
 
 
+@pytest.mark.real
 @real_engine
 def test_an_image_that_cannot_be_built(tmp_path: Path) -> None:
     write(tmp_path, 'build = "b"')
@@ -90,6 +91,7 @@ def test_a_folder_without_a_dockerfile(tmp_path: Path, monkeypatch: pytest.Monke
     )
 
 
+@pytest.mark.real
 def test_without_an_engine(tmp_path: Path) -> None:
     write(tmp_path, 'image = "x:1"')
     ended = arena("tournament", "c.toml", cwd=tmp_path, env={"PATH": str(tmp_path)})
@@ -170,6 +172,7 @@ def write_frozen_contest(tmp_path: Path) -> None:
         os.mkfifo(tmp_path / name)
 
 
+@pytest.mark.real
 @real_engine
 def test_who_does_not_ponder_is_frozen_while_the_other_is_on_move(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -250,6 +253,7 @@ VIOLATIONS = {
 ALONE = ("fork", "tmp", "scan", "read")
 
 
+@pytest.mark.real
 @real_engine
 @pytest.mark.slow
 @pytest.mark.parametrize(
@@ -281,6 +285,7 @@ def test_what_a_violation_costs_a_bot_of_a_contest(
         assert 'stopped by a limit of its container, "more than 128 MB of memory" at ply' in why.out
 
 
+@pytest.mark.real
 @real_engine
 @pytest.mark.slow
 @pytest.mark.parametrize("killed", ["serve", "tournament"])
@@ -350,6 +355,7 @@ KINDS = (
 )
 
 
+@pytest.mark.real
 @real_engine
 @pytest.mark.parametrize("kinds", [("illegal", "memory"), pytest.param(KINDS, marks=pytest.mark.soak)])
 def test_at_home_a_bot_has_the_faults_that_it_has_in_the_contest(

@@ -260,7 +260,6 @@ class TestEnds:
         monkeypatch.setattr("arena_cli.local_contest.run_local", script)
         return inside("match", "python mybot.py", "dummy", "--deals", "3", *arguments, cwd=folder)
 
-    @pytest.mark.real
     def test_games_that_could_not_be_played(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         outcome = self.end(
             monkeypatch, folder, ended="incomplete", total=6, missing=["mybot"], unplayed={"absent: mybot": 4}
@@ -272,7 +271,6 @@ class TestEnds:
             "missing bots: mybot"
         )
 
-    @pytest.mark.real
     def test_all_games(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         outcome = self.end(monkeypatch, folder, ended="finished", total=2)
         assert outcome.code == 0
@@ -281,7 +279,6 @@ class TestEnds:
             "g2: dummy 0, mybot 80 | 1 of 3 deals, points 85 : 5.00",
         ]
 
-    @pytest.mark.real
     @pytest.mark.parametrize("form", [(), ("--json",)])
     @pytest.mark.parametrize(("played", "games"), [(0, None), (1, 0), (2, 2)])
     def test_what_was_played_is_printed_also_after_an_error(
@@ -302,7 +299,6 @@ class TestEnds:
         else:
             assert f" in {games} games" in outcome.out
 
-    @pytest.mark.real
     @pytest.mark.parametrize(
         ("played", "faulty", "line"),
         [
@@ -327,7 +323,6 @@ class TestEnds:
             sent = 'mybot sent an illegal move "0" at ply 3'
             assert outcome.err.splitlines()[-1].startswith(f"arena: {line}{sent}")
 
-    @pytest.mark.real
     def test_a_decided_match_is_finished(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         arguments = ("--sprt", "--elo1", "2000", "--alpha", "0.4", "--beta", "0.4", "--json")
         outcome = self.end(monkeypatch, folder, *arguments, ended="aborted", total=6)

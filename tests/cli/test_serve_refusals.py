@@ -12,8 +12,6 @@ from tests.server.programs import contest, inside
 
 from arena_server.terms import config as config_module
 
-pytestmark = pytest.mark.real
-
 
 def test_a_wrong_configuration(tmp_path: Path) -> None:
     (tmp_path / "c.toml").write_text(contest("a", "b", contest="probatoin = 1"))

@@ -17,7 +17,6 @@ from tests.server.web.test_submit import TOKEN, site
 
 from arena_server.terms.submissions import ArchiveLimits, SubmissionRules
 
-pytestmark = pytest.mark.real
 ROOT = Path(__file__).parents[2]
 
 
@@ -155,11 +154,12 @@ token_sha256 = "{sha256(TOKEN.encode()).hexdigest()}"
 
 def test_a_server_without_its_page_takes_no_versions(tmp_path: Path) -> None:
     (tmp_path / "c.toml").write_text(CONTEST)
-    ended = arena("serve", "c.toml", "--no-web", cwd=tmp_path)
+    ended = inside("serve", "c.toml", "--no-web", cwd=tmp_path)
     assert (ended.code, ended.out) == (2, "")
     assert ended.line == "arena: bot ann: submit: versions are sent to the web page; serve it"
 
 
+@pytest.mark.real
 def test_a_server_without_an_engine_says_so(tmp_path: Path) -> None:
     (tmp_path / "c.toml").write_text(CONTEST)
     ended = arena(

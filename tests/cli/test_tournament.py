@@ -21,8 +21,6 @@ from arena_cli.tournament import TournamentOptions, _server_command
 from arena_server.store.reader import Results
 from arena_server.terms.file import parse_contest
 
-pytestmark = pytest.mark.real
-
 
 def engines(*specs: str) -> str:
     return "".join(f'[[bot]]\nname = "{spec}"\nengine = "{spec}"\n' for spec in specs)
@@ -75,6 +73,7 @@ def test_it_waits_for_whoever_takes_a_while(bot: str, given: str, absent: list[s
     assert command[-len(absent) :] == absent if absent else "--absent" not in command
 
 
+@pytest.mark.real
 class TestPage:
     """How long the page stays. The last bot comes after a visit: a browser's takes text/html."""
 
@@ -165,6 +164,7 @@ class TestPage:
         )
 
 
+@pytest.mark.real
 class TestFinalTable:
     def test_engines_scripted_bots_and_commands_play_each_other(self, tmp_path: Path) -> None:
         bots = engines("dummy", "random", "zero-based") + program("mine", "print('hello there')\n" + HONEST)
@@ -270,6 +270,7 @@ class TestFinalTable:
             assert re.search(r"^ +- +guest ", outcome.out, re.MULTILINE)
 
 
+@pytest.mark.real
 class TestBotsThatFail:
     def test_one_that_cannot_start_ends_the_tournament_with_its_error(self, tmp_path: Path) -> None:
         crash = "print('hello')\nimport no_such_module"
@@ -368,7 +369,7 @@ class TestRefusals:
 
     def play(self, folder: Path, text: str, *options: str) -> Outcome:
         (folder / "c.toml").write_text(text)
-        return arena("tournament", "c.toml", *options, cwd=folder)
+        return inside("tournament", "c.toml", *options, cwd=folder)
 
     @pytest.mark.parametrize(
         ("bots", "line"),
@@ -410,19 +411,22 @@ class TestRefusals:
         outcome = self.play(tmp_path, contest(bots=engines("dummy", "random")), "--logs", "taken")
         assert (outcome.code, outcome.line) == (1, "arena: --logs: taken: cannot be made: File exists")
 
+    @pytest.mark.real
     def test_an_error_of_the_server_is_quoted(self, tmp_path: Path) -> None:
         bots = program("mine", HONEST) + program("other", HONEST)
         outcome = play(tmp_path, contest(bots=bots), "--host", "a b")
         assert outcome.code == 1
         assert outcome.line == "arena: cannot listen on a b:0: Name or service not known"
 
+    @pytest.mark.real
     def test_a_file_that_is_no_database(self, tmp_path: Path) -> None:
         (tmp_path / "arena.db").write_bytes(b"not a database, just text" * 100)
-        outcome = self.play(tmp_path, contest(bots=engines("dummy", "random")))
+        outcome = play(tmp_path, contest(bots=engines("dummy", "random")))
         assert outcome.code == 1
         assert outcome.line.startswith("arena: arena.db: the database is damaged (file is not a database)")
 
 
+@pytest.mark.real
 class TestInterrupted:
     @pytest.mark.parametrize(
         "how",

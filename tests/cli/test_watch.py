@@ -192,7 +192,6 @@ def test_a_closed_output_is_not_an_error_of_the_connection() -> None:
             watch(ours, spectator(), closed, TlsTransport(None, "here"))
 
 
-@pytest.mark.real
 def test_no_server() -> None:
     with deaf_port() as port:
         outcome = inside("watch", "--connect", f"127.0.0.1:{port}")
@@ -202,7 +201,6 @@ def test_no_server() -> None:
     )
 
 
-@pytest.mark.real
 @pytest.mark.parametrize("address", ["nowhere", "host:0", "host:70000", ":7"])
 def test_a_wrong_address(address: str) -> None:
     outcome = inside("watch", "--connect", address)

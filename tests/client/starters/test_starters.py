@@ -21,8 +21,6 @@ from .toolchains import FOLDER, LANGUAGES, build, starter
 ROOT = FOLDER.parents[1]
 ISSUE = {"bash", "c", "cpp", "go", "java", "javascript", "python", "rust"}
 
-pytestmark = pytest.mark.real
-
 
 HERE = [language for language in LANGUAGES if starter(language).missing is None]
 #: What a starter did in a contest of all of them: how it ended, and the lines of both sides.
@@ -95,6 +93,7 @@ def debugged(commands: dict[str, list[str]], tmp_path_factory: pytest.TempPathFa
 GAMES = 2 * (len(HERE) - 1)
 
 
+@pytest.mark.real
 def test_it_plays_a_contest_to_its_end(whole: Played, language: str) -> None:
     ended, relay = whole[language]
     assert (ended.returncode, ended.stderr) == (0, "")
@@ -132,6 +131,7 @@ CUTS = (
 )
 
 
+@pytest.mark.real
 def test_it_takes_its_seat_up_again_after_every_cut(cut_off: Played, language: str) -> None:
     ended, relay = cut_off[language]
     assert ended.returncode == 0, ended.stderr
@@ -143,6 +143,7 @@ def test_it_takes_its_seat_up_again_after_every_cut(cut_off: Played, language: s
     assert sum(" resume=" in line for line in hellos) >= len(CUTS) - 4
 
 
+@pytest.mark.real
 def test_it_takes_everything_from_the_environment(debugged: Played, language: str) -> None:
     ended, relay = debugged[language]
     assert ended.returncode == 0
@@ -153,6 +154,7 @@ def test_it_takes_everything_from_the_environment(debugged: Played, language: st
         assert [found[2] for found in stamped if found and found[1] == mark] == relay.lines(side)
 
 
+@pytest.mark.real
 def test_it_explains_what_it_needs(commands: dict[str, list[str]], language: str) -> None:
     ended = run(commands[language])
     assert ended.returncode == 1
@@ -183,6 +185,7 @@ def one_server() -> Iterator[Callable[[bytes], int]]:
         listener.close()
 
 
+@pytest.mark.real
 @pytest.mark.parametrize(
     ("said", "output", "complaint"),
     [

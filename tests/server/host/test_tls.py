@@ -32,7 +32,6 @@ def over_tls(pair: Pair, more: str = "") -> str:
     return contest("a", "b", contest=f'spectator_delay = "0s"\n{more}', server=keys)
 
 
-@pytest.mark.real
 class TestAContest:
     @pytest.mark.real
     def test_both_shells_play_encrypted(self, pair: Pair, tmp_path: Path) -> None:
@@ -138,7 +137,6 @@ class TestRefusals:
         assert (outcome.code, outcome.out) == (2, "")
         return outcome.line
 
-    @pytest.mark.real
     def test_files_that_are_no_pair(self, tmp_path: Path) -> None:
         (tmp_path / "x.pem").write_text("nothing")
         assert self.serve(tmp_path, 'tls_certificate = "x.pem"\ntls_key = "x.pem"') == (
@@ -146,20 +144,17 @@ class TestRefusals:
             "(PEM, the key not encrypted)"
         )
 
-    @pytest.mark.real
     def test_files_that_are_not_there(self, tmp_path: Path) -> None:
         assert self.serve(tmp_path, 'tls_certificate = "x.pem"\ntls_key = "y.pem"') == (
             "arena: server.tls_certificate, server.tls_key: cannot read x.pem and y.pem: "
             "No such file or directory"
         )
 
-    @pytest.mark.real
     def test_one_without_the_other(self, tmp_path: Path) -> None:
         assert self.serve(tmp_path, 'tls_key = "y.pem"') == (
             "arena: c.toml: server: expected tls_certificate and tls_key or neither, got tls_key alone"
         )
 
-    @pytest.mark.real
     def test_a_tournament_starts_no_bot_that_could_not_connect(self, tmp_path: Path, pair: Pair) -> None:
         (tmp_path / "c.toml").write_text(over_tls(pair))
         outcome = inside("tournament", "c.toml", cwd=tmp_path)
@@ -169,7 +164,6 @@ class TestRefusals:
             "use arena serve"
         )
 
-    @pytest.mark.real
     def test_a_file_without_certificates_to_trust(self, tmp_path: Path) -> None:
         (tmp_path / "x.pem").write_text("nothing")
         for name, why in (("x.pem", "no certificates in PEM"), ("y.pem", "No such file or directory")):

@@ -21,7 +21,7 @@ from arena_server.places.base import (
 from arena_server.places.process import ProcessLauncher
 from arena_server.places.restarts import BotGroup, RestartingBot
 
-pytestmark = [pytest.mark.asyncio, pytest.mark.real]
+pytestmark = pytest.mark.asyncio
 
 
 class Games:
@@ -75,6 +75,7 @@ def python(name: str, code: str) -> LocalBot:
     return LocalBot(name, [sys.executable, "-c", code], "token")
 
 
+@pytest.mark.real
 @pytest.mark.parametrize(
     ("code", "line"),
     [
@@ -94,6 +95,7 @@ async def test_a_bot_that_ends_without_a_log_in_cannot_start(
     assert caught.value.exit_code == FAILED
 
 
+@pytest.mark.real
 @pytest.mark.parametrize(
     ("script", "mode", "reason"),
     [
@@ -146,6 +148,7 @@ class TestCrashes:
         await bot.run()
         return said
 
+    @pytest.mark.real
     async def test_the_traceback_is_printed_once_and_from_its_beginning(self, tmp_path: Path) -> None:
         said = await self.said(tmp_path, "xxyx", Games())
         traces = [line for line in said if line.startswith("  b: ")]
@@ -161,6 +164,7 @@ class TestCrashes:
             "  b: KeyError: ('y',",
         ]
 
+    @pytest.mark.real
     async def test_after_two_equal_crashes_in_a_game_it_waits_for_the_next(self, tmp_path: Path) -> None:
         games = Games("g1", "g1", "g2", "g2")
         said = await self.said(tmp_path, "xxxx", games)
@@ -172,6 +176,7 @@ class TestCrashes:
         ]
         assert games.abandoned[0] == "g1"
 
+    @pytest.mark.real
     @pytest.mark.parametrize(
         ("causes", "games"),
         [("xyxy", ("g1",) * 4), ("xx", ("g1", "g2")), ("xxx", ()), ("xyx", ("g1", "g1", "g1"))],
@@ -199,6 +204,7 @@ class TestCrashes:
         assert games.abandoned[:2] == ["g1 too much", "g2 too much"]
         assert said[0] == "bot b ended with status 137; starting it again when g1 is over"
 
+    @pytest.mark.real
     async def test_a_server_that_does_not_answer_delays_no_restart(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
@@ -231,6 +237,7 @@ async def test_the_token_of_a_slot_names_it() -> None:
     assert bot.command_line("::1", 2006) == ["bot", "t0ken.2", "2"]
 
 
+@pytest.mark.real
 async def test_a_bot_process_has_only_that_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -245,6 +252,7 @@ async def test_a_bot_process_has_only_that_environment(
     assert {"PATH", "ARENA_TOKEN"} <= names
 
 
+@pytest.mark.real
 @pytest.mark.parametrize(
     ("code", "said"),
     [

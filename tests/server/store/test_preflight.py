@@ -205,7 +205,6 @@ def test_a_database_without_its_log_says_how_many_results_are_missing(
     assert 0 < int(said[1]) <= 40
 
 
-@pytest.mark.real
 def test_the_command_reports_damage_before_it_listens(tmp_path: Path) -> None:
     kept = Kept(tmp_path / "arena.db")
     kept.start()
@@ -340,7 +339,6 @@ def test_a_database_that_can_only_be_read(postgres: Cluster) -> None:
     check_readable(read_only)
 
 
-@pytest.mark.real
 def test_a_server_that_is_not_there(tmp_path: Path) -> None:
     pytest.importorskip("psycopg")
     nowhere = Postgres(f"postgresql://me:secret@localhost/x?host={tmp_path}")

@@ -20,11 +20,10 @@ from arena_server.store.reader import Results
 from ..programs import ARENA, PATIENCE_S, Players, Server, contest, inside
 from .organised import Organised
 
-pytestmark = pytest.mark.real
-
 TOKEN = "a-token-of-the-organiser"
 
 
+@pytest.mark.real
 def test_a_server_that_was_killed_does_not_answer(tmp_path: Path) -> None:
     with Organised(tmp_path) as server:
         address = server.url.removeprefix("http://")
@@ -36,6 +35,7 @@ def test_a_server_that_was_killed_does_not_answer(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.real
 def test_no_server_with_an_admin_port(tmp_path: Path) -> None:
     with Server(contest("a", "b"), tmp_path) as server:
         outcome = inside("admin", "pause", "--database", f"sqlite:///{server.database}")
@@ -46,6 +46,7 @@ def test_no_server_with_an_admin_port(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.real
 def test_a_token_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARENA_ADMIN_TOKEN", TOKEN)
     with Organised(tmp_path) as server:
@@ -60,6 +61,7 @@ def test_a_token_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         )
 
 
+@pytest.mark.real
 def test_the_metrics_of_a_contest_agree_with_its_results(tmp_path: Path) -> None:
     with Organised(tmp_path, config=contest("a", "b", "c", contest="probation = 0")) as server:
         server.ready()
@@ -92,6 +94,7 @@ def test_the_metrics_of_a_contest_agree_with_its_results(tmp_path: Path) -> None
         assert info == ["arena_contest_info insertion trial insertion-arena/0.1"]
 
 
+@pytest.mark.real
 def test_a_loop_that_stands_still_is_not_healthy(tmp_path: Path) -> None:
     """The process is stopped and does not answer; a probe counts that as not healthy."""
     with Organised(tmp_path, program=ARENA) as server:  # `waitid` takes a child
@@ -107,6 +110,7 @@ def test_a_loop_that_stands_still_is_not_healthy(tmp_path: Path) -> None:
         assert metrics["arena_loop_stalled_seconds_total"] > 0.2  # shorter ones are none
 
 
+@pytest.mark.real
 def test_the_configuration_may_have_the_admin_port(tmp_path: Path) -> None:
     lines = 'admin_port = 0\nadmin_host = "localhost"'
     with Server(contest("a", "b", server=lines), tmp_path) as server:
@@ -126,6 +130,7 @@ def fetch(url: str) -> tuple[int, str]:
 ORGANISERS = ("organiser.html", "status", "orders", "metrics", "healthz")
 
 
+@pytest.mark.real
 @pytest.mark.parametrize(
     ("lines", "options"), [("", ["--web-host", "0.0.0.0"]), ('web_names = ["arena.example.org"]', [])]
 )
@@ -153,6 +158,7 @@ def test_a_page_that_others_reach_has_nothing_of_the_organisers(
         assert json.loads(status.out)["contest"] == "trial"
 
 
+@pytest.mark.real
 def test_a_page_of_this_machine_alone_has_the_organisers(tmp_path: Path) -> None:
     with Server(contest("a", "b"), tmp_path, "--web-port", "0") as server:
         assert server.process.stdout is not None
@@ -162,6 +168,7 @@ def test_a_page_of_this_machine_alone_has_the_organisers(tmp_path: Path) -> None
         assert f'data-menu="{menu}"' in fetch(f"{site}/")[1]
 
 
+@pytest.mark.real
 def test_the_menu_leads_to_nothing_that_is_off(tmp_path: Path) -> None:
     text = contest("a", "b", contest="guests = false", server="play = 0\nadmin_port = 0")
     with Server(text, tmp_path, "--web-port", "0") as server:
@@ -171,12 +178,14 @@ def test_the_menu_leads_to_nothing_that_is_off(tmp_path: Path) -> None:
         assert {fetch(f"{site}/{page}")[0] for page in ("tv", "tv.html", "play", "play.html")} == {404}
 
 
+@pytest.mark.real
 def test_the_admin_port_is_off_unless_asked_for(tmp_path: Path) -> None:
     with Server(contest("a", "b"), tmp_path) as server:
         outcome = server.end(signal.SIGTERM)
         assert (outcome.code, outcome.out) == (0, "")
 
 
+@pytest.mark.real
 def test_without_the_port_nothing_is_loaded_for_it() -> None:
     program = (
         "import sys, arena_cli.app, arena_cli.serve, arena_server.web.thread\n"
@@ -209,6 +218,7 @@ class TestRefusals:
         )
 
 
+@pytest.mark.real
 def test_the_log_as_json(tmp_path: Path) -> None:
     with Server(contest("a", "b"), tmp_path, "--log-format", "json") as server:
         Players(server.port, [("a", "first-legal"), ("b", "zero-based")]).join()

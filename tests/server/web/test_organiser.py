@@ -19,9 +19,8 @@ from arena_server.web.security import WRONG_SECRETS
 from ..programs import PATIENCE_S, Players, contest, inside
 from .organised import Organised, answer_of, log_in
 
-pytestmark = pytest.mark.real
 
-
+@pytest.mark.real
 def test_the_status_says_how_fast_games_end(tmp_path: Path) -> None:
     config = contest("a", "b", contest="games_per_pair = 4")
     with Organised(tmp_path, config=config) as server:
@@ -35,6 +34,7 @@ def test_the_status_says_how_fast_games_end(tmp_path: Path) -> None:
         assert re.search(r"^pace: [\d,]+ games an hour, ETA 0:00$", shown, re.MULTILINE), shown
 
 
+@pytest.mark.real
 def test_orders_and_their_effect_on_a_contest(tmp_path: Path) -> None:
     with Organised(tmp_path, config=contest("a", "b", "c", "d", contest="games_per_pair = 2")) as server:
         server.ready()
@@ -93,6 +93,7 @@ def test_orders_and_their_effect_on_a_contest(tmp_path: Path) -> None:
         assert sorted(path.name for path in tmp_path.glob("*.admin")) == []
 
 
+@pytest.mark.real
 def test_an_order_outlives_the_server(tmp_path: Path) -> None:
     """`kill -9` right after the command has returned: it was durable by then."""
     with Organised(tmp_path) as server:
@@ -121,6 +122,7 @@ def test_an_order_outlives_the_server(tmp_path: Path) -> None:
     assert json.loads(server.admin("orders", "--json").out) == orders
 
 
+@pytest.mark.real
 def test_a_bot_that_is_added_logs_in_by_the_token_that_was_shown_once(tmp_path: Path) -> None:
     config = contest("a", "b", contest="games_per_pair = 2", server="max_connections = 19")
     with Organised(tmp_path, config=config) as server:
@@ -161,6 +163,7 @@ def test_a_bot_that_is_added_logs_in_by_the_token_that_was_shown_once(tmp_path: 
     assert not any(secret.encode() in path.read_bytes() for path in tmp_path.iterdir() for secret in (token,))
 
 
+@pytest.mark.real
 def test_a_contest_with_hours_is_extended_and_broken_off(tmp_path: Path) -> None:
     """It is closed for all but a minute of the day, so no game starts."""
     hour = (time.localtime().tm_hour + 12) % 24
@@ -196,6 +199,7 @@ def test_a_contest_with_hours_is_extended_and_broken_off(tmp_path: Path) -> None
         assert server.status()["games"]["total"] == 6  # type: ignore[index]
 
 
+@pytest.mark.real
 def test_an_author_registers_a_bot_by_a_link(tmp_path: Path) -> None:
     with Organised(tmp_path, "--web-port", "0") as server:
         server.ready()
@@ -244,6 +248,7 @@ def test_an_author_registers_a_bot_by_a_link(tmp_path: Path) -> None:
     assert not any(secret.encode() in data for secret in secrets for data in stored)
 
 
+@pytest.mark.real
 def test_each_bot_has_address_agent_mean_time_and_log(tmp_path: Path) -> None:
     config = contest("a", "b", contest="games_per_pair = 2", server=f'bot_logs = "{tmp_path}/logs"')
     with Organised(tmp_path, config=config) as server:
@@ -272,6 +277,7 @@ def test_each_bot_has_address_agent_mean_time_and_log(tmp_path: Path) -> None:
             assert server.get("/logs/a")[0] == 401
 
 
+@pytest.mark.real
 def test_without_a_page_there_are_no_invitations(tmp_path: Path) -> None:
     with Organised(tmp_path, "--no-web") as server:
         server.ready()
@@ -280,12 +286,14 @@ def test_without_a_page_there_are_no_invitations(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.real
 def test_without_orders_the_list_says_so(tmp_path: Path) -> None:
     with Organised(tmp_path) as server:
         server.ready()
         assert server.admin("orders").out == "no orders\n"
 
 
+@pytest.mark.real
 def test_a_refusal_is_one_line(tmp_path: Path) -> None:
     with Organised(tmp_path) as server:
         server.ready()

@@ -20,8 +20,6 @@ from ...forked import Arena
 from ..postgres import Cluster
 from ..programs import PATIENCE_S, Server, contest, inside
 
-pytestmark = pytest.mark.real
-
 
 class Site:
     """A site of its own; use it in a `with` statement."""
@@ -123,6 +121,7 @@ def two_players(port: int) -> tuple[Player, Player]:
     return ann, bob
 
 
+@pytest.mark.real
 def test_two_sites_over_one_server_show_the_same_game(tmp_path: Path) -> None:
     with Server(a_contest(), tmp_path) as server, ExitStack() as stack:
         ann, bob = two_players(server.port)
@@ -147,6 +146,7 @@ def test_two_sites_over_one_server_show_the_same_game(tmp_path: Path) -> None:
             player.close()
 
 
+@pytest.mark.real
 def test_a_server_that_is_killed_and_started_again(tmp_path: Path) -> None:
     """The site says that it is gone, shows none of its games as running, and then goes on."""
     port = str(quiet_port())
@@ -173,6 +173,7 @@ def test_a_server_that_is_killed_and_started_again(tmp_path: Path) -> None:
             bob.close()
 
 
+@pytest.mark.real
 def test_two_servers_of_one_database(tmp_path: Path) -> None:
     folders = [tmp_path / name for name in ("one", "two")]
     for folder in folders:
@@ -193,6 +194,7 @@ def test_two_servers_of_one_database(tmp_path: Path) -> None:
             player.close()
 
 
+@pytest.mark.real
 def test_two_servers_and_two_sites_over_postgresql(tmp_path: Path, postgres: Cluster) -> None:
     """Each of the four is killed while a game of each server runs: the others do not notice."""
     url = postgres.database().url
@@ -246,6 +248,7 @@ def test_two_servers_and_two_sites_over_postgresql(tmp_path: Path, postgres: Clu
             player.close()
 
 
+@pytest.mark.real
 def test_nothing_is_shown_before_the_delay(tmp_path: Path) -> None:
     with Server(a_contest(delay="1h"), tmp_path) as server, ExitStack() as stack:
         ann, bob = two_players(server.port)
@@ -261,6 +264,7 @@ def test_nothing_is_shown_before_the_delay(tmp_path: Path) -> None:
             player.close()
 
 
+@pytest.mark.real
 def test_a_site_without_servers_has_what_is_over(tmp_path: Path) -> None:
     with Server(a_contest(), tmp_path) as server, ExitStack() as stack:
         ann, bob = two_players(server.port)
