@@ -124,7 +124,7 @@ READ_BOARD = """[
 
 #: A board has the name of its position once its animation is over.
 NAMED = "(name) => document.querySelector('.stage .board').getAttribute('aria-label') === name"
-#: So many plies, with runs among them.
+#: Plies enough for runs to be among them.
 CUTS = 15
 #: Goes forward ply by ply, and ends `phases` phases of each animation before the next ply cuts it off.
 #: How many parts of a kind the board has as each animation begins.
