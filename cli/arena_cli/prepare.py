@@ -112,7 +112,8 @@ class Prepared:
     `web` has the bound ports of the site and of the organiser. `bots` of the only contest are started here.
     `unstarted` are the bots that have a program in their file, of a server that starts none.
     `submissions` are of the contests whose bots are sent by their authors, and run here; `inner` is a port
-    for clients of this machine. With `workers` these play the games of the only contest.
+    for clients of this machine. With `workers` these play the games of the only contest. The contests of
+    `over` have ended before, and are shown.
     """
 
     specs: Sequence[ContestSpec]
@@ -126,10 +127,14 @@ class Prepared:
     inner: socket.socket | None = None
     unstarted: Sequence[str] = ()
     workers: Workers | None = None
+    over: frozenset[str] = frozenset()
 
 
-def prepare(paths: Sequence[Path], options: ServeOptions) -> Prepared:
-    """Check the input and bind the ports. Raises UserError, with no port left open."""
+def prepare(paths: Sequence[Path], options: ServeOptions, *, keep: bool = True) -> Prepared:
+    """Check the input and bind the ports. Raises UserError, with no port left open.
+
+    With `keep` a contest of these that is over is shown, and none begins in its place.
+    """
     from arena_server.web.identity import identity_of
 
     files = _load(paths, options)
@@ -138,7 +143,7 @@ def prepare(paths: Sequence[Path], options: ServeOptions) -> Prepared:
     workers = _workers(paths, files, options.workers)
     for file in files:
         spec, invited = _spec(file, options)
-        specs.append(spec)
+        specs.append(replace(spec, keep=keep and not options.new))
         persons += invited
     _check_places(paths, server, specs)
     submissions = _submissions(paths, files, options)
@@ -149,6 +154,9 @@ def prepare(paths: Sequence[Path], options: ServeOptions) -> Prepared:
         from arena_server.host.sockets import bind
 
         prepared = replace(prepared, inner=bind("127.0.0.1", 0))
+    if prepared.over:
+        files = [file for file in files if file.contest.name not in prepared.over]
+        workers = workers if files else None
     own = [bot.name for file in files for bot in file.bot if bot.is_local and workers is None]
     return replace(prepared, unstarted=own, workers=workers)
 
@@ -190,9 +198,13 @@ def open_ports(
         check_extra(spec.config)
     where = database_of(options.database, async_journal=server.journal_commit == "async")
     check_writable(where)  # it makes a database where there is none: all other input is right
+    over = set()
     for spec in specs:
         names = [entrant.name for entrant in spec.entrants]
-        check_contest(where, spec.config, names, new=spec.new, seeded=spec.seeded)
+        ended = check_contest(where, spec.config, names, new=spec.new, seeded=spec.seeded, keep=spec.keep)
+        if ended is not None:
+            over.add(spec.name)
+    submissions = [setup for setup in submissions if setup.contest not in over]
     cipher = _cipher(server)
     sock = bind(options.host or server.host, server.port if options.port is None else options.port)
     try:
@@ -208,7 +220,7 @@ def open_ports(
         sock.close()
         raise
     inner = None if ports.casual is None else ports.casual.sock
-    return Prepared(specs, where, server, sock, ports, cipher, bots, submissions, inner)
+    return Prepared(specs, where, server, sock, ports, cipher, bots, submissions, inner, over=frozenset(over))
 
 
 def _check_places(paths: Sequence[Path], server: ServerTable, specs: Sequence[ContestSpec]) -> None:

@@ -87,7 +87,8 @@ def command(config: Configs, options: ServeOptions = ServeOptions(), run: RunOpt
     SIGQUIT (exit status 0): it voids the running games and keeps all results.
 
     The same command resumes a contest that was stopped, or whose server was killed: results
-    stay, running games continue, void games are played again.
+    stay, running games continue, void games are played again. One that is over is shown as it ended,
+    and --new begins another one of its name.
 
     It also prints `web on http://HOST:PORT`: standings, running games and replays in a browser,
     and the port that `arena admin` finds by a file next to the database. With an admin port,
@@ -100,7 +101,7 @@ def command(config: Configs, options: ServeOptions = ServeOptions(), run: RunOpt
     # Set before `listening` is printed: a supervisor may send SIGTERM right after it.
     for number in stop_signals():
         signal.signal(number, stopped_early)
-    prepared = prepare(config, options)
+    prepared = prepare(config, options, keep=not run.supervised)
     if run.supervised and len(prepared.specs) > 1:
         raise ConfigError(f"--supervised: expected one contest, got {len(prepared.specs)}")
     from arena_server.host.sockets import address_of

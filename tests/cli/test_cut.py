@@ -55,9 +55,11 @@ LIVES = {
     "running, frozen": Life(freeze=3, second=2),
     "running, to be frozen later": Life(freeze=-1, second=2, live=True, written=True),
     "stopped, before the delay has passed": Life("stopped", delay_h=1),
-    "incomplete, frozen": Life("incomplete", freeze=3, second=2),
+    "incomplete, frozen": Life("incomplete", freeze=3, second=2, live=True, written=True),
     "finished, before the delay has passed": Life("finished", delay_h=1, written=True),
     "finished, with a freeze": Life("finished", freeze=3, second=2, live=True, written=True),
+    "short, frozen": Life("short", freeze=3, second=2, live=True, written=True),
+    "stopped, frozen": Life("stopped", freeze=3, second=2),
     "aborted, before the delay has passed": Life("aborted", delay_h=1, written=True),
     "aborted, with a freeze": Life("aborted", freeze=3, second=2, live=True, written=True),
 }

@@ -113,11 +113,16 @@ class Commands:
                 self._games.spectators.freeze(now - ago)
         self._games.reconsider()
 
-    def end(self, absent: Collection[str]) -> str | None:
+    @property
+    def is_aborted(self) -> bool:
+        """Whether the organiser has ended the contest for good; games of it may still be stored."""
+        return self.state is RunState.ABORTED
+
+    def end(self, absent: Collection[str], *, stopping: bool = False) -> str | None:
         """How the contest ends now that no game runs, without the bots of `absent`; None: it goes on."""
-        if self.state is RunState.ABORTED:
+        if self.is_aborted:
             return ABORTED
-        if self.state is RunState.DRAINING:
+        if stopping or self.state is RunState.DRAINING:
             return STOPPED
         return self._games.fixtures.ending(absent, time_up=self._time_up)
 

@@ -54,7 +54,7 @@ from arena_server.core.games import GameManager
 from arena_server.core.handlers import Handlers
 from arena_server.core.journal import Past
 from arena_server.core.leases import LeasedGames
-from arena_server.core.life import FINISHED, OVER, STOPPED
+from arena_server.core.life import ABORTED, FINISHED, OVER, STOPPED
 from arena_server.core.log_events import LoopStalled
 from arena_server.core.login import Authenticator
 from arena_server.core.overview import (
@@ -85,7 +85,8 @@ class Contest:
     `secret(n)` gives n fresh secret bytes in hexadecimal (`secrets.token_hex`); `now` is when
     the contest begins, on the clock of the events. With a `past` it goes on where that ends;
     feed it a Tick at once, whose effects are those of the recovery. With `lease_ms` workers play the games
-    (`leases.py`), and lose one if they are silent for that long. Raises ContestConfigError for an
+    (`leases.py`), and lose one if they are silent for that long. One that has `ended` is shown as it is: it
+    has no effects but BYE. Raises ContestConfigError for an
     impossible configuration, JournalError for an impossible past.
     """
 
@@ -97,6 +98,7 @@ class Contest:
         now: int,
         past: Past | None = None,
         lease_ms: int | None = None,
+        ended: str | None = None,
     ) -> None:
         check_numbers(config)
         self._config = config
@@ -127,11 +129,13 @@ class Contest:
         self.entrants = Entrants(authenticator, self._games, self._connections, self.output)
         self._commands = Commands(self._games, self.entrants, self.output)
         self._stopping = False
-        self._ended: str | None = None
-        self._end_reported = False
+        self._ended = ended
+        self._end_reported = self._was_over = ended is not None
         self._missing_at_end: tuple[str, ...] = ()
         if past is not None:
             recover(past, self._games, self._commands, self.entrants, now)
+        if self._was_over:
+            return
         self._games.validations.begin(self._bots, now)
         self._connections.set_waits(self._commands.may_start, self._bots, now)
         if self._leased is not None:
@@ -186,6 +190,9 @@ class Contest:
     def log_in(self, peer: Peer, hello: Hello, now: int) -> None:
         """Take a connection, whose session has taken HELLO; all its further events are for this contest."""
         self._connections.add(peer)
+        if (reason := self.bye_reason) is not None and self._was_over:
+            self._connections.close(peer, reason, now)
+            return
         self._handlers.hello(peer, hello, now)
         if self._games.changed or self._ended is not None:
             self._start_and_end(now)
@@ -359,8 +366,8 @@ class Contest:
         elif isinstance(command, Observe):
             self._games.spectators.observe(now, on=command.on)
             self.output.effects.append(Reply(command.number))
-        elif self._ended in OVER:
-            self.output.effects.append(Reply(command.number, f"the contest is over: {self._ended}"))
+        elif (over := ABORTED if self._commands.is_aborted else self._ended) in OVER:
+            self.output.effects.append(Reply(command.number, f"the contest is over: {over}"))
         else:
             self._commands.handle(command, now)
 
@@ -381,10 +388,13 @@ class Contest:
             if goes_on:
                 self._games.fixtures.next_round(causes)
             # In the night, or in a pause, no bot is missed.
-            self._ended = STOPPED if self._stopping else self._commands.end(causes if goes_on else {})
+            self._ended = self._commands.end(causes if goes_on else {}, stopping=self._stopping)
             if self._ended not in (None, FINISHED):
                 # Kept: after the end every bot leaves, and all would seem to be missing.
                 self._missing_at_end = absent_or_removed(self._bots)
+        elif self._ended == STOPPED and self._commands.is_aborted:
+            # By an order after the last game of a drained contest: no server goes on with it.
+            self._ended, self._end_reported = ABORTED, False
         if (bye_reason := self.bye_reason) is not None:
             self._close_all(bye_reason, now)
             spectators = self._games.spectators

@@ -18,8 +18,8 @@ ALWAYS: Final = 1 << 62
 def shown_until(now: int, delay: int, frozen_at: int | None, *, over: bool = False, live: bool = True) -> int:
     """Until when what has happened may be seen now by others than the organiser; all in one unit of time.
 
-    `frozen_at`: from then on nothing new is seen, until the contest is `over`: no game of it will be played
-    any more. `live`: the channel also shows running games, or stands beside one that does.
+    `frozen_at`: from then on nothing new is seen, until the contest is `over`: it has ended, other than
+    by the end of its server. `live`: the channel also shows running games, or stands beside one that does.
     """
     if over and not live:
         return ALWAYS

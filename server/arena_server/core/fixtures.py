@@ -181,7 +181,7 @@ class Fixtures:
         self._drawing = False
         self._out.fact(drawn)
         self._format.drawn(drawn)
-        if not any(drawn.groups):
+        if not drawn.groups:
             self._out.effects.append(NotDrawn(drawn.draw, reason_of(SHORT)))
         else:
             self._out.effects.append(RoundDrawn(drawn.draw, len(drawn.pairs), len(drawn.byes)))

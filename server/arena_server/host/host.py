@@ -128,6 +128,8 @@ class Host:
         self.is_serving = False
         #: Whether lines of the log name their contest, those of the beginning too.
         self._several = False
+        #: Whether the contests that were given to `run` have begun, or failed to.
+        self._begun = False
 
     def observe(self, observer: HostObserver) -> None:
         """Add an observer; call it before `run`."""
@@ -156,6 +158,8 @@ class Host:
             for spec in specs:
                 if not self._leave.is_set():
                     await self._begin(self._enter(spec))
+            self._begun = True
+            self._leave_at_end()
             if not self._leave.is_set():
                 await self._serve(driver)
         finally:
@@ -269,7 +273,12 @@ class Host:
             hosted.fail(error)
 
     def _ended(self) -> None:
-        """A contest is over."""
+        """A contest is over; one may be before the next one begins."""
+        if self._begun:
+            self._leave_at_end()
+
+    def _leave_at_end(self) -> None:
+        """Leave if no contest goes on, as far as that was asked for."""
         contests = self.listed
         failures = [hosted.failure for hosted in contests if hosted.failure is not None]
         if failures and len(failures) == len(contests):
@@ -277,6 +286,7 @@ class Host:
             self._leave.set()
         elif (
             self._setup.until_finished
+            and contests
             and all(hosted.over.is_set() for hosted in contests)
             and not self._setup.keep_page()
         ):

@@ -153,6 +153,17 @@ class BotUsage(LogEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class ContestShown(LogEvent):
+    """Contest number `contest` of the database is over, and shown as it is."""
+
+    event = "is-over"
+    contest: int
+    games: int
+    ended: str
+    text: str = "it is shown as it ended; another contest of this name begins by --new"
+
+
+@dataclass(frozen=True, slots=True)
 class ContestTakenUp(LogEvent):
     """The server goes on with contest number `contest` of the database, which has `games` results."""
 

@@ -36,6 +36,7 @@ from arena_server.host.logs import (
     BotUsage,
     ContestDoubtful,
     ContestPace,
+    ContestShown,
     ContestTakenUp,
     PowerCut,
     ServerFault,
@@ -147,7 +148,8 @@ class HostedContest:
         names = self._names
         game = make_game(config.game, config.options)
         games = format_of(config, names, game.seats).total or 0  # of an open contest none is known
-        header = ContestHeader(config, game.options(), names, games, self.spec.new, self.spec.seeded)
+        spec = self.spec
+        header = ContestHeader(config, game.options(), names, games, spec.new, spec.seeded, spec.keep)
         return Writer(
             self._database,
             header,
@@ -175,6 +177,9 @@ class HostedContest:
         found, config = self._past.result(), self.spec.config
         if found is not None:
             config = replace(config, seed=found.seed)
+        if found is not None and found.ended is not None:
+            self.log(ContestShown(found.contest, len(found.past.results), found.ended))
+        elif found is not None:
             self.log(ContestTakenUp(found.contest, len(found.past.results)))
             if found.lost_rows:
                 self.log(PowerCut(found.lost_rows))
@@ -184,11 +189,15 @@ class HostedContest:
         try:
             lease_ms = None if self.elsewhere is None else self.elsewhere.lease_ms
             now = time.monotonic_ns()
-            contest = Contest(config, self.spec.entrants, secrets.token_hex, now, past, lease_ms)
+            ended = None if found is None else found.ended
+            contest = Contest(config, self.spec.entrants, secrets.token_hex, now, past, lease_ms, ended)
         except JournalError as error:
             raise damaged(self._database, str(error)) from error
         self.contest, self._router, self._driver = contest, router, driver
         self.run = Run(contest, self._writer, self, self._readers)
+        if ended is not None:
+            self._show(contest, ended)
+            return
         if self.spec.bot_logs is not None:
             assert isinstance(driver, LoggedDriver), "the host knows that there are logs"
             self._logs = BotLogs(self.spec.bot_logs / self.name)
@@ -208,6 +217,17 @@ class HostedContest:
         self.waiting.begin()
         for observer in self._observers:
             observer.started()
+
+    def _show(self, contest: Contest, ended: str) -> None:
+        """The contest is over: clients learn how it has ended."""
+        assert self._driver is not None
+        self._results, self.reason = contest.progress().done, ended
+        self._router.add(Member(contest, listed=self.spec.listed))
+        self._driver.add(self.run)
+        for observer in self._observers:
+            observer.started()
+        self._router.ended()
+        self._set_over()
 
     # -- the end
 

@@ -160,18 +160,21 @@ class ContestStore:
     # -- the contest
 
     def find(self, header: ContestHeader) -> UnfinishedContest | None:
-        """The unfinished contest that goes on, locked; None if a new one begins.
+        """The unfinished contest that goes on, locked, or one that is over; None if a new one begins.
 
         Raises StoreError if it has another configuration or another server plays it, and
         ValueError for a damaged journal.
         """
         with self._connection.begin(), self._session() as session:
-            contest = None if header.new else find_unfinished(session, header.config.name)
+            name = header.config.name
+            contest = None if header.new else find_unfinished(session, name, over_too=header.keep)
             if contest is None:
                 return None
             check_same_config(
                 self._database, stored_contest(contest), header.config, header.names, header.seeded
             )
+            if contest.status in FINAL:
+                return load_unfinished(session, contest)
             self._own(contest.id)
             self._found = replace(load_unfinished(session, contest), lost_rows=self._lost_rows(contest.id))
         return self._found

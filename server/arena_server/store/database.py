@@ -100,7 +100,7 @@ class ContestHeader:
 
     `options` are the game's, as GAME prints them; `games` is the number to be played, 0 if it is open.
     An unfinished contest of the same name goes on unless `new` is set. Its seed has to be the config's
-    only if `seeded`: the organiser chose the seed.
+    only if `seeded`: the organiser chose the seed. With `keep` the latest one is found, also if it is over.
     """
 
     config: ContestConfig
@@ -109,6 +109,7 @@ class ContestHeader:
     games: int
     new: bool = False
     seeded: bool = True
+    keep: bool = False
 
 
 # -- errors

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session, aliased
 from arena_protocol.record import VOID
 from arena_server.core.cut import ALWAYS, shown_until
 from arena_server.core.deal import may_show_deal, number_of
-from arena_server.core.life import FINAL, RUNNING
+from arena_server.core.life import FINAL, OVER, RUNNING
 from arena_server.errors import StoreError
 from arena_server.store.migration import EarlierPairings
 from arena_server.store.schema import ContestRow, GameRow, PairingRow, players_of
@@ -66,16 +66,21 @@ class Deals:
         return self._session.scalar(latest) != mine.id
 
     @property
+    def is_over(self) -> bool:
+        """Whether it has ended, so that all results are seen: one that is incomplete may go on."""
+        return self._contest.status in OVER or self.is_final
+
+    @property
     def frozen_at(self) -> datetime | None:
         """Since when (UTC) the public table stands still; None: it does not, or not any more."""
         frozen: int | None = self._contest.config.get("freeze_at_ms")
-        return None if frozen is None or self.is_final else EPOCH + timedelta(milliseconds=frozen)
+        return None if frozen is None or self.is_over else EPOCH + timedelta(milliseconds=frozen)
 
     def results_until(self, now: datetime, *, live: bool) -> datetime:
         """Until when (UTC) results were stored that may be seen now: see `core/cut.py`."""
         delay = self._contest.config.get("spectator_delay_ms", 0)
         frozen = self._contest.config.get("freeze_at_ms")
-        until = shown_until(_milliseconds(now), delay, frozen, over=self.is_final, live=live)
+        until = shown_until(_milliseconds(now), delay, frozen, over=self.is_over, live=live)
         return datetime.max if until == ALWAYS else EPOCH + timedelta(milliseconds=until)
 
     def may_show(self, name: str) -> bool:

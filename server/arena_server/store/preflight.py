@@ -14,7 +14,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,6 +41,7 @@ from arena_server.store.head import (
 )
 from arena_server.store.ownership import check_unlocked
 from arena_server.terms.config import ContestConfig
+from arena_server.terms.terms import HouseTerms
 
 # -- is the database ours
 
@@ -161,14 +162,19 @@ def _empty(database: Database) -> StoreError:
 _NOT_COMPARED = ("seed", "software", "dealt")
 
 
+#: How a contest treats its bots and spectators while it is played.
+_HOUSE: Final = frozenset(each.name for each in fields(HouseTerms))
+
+
 @dataclass(frozen=True, slots=True)
 class StoredContest:
-    """An unfinished contest: the number and name of its row, its seed as text, its `plain_config`."""
+    """A contest that is to go on, or is over: its row, its seed as text, its `plain_config`."""
 
     number: int
     name: str
     seed: str
     config: Mapping[str, Any]
+    status: str
 
 
 def plain_config(config: ContestConfig, names: Sequence[str]) -> dict[str, Any]:
@@ -189,13 +195,18 @@ def check_same_config(
     """
     before = {**plain_config(ContestConfig(name="", seed=0), ()), **stored.config, "seed": stored.seed}
     given = {**plain_config(config, names), "seed": str(config.seed) if seeded else stored.seed}
-    for key in given.keys() - {"details"}:  # words about a bot, which may change
+    is_over = stored.status in FINAL
+    # Words about a bot may change, and what decides nothing any more.
+    for key in given.keys() - {"details"} - (_HOUSE if is_over else frozenset()):
         if given[key] != before.get(key):
-            more = "; bots join by `arena admin add`, without a change of the file" if key == "bots" else ""
+            state = f"over ({stored.status})" if is_over else "unfinished"
+            same = "show it by the same configuration" if is_over else "go on with the same configuration"
+            joins = not is_over and key == "bots"
+            more = "; bots join by `arena admin add`, without a change of the file" if joins else ""
             raise OtherConfigError(
-                f"{database}: contest {stored.number} {stored.name} is unfinished, and was begun with "
+                f"{database}: contest {stored.number} {stored.name} is {state}, and was begun with "
                 f"{key}={before.get(key)!r} where there is {given[key]!r} now; "
-                f"go on with the same configuration, or begin a new contest by --new{more}"
+                f"{same}, or begin a new contest by --new{more}"
             )
 
 
@@ -234,20 +245,33 @@ JOURNAL_ROWS: Final = 1000
 
 
 def check_contest(
-    database: Database, config: ContestConfig, names: Sequence[str], *, new: bool, seeded: bool
-) -> None:
-    """Raise StoreError for tables that are not whole or a contest that cannot go on.
+    database: Database,
+    config: ContestConfig,
+    names: Sequence[str],
+    *,
+    new: bool,
+    seeded: bool,
+    keep: bool = False,
+) -> str | None:
+    """How the contest has ended that is shown as it is, None if one is to be played.
 
-    `names` are the bots', in order; `new` and `seeded` as in `ContestHeader`. A database without
-    tables is accepted: the server creates them.
+    `names` are the bots', in order; `new`, `seeded` and `keep` as in `ContestHeader`. A database without
+    tables is accepted: the server creates them. Raises StoreError for tables that are not whole or a contest
+    that cannot go on.
     """
+    over = None
     with _connected(database) as connection:
         queries = _Queries(database, connection)
         layout = queries.layout()
         if not layout:
-            return
+            return None
         queries.read_tables(layout)
-        stored = None if new else queries.unfinished(config.name)
+        stored = None if new else queries.latest(config.name)
+        if stored is not None and stored.status in FINAL:
+            if keep:
+                check_same_config(database, stored, config, names, seeded)
+                over = stored.status
+            stored = None
         if stored is not None:
             check_same_config(database, stored, config, names, seeded)
             queries.check_journal(stored.number)
@@ -258,6 +282,7 @@ def check_contest(
             _check_unlocked(database, connection, numbers)
     if isinstance(database, Path):
         _check_unlocked(database, None, numbers)
+    return over
 
 
 def _check_unlocked(database: Database, connection: Any, numbers: Sequence[int]) -> None:
@@ -309,11 +334,11 @@ class _Queries:
         """The contests that a server plays, or played when it was killed."""
         return [number for (number,) in self._rows("SELECT id FROM contests WHERE status = 'running'")]
 
-    def unfinished(self, name: str) -> StoredContest | None:
-        """The latest contest of this name, if it is unfinished."""
+    def latest(self, name: str) -> StoredContest | None:
+        """The latest contest of this name."""
         mine = f"name = {self._parameter} ORDER BY id DESC LIMIT 1"
         row = self._rows(f"SELECT id, seed, status, config FROM contests WHERE {mine}", name).fetchone()  # noqa: S608
-        if row is None or row[2] in FINAL:
+        if row is None:
             return None
         try:
             config = json.loads(row[3]) if self._is_file else row[3]
@@ -322,7 +347,7 @@ class _Queries:
             config = None
         if not isinstance(config, dict):
             raise damaged(self._database, f"contest {row[0]}: its config or its seed cannot be read")
-        return StoredContest(row[0], name, row[1], config)
+        return StoredContest(row[0], name, row[1], config, row[2])
 
     def check_journal(self, number: int) -> None:
         """Raise StoreError if one of the newest rows was changed."""

@@ -1,4 +1,4 @@
-"""What is durable of a contest that is not over, for the server that goes on with it."""
+"""What is durable of a contest, for the server that goes on with it, or shows how it has ended."""
 
 from __future__ import annotations
 
@@ -24,31 +24,39 @@ from arena_server.store.schema import ContestRow, FactRow, JournalRow
 class UnfinishedContest:
     """The number of its row, its seed, and everything durable of it.
 
-    `lost_rows` is the number of journal rows that were announced and did not survive a power cut.
+    `lost_rows` is the number of journal rows that were announced and did not survive a power cut. `ended`:
+    how it has ended for good; None: it goes on.
     """
 
     contest: int
     seed: int
     past: Past
     lost_rows: int = 0
+    ended: str | None = None
 
 
-def find_unfinished(session: Session, name: str) -> ContestRow | None:
-    """The latest contest of this name, if it is unfinished. Raises ValueError for a changed row."""
+def find_unfinished(session: Session, name: str, *, over_too: bool = False) -> ContestRow | None:
+    """The latest contest of this name, `over_too` or only if it is unfinished.
+
+    Raises ValueError for a changed row.
+    """
     query = select(ContestRow).where(ContestRow.name == name).order_by(ContestRow.id.desc()).limit(1)
     latest = session.scalar(query)
     if latest is not None:
         check_contest_row(latest)  # its status decides whether it goes on
-    return latest if latest is not None and latest.status not in FINAL else None
+    return latest if latest is not None and (over_too or latest.status not in FINAL) else None
 
 
 def stored_contest(contest: ContestRow) -> StoredContest:
-    return StoredContest(contest.id, contest.name, contest.seed, contest.config)
+    return StoredContest(contest.id, contest.name, contest.seed, contest.config, contest.status)
 
 
 def load_unfinished(session: Session, contest: ContestRow) -> UnfinishedContest:
     """Raises ValueError for a changed or missing row."""
     results = tuple(past_games(session, contest, Deals(session, contest).numbers()))
+    if contest.status in FINAL:  # it needs no journal any more
+        past = Past(results, tuple(kept_entries(session, contest.id)))
+        return UnfinishedContest(contest.id, int(contest.seed), past, ended=contest.status)
     return UnfinishedContest(contest.id, int(contest.seed), Past(results, tuple(_entries(session, contest))))
 
 

@@ -79,7 +79,8 @@ class Writer:
     """Writes one contest. Call the methods on one thread, in the order of the module's picture.
 
     A `patient` one commits nothing on that thread.
-    `found(contest)` is called once, with the unfinished contest that goes on or None.
+    `found(contest)` is called once, with the unfinished contest that goes on or None; or with one that is
+    over, of which nothing is written.
     `committed(batches, game_ids)` is called after each commit by the writer's thread: the first
     `batches` calls of `append` are durable, and so are the records of `game_ids`.
     `failed(error)` is called once, at the first failure; nothing is reported as durable after it.
@@ -174,7 +175,10 @@ class Writer:
             from arena_server.store.contest_store import ContestStore
 
             with ContestStore(self._database) as store:
-                self._found(store.find(self._header))
+                found = store.find(self._header)
+                self._found(found)
+                if found is not None and found.ended is not None:
+                    return  # nothing of it is written any more
                 while not self._has_failed and self._write_batch(store):
                     pass
         except Exception as error:  # the boundary of the thread: nothing else would report it

@@ -42,18 +42,19 @@ class LateVersions:
 class ContestSpec:
     """What is played, and who may log in.
 
-    An unfinished contest of the same name in the database goes on, unless a `new` one is wanted; `seeded`
-    tells that its seed has to be that of the config. `bot_logs` is the folder of private logs of
-    bots, None without. A contest that is not `listed` has to be named in HELLO, no ERROR,
-    page or report names it, and its host neither waits for it nor ends with it. The `timetable`
-    may be another when the contest goes on, but for `freeze_at`, which is that of the config. `contained`
-    has the bots that run in containers where they are started together with the contest. As far as `late`
-    allows it, versions are sent of a bot that is added during the contest.
+    An unfinished contest of the same name in the database goes on, unless a `new` one is wanted; with `keep`
+    one that is over is shown as it is. `seeded` tells that its seed has to be that of the config. `bot_logs`
+    is the folder of private logs of bots, None without. A contest that is not `listed` has to be named in
+    HELLO, no ERROR, page or report names it, and its host neither waits for it nor ends with it. The
+    `timetable` may be another when the contest goes on, but for `freeze_at`, which is that of the config.
+    `contained` has the bots that run in containers where they are started together with the contest. As far
+    as `late` allows it, versions are sent of a bot that is added during the contest.
     """
 
     config: ContestConfig
     entrants: Sequence[Entrant]
     new: bool = False
+    keep: bool = False
     seeded: bool = True
     bot_logs: Path | None = None
     listed: bool = True

@@ -43,6 +43,7 @@ class ContestHarness(Harness):
         now: int = 0,
         logs: bool = False,
         lease_ms: int | None = None,
+        ended: str | None = None,
         **config: object,
     ) -> None:
         given = {
@@ -53,7 +54,7 @@ class ContestHarness(Harness):
         self.config = ContestConfig(**given)  # type: ignore[arg-type]
         self.past = past or Past()
         secrets = numbered_secrets("new-" if past else "")
-        contest = Contest(self.config, self.entrants, secrets, now, past, lease_ms)
+        contest = Contest(self.config, self.entrants, secrets, now, past, lease_ms, ended)
         super().__init__(contest, now, logs=logs)
         self.conns: dict[str, int] = {}
         #: Every line of each connection, in both directions.

@@ -87,3 +87,23 @@ def test_an_open_contest_is_finished_once_it_has_a_game(games: int, ended: str) 
     for game in harness.contest.overview().running:
         harness.command("void", game.game_id)
     assert harness.finished == ended
+
+
+@pytest.mark.parametrize("ended", FINAL)
+def test_a_contest_that_is_over_is_shown_as_it_ended(ended: str) -> None:
+    """A server that is started again journals nothing, refuses all orders, and sends every client away."""
+    harness = seated("ann", "bob", options=ONE_PLY, ready=False)
+    play_on(harness)
+    shown = ContestHarness("ann", "bob", past=harness.durable(), ended=ended, options=ONE_PLY, absent_ms=1)
+    for name in ("ann", "bob"):
+        shown.log_in(name)
+        assert shown.received(name) == ["ARENA 1 insertion-arena/0.1", "BYE reason=finished"]
+    shown.connect("eye")
+    shown.send("eye", "HELLO 1 eye role=spectator")
+    assert shown.last_line("eye") == "BYE reason=finished"
+    shown.wait(60_000)
+    assert shown.command("resume") == f"the contest is over: {ended}"
+    overview = shown.contest.overview()
+    assert (overview.state, overview.progress.done) == (ended, 2)
+    assert {name: row.games for name, row in rows(shown).items()} == {"ann": 2, "bob": 2}
+    assert (shown.entries, shown.records, shown.finished) == ([], {}, None)

@@ -58,6 +58,27 @@ class TestAbort:
         assert harness.command("resume") == "the contest is over: aborted"
         check_sums(harness)
 
+    def test_after_a_drain_it_ends_the_contest_for_good(self) -> None:
+        """The drained contest has stopped, and another server would go on with it."""
+        harness = seated("ann", "bob", options=ONE_PLY)
+        assert harness.command("drain") is None
+        play_on(harness)
+        assert harness.finished == "stopped"
+        assert harness.command("abort") is None
+        assert harness.finished == "aborted"
+        assert harness.contest.overview().state == "aborted"
+        assert harness.command("resume") == "the contest is over: aborted"
+        assert restarted(harness).finished == "aborted"
+
+    def test_while_its_games_are_stored_no_order_undoes_it(self) -> None:
+        harness = seated("ann", "bob", options=ONE_PLY)
+        harness.stores = False
+        assert harness.command("abort") is None
+        assert harness.command("resume") == "the contest is over: aborted"
+        harness.stop()
+        harness.stored("g1")
+        assert harness.finished == "aborted"
+
     def test_a_server_that_was_killed_ends_it(self) -> None:
         harness = seated("ann", "bob", options=ONE_PLY)
         harness.stores = False

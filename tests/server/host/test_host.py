@@ -147,6 +147,37 @@ async def test_each_contest_that_is_taken_up_is_named(tmp_path: Path) -> None:
     ]
 
 
+async def test_a_contest_that_is_over_is_shown_and_a_new_one_is_played(tmp_path: Path) -> None:
+    """A folder of contests is started again with one more file: nothing of the first one changes."""
+    old, new = spec("friday", keep=True), spec("saturday", keep=True)
+    async with running(tmp_path, [old], until_finished=True) as here:
+        await here.play_all("friday")
+    with Results(here.database) as results:
+        before = results.contest("friday")
+    async with running(tmp_path, [old, new], until_finished=True) as here:
+        played = here.play_all("saturday")
+        assert await here.play("friday", "ann") == "BYE reason=finished"
+        assert await played == ["BYE reason=finished"] * 2
+        state = here.host.contests["friday"]
+        assert state.contest is not None
+        assert (state.reason, state.results, state.contest.overview().state) == ("finished", 4, "finished")
+    assert " info is-over contest=friday games=4 ended=finished " in here.log
+    assert here.results("saturday") == ("finished", 4)
+    with Results(here.database) as results:
+        again = results.contest("friday")
+        assert [each.name for each in results.contests()] in (["friday", "saturday"], ["saturday", "friday"])
+    columns = ("id", "status", "ended_at", "head", "checksum")
+    assert [getattr(again, each) for each in columns] == [getattr(before, each) for each in columns]
+
+
+async def test_a_contest_that_is_over_ends_a_server_that_waits_for_it(tmp_path: Path) -> None:
+    for _ in range(2):
+        async with running(tmp_path, [spec("friday", keep=True)], until_finished=True) as here:
+            if not here.host.leaving:
+                await here.play_all("friday")
+    assert here.results("friday") == ("finished", 4)
+
+
 async def test_outside_its_hours_a_contest_misses_no_bot_at_its_beginning(tmp_path: Path) -> None:
     """Its first Tick finds both absent."""
     hour = (time.localtime().tm_hour + 12) % 24

@@ -66,6 +66,26 @@ def kept(database: Database) -> Database:
     return database
 
 
+def test_a_contest_that_is_over_is_kept_as_it_is(database: Database) -> None:
+    """With `keep` none begins in its place, and its games, field and rules have to be the same."""
+    keep(database, 1, status="short")
+    wanted = opening(new=False)
+
+    def ended(**changes: object) -> str | None:
+        config = replace(wanted.config, **changes)  # type: ignore[arg-type]
+        return check_contest(database, config, wanted.names, new=False, seeded=False, keep=True)
+
+    assert ended() == "short"
+    assert ended(absent_ms=7, spectator_delay_ms=0) == "short", "it waits for no bot any more"
+    with pytest.raises(StoreError) as caught:
+        ended(games_per_pair=6)
+    assert str(caught.value).removeprefix(f"{database}: ") == (
+        "contest 1 trial is over (short), and was begun with games_per_pair=8 where there is 6 now; "
+        "show it by the same configuration, or begin a new contest by --new"
+    )
+    look(database)  # without `keep` another one begins
+
+
 def test_the_columns_are_those_of_the_tables() -> None:
     tables = Base.metadata.tables
     assert {name: tuple(COLUMNS[name]) for name in COLUMNS} == {
