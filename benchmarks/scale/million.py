@@ -124,7 +124,7 @@ def fill(database: Path, bots: int = BOTS, games_per_pair: int = GAMES_PER_PAIR)
     print(f"{stored} games in {time.perf_counter() - began:.0f} s, {database.stat().st_size / 1e6:.0f} MB")
 
 
-#: What every answer would take without stored sums: SQLite alone counts all games by players and result.
+#: The measure of every answer: SQLite alone counts all games by players and result.
 RIVAL = """
 import sqlite3
 database = sqlite3.connect("file:arena.db?mode=ro", uri=True)

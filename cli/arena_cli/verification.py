@@ -117,13 +117,6 @@ class Verification:
         except PairingError as error:
             self.errors.setdefault(WHOLE, f"rounds: {error}")
 
-    def check_sums(self, check: Callable[[], None]) -> None:
-        """Check that stored sums are those of the games; `check` raises ValueError if not."""
-        try:
-            check()
-        except ValueError as error:
-            self.errors.setdefault(WHOLE, str(error))
-
     def check_chain(self, head: bytes | None, record: Callable[[str], bytes]) -> None:
         """Check the chain of all checked records; `record` returns the bytes of a game again."""
         from arena_server.store.chain import audit

@@ -122,12 +122,6 @@ class Standings:
         for name, used in zip(result.names, result.used_ms, strict=False):
             self._sums[name].used_ms += sign * used
 
-    def merge(self, games: int, players: Mapping[str, PlayerSums]) -> None:
-        """Count games whose sums are known."""
-        self.games += games
-        for name, sums in players.items():
-            self._sums[name].merge(sums)
-
     @property
     def players(self) -> Mapping[str, PlayerSums]:
         """The sums of each player."""

@@ -78,20 +78,6 @@ class PlayerSums:
         # The table is asked for at every news of the page; a sum over all pairs grows with their square.
         self.halves += halves
 
-    def merge(self, more: PlayerSums) -> None:
-        """Add the sums of other games."""
-        self.points += more.points
-        self.games += more.games
-        self.wins += more.wins
-        self.used_ms += more.used_ms
-        self.halves += more.halves
-        self.draws += more.draws
-        self.faults.update(more.faults)
-        for name, met in more.against.items():
-            pair = self.against.setdefault(name, Meetings())
-            pair.games += met.games
-            pair.halves += met.halves
-
 
 @dataclass(frozen=True, slots=True)
 class Unplayed:

@@ -335,8 +335,6 @@ class ContestStore:
         if self._journal.kept:
             with self.transaction():
                 self._keep()
-        if self._results.sums_are_due:
-            self._results.store_sums(self.transaction)
         if self._journal.is_long:
             steps = self._journal.compaction_steps()
             more = True

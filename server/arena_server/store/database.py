@@ -21,14 +21,14 @@ from arena_server.terms.config import ContestConfig
 #: Written into the header of an SQLite file (`PRAGMA application_id`): "Aren".
 APPLICATION_ID = 0x4172656E
 #: The layout of the tables (`PRAGMA user_version`); a change that older readers would misread adds one.
-LAYOUT = 8
+LAYOUT = 9
 #: Layouts that are read. A server that plays into an older one brings it to LAYOUT first (`migration.py`).
-#: Up to layout 7 there is no table `sums`.
+#: Layout 8 has a table `sums`, of sums over the first games of a contest, which is not read any more.
 #: Up to layout 6 there is no table `facts`, `games` has no time used and no agents, and `offer` entries of
 #: the journal have no agents.
 #: Up to layout 5 there is no table `pairings`, and `offer` entries of the journal have no names and no deal.
 #: In layout 4 the digest of a contest is without its status, end and head, and there is no table `writers`.
-EARLIER = ("4", "5", "6", "7")
+EARLIER = ("4", "5", "6", "7", "8")
 READABLE = (*EARLIER, str(LAYOUT))
 #: How long another program may hold an SQLite file before it counts as locked.
 BUSY_TIMEOUT_S = 2.0

@@ -2,7 +2,8 @@
 
     5 -> 6   the table `pairings`, and names and deals in the journal
     6 -> 7   the columns `used_ms` and `agents` of `games`, which stay empty for games played before
-    7 -> 8   the table `sums`, which a server fills while it plays
+    7 -> 8   the table `sums`, of the sums over the first games of a contest
+    8 -> 9   without that table: a result that was taken back would be in it still
 
 Up to layout 5 only the number of a game was kept. Its players and its deal followed from the contest's
 configuration, by the schedule that `Scheduled` still makes in the same way, and from the repeats in the
@@ -83,6 +84,7 @@ def migrate(session: Session, layout: int) -> None:
 
     A digest that is wrong stays wrong, and a contest that is damaged stays as it is.
     """
+    session.execute(text("DROP TABLE IF EXISTS sums"))
     for column in ("used_ms", "agents"):
         if layout >= ADDED[f"games.{column}"]:
             continue

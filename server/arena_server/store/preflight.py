@@ -229,7 +229,6 @@ COLUMNS: Final[Mapping[str, Sequence[str]]] = {
     "writers": ("contest_id", "writer"),
     "pairings": ("contest_id", "game_id", "players", "deal"),
     "facts": ("contest_id", "place", "payload"),
-    "sums": ("contest_id", "players", "endings"),
 }
 #: The layout that has brought a table, or a column of one that was there.
 ADDED: Final[Mapping[str, int]] = {
@@ -238,7 +237,6 @@ ADDED: Final[Mapping[str, int]] = {
     "facts": 7,
     "games.used_ms": 7,
     "games.agents": 7,
-    "sums": 8,
 }
 #: How many of the newest journal rows are checked; a thousand take 2 ms.
 JOURNAL_ROWS: Final = 1000

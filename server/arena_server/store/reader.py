@@ -44,8 +44,7 @@ from arena_server.store.deals import Deals, WithheldError
 from arena_server.store.plans import grown_format, history_of, plain_plan, planned, table_of
 from arena_server.store.preflight import ADDED, check_readable
 from arena_server.store.schema import BotRow, ContestRow, FaultRow, GameRow, open_engine
-from arena_server.store.stored_sums import StoredEndings
-from arena_server.store.sums import Sums
+from arena_server.store.sums import Endings, Sums
 from arena_server.store.unfinished import kept_entries, past_games
 
 #: A row is compared with its digest in 35 us. Of more games `arena verify` alone does that: a table of a
@@ -247,7 +246,7 @@ class Results:
         return self._sums(contest).rated(last, versions=versions)
 
     def rated_steps(
-        self, contest: ContestRow, endings: StoredEndings, places: Sequence[int]
+        self, contest: ContestRow, endings: Endings, places: Sequence[int]
     ) -> Iterator[tuple[int, datetime, Games, Games | None]]:
         """The same of bots and of versions up to each of `places`, with the time of the game there (UTC).
 
@@ -268,10 +267,6 @@ class Results:
     def newest_games(self, contest: ContestRow, bot: str, until: datetime, limit: int) -> list[BotGame]:
         """The newest games of a bot that were stored up to `until`: see `bot_games.newest_games`."""
         return bot_games.newest_games(self._session, contest, self._layout, bot, until, limit)
-
-    def check_stored_sums(self, contest: ContestRow) -> None:
-        """Raise ValueError if the stored sums of the contest are not those of its games."""
-        self._sums(contest).check_stored()
 
     def head(self, contest: ContestRow, place: int) -> bytes:
         """The value of the chain at the record at this place; at 0 it is GENESIS."""

@@ -1,12 +1,11 @@
-"""The rows of a contest's results as its server writes them: games, their hash chain, faults, stored sums."""
+"""The rows of a contest's results as its server writes them: games, their hash chain, faults."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from typing import Final
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, insert, select
 from sqlalchemy.orm import Session
 
 from arena_protocol.record import VOID, GameRecord
@@ -14,11 +13,8 @@ from arena_server.core.deal import number_of
 from arena_server.core.facts import Offered
 from arena_server.store import schema
 from arena_server.store.chain import GENESIS, extend
-from arena_server.store.checks import entrants, faults_by_game
-from arena_server.store.database import LAYOUT
+from arena_server.store.checks import faults_by_game
 from arena_server.store.schema import fault_row, game_checksum, game_row, pairing_row
-from arena_server.store.stored_sums import StoredEndings, due, load
-from arena_server.store.sums import Sums
 
 #: Games that are annulled by one query.
 ANNULLED_AT_ONCE = 1_000
@@ -35,8 +31,6 @@ class ResultRows:
         self._contest = 0
         self.place, self.chain = 0, GENESIS
         self.written = 0
-        #: The number of games at which their sums are stored next.
-        self._sums_due = due(StoredEndings())
 
     def begin(self, contest: int) -> None:
         """Have the results of this new contest."""
@@ -50,7 +44,6 @@ class ResultRows:
         )
         if last := session.execute(mine.order_by(schema.GameRow.place.desc()).limit(1)).first():
             self.place, self.chain = last
-        self._sums_due = due(load(session, contest.id, frozenset(entrants(session, contest)), StoredEndings))
 
     def add(
         self,
@@ -83,7 +76,7 @@ class ResultRows:
         self._connection.execute(insert(schema.FaultRow), faults)
 
     def annul(self, names: Sequence[str]) -> None:
-        """These games are void now; the sums are made again. Their records, and the chain, stay."""
+        """These games are void now. Their records, and the chain, stay."""
         with Session(self._connection) as session:
             contest = session.get_one(schema.ContestRow, self._contest)
             faults = faults_by_game(session, contest)
@@ -94,26 +87,3 @@ class ResultRows:
                     game.end = VOID
                     game.checksum = game_checksum(game, faults.get(game.id, []))
             session.flush()
-        self._delete_sums()
-        self._sums_due = due(StoredEndings())
-
-    def _delete_sums(self) -> None:
-        self._connection.execute(delete(schema.SumsRow).where(schema.SumsRow.contest_id == self._contest))
-
-    @property
-    def sums_are_due(self) -> bool:
-        return self.place >= self._sums_due
-
-    def store_sums(self, transaction: Callable[[], AbstractContextManager[None]]) -> None:
-        """Add games to the stored sums; those of a contest of an earlier layout in several calls.
-
-        They are counted before the transaction, which others wait for: no stored game changes.
-        """
-        with self._connection.begin(), Session(self._connection) as session:
-            contest = session.get_one(schema.ContestRow, self._contest)
-            table, endings = Sums(session, contest, LAYOUT).grown(self.place)
-        packed = {"players": table.pack(self._contest), "endings": endings.pack(self._contest)}
-        with transaction():
-            self._delete_sums()
-            self._connection.execute(insert(schema.SumsRow), [{"contest_id": self._contest, **packed}])
-        self._sums_due = due(endings)

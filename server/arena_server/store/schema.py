@@ -186,19 +186,6 @@ class FactRow(Base):
     payload: Mapped[bytes] = mapped_column(LargeBinary)
 
 
-class SumsRow(Base):
-    """The sums over the first games of a contest, as `stored_sums.py` packs them.
-
-    It is made of the other rows, and can be deleted.
-    """
-
-    __tablename__ = "sums"
-
-    contest_id: Mapped[int] = mapped_column(ForeignKey("contests.id"), primary_key=True)
-    players: Mapped[bytes] = mapped_column(LargeBinary)
-    endings: Mapped[bytes] = mapped_column(LargeBinary)
-
-
 class ContestWriter(Base):
     """The id of the server that plays a contest, or played it last (`ownership.Claim`)."""
 

@@ -1,9 +1,8 @@
 """Sums over the results of a contest: what a table and a fit of ratings are made of.
 
 The database groups the games by who sat where, with which versions, and in which order they ended. Of a
-million games that takes 2 to 3 seconds, and 40 where each is read: the sums of the first games are stored
-(`stored_sums.py`), and those of the rest are added. The digests of rows are not compared for that
-(`Results`); `arena verify` does it, and compares each row with its record. A void game adds nothing.
+million games that takes 2 to 3 seconds, and 40 where each is read. The digests of rows are not compared for
+that (`Results`); `arena verify` does it, and compares each row with its record. A void game adds nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, combinations, repeat
 from typing import Any, Final
@@ -33,24 +32,42 @@ from arena_server.stats.rated_games import (
 )
 from arena_server.stats.results import GameResult
 from arena_server.stats.standings import Standings
-from arena_server.stats.tiebreaks import PlayerSums
 from arena_server.store.checks import check_form, entrants
 from arena_server.store.deals import Deals
 from arena_server.store.preflight import ADDED
-from arena_server.store.schema import ContestRow, FaultRow, GameRow, SumsRow
-from arena_server.store.stored_sums import (
-    MOST_GAMES,
-    EndingColumns,
-    Kind,
-    Stored,
-    StoredEndings,
-    StoredTable,
-    load,
-)
+from arena_server.store.schema import ContestRow, FaultRow, GameRow
 
 #: Signs of a comparison of the totals of two seats.
 _MORE, _LESS, _EQUAL = ">", "<", "="
-_REMEDY: Final = ": the database was changed from outside; go on with a copy of it from before (arena backup)"
+
+#: Games of a kind: who sat where, with which versions (empty: no bot has said one), and a sign for each two
+#: seats.
+Kind = tuple[tuple[str, ...], tuple[str | None, ...], str]
+#: The players of a deal, in order, and its number.
+Deal = tuple[tuple[str, ...], int]
+
+
+@dataclass(slots=True)
+class Endings:
+    """How the games up to `place` have ended.
+
+    `complete` counts the pairings all of whose games have a result, each as the kinds of its games in
+    ascending order; `begun` has the kinds of the others. Without paired deals every game is a pairing.
+    """
+
+    place: int = 0
+    complete: Counter[tuple[Kind, ...]] = field(default_factory=Counter)
+    begun: dict[Deal, list[Kind]] = field(default_factory=dict)
+
+    def add(self, kind: Kind, deal: Deal | None) -> None:
+        """Add a game, on a deal that is played from every seat or on one of its own."""
+        if deal is None:
+            self.complete[(kind,)] += 1
+            return
+        kinds = self.begun.setdefault(deal, [])
+        kinds.append(kind)
+        if len(kinds) == len(kind[0]):
+            self.complete[tuple(sorted(self.begun.pop(deal), key=repr))] += 1
 
 
 class Sums:
@@ -73,32 +90,38 @@ class Sums:
 
     def add_to(self, table: Standings, after: int, last: int) -> None:
         """Count the games at the places beyond `after` up to `last` in a table of the contest."""
-        if not after and (stored := self._load(StoredTable)).place <= last:
-            table.merge(stored.games, stored.players)
-            after = stored.place
-        self._count(table, after, last)
+        totals = [GameRow.totals[seat].as_integer() for seat in range(self._seats)]
+        used = [self._added("used_ms")[seat].as_integer() for seat in range(self._seats)]
+        # A sum with a total that is not there is null.
+        whole = func.count(sum(totals, start=literal_column("0", Integer)))
+        seated, _, ending = self._kind()
+        sums = [func.sum(each) for each in (*totals, *used)]
+        query = select(seated, ending, func.count(), whole, *sums).where(*self._counted(after, last))
+        for text, _, games, counted, *found in self._session.execute(query.group_by("seated", "ending")):
+            names = self._names_in(text)
+            if counted != games:
+                raise ValueError(f"games of {', '.join(names)}: expected a total for each seat")
+            # The time of games that an earlier version has stored is null.
+            points, used_ms = found[: self._seats], [each or 0 for each in found[self._seats :]]
+            table.add(GameResult(names, tuple(points), (), tuple(used_ms), games))
+        self._count_faults(table, after, last)
 
     def games(self) -> int:
         """How many games have a result."""
-        stored = self._load(StoredTable)
-        rows = [GameRow.contest_id == self._contest.id, GameRow.end != VOID, GameRow.place > stored.place]
-        return stored.games + self._session.scalars(select(func.count(GameRow.id)).where(*rows)).one()
+        rows = [GameRow.contest_id == self._contest.id, GameRow.end != VOID]
+        return self._session.scalars(select(func.count(GameRow.id)).where(*rows)).one()
 
     def rated(self, last: int, *, versions: bool = False) -> Games:
         """The games up to the place `last` as ratings see them; it needs numpy.
 
         With `versions` each version of a bot is a player of its own.
         """
-        stored = self._load(EndingColumns)
-        if stored.place > last:
-            stored = EndingColumns()
-        since = stored.begun_alone()
-        self._count_endings(since, last)
-        parts = self._rated_columns(stored, versions=versions), self._rated_endings(since, versions=versions)
-        return Games.joined(parts)
+        endings = Endings()
+        self._count_endings(endings, last)
+        return self._rated_endings(endings, versions=versions)
 
     def rated_steps(
-        self, endings: StoredEndings, places: Iterable[int]
+        self, endings: Endings, places: Iterable[int]
     ) -> Iterator[tuple[int, Games, Games | None]]:
         """The games up to each of `places`, of bots and of versions; `endings` grows with them.
 
@@ -113,7 +136,7 @@ class Sums:
             step = replace(endings, complete=Counter())
             self._count_endings(step, place)
             endings.complete.update(step.complete)
-            endings.place, endings.chain = step.place, step.chain
+            endings.place = step.place
             new.update(step.complete)
             for kinds, games in new.items():
                 bots.add(kinds, games)
@@ -123,7 +146,7 @@ class Sums:
                 new = endings.complete
             for kinds, games in new.items() if several else ():
                 versions.add(kinds, games)
-            begun = StoredEndings(begun=endings.begun)
+            begun = Endings(begun=endings.begun)
             parts = [
                 Games.joined((grown.games(), self._rated_endings(begun, versions=by)))
                 for grown, by in ((bots, False), (versions, True))
@@ -131,7 +154,7 @@ class Sums:
             yield place, parts[0], parts[1] if several else None
             new = Counter()
 
-    def _rated_endings(self, endings: StoredEndings, *, versions: bool) -> Games:
+    def _rated_endings(self, endings: Endings, *, versions: bool) -> Games:
         counts: Counter[Observation] = Counter()
         for kinds, games in chain(endings.complete.items(), zip(endings.begun.values(), repeat(1))):
             counts[self._observation(kinds, versions=versions)] += games
@@ -150,68 +173,7 @@ class Sums:
             gap = next(place for place, found in enumerate(places, start=1) if found != place)
             raise ValueError(f"result {gap} of contest {self._contest.id} is missing")
 
-    # -- the stored sums
-
-    def grown(self, last: int) -> tuple[StoredTable, StoredEndings]:
-        """The stored sums with those of at most MOST_GAMES games more, up to the place `last`."""
-        table, endings = self._load(StoredTable), self._load(StoredEndings)
-        if table.place != endings.place:  # one of them is damaged
-            table, endings = StoredTable(), StoredEndings()
-        last = min(last, table.place + MOST_GAMES)
-        counted = Standings(self._names)
-        counted.merge(table.games, table.players)
-        self._count(counted, table.place, last)
-        self._count_endings(endings, last)
-        return StoredTable(last, endings.chain, counted.games, dict(counted.players)), endings
-
-    def check_stored(self) -> None:
-        """Raise ValueError if the row of stored sums is damaged, or differs from the games."""
-        row = select(func.count()).select_from(SumsRow).where(SumsRow.contest_id == self._contest.id)
-        if self._layout < ADDED["sums"] or not self._session.scalar(row):
-            return
-        table = load(self._session, self._contest.id, self._names, StoredTable)
-        endings = self._load(StoredEndings)
-        if not table.place or table.place != endings.place:
-            raise ValueError(f"the stored sums are damaged, or those of other games{_REMEDY}")
-        what = f"the stored sums of the first {table.place} games"
-        counted, counted_endings = Standings(self._names), StoredEndings()
-        self._count(counted, 0, table.place)
-        self._count_endings(counted_endings, table.place)
-        for name, sums in counted.players.items():
-            if not table.has_draws:
-                sums.draws = 0
-            # Who has joined since has none.
-            if table.players.get(name, PlayerSums()) != sums:
-                raise ValueError(f"{what} are not those of {name}'s games{_REMEDY}")
-        if table.games != counted.games or endings != counted_endings:
-            raise ValueError(f"{what} have other endings{_REMEDY}")
-
-    def _load(self, which: type[Stored]) -> Stored:
-        """The stored sums; those of no games where there are none of this contest's."""
-        if self._layout < ADDED["sums"]:
-            return which()
-        found = load(self._session, self._contest.id, self._names, which)
-        return which() if isinstance(found, StoredTable) and not found.has_draws else found
-
     # -- counting
-
-    def _count(self, table: Standings, after: int, last: int) -> None:
-        """Count the games beyond `after` up to `last`."""
-        totals = [GameRow.totals[seat].as_integer() for seat in range(self._seats)]
-        used = [self._added("used_ms")[seat].as_integer() for seat in range(self._seats)]
-        # A sum with a total that is not there is null.
-        whole = func.count(sum(totals, start=literal_column("0", Integer)))
-        seated, _, ending = self._kind()
-        sums = [func.sum(each) for each in (*totals, *used)]
-        query = select(seated, ending, func.count(), whole, *sums).where(*self._counted(after, last))
-        for text, _, games, counted, *found in self._session.execute(query.group_by("seated", "ending")):
-            names = self._names_in(text)
-            if counted != games:
-                raise ValueError(f"games of {', '.join(names)}: expected a total for each seat")
-            # The time of games that an earlier version has stored is null.
-            points, used_ms = found[: self._seats], [each or 0 for each in found[self._seats :]]
-            table.add(GameResult(names, tuple(points), (), tuple(used_ms), games))
-        self._count_faults(table, after, last)
 
     def _count_faults(self, table: Standings, after: int, last: int) -> None:
         """Those of the server are no bot's."""
@@ -229,7 +191,7 @@ class Sums:
                 raise ValueError(f"games of {', '.join(names)}: a fault of seat {seat}")
             table.add_faults(names[seat - 1], kind, count)
 
-    def _count_endings(self, endings: StoredEndings, last: int) -> None:
+    def _count_endings(self, endings: Endings, last: int) -> None:
         """Add the games beyond those that are counted in `endings`, up to `last`."""
         counted = self._counted(endings.place, last)
         if self._contest.config.get("deals") == "fresh":  # every game has a deal of its own
@@ -244,9 +206,7 @@ class Sums:
             for seated, programs, ending, game_id in self._session.execute(games):
                 kind, deal = self._kind_in(seated, programs, ending), numbers.get(game_id, 0)
                 endings.add(kind, (tuple(sorted(kind[0])), deal) if deal else None)
-        mine = GameRow.contest_id == self._contest.id, GameRow.place == last
-        head = self._session.scalar(select(GameRow.chain).where(*mine))
-        endings.place, endings.chain = last, bytes(head or b"")
+        endings.place = last
 
     # -- parts of the queries
 
@@ -292,33 +252,6 @@ class Sums:
         if len(agents) not in (0, len(names)):
             raise ValueError(f"games of {', '.join(names)}: agents: expected one for each seat")
         return names, agents, ending
-
-    def _rated_columns(self, stored: EndingColumns, *, versions: bool) -> Games:
-        """The pairings that are complete: of a million games 140,000 kinds, too many to look at each."""
-        import numpy as np
-
-        if not stored.counts:
-            return Games.of({})
-        groups, group = list(stored.names), np.array(stored.seated, dtype=np.intp)
-        if versions:
-            codes, group = np.unique(
-                group * len(stored.agents) + np.array(stored.programs), return_inverse=True
-            )
-            pairs = zip(*(each.tolist() for each in np.divmod(codes, len(stored.agents))), strict=True)
-            groups = [_players(stored.names[seated], stored.agents[programs]) for seated, programs in pairs]
-        players = sorted({name for names in groups for name in names})
-        index = {name: number for number, name in enumerate(players)}
-        seats = np.array([index[name] for names in groups for name in names], dtype=np.intp)
-        signs = {ending: number for number, ending in enumerate(dict.fromkeys(stored.endings))}
-        places = np.array([self._places_of(ending) for ending in signs], dtype=np.intp)
-        return Games(
-            players,
-            seats.reshape(-1, self._seats)[group],
-            places[[signs[ending] for ending in stored.endings]],
-            np.repeat(np.arange(len(stored.sizes)), stored.sizes),
-            np.array(stored.played, dtype=np.intp),
-            np.array(stored.counts, dtype=np.float64),
-        )
 
     def _outcome(self, kind: Kind, *, versions: bool) -> Outcome:
         names, agents, ending = kind

@@ -33,7 +33,7 @@ from arena_server.store.deals import WithheldError
 from arena_server.store.plans import history_of, table_of
 from arena_server.store.reader import GameSummary, Results
 from arena_server.store.schema import ContestRow, plain_time
-from arena_server.store.stored_sums import StoredEndings
+from arena_server.store.sums import Endings
 from arena_server.web.documents import encoded, plain_contest, plain_game, plain_seconds
 
 #: States of a game that has ended.
@@ -247,7 +247,7 @@ class Archive:
             return self._shown(results, contest)
 
     def rated_steps(
-        self, number: int, endings: StoredEndings, places: Sequence[int]
+        self, number: int, endings: Endings, places: Sequence[int]
     ) -> Iterator[tuple[int, int, Games, Games | None]]:
         """The games up to each of `places`, as `Results.rated_steps` has them; on any thread.
 

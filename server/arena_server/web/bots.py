@@ -26,7 +26,7 @@ from arena_protocol.record import RecordError
 from arena_protocol.record_codec import decode
 from arena_server.stats.rated_games import version_of
 from arena_server.stats.ratings import Ratings, fit_counted
-from arena_server.store.stored_sums import StoredEndings
+from arena_server.store.sums import Endings
 from arena_server.web.archive import Archive, NotFoundError
 
 #: A record is read in 1 to 3 ms.
@@ -135,13 +135,13 @@ class _Point:
 @dataclass(slots=True)
 class _History:
     stride: int = 1
-    endings: StoredEndings = field(default_factory=StoredEndings)
+    endings: Endings = field(default_factory=Endings)
     points: list[_Point] = field(default_factory=list)
 
     def thin(self, last: int) -> None:
         """Make room for the points up to the place `last`."""
         if self.endings.place > last:  # an older database stands there now
-            self.stride, self.endings, self.points = 1, StoredEndings(), []
+            self.stride, self.endings, self.points = 1, Endings(), []
         while last // self.stride > POINTS:
             self.stride *= 2
         self.points = [point for point in self.points if point.place % self.stride == 0]

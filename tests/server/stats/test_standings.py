@@ -202,20 +202,6 @@ def test_a_half_is_a_number_of_json() -> None:
     assert plain_row(table.rows()[0])["tie_breaks"] == {"sonneborn-berger": 0.25}
 
 
-@given(st.lists(st.tuples(st.permutations("abcd"), st.tuples(*[st.integers(0, 3)] * 3))), st.integers(0, 9))
-def test_sums_of_two_parts_are_those_of_the_whole(
-    games: list[tuple[list[str], tuple[int, ...]]], cut: int
-) -> None:
-    results = [GameResult(tuple(names[:3]), totals, ((names[0], "quit"),), totals) for names, totals in games]
-    breaks = ("time-used", "sonneborn-berger", "fewest-faults")
-    whole, first, second = (Standings("abcd", tie_breaks=breaks) for _ in range(3))
-    for number, result in enumerate(results):
-        whole.add(result)
-        (first if number < cut else second).add(result)
-    first.merge(second.games, second.players)
-    assert (first.games, first.players, first.rows()) == (whole.games, whole.players, whole.rows())
-
-
 def test_no_such_tie_break() -> None:
     with pytest.raises(ValueError, match=r"^a tie-break is one of points, .*, lot, not 'luck'$"):
         Standings("ab", "wins", ["luck"])

@@ -13,7 +13,6 @@ from arena_server.core.facts import Annulled, Order
 from arena_server.core.journal import CONTEST, Entry, entry_of
 from arena_server.errors import StoreError
 from arena_server.places.workers.dispatch import games_of, workers_of
-from arena_server.store import stored_sums
 from arena_server.store.database import LAYOUT, Database
 from arena_server.store.reader import Results
 from arena_server.store.schema import open_engine
@@ -150,10 +149,7 @@ def table(database: Database) -> list[tuple[str, int, int]]:
 
 
 @pytest.mark.parametrize("lost", [False, True])
-def test_a_result_that_is_taken_back_is_void_and_its_record_stays(
-    database: Database, monkeypatch: pytest.MonkeyPatch, lost: bool
-) -> None:
-    monkeypatch.setattr(stored_sums, "LEAST_GAMES", 1)
+def test_a_result_that_is_taken_back_is_void_and_its_record_stays(database: Database, lost: bool) -> None:
     kept = Kept(database)
     kept.start()
     for number, worker in enumerate(("w1", "w2", "w1"), start=1):
@@ -164,7 +160,6 @@ def test_a_result_that_is_taken_back_is_void_and_its_record_stays(
     kept.close()
     if lost:  # killed between journal and table
         change(database, "DELETE FROM facts")
-        change(database, "DELETE FROM sums")
         go_on(database)
     with Results(database) as results:
         chosen = results.contest()
@@ -175,7 +170,6 @@ def test_a_result_that_is_taken_back_is_void_and_its_record_stays(
             (3, "complete", "w1"),
         ]
         assert decode(results.record(chosen, "g1")).end == "complete"
-        results.check_stored_sums(chosen)
         assert results.games_played(chosen) == 2
         assert results.latest("trial") is chosen
         assert results.latest("1") is None

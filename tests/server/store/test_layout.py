@@ -20,7 +20,6 @@ from arena_server.core.contest import Contest
 from arena_server.core.journal import Entry, fact_of
 from arena_server.errors import StoreError
 from arena_server.stats.results import PastGame
-from arena_server.store import stored_sums
 from arena_server.store.database import LAYOUT, Database
 from arena_server.store.preflight import COMMENT, check_contest, check_readable, check_writable
 from arena_server.store.reader import Results
@@ -293,26 +292,34 @@ def test_a_contest_of_layout_6_goes_on_with_agents(without_agents: Path) -> None
     ]
 
 
-def test_a_database_of_layout_7_gets_sums_when_a_server_plays_into_it(
-    path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("layout", "games"), [(7, 1), (8, 2)])
+def test_a_database_of_a_layout_before_goes_on_without_the_table_of_sums(
+    path: Path, layout: int, games: int
 ) -> None:
-    monkeypatch.setattr(stored_sums, "LEAST_GAMES", 1)
-    restore(path, 7)
+    """Layout 8 had it, and no digest: what it says of the games is not read."""
+    restore(path, layout)
+    if layout == 8:
+        with closing(sqlite3.connect(path)) as database:
+            assert database.execute("SELECT contest_id FROM sums").fetchall() == [(2,)]
+            database.execute("UPDATE sums SET players = x'00', endings = x'00'")
+            database.commit()
     with Results(path) as results:
         before = [results.standings(each) for each in results.contests()]
         ratings = [observed_in(results.rated(each, versions=True)) for each in results.contests()]
-    assert layout_of(path) == 7
+        assert results.games_played(results.contest("second")) == games
+        assert max(row.games for row in before[1]) == games
+    assert layout_of(path) == layout
     kept = Kept(path, opening("second", new=False))
     found = kept.start()
     assert found is not None
-    assert (2, "offer", ("c", "a"), 1, (), ("cy/2", "ann/1")) in found.past.entries
+    assert len(found.past.results) == games
+    offer = (2, "offer", ("c", "a"), 1, (), ("cy/2", "ann/1"))
+    assert offer in found.past.entries
     kept.close()
     assert layout_of(path) == LAYOUT
     with closing(sqlite3.connect(path)) as database:
-        assert database.execute("SELECT contest_id FROM sums").fetchall() == [(2,)]
+        assert database.execute("SELECT name FROM sqlite_schema WHERE name = 'sums'").fetchall() == []
     with Results(path) as results:
-        for each in results.contests():
-            results.check_stored_sums(each)
         assert [results.standings(each) for each in results.contests()] == before
         assert [observed_in(results.rated(each, versions=True)) for each in results.contests()] == ratings
 
@@ -343,7 +350,6 @@ def as_older(database: Database) -> None:
         connection.execute(text("ALTER TABLE games DROP COLUMN agents"))
         connection.execute(text("DROP TABLE writers"))
         connection.execute(text("DROP TABLE pairings"))
-        connection.execute(text("DROP TABLE sums"))
         mark = f"COMMENT ON TABLE contests IS '{COMMENT} 4'"
         connection.exec_driver_sql("PRAGMA user_version=4" if isinstance(database, Path) else mark)
     engine.dispose()
@@ -363,7 +369,7 @@ def test_tables_without_writers_get_them(database: Database) -> None:
     kept.close()
 
 
-@pytest.mark.parametrize("table", ["writers", "pairings", "sums"])
+@pytest.mark.parametrize("table", ["writers", "pairings", "facts"])
 def test_the_present_layout_needs_them(database: Database, table: str) -> None:
     keep(database, 1, status="stopped")
     change(database, f"DROP TABLE {table}")

@@ -33,7 +33,7 @@ from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import ContestHeader, Database
 from arena_server.store.plans import table_of
 from arena_server.store.reader import Results
-from arena_server.store.stored_sums import StoredEndings
+from arena_server.store.sums import Endings
 
 from ..records import game, opening
 from .test_layout import change
@@ -128,7 +128,7 @@ def observed_by_hand(games: Sequence[Played], *, versions: bool) -> Counter[Obse
 
 def compare_steps(results: Results, games: Sequence[Played]) -> None:
     """The games up to several places; what is known of the first ones goes on with the others."""
-    endings, size = StoredEndings(), len(games)
+    endings, size = Endings(), len(games)
     places = sorted({min(1, size), size // 3, size // 2, size} - {0})
     for some in (places[:2], places[2:]):
         for place, _, bots, versions in results.rated_steps(results.contest(), endings, some):
