@@ -8,12 +8,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from arena_protocol.session import ServerSession
 from arena_server.core.peers import Bot, LineCounts, LiveGame, Peer, SeatCursor, Slot
+
+from . import forked
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = {
@@ -244,3 +247,9 @@ def test_the_lines_of_the_page_are_short(suffix: str) -> None:
         if len(line) > LINE and not TEXT_ALONE.fullmatch(line)
     ]
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("module", forked.MODULES)
+def test_a_module_that_the_forking_process_loads_is_there(module: str) -> None:
+    """Without one of them no test that forks a command runs."""
+    assert find_spec(module) is not None
