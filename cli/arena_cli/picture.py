@@ -1,7 +1,8 @@
-"""Pictures of a recorded game, for `arena replay --svg` and `--gif`.
+"""Pictures of a recorded game, for `arena replay --svg` and `--gif`, and for links to the pages.
 
     draw_ply(record, ply) -> Drawing      what is drawn, as a few shapes in pixels (drawing.py)
     gif_bytes(record)     -> bytes        every ply as a frame
+    link_png(data, ply)   -> bytes        what a link to a ply shows on other sites
 
 Shapes and colours are those of the web page (`static/js/boards`), so that pictures differ by more than
 their hue.
@@ -9,7 +10,8 @@ their hue.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from io import BytesIO
 from math import cos, pi, sin
 from textwrap import wrap
@@ -50,6 +52,7 @@ from arena_protocol.games.scene import (
     Label,
     Scene,
 )
+from arena_protocol.record_codec import decode
 
 if TYPE_CHECKING:
     from arena_protocol.record import GameRecord
@@ -64,6 +67,8 @@ COLUMN: Final = LEFT + SIDE + 84
 #: The height of a seat's panel.
 SEAT: Final = 84
 COLOURS: Final = 64
+#: Width and height that most sites show of a link.
+LINK_SIZE: Final = (1200, 630)
 #: How much longer the last frame of a GIF is shown, in plies.
 LAST_FRAME: Final = 6
 
@@ -328,6 +333,31 @@ def _clock(ms: int | None) -> str:
         return "points"
     minutes, rest = divmod(ms, 60_000)
     return f"{minutes}:{rest // 1000:02}.{rest % 1000 // 100}"
+
+
+# -- PNG
+
+
+def link_png(data: bytes, ply: int | None) -> bytes:
+    """The position after `ply` of a record (the exported bytes), the last one if None, as PNG.
+
+    Raises RecordError, GameError, and IndexError without such a ply.
+    """
+    from PIL import Image
+
+    image = paint(draw_ply(decode(data), ply))
+    size = LINK_SIZE
+    image.thumbnail(size)
+    card = Image.new("RGB", size, PAGE)
+    card.paste(image, ((size[0] - image.width) // 2, (size[1] - image.height) // 2))
+    file = BytesIO()
+    card.quantize(COLOURS).save(file, "PNG")
+    return file.getvalue()
+
+
+def link_painter() -> Callable[[bytes, int | None], bytes] | None:
+    """`link_png`, or None where Pillow is not installed."""
+    return None if find_spec("PIL") is None else link_png
 
 
 # -- GIF

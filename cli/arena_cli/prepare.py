@@ -343,6 +343,7 @@ def _cipher(server: ServerTable) -> Callable[[], Cipher | None] | None:
 
 def _bind_web(server: ServerTable, options: WebOptions) -> WebPorts:
     """Bind the ports of the site and of the organiser, and choose the token. Raises ArenaError."""
+    from arena_cli.picture import link_painter
     from arena_server.host.sockets import bind
     from arena_server.web.access import WebPorts, choose_token
 
@@ -366,7 +367,8 @@ def _bind_web(server: ServerTable, options: WebOptions) -> WebPorts:
         # A public page asks for no token, and orders do not travel over the network in the clear.
         organiser = bind("127.0.0.1", 0)
     names, proxies, embed = server.web_names, server.web_proxies, server.web_embed
-    return WebPorts(site, organiser, token, tuple(names), tuple(proxies), tuple(embed))
+    painter = link_painter() if site is not None else None
+    return WebPorts(site, organiser, token, tuple(names), tuple(proxies), tuple(embed), painter=painter)
 
 
 def _is_private(site: socket.socket, server: ServerTable) -> bool:

@@ -9,6 +9,7 @@
     DIR/api/v1/contests/N/faults.json                                               the latest ones
     DIR/api/v1/contests/N/chain-K.json                                              if the contest is over
     DIR/api/v1/contests/N/records/gM.json, gM.record                                the games
+    DIR/game-gM.html                                                                for links (site_links.py)
 
 The paths are those of the read-only API, so that the pages are the same files with and without a server.
 """
@@ -16,6 +17,7 @@ The paths are those of the read-only API, so that the pages are the same files w
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -37,6 +39,7 @@ from arena_cli.options import (
 )
 
 if TYPE_CHECKING:
+    from arena_cli.site_links import SiteLinks
     from arena_server.store.reader import Results
     from arena_server.store.schema import ContestRow
     from arena_server.web.archive import Archive
@@ -49,6 +52,7 @@ LINKED = ("index", "replay")
 #: As many as the page loads: 100,000 games (MOST_PLANNED of gamelist.js).
 SCHEDULE_CHUNKS = 50
 API = Path("api") / "v1"
+_GAME_PAGE = re.compile(r"game-g\d+\.html")
 
 
 def command(
@@ -56,6 +60,10 @@ def command(
     contest: ContestChoice = None,
     database: Database = DEFAULT_DATABASE,
     config: SiteConfig = None,
+    url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Where DIR will be served; links to its games then show a picture."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Write a contest as static web pages.
@@ -65,22 +73,28 @@ def command(
     the command again. Of a running contest it has the results that spectators may see by now, after
     `contest.spectator_delay` and before `contest.freeze_at`, and lists the games to be played.
     With `deals = "paired"` a record is withheld until all games on its deal have a result.
+    A link to game-gM.html shows names and result of that game in a chat, with --url also a picture.
 
     Example: arena site public --contest local; python -m http.server --directory public
     """
     from arena_cli.results import open_results
-    from arena_server.errors import StoreError
+    from arena_cli.site_links import SiteLinks
+    from arena_server.errors import ConfigError, StoreError
     from arena_server.store.database import database_of
     from arena_server.web.archive import Archive
+    from arena_server.web.bundle import NAME
 
     about = site_identity(config)
+    if url is not None and not url.startswith(("https://", "http://")):
+        raise ConfigError(f"--url: expected an address such as https://example.org/arena, got {url!r}")
     with open_results(database) as results:
         chosen = results.contest(contest)
         try:
             _clear(folder)
             _write_pages(folder, about)
             archive = Archive(database_of(database))
-            games, withheld, shown = _write_data(folder / API, archive, results, chosen)
+            links = SiteLinks(folder, chosen.id, about.title or NAME, url)
+            games, withheld, shown = _write_data(folder / API, archive, results, chosen, links)
             unseen = results.games_stored(chosen) - shown
         except OSError as error:
             raise StoreError(f"{error.filename or folder}: cannot be written: {error.strerror}") from None
@@ -102,7 +116,7 @@ def _clear(folder: Path) -> None:
     if (folder / API / "site.json").is_file():
         shutil.rmtree(folder / API)
         for path in folder.iterdir():
-            if LASTING.fullmatch(path.name):
+            if LASTING.fullmatch(path.name) or _GAME_PAGE.fullmatch(path.name):
                 path.unlink()
     elif folder.is_dir() and any(folder.iterdir()):
         raise ConfigError(f"{folder}: not empty, and not written by arena site; name a new folder")
@@ -164,7 +178,7 @@ def _bot_documents(archive: Archive, number: int, names: Sequence[str]) -> Itera
 
 
 def _write_data(
-    folder: Path, archive: Archive, results: Results, contest: ContestRow
+    folder: Path, archive: Archive, results: Results, contest: ContestRow, links: SiteLinks
 ) -> tuple[int, list[str], int]:
     """Write the documents of the API; return the number of records, the games without one, and all listed."""
     home = folder / "contests" / str(contest.id) / "records"
@@ -183,11 +197,13 @@ def _write_data(
             continue
         (home / f"{name}.record").write_bytes(record)
         (home / f"{name}.json").write_bytes(encoded(plain_game(name, record)))
+        links.add(name, record)
         games += 1
     listed = [each for each in archive.contests() if each["id"] == contest.id]
     (folder / "contests.json").write_bytes(encoded({"contests": listed}))
+    links.end(archive.contest(contest.id))
     # Last: the folder counts as written by `arena site` once this file is there.
-    (folder / "site.json").write_bytes(encoded(site_document(contest)))
+    (folder / "site.json").write_bytes(encoded(site_document(contest) | {"pages": True}))
     return games, withheld, len(shown)
 
 

@@ -75,6 +75,7 @@ def command(
     for number in stop_signals():
         signal.signal(number, lambda *_: stop.set())
 
+    from arena_cli.picture import link_painter
     from arena_server.host.sockets import bind, urls_of
     from arena_server.store.database import database_of
     from arena_server.store.reader import Results
@@ -96,7 +97,10 @@ def command(
     else:
         typer.echo(f"web on {url}" if outside is None else f"web on {url} (from other machines: {outside})")
     names = options.name or ()
-    ports = WebPorts(site=sock, names=names, embed=embed, about=about, connections=_connections())
+    painter = link_painter()
+    ports = WebPorts(
+        site=sock, names=names, embed=embed, about=about, connections=_connections(), painter=painter
+    )
     _serve(ports, where, servers, stop)
 
 

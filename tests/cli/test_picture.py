@@ -28,11 +28,12 @@ from arena_cli.drawing import (
     Text,
     svg_text,
 )
-from arena_cli.picture import COLUMN, LEFT, SEAT, SIDE, TOP, draw_ply, gif_bytes
+from arena_cli.picture import COLUMN, LEFT, SEAT, SIDE, TOP, draw_ply, gif_bytes, link_painter, link_png
 from arena_cli.render import record_frames
 from arena_protocol.errors import needs_extra
 from arena_protocol.games import GAMES, make_game
 from arena_protocol.record import FaultKind, FaultRecord
+from arena_protocol.record_codec import encode
 
 from .test_render import played
 
@@ -170,6 +171,20 @@ def test_a_forfeit_has_the_points_of_its_result() -> None:
     scene = draw_ply(record)
     assert [each.text for each in scene.shapes if isinstance(each, Text) and each.size == 25] == ["0", "2"]
     assert marks(scene) == [("wins", SEATS[1])]
+
+
+@pytest.mark.parametrize("name", sorted(GAMES))
+def test_the_picture_of_a_link_has_the_size_and_the_colours_of_the_page(name: str) -> None:
+    data = encode(played(name, 4))
+    assert link_painter() is link_png
+    shown = Image.open(BytesIO(link_png(data, 2)))
+    assert (shown.format, shown.size) == ("PNG", (1200, 630))
+    colours = {colour for _, colour in shown.convert("RGB").getcolors()}
+    assert {bytes.fromhex(colour[1:]) for colour in (PAGE, SEATS[0], SEATS[1])} <= set(map(bytes, colours))
+    assert link_png(data, None) == link_png(data, 4) != link_png(data, 2)
+    assert len(link_png(data, 4)) < 40_000
+    with pytest.raises(IndexError):
+        link_png(data, 5)
 
 
 def test_the_marks_are_in_a_gif_too() -> None:

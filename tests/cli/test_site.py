@@ -85,6 +85,35 @@ def test_games_that_are_not_played_are_in_the_schedule(here: Path, shell: Shell)
     assert all(len(seats) == 2 for _, seats in rows)
 
 
+def test_a_link_to_a_game_shows_it(here: Path, shell: Shell) -> None:
+    """With the address of the folder also by a picture; without one there is no whole address to name."""
+    shell("site", "public")
+    public = here / "public"
+    page = (public / "game-g1.html").read_text()
+    assert re.search(r'<html data-shows="contest=1&amp;game=g1" ', page)
+    assert re.search(r"<title>\w+ – \w+, g1 · insertion-arena</title>", page)
+    assert 'content="summary"' in page
+    assert "http" not in "".join(re.findall('content="([^"]*)"', page.partition("<link")[0]))
+    contest = (public / "contest.html").read_text()
+    assert '<meta property="og:title" content="trial">' in contest
+    pictures = public / "api" / "v1" / "contests" / "1" / "pictures"
+    assert not pictures.exists()
+    shell("site", "public", "--url", "https://example.org/arena/")
+    page = (public / "game-g6.html").read_text()
+    picture = "https://example.org/arena/api/v1/contests/1/pictures/g6.png"
+    assert f'<meta property="og:image" content="{picture}">' in page
+    assert '<meta property="og:url" content="https://example.org/arena/game-g6.html">' in page
+    assert (pictures / "g6.png").read_bytes().startswith(b"\x89PNG")
+    assert len(list(pictures.iterdir())) == len(list(public.glob("game-g*.html"))) == 6
+    (public / "game-g99.html").write_text("of an earlier run")
+    shell("site", "public")
+    assert len(list(public.glob("game-g*.html"))) == 6
+    assert not pictures.exists()
+    refused = shell("site", "public", "--url", "example.org")
+    assert refused.code == 2
+    assert "--url: expected an address such as https://example.org/arena, got 'example.org'" in refused.err
+
+
 def test_a_folder_with_other_files_is_left_alone(here: Path, shell: Shell) -> None:
     (here / "docs").mkdir()
     (here / "docs" / "thesis.txt").write_text("mine")

@@ -15,12 +15,15 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from arena_server.errors import ArenaError, ConfigError
 from arena_server.host.sockets import urls_of
 from arena_server.store.database import Database, home_of
 from arena_server.web.identity import NO_IDENTITY, SiteIdentity
+
+if TYPE_CHECKING:
+    from arena_server.web.previews import Painter
 
 #: The environment's token takes precedence over the file's, on both sides.
 TOKEN_VARIABLE: Final = "ARENA_ADMIN_TOKEN"  # noqa: S105 - the name of a variable
@@ -76,7 +79,8 @@ class WebPorts:
     there are none. `names` are the host names by which the ports are reached, beside addresses
     and localhost; `proxies` say where a request comes from (X-Forwarded-For); pages of the origins `embed`
     may show a game in a frame. The pages say `about`. The site holds at most `connections`. `persons` play in
-    a browser. With `casual` visitors of the site may start games of their own. `visited` is set when a
+    a browser. With `casual` visitors of the site may start games of their own. With a
+    `painter` links to games have pictures. `visited` is set when a
     browser has been on the site.
     """
 
@@ -90,6 +94,7 @@ class WebPorts:
     connections: int = SITE_CONNECTIONS
     persons: Sequence[Invitation] = ()
     casual: CasualSetup | None = None
+    painter: Painter | None = None
     visited: threading.Event = field(default_factory=threading.Event)
 
     @property

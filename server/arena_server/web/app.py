@@ -89,6 +89,7 @@ def site_app(
         "play": bool(ports.persons),
         "start": ports.casual is not None,
         "embed": bool(ports.embed),
+        "pictures": ports.painter is not None,
     }
     viewers = int(ports.connections * (1 - KEPT_FOR_PAGES))
     played = None if ports.casual is None else Archive(ports.casual.database, by_name=True)
@@ -100,13 +101,22 @@ def site_app(
             return []
 
     public = PublicApi(
-        Archive(referee.database, live=True), features, viewers, played, waiting, report=report
+        Archive(referee.database, live=True),
+        features,
+        viewers,
+        played,
+        waiting,
+        report=report,
+        painter=ports.painter,
     )
     live = [config.name for config in referee.configs if config.guests]
     for name in live:
         feed = TranscriptFeed(bridge, partial(view.hosted, name), view.news[name])
         public.connect(name, LiveHub(feed, partial(public.contest_document, name), secrets.token_hex(4)))
-    routes: list[BaseRoute] = [*public.routes(), *_pages(features, ports.about, live=bool(live)).routes()]
+    routes: list[BaseRoute] = [
+        *public.routes(),
+        *_pages(features, ports.about, public, live=bool(live)).routes(),
+    ]
     if token is not None:
         routes += OrganiserApi(bridge, view, token, ports.address, spectators=True).routes()
     routes += RegisterApi(bridge, view).routes()
@@ -132,11 +142,17 @@ def archive_app(
         "play": False,
         "start": False,
         "embed": bool(ports.embed),
+        "pictures": ports.painter is not None,
     }
     viewers = int(ports.connections * (1 - KEPT_FOR_PAGES))
     feed = partial(SocketFeed, servers) if servers else None
-    public = PublicApi(Archive(database, live=True), features, viewers, feed=feed, report=report)
-    routes: list[BaseRoute] = [*public.routes(), *_pages(features, ports.about, live=bool(servers)).routes()]
+    public = PublicApi(
+        Archive(database, live=True), features, viewers, feed=feed, report=report, painter=ports.painter
+    )
+    routes: list[BaseRoute] = [
+        *public.routes(),
+        *_pages(features, ports.about, public, live=bool(servers)).routes(),
+    ]
     return application(routes, _checks(ports))
 
 
@@ -159,7 +175,7 @@ def _casual_games(setup: CasualSetup, referee: Referee, bridge: LoopBridge) -> C
     return CasualGames(setup, referee.configs[0], host)
 
 
-def _pages(features: Mapping[str, object], about: SiteIdentity, *, live: bool) -> Pages:
+def _pages(features: Mapping[str, object], about: SiteIdentity, public: PublicApi, *, live: bool) -> Pages:
     """The pages that have something to show here, and of these in the menu what a visitor can use."""
     optional = {
         "register": features["names"],
@@ -177,7 +193,7 @@ def _pages(features: Mapping[str, object], about: SiteIdentity, *, live: bool) -
     ]
     # Without games to start, the page of seats needs a link.
     linked = {"index", "replay", "tv", "organiser"} | ({"play"} if features["start"] else set())
-    return Pages(pages, [page for page in pages if page in linked], about)
+    return Pages(pages, [page for page in pages if page in linked], about, public.preview)
 
 
 def application(routes: Sequence[BaseRoute], middleware: Sequence[Middleware] = ()) -> Starlette:

@@ -14,6 +14,7 @@
     GET /api/v1/bots/ann.json                   the rows of a bot in all contests
     GET /api/v1/contests/3/chain-0.json         the digests of its records, which lead to its head
     GET /api/v1/contests/3/records/g7.json      the record of a game (.record: the exported bytes)
+    GET /api/v1/contests/3/pictures/g7-71.png   the position after ply 71, for links (previews.py)
     GET /api/v1/contests/3/state/g7.json        is it running, over, withheld, or unknown
     GET /api/v1/played.json                     the latest games that visitors played (casual.py)
     GET /api/v1/live?stream=boards&stream=...   events of several streams in one answer (livestreams.py)
@@ -30,13 +31,15 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-from collections.abc import Awaitable, Callable, Hashable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from secrets import token_hex
 from time import monotonic
 from typing import Any, Final, TypeVar
+from urllib.parse import urlencode
 
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
@@ -45,15 +48,27 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from arena_protocol.record import RecordError
+from arena_protocol.record_codec import decode
 from arena_server.errors import ArenaError, public_text
 from arena_server.web.archive import Archive, NotFoundError
 from arena_server.web.bots import BotDocuments, RatingHistories
-from arena_server.web.bundle import LASTING, site_files
+from arena_server.web.bundle import LASTING, NAME, site_files
 from arena_server.web.documents import plain_record
 from arena_server.web.feeds import LiveFeed
 from arena_server.web.identity import NO_IDENTITY, SiteIdentity
 from arena_server.web.live import LiveHub
 from arena_server.web.livestreams import CORS, NOT_LIVE, LiveStreams
+from arena_server.web.previews import (
+    PICTURE_RETRY_S,
+    Painter,
+    Pictures,
+    Preview,
+    bot_preview,
+    contest_preview,
+    game_preview,
+    place_of,
+    with_head,
+)
 from arena_server.web.ratings import RatingDocuments
 from arena_server.web.security import small_number
 
@@ -79,6 +94,9 @@ REPORT_S: Final = 60.0
 #: Games of visitors in a list.
 RECENT: Final = 20
 
+#: The pages of which a link shows what they are about.
+PREVIEWED: Final = ("contest", "bot", "game")
+
 T = TypeVar("T")
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -89,9 +107,22 @@ class Pages:
     The first one of `menu` is also that of the address `/`. They say `about`.
     """
 
-    def __init__(self, pages: Sequence[str], menu: Sequence[str], about: SiteIdentity = NO_IDENTITY) -> None:
+    def __init__(
+        self,
+        pages: Sequence[str],
+        menu: Sequence[str],
+        about: SiteIdentity = NO_IDENTITY,
+        preview: Callable[[str, Mapping[str, str]], Awaitable[Preview | None]] | None = None,
+    ) -> None:
+        """`preview` tells what a link to a page with these parameters shows of itself."""
         files = site_files(pages, menu, about=about)
-        self._files = {name: StaticFile(name, data) for name, data in files.items()}
+        self._files: dict[str, StaticFile] = {}
+        for name, data in files.items():
+            page = name.removesuffix(".html")
+            if preview is not None and page in PREVIEWED:
+                self._files[name] = PreviewedFile(name, data, partial(preview, page), about.title or NAME)
+            else:
+                self._files[name] = StaticFile(name, data)
         self._short = {"/": f"{menu[0]}.html"} | {f"/{name}": f"{name}.html" for name in ("tv", "play")}
 
     def routes(self) -> list[BaseRoute]:
@@ -121,6 +152,31 @@ class StaticFile:
         return Response(self._data, headers=self._headers)
 
 
+class PreviewedFile(StaticFile):
+    """A page whose head depends on its parameters."""
+
+    def __init__(
+        self,
+        name: str,
+        data: bytes,
+        preview: Callable[[Mapping[str, str]], Awaitable[Preview | None]],
+        site: str,
+    ) -> None:
+        super().__init__(name, data)
+        self._preview = preview
+        self._site = site
+
+    async def answer(self, request: Request) -> Response:
+        preview = await self._preview(request.query_params)
+        if preview is None:
+            return await super().answer(request)
+        base = f"{request.url.scheme}://{request.url.netloc}"
+        address = f"{base}{request.url.path}?{urlencode(preview.query)}"
+        picture = "" if preview.picture is None else f"{base}{API}/{preview.picture}"
+        page = with_head(self._data, preview, self._site, address, picture)
+        return await StaticFile("page.html", page).answer(request)
+
+
 class PublicApi:
     """The read-only API over an archive, and over live games if there is a hub."""
 
@@ -133,6 +189,7 @@ class PublicApi:
         waiting: Callable[[str], Awaitable[list[dict[str, Any]]]] | None = None,
         feed: Callable[[str], LiveFeed] | None = None,
         report: Callable[[str], None] = lambda _: None,
+        painter: Painter | None = None,
     ) -> None:
         """`features` is the document site.json; at most `viewers` streams are open at once.
 
@@ -143,6 +200,7 @@ class PublicApi:
         of `connect`.
         """
         self._feed = feed
+        self._pictures = None if painter is None else Pictures(painter)
         self._looked_at = -LOOK_S
         self._report = report
         self._reported_at = -REPORT_S
@@ -198,6 +256,7 @@ class PublicApi:
             "contests/{number}/records/{game}.json": self._record,
             "contests/{number}/records/{game}.record": self._record_file,
             "contests/{number}/state/{game}.json": self._state,
+            "contests/{number}/pictures/{name}.png": self._picture,
             "played.json": self._recent,
             "live/games/{game}.json": self._live_snapshot,
         }
@@ -299,6 +358,40 @@ class PublicApi:
     async def _record(self, request: Request) -> Response:
         data = await self._read(request, Archive.record, request.path_params["game"])
         return JSONResponse(await self._run(plain_record, data))
+
+    async def preview(self, page: str, query: Mapping[str, str]) -> Preview | None:
+        """What a link to a page of PREVIEWED shows of itself; None if it is only a page."""
+        contest = query.get("id" if page == "contest" else "contest", "")
+        name, ply = query.get("bot" if page == "bot" else "game", ""), small_number(query.get("ply", ""))
+
+        def read() -> Preview | None:
+            archive, number = self._find(contest)
+            if page == "game":
+                found = game_preview(contest, decode(archive.record(number, name)), ply)
+                return found if self._pictures is not None else replace(found, picture=None)
+            document = archive.contest(number)
+            return contest_preview(document) if page == "contest" else bot_preview(document, name)
+
+        try:
+            return await self._share(("preview", page, contest, name, ply), read)
+        except (NotFoundError, ArenaError, RecordError):
+            return None  # the page says what is wrong
+
+    async def _picture(self, request: Request) -> Response:
+        contest = request.path_params["number"]
+        place = place_of(request.path_params["name"])
+        if self._pictures is None or place is None:
+            raise NotFoundError("no picture")
+        game, ply = place
+        data = await self._read(request, Archive.record, game)
+        try:
+            picture = await self._pictures.get(contest, game, data, ply)
+        except IndexError:
+            raise NotFoundError(f"game {game} has no ply {ply}") from None
+        if picture is None:
+            error = {"error": "too many pictures are being drawn; try later"}
+            return JSONResponse(error, 503, {"Retry-After": str(PICTURE_RETRY_S)})
+        return Response(picture, media_type="image/png", headers={"Cache-Control": "public, max-age=86400"})
 
     async def _state(self, request: Request) -> Response:
         game = request.path_params["game"]

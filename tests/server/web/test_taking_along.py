@@ -73,7 +73,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, foreign: int) -> Iterator[str
     kept.start()
     kept.writer.store("g1", replace(a_record(options={"plies": PLIES}), game_id="g1"))
     kept.close("finished")
-    ports = WebPorts(embed=(f"http://127.0.0.1:{foreign}",))
+    ports = WebPorts(embed=(f"http://127.0.0.1:{foreign}",), painter=lambda _, ply: f"ply {ply}".encode())
     errors: list[str] = []
     with running(
         lambda: archive_app(database_of(f"sqlite:///{path}"), [], ports, errors.append), 64
@@ -131,7 +131,7 @@ def test_copies_say_that_they_were_made(pages: Watched, site: str) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     said = page.locator(".said")
     for title, begin in (
-        ("Link to this ply", page.url),
+        ("Link to this ply", f"{site}/game.html?contest=1&game=g1&ply=5#ply=5"),
         ("Moves as text", '[Contest "test"]'),
         ("Board as SVG", "<svg "),
         ("Code to embed the game", f'<iframe src="{site}/game.html?contest=1&amp;game=g1&amp;embed=1#ply=5"'),
@@ -148,6 +148,18 @@ def test_copies_say_that_they_were_made(pages: Watched, site: str) -> None:
     said.get_by_text("Link to this ply: copied").wait_for()
     pages.check_access(page)
     pages.shoot(page, "share")
+
+
+def test_a_link_whose_fragment_is_lost_leads_to_the_ply(pages: Watched, site: str) -> None:
+    """Other sites show what the parameters say; from then on the ply stands behind `#` alone."""
+    page = pages.open(f"{site}/game.html?contest=1&game=g1&ply=5")
+    page.locator(".counter", has_text=f"ply 5 of {PLIES}").wait_for()
+    page.wait_for_url(f"{site}/game.html?contest=1&game=g1#ply=5")
+    page.get_by_text("Share").click()
+    with page.expect_download() as card:
+        page.get_by_role("link", name="Save: Seats and board as PNG").click()
+    assert card.value.suggested_filename == "g1-5.png"
+    assert Path(card.value.path()).read_text() == "ply 5"
 
 
 def test_files_of_a_game(pages: Watched, site: str) -> None:

@@ -169,6 +169,7 @@ export const TEXTS = {
   // sharing
   "Share": "Сподели", "Copied": "Копирано", "Copy": "Копирай", "Save": "Запази",
   "Link to this ply": "Връзка към този ход", "Moves as text": "Ходовете като текст", "Board as SVG": "Дъската като SVG",
+  "Seats and board as PNG": "Играчи и дъска като PNG",
   "Game as GIF": "Партията като GIF",
   "Record": "Записът", "Code to embed the game": "Код за вграждане", "{}: copied": "{}: копирано",
   "{}: saved": "{}: запазено", "{}: {} %": "{}: {} %",

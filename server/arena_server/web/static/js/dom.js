@@ -145,9 +145,13 @@ export function resultText(names, totals, end, points = true) {
 /** Whether this file holds all pages and documents of one contest, as `arena report` writes it. */
 export const inReport = () => document.documentElement.dataset.contest !== undefined;
 
-/** The parameter `name` of the page's address; the contest of a report needs none. */
+/**
+ * The parameter `name` of the page's address; the contest of a report needs none, and a page that `arena site` wrote
+ * for one game has its own.
+ */
 export function parameter(name) {
   return new URLSearchParams(location.search).get(name)
+    ?? new URLSearchParams(document.documentElement.dataset.shows).get(name)
     ?? (["contest", "id"].includes(name) ? document.documentElement.dataset.contest ?? null : null);
 }
 

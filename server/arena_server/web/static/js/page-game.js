@@ -1,7 +1,7 @@
 // One game: the replay of its record, or the running game until there is one.
 
-import { fileAddress, get, getBytes } from "./api.js";
-import { applyTheme, el, link, pageHeader, parameter } from "./dom.js";
+import { API, fileAddress, get, getBytes } from "./api.js";
+import { applyTheme, el, inReport, link, pageHeader, parameter } from "./dom.js";
 import { findGame, gameAt, loadChain } from "./gamelist.js";
 import { gameHead, gameLink, GameView } from "./gameview.js";
 import { gamePath, LiveGame } from "./livegame.js";
@@ -51,12 +51,26 @@ async function replay() {
   const { proof, ways } = await proofOf(bytes);
   const view = showRecord(main, record, {
     download: fileAddress(`${recordPath}.record`, bytes), botLink, proof, back: back(), ways, share: !embedded,
-    embed: site?.embed ? { contest } : null,
+    embed: site?.embed ? { contest } : null, address,
+    card: site?.pictures ? card : null,
   });
   // An address without a ply shows the newest one, of a running game as of one that has just ended.
-  if (!location.hash) view?.go(view.timeline.length);
+  const asked = /^\d{1,6}$/.exec(parameter("ply"))?.[0] ?? Infinity;
+  if (!location.hash) view?.go(Math.min(Number(asked), view.timeline.length));
+  // From here on the ply stands behind `#` alone.
+  const url = new URL(location.href);
+  url.searchParams.delete("ply");
+  if (!inReport()) history.replaceState(history.state, "", url);
   return view;
 }
+
+/** The link to a ply: a server that shows it elsewhere does not get what stands behind `#`. */
+function address(ply) {
+  const page = site?.pages ? `game-${game}.html#ply=${ply}` : link("game.html", { contest, game, ply }, `ply=${ply}`);
+  return inReport() ? location.href : new URL(page, location.href).href;
+}
+
+const card = (ply) => `${API}contests/${encodeURIComponent(contest)}/pictures/${encodeURIComponent(game)}-${ply}.png`;
 
 /** What the contest says of this game, to check the record by, and the `ways` to the games before and after it. */
 async function proofOf(bytes) {

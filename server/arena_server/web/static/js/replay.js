@@ -29,6 +29,7 @@ const CHAINED_AT_ONCE = 2000;
  */
 export function showRecord(host, record, options = {}) {
   const { download = null, botLink, proof = null, back = null, ways = [], share = true, embed = null } = options;
+  const { address, card } = options;
   let timeline;
   try {
     timeline = Timeline.ofRecord(record);
@@ -41,7 +42,7 @@ export function showRecord(host, record, options = {}) {
   const view = new GameView(timeline, { botLink });
   const game = t`${record.contest}, game ${record.game_id} of ${record.game}, ${pliesText(record.plies.length)}`;
   const more = ways.filter((way) => way.classList.contains("same"));
-  const menu = share ? shareMenu(view, record, { download, embed, more }) : null;
+  const menu = share ? shareMenu(view, record, { download, embed, more, address, card }) : null;
   host.replaceChildren(
     gameHead(record.names, game, { back, tools: share ? [...ways, menu] : [] }),
     view.element, placeLines(record));

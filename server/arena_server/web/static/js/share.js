@@ -130,10 +130,11 @@ function save(name, parts, type) {
 
 /**
  * The menu of a replay `view`; `download` is the address of the record's file, `embed` {contest} where other pages may
- * show it.
+ * show it. `address(ply)` is the link to a ply, `card(ply)` that of its picture with the seats, where there is one.
  * A phone has the links `more` here, for which it has no room elsewhere.
  */
-export function shareMenu(view, record, { download = null, embed = null, more = [] } = {}) {
+export function shareMenu(view, record, options = {}) {
+  const { download = null, embed = null, more = [], address = () => location.href, card = null } = options;
   const name = record.game_id.replace(/[^\w-]/g, "_");
   const said = el("p", { class: "said", role: "status" });
   let timer = null;
@@ -153,8 +154,13 @@ export function shareMenu(view, record, { download = null, embed = null, more = 
     say(t`${title}: saved`);
   });
   const row = (title, ...ways) => el("div", { class: "share-row" }, el("span", {}, title), ...ways);
-  const [ply, moves, picture, film, whole, frame] = [t`Link to this ply`, t`Moves as text`, t`Board as SVG`,
-    t`Game as GIF`, t`Record`, t`Code to embed the game`];
+  const [ply, moves, picture, png, film, whole, frame] = [t`Link to this ply`, t`Moves as text`, t`Board as SVG`,
+    t`Seats and board as PNG`, t`Game as GIF`, t`Record`, t`Code to embed the game`];
+  const label = `${t`Save`}: ${png}`;
+  const saveCard = el("a", { class: "button", href: "", download: "", "aria-label": label, onclick: () => {
+    saveCard.href = card(view.ply);
+    saveCard.download = `${name}-${view.ply}.png`;
+  } }, t`Save`);
   const svgName = () => `${name}-${view.ply}.svg`;
   const gif = button(t`Save`, film, async () => {
     gif.disabled = true;
@@ -170,11 +176,12 @@ export function shareMenu(view, record, { download = null, embed = null, more = 
   });
   return el("details", { class: "menu" }, el("summary", { class: "button" }, t`Share`),
     el("div", { class: "menu-items" },
-    row(ply, copying(ply, () => location.href)),
+    row(ply, copying(ply, () => address(view.ply))),
     row(moves, copying(moves, () => gameText(record)),
       saving(moves, () => `${name}.txt`, () => [gameText(record)], "text/plain")),
     row(picture, copying(picture, () => pictureOf(view)),
       saving(picture, svgName, () => [pictureOf(view)], "image/svg+xml")),
+    card ? row(png, saveCard) : null,
     row(film, gif),
     download
       ? row(whole,

@@ -1,0 +1,138 @@
+"""What a link to a page shows of itself in a chat or on another site, which run no scripts.
+
+<title>, description, og:..., twitter:...     in the head of the pages of a contest, a bot and a game
+GET /api/v1/contests/3/pictures/g7-71.png     the position after ply 71; g7.png the last one
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from html import escape
+from typing import Any, Final
+
+from arena_protocol.record import GameRecord, describe_result
+
+#: The size of a picture, as most sites show it.
+WIDTH, HEIGHT = 1200, 630
+#: Pictures that are kept, of 10 to 30 KB, and those that wait to be drawn.
+KEPT: Final = 100
+WAITING: Final = 8
+#: How long a site that was refused waits.
+PICTURE_RETRY_S: Final = 5
+_TITLE: Final = re.compile(r"<title>[^<]*</title>")
+#: Of a record (the exported bytes) the position after a ply, the last one if None, as PNG.
+Painter = Callable[[bytes, int | None], bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """`query` are the parameters that lead to the page, `picture` is a path below the API."""
+
+    title: str
+    description: str
+    query: Mapping[str, str]
+    picture: str | None = None
+
+
+def contest_preview(document: Mapping[str, Any]) -> Preview:
+    """Of the document of a contest."""
+    done, total = document["games_played"], document["games"]
+    games = f"{done:,} games" if total is None else f"{done:,} of {total:,} games"
+    first = [row["bot"] for row in document["standings"] if row["rank"] == 1]
+    verb = "leads" if document["status"] == "running" else "is first"
+    if len(first) > 1:
+        verb = "lead" if document["status"] == "running" else "are first"
+    leader = f"; {', '.join(first)} {verb}" if first else ""
+    text = f"{document['game']}, {document['format']}, {document['status']}: {games}{leader}"
+    return Preview(document["name"], text, {"id": str(document["id"])})
+
+
+def bot_preview(document: Mapping[str, Any], bot: str) -> Preview | None:
+    """Of a bot, by the document of a contest in which it plays; None if it does not."""
+    row = next((each for each in document["standings"] if each["bot"] == bot), None)
+    if row is None:
+        return None
+    rank = "no rank yet" if row["rank"] is None else f"rank {row['rank']} of {len(document['standings'])}"
+    text = f"{rank}: {row['points']:,} points in {row['games']:,} games, {row['wins']:,} won"
+    query = {"contest": str(document["id"]), "bot": bot}
+    return Preview(f"{bot}, {document['name']}", text, query)
+
+
+def game_preview(number: str, record: GameRecord, ply: int | None) -> Preview:
+    """Of a game that is over, at one of its plies or at its end."""
+    shown = None if ply is None or ply >= len(record.plies) else ply
+    totals = list(record.totals)
+    result = describe_result(record.names, totals, record.end)
+    where = result if shown is None else f"ply {shown} of {len(record.plies)}"
+    at = {} if shown is None else {"ply": str(shown)}
+    return Preview(
+        f"{' – '.join(record.names)}, {record.game_id}",
+        f"{record.game}, {where}",
+        {"contest": number, "game": record.game_id} | at,
+        picture_path(number, record.game_id, shown),
+    )
+
+
+def picture_path(number: str, game: str, ply: int | None) -> str:
+    return f"contests/{number}/pictures/{game}{'' if ply is None else f'-{ply}'}.png"
+
+
+def with_head(html: bytes, preview: Preview, site: str, address: str = "", picture: str = "") -> bytes:
+    """The page with the tags of `preview`; `site` is its name; address and picture are whole, or empty."""
+    named = {"og:type": "website", "og:site_name": site, "og:url": address}
+    for kind in ("og", "twitter"):
+        shown = {"title": preview.title, "description": preview.description, "image": picture}
+        named |= {f"{kind}:{name}": value for name, value in shown.items()}
+    named["twitter:card"] = "summary_large_image" if picture else "summary"
+    if picture:
+        named |= {"og:image:width": str(WIDTH), "og:image:height": str(HEIGHT)}
+    tags = [f"<title>{escape(preview.title)} · {escape(site)}</title>"]
+    tags.append(f'<meta name="description" content="{escape(preview.description)}">')
+    for name, value in named.items():
+        key = "property" if name.startswith("og:") else "name"
+        if value:
+            tags.append(f'<meta {key}="{name}" content="{escape(value)}">')
+    return _TITLE.sub(lambda _: "\n".join(tags), html.decode(), count=1).encode()
+
+
+def place_of(name: str) -> tuple[str, int | None] | None:
+    """Game and ply of the name of a picture, such as g7-71; None if it is none."""
+    found = re.fullmatch(r"([A-Za-z0-9_.]{1,40})(?:-([0-9]{1,6}))?", name)
+    return None if found is None else (found[1], None if found[2] is None else int(found[2]))
+
+
+class Pictures:
+    """Draws pictures on a thread, one after the other, and keeps the latest."""
+
+    def __init__(self, painter: Painter) -> None:
+        self._painter = painter
+        self._thread = ThreadPoolExecutor(1, "pictures")
+        self._kept: OrderedDict[Sequence[object], bytes] = OrderedDict()
+        self._drawn: dict[Sequence[object], asyncio.Future[bytes]] = {}
+
+    async def get(self, contest: str, game: str, record: bytes, ply: int | None) -> bytes | None:
+        """The picture; None if too many are being drawn.
+
+        Raises RecordError, and IndexError without such a ply.
+        """
+        key = contest, game, ply
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            return self._kept[key]
+        if key not in self._drawn:
+            if len(self._drawn) >= WAITING:
+                return None
+            loop = asyncio.get_running_loop()
+            drawing = asyncio.ensure_future(loop.run_in_executor(self._thread, self._painter, record, ply))
+            self._drawn[key] = drawing
+            drawing.add_done_callback(lambda _: self._drawn.pop(key))
+        picture = await asyncio.shield(self._drawn[key])
+        self._kept[key] = picture
+        while len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
+        return picture

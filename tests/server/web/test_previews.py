@@ -1,0 +1,169 @@
+"""What a link to a page shows of itself: the tags of its head, and pictures of plies."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from html import unescape
+from pathlib import Path
+
+import pytest
+from starlette.types import ASGIApp
+
+from arena_protocol.record_codec import decode
+from arena_server.web.app import application
+from arena_server.web.archive import Archive
+from arena_server.web.identity import SiteIdentity
+from arena_server.web.previews import PICTURE_RETRY_S, WAITING, Painter, place_of
+from arena_server.web.site import API, Pages, PublicApi
+
+from ..records import Kept, game, opening
+from .running import LIMIT_S, Running, running
+
+PAGES = ("index", "contest", "bot", "game")
+PICTURE = f"{API}/contests/1/pictures"
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A contest with the games g1, won by a, and g2, a draw."""
+    path = tmp_path_factory.mktemp("previews") / "arena.db"
+    kept = Kept(path, opening("<trial>"))
+    kept.start()
+    kept.writer.store("g1", game(1))
+    kept.writer.store("g2", game(2, ("b", "a"), (20, 20)))
+    kept.close("finished")
+    return path
+
+
+def painted(data: bytes, ply: int | None) -> bytes:
+    """No picture, but what it would be of."""
+    record = decode(data)
+    if ply is not None:
+        record.plies[ply - 1]
+    return f"{record.game_id} {ply}".encode()
+
+
+@contextmanager
+def site(database: Path, painter: Painter | None = painted, title: str | None = None) -> Iterator[Running]:
+    def make() -> ASGIApp:
+        public = PublicApi(Archive(database), {}, 4, painter=painter)
+        pages = Pages(PAGES, PAGES[:1], SiteIdentity(title), public.preview)
+        return application([*public.routes(), *pages.routes()])
+
+    with running(make) as server:
+        yield server
+
+
+def tags_of(server: Running, address: str) -> dict[str, str]:
+    """The title and the tags of a page."""
+    status, _, html = server.ask(f"GET {address}")
+    assert status == 200
+    found = {
+        name: unescape(text)
+        for name, text in re.findall(r'<meta (?:name|property)="([^"]+)" content="([^"]*)"', html)
+    }
+    (title,) = re.findall("<title>(.*)</title>", html)
+    return found | {"title": unescape(title)}
+
+
+def test_a_contest_a_bot_and_a_game(database: Path) -> None:
+    with site(database, title="Friday & Co") as server:
+        base = f"http://{server.address}"
+        contest = tags_of(server, "/contest.html?id=1")
+        assert contest["title"] == "<trial> · Friday & Co"
+        text = "insertion, round-robin, finished: 2 of 6 games; a is first"
+        assert contest["description"] == contest["og:description"] == contest["twitter:description"] == text
+        assert contest["og:url"] == f"{base}/contest.html?id=1"
+        assert contest["twitter:card"] == "summary"
+        assert "og:image" not in contest
+        bot = tags_of(server, "/bot.html?contest=1&bot=a&x=1")
+        assert bot["og:title"] == "a, <trial>"
+        assert bot["description"] == "rank 1 of 3: 50 points in 2 games, 1 won"
+        assert bot["og:url"] == f"{base}/bot.html?contest=1&bot=a"
+        assert tags_of(server, "/bot.html?contest=1&bot=c")["description"].startswith("no rank yet: 0 points")
+        end = tags_of(server, "/game.html?contest=1&game=g1")
+        assert end["og:title"] == end["twitter:title"] == "a – b, g1"
+        assert end["description"] == "insertion, a wins 30 : 10"
+        assert end["og:image"] == end["twitter:image"] == f"{base}{PICTURE}/g1.png"
+        assert end["twitter:card"] == "summary_large_image"
+        assert tags_of(server, "/game.html?contest=1&game=g1&ply=1") == end, "its last ply"
+        start = tags_of(server, "/game.html?contest=1&game=g2&ply=0&embed=1")
+        assert start["description"] == "insertion, ply 0 of 1"
+        assert start["og:url"] == f"{base}/game.html?contest=1&game=g2&ply=0"
+        assert start["og:image"] == f"{base}{PICTURE}/g2-0.png"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("/", "/index.html?id=1", "/contest.html", "/contest.html?id=7", "/contest.html?id=x"),
+        *("/bot.html?contest=1&bot=x", "/game.html?contest=1", "/game.html?contest=1&game=g3"),
+    ],
+)
+def test_a_page_without_anything_to_show_is_the_page(database: Path, address: str) -> None:
+    with site(database) as server:
+        assert tags_of(server, address).keys() == {"title", "viewport"}
+
+
+def test_pictures_are_drawn_once_and_of_what_may_be_shown(database: Path) -> None:
+    drawn = []
+
+    def noted(data: bytes, ply: int | None) -> bytes:
+        drawn.append(ply)
+        return painted(data, ply)
+
+    with site(database, noted) as server:
+        for _ in range(2):
+            status, headers, text = server.ask(f"GET {PICTURE}/g1.png")
+            assert (status, headers["content-type"], text) == (200, "image/png", "g1 None")
+        assert server.ask(f"GET {PICTURE}/g1-1.png")[2] == "g1 1"
+        assert drawn == [None, 1]
+        for name, error in (
+            ("g1-2", "game g1 has no ply 2"),
+            ("g3", "no game g3 with a result in contest 1"),
+            ("g1-", "no picture"),
+        ):
+            status, _, text = server.ask(f"GET {PICTURE}/{name}.png")
+            assert (status, json.loads(text)) == (404, {"error": error})
+    with site(database, None) as server:
+        assert "og:image" not in tags_of(server, "/game.html?contest=1&game=g1")
+        assert server.ask(f"GET {PICTURE}/g1.png")[0] == 404
+
+
+def test_more_pictures_than_can_wait_are_refused(database: Path) -> None:
+    begun, go_on = threading.Semaphore(0), threading.Event()
+
+    def slow(data: bytes, ply: int | None) -> bytes:
+        begun.release()
+        assert go_on.wait(LIMIT_S)
+        return b"" if ply else painted(data, ply)
+
+    with site(database, slow) as server, ThreadPoolExecutor(WAITING + 1) as pool:
+        asked = [pool.submit(server.ask, f"GET {PICTURE}/g1-{ply}.png") for ply in range(WAITING + 1)]
+        assert begun.acquire(timeout=LIMIT_S)
+        refused = next(each for each in iter(lambda: next((a for a in asked if a.done()), None), 0) if each)
+        status, headers, text = refused.result()
+        assert (status, headers["retry-after"]) == (503, str(PICTURE_RETRY_S))
+        assert json.loads(text) == {"error": "too many pictures are being drawn; try later"}
+        go_on.set()
+        assert sorted(each.result()[0] for each in asked) == [200] * WAITING + [503]
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("g7", ("g7", None)),
+        ("g7-71", ("g7", 71)),
+        ("g7-", None),
+        ("g7-1234567", None),
+        ("../g7", None),
+        ("g7-٣", None),
+    ],
+)
+def test_the_names_of_pictures(name: str, place: tuple[str, int | None] | None) -> None:
+    assert place_of(name) == place
