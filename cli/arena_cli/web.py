@@ -49,6 +49,10 @@ class PageOptions:
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1"
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port, 0 picks one.")] = WEB_PORT
     name: Annotated[list[str] | None, repeated("HOST", "A host name by which browsers reach the page")] = None
+    proxy: Annotated[
+        list[str] | None,
+        repeated("NETWORK", "A proxy's address or network: its X-Forwarded-For says which client asks"),
+    ] = None
     embed: Annotated[
         list[str] | None,
         repeated("ORIGIN", "An origin (https://example.org) whose pages may show a game in a frame"),
@@ -83,6 +87,7 @@ def command(
 
     where = database_of(database)
     about = site_identity(options.config)
+    proxies = tuple(_proxy(proxy) for proxy in options.proxy or ())
     embed = tuple(_origin(origin) for origin in options.embed or ())
     if not options.connect:
         refuse(options, "expected with --connect, whose connection it encrypts", "tls", "tls_ca")
@@ -99,7 +104,13 @@ def command(
     names = options.name or ()
     painter = link_painter()
     ports = WebPorts(
-        site=sock, names=names, embed=embed, about=about, connections=_connections(), painter=painter
+        site=sock,
+        names=names,
+        proxies=proxies,
+        embed=embed,
+        about=about,
+        connections=_connections(),
+        painter=painter,
     )
     _serve(ports, where, servers, stop)
 
@@ -111,6 +122,18 @@ def _server(address: str, context: ssl.SSLContext | None) -> GameServer:
 
     host, port = parse_address(address, "--connect")
     return GameServer(address, partial(asyncio.open_connection, host, port, ssl=context))
+
+
+def _proxy(text: str) -> str:
+    """A proxy of --proxy, as in `server.web_proxies`. Raises ConfigError for anything else."""
+    from arena_server.errors import ConfigError
+    from arena_server.terms.schema import check_proxy
+
+    try:
+        check_proxy(text)
+    except ValueError as error:
+        raise ConfigError(f"--proxy: {error}") from None
+    return text
 
 
 def _origin(text: str) -> str:

@@ -104,6 +104,15 @@ def _check_hours(value: str | None) -> str | None:
     return value
 
 
+def check_proxy(text: str) -> None:
+    """Raises ValueError for anything but an address or a network."""
+    try:
+        ip_network(text)
+    except ValueError:
+        expected = 'expected addresses or networks such as "127.0.0.1", "10.0.0.0/8"'
+        raise ValueError(f"{expected}, got {text!r}") from None
+
+
 def _check_folder(value: object) -> object:
     # `true` is what an author writes who takes the key for a switch.
     if isinstance(value, str):
@@ -246,11 +255,7 @@ class ServerTable(FileTable):
     @classmethod
     def _check_proxies(cls, proxies: list[str]) -> list[str]:
         for proxy in proxies:
-            try:
-                ip_network(proxy)
-            except ValueError:
-                text = f'expected addresses or networks such as "127.0.0.1", "10.0.0.0/8", got {proxy!r}'
-                raise ValueError(text) from None
+            check_proxy(proxy)
         return proxies
 
     @field_validator("web_embed")

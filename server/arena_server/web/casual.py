@@ -9,10 +9,10 @@
 
 Such a contest is in a database of its own, so that the contest of this server waits for none of its
 writes, and its engines are processes with a lower priority. At most `limit` games run at once, and half
-of them for one address of another machine. A game none of whose links has been used gives its place to
-the next one that is started. A game ends by itself: a player did not come or was not ready (WAIT_MS), a
-move took too long (MOVE_MS, where there is no clock), every person gave up or showed no page of it
-(person.ABANDONED_S), or LONGEST_S have passed.
+of them for one address of another machine. A game takes its place when the first of its links is used: one
+that is only started costs no process and keeps no other out. A game ends by itself: a player did not come or
+was not ready (WAIT_MS), a move took too long (MOVE_MS, where there is no clock), every person gave up or
+showed no page of it (person.ABANDONED_S), or LONGEST_S have passed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import asyncio
 import json
 import os
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from shutil import which
@@ -53,6 +53,8 @@ LONGEST_S: Final = 3 * 3600.0
 REST_S: Final = 3.0
 #: How long the seats of a game that is over stay, for pages that are loaded again.
 KEPT_S: Final = 600.0
+#: Games of which no link has been used yet; one more, and the oldest goes.
+MOST_UNUSED: Final = 1000
 #: How long the list of engines may take: their modules are imported; and how many lines it may have.
 OFFER_S: Final = 60.0
 OFFER_LINES: Final = 1000
@@ -169,7 +171,11 @@ class CasualGames:
         return self._config.options if game == self._config.game else {}
 
     def _running(self) -> int:
-        return sum(not game.over for game in self._games)
+        return len(self._playing())
+
+    def _playing(self) -> list[CasualGame]:
+        """The games that have a place."""
+        return [game for game in self._games if game.used and not game.over]
 
     async def start(self, wish: Wish, address: str) -> dict[str, Any]:
         """Start a game for `address`; return its contest and the links of its persons. Raises SeatError."""
@@ -203,33 +209,37 @@ class CasualGames:
 
     def _begin(self, wish: Wish, players: Sequence[Player], address: str) -> CasualGame:
         _check_names([player.name_at(seat) for seat, player in enumerate(players, 1)], wish.name)
-        self._make_room(address)
+        self._admit(address)
         config = config_of(wish, self._config, self._options(wish.game))
-        started = CasualGame(self._setup.arena, config, wish, players, address)
+        started = CasualGame(self._setup.arena, config, wish, players, address, self._admit)
         self._games.append(started)
+        self._drop_unused()
         task = asyncio.create_task(started.run(self._host))
         task.add_done_callback(partial(self._ended, started))
         return started
 
-    def _make_room(self, address: str) -> None:
-        """Find a place for a game that `address` starts. Raises SeatError if there is none."""
-        running = [game for game in self._games if not game.over]
-        own = [game for game in running if game.address == address]
-        full = len(running) >= self._setup.limit
+    def _admit(self, address: str) -> None:
+        """Raises SeatError if there is no place for a game that `address` starts."""
+        playing = self._playing()
+        own = [game for game in playing if game.address == address]
+        full = len(playing) >= self._setup.limit
         has_share = len(own) >= -(-self._setup.limit // 2) and not is_loopback(address)
-        if not full and not has_share:
-            return
-        # A start without a player costs a stranger one request: it keeps no one else out.
-        unused = next((game for game in (own if has_share else running) if not game.used), None)
-        if unused is None:
-            who = "of your address " if has_share and not full else ""
-            number = len(running if full else own)
+        if full or has_share:
+            who = "" if full else "of your address "
+            number = len(playing if full else own)
             raise SeatError(f"{number} games {who}are being played here, as many as may be; try later")
-        unused.end("another game has taken its place, because none of its links was used")
+
+    def _drop_unused(self) -> None:
+        """Keep MOST_UNUSED games without a player: a stranger may start any number of them."""
+        unused = [game for game in self._games if not game.used and not game.over]
+        for game in unused[: max(0, len(unused) - MOST_UNUSED)]:
+            game.end("others have been started since, and none of its links was used")
+            self._games.remove(game)
 
     def _ended(self, game: CasualGame, task: asyncio.Task[None]) -> None:
         loop = task.get_loop()
-        loop.call_later(KEPT_S, self._forget, game)
+        if game in self._games:
+            loop.call_later(KEPT_S, self._forget, game)
         if not task.cancelled() and (error := task.exception()) is not None:
             loop.call_exception_handler({"message": "a casual game has failed", "exception": error})
 
@@ -249,8 +259,12 @@ class CasualGame:
         wish: Wish,
         players: Sequence[Player],
         address: str,
+        admit: Callable[[str], None],
     ) -> None:
-        """`arena` is the command line of the command arena; `address` has started the game."""
+        """`arena` is the command line of the command arena; `address` has started the game.
+
+        `admit` raises SeatError if there is no place for a game of an address.
+        """
         self.contest = config.name
         self.wish = wish
         #: In the order of the seats.
@@ -261,6 +275,9 @@ class CasualGame:
         self.over = False
         #: Who started it.
         self.address = address
+        self._admit = admit
+        #: Set once a person has taken a seat. Before, nothing is started: no contest, and no process.
+        self._used = asyncio.Event()
         self._stop = asyncio.Event()
         self._timers: list[asyncio.TimerHandle] = []
         self._problem: str | None = None
@@ -295,14 +312,25 @@ class CasualGame:
             alone=self.wish.opponent != PERSON,
             replay=self._play_again if self.wish.takes_back else None,
             named=partial(self._name, place) if place != self.wish.seat and not player.name else None,
+            taken=self._take,
             finished=self._left,
         )
 
+    def _take(self) -> None:
+        """A person takes a seat, and with the first one the game takes a place. Raises SeatError."""
+        if not self.used:
+            self._admit(self.address)
+            self._used.set()
+
     def _name(self, place: int, name: str) -> None:
-        """An invited person has come, and is called `name`. Raises SeatError for that of another player."""
+        """An invited person has come, and is called `name`.
+
+        Raises SeatError for that of another player, and without a place for the game.
+        """
         players = list(self.players)
         players[place - 1] = Player(None, name)
         _check_names([player.name_at(seat) for seat, player in enumerate(players, 1)], name)
+        self._take()
         self.players = tuple(players)
         self._guests.discard(place)
         self._look_for_guests()
@@ -337,7 +365,7 @@ class CasualGame:
     @property
     def used(self) -> bool:
         """Whether a person has taken a seat."""
-        return any(seat.state != "link" for seat in self.seats)
+        return self._used.is_set()
 
     def end(self, problem: str) -> None:
         """Let `run` end early; the seats show `problem`."""
@@ -352,7 +380,7 @@ class CasualGame:
             self._timers.append(loop.call_later(REST_S, self.end, "every player has left"))
 
     def _give_up_waiting(self) -> None:
-        if self._guests:
+        if self._guests or not self.used:
             self.end("a player has not come")
 
     async def _connect(self) -> Streams:
@@ -371,6 +399,7 @@ class CasualGame:
             self._host.set_result(host)
 
         async def play() -> None:
+            await self._used.wait()
             await self._complete.wait()
             await host.play(self._spec(), self._bots, begun)
 

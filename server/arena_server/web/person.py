@@ -62,6 +62,7 @@ class PersonSeat:
         alone: bool = False,
         replay: Callable[[str, str, str], None] | None = None,
         named: Callable[[str], None] | None = None,
+        taken: Callable[[], None] = lambda: None,
         finished: Callable[[], None] = lambda: None,
     ) -> None:
         """`contest` names that of a casual game; it is given up ABANDONED_S after the last viewer left.
@@ -69,7 +70,8 @@ class PersonSeat:
         In it the person has the seat `place`, and is `alone` if all others are engines. The person may take
         moves back with `replay`, which has a game played again: its id, who wants that, and why. With
         `named` the person chooses a name with the link: it is called with that, or with none, and raises
-        SeatError for a name that cannot be. `finished` is called when the seat gets no further game.
+        SeatError for a name that cannot be. `taken` is called when the link is used, and may raise
+        SeatError: then it is not. `finished` is called when the seat gets no further game.
         """
         self.place = place
         #: The key of a link to the next game of the same players, once one of them wants it.
@@ -82,6 +84,7 @@ class PersonSeat:
         self._is_early = False
         self._contest = contest
         self._named = named
+        self._taken = taken
         self._finished = finished
         self._hints = hints
         self._alone = alone
@@ -121,11 +124,13 @@ class PersonSeat:
     def take(self, name: str = "") -> str:
         """Use the link up: connect to the referee, and return the session.
 
-        Who may choose a `name` has it from now on. Raises SeatError for one that cannot be.
+        Who may choose a `name` has it from now on. Raises SeatError for one that cannot be, and without a
+        place for the game.
         """
         if self._named is not None:
             self._named(name)
             self.invitation = replace(self.invitation, name=name or self.name)
+        self._taken()
         self.key = None
         self.session = secrets.token_hex(SESSION_BYTES)
         self.state = "connecting"

@@ -134,6 +134,12 @@ async def finished(started: CasualGames) -> str | None:
     return problem
 
 
+def take_all(started: CasualGames) -> None:
+    for seat in started.seats():
+        if seat.state == "link":
+            seat.take()
+
+
 async def end(started: CasualGames) -> None:
     for game in started._games:
         game.end("the test is over")
@@ -173,6 +179,8 @@ class TestGames:
         (link,) = answer["links"]
         assert (link["name"], len(link["key"])) == ("person-1", 32)
         assert answer["contest"].startswith("play-")
+        assert (await started.offer())["running"] == 0
+        take_all(started)
         assert (await started.offer())["running"] == 1
         assert await finished(started) == f"the game cannot be played: {HIDDEN}"
         assert (await started.offer())["running"] == 0
@@ -181,6 +189,7 @@ class TestGames:
     async def test_the_contest_of_a_game(self, tmp_path: Path) -> None:
         started = games(tmp_path, host=(host := FakeHost()))
         contest = (await started.start(replace(WISH, seat=2), HERE))["contest"]
+        take_all(started)
         await until(lambda: bool(host.played))
         ((spec, (engine,)),) = host.played
         assert (spec.name, spec.listed, spec.new, spec.bot_logs) == (contest, False, True, None)
@@ -202,6 +211,7 @@ class TestGames:
         assert (await started.offer())["running"] == 0
         answer = await started.start(replace(WISH, name="maria", hints=False), HERE)
         assert [link["name"] for link in answer["links"]] == ["maria"]
+        take_all(started)
         await until(lambda: bool(host.played))
         ((spec, (engine,)),) = host.played
         assert [entrant.name for entrant in spec.entrants] == ["maria", "random-2"]
@@ -240,6 +250,7 @@ class TestGames:
         assert await finished(started) == "a player has not come"
         assert host.played == []
         await started.start(WISH, HERE)
+        take_all(started)
         await until(lambda: bool(host.played))
         await asyncio.sleep(0)
         assert not started._games[-1].over, "no one else is waited for"
@@ -281,10 +292,12 @@ class TestGames:
         await started.start(replace(WISH, name="ann"), HERE)
         for place in (2, 1):
             seat = started.seats()[-1]
+            seat.take()
             started._games[-1].end("the test is over")
             await problem_of(seat)
             started.rematch(seat, HERE)
             assert (started.seats()[-1].name, started.seats()[-1].place) == ("ann", place)
+        take_all(started)
         await until(lambda: len(host.played) == 3)
         names = [[entrant.name for entrant in spec.entrants] for spec, _ in host.played]
         assert names == [["ann", "random-2"], ["random-1", "ann"], ["ann", "random-2"]]
@@ -317,30 +330,61 @@ class TestGames:
             await end(started)
 
     @pytest.mark.real
-    async def test_a_game_without_a_player_gives_its_place_to_another(self, tmp_path: Path) -> None:
+    async def test_games_without_a_player_cost_no_process_and_keep_no_other_out(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A flood from addresses that look the same, and one that is there to play."""
+        monkeypatch.setattr(module, "MOST_UNUSED", 4)
+        started = games(tmp_path, host=(host := FakeHost()))
+        first = [await started.start(WISH, HERE) for _ in range(3)]
+        own = (await started.start(WISH, HERE))["links"][0]["key"]
+        dropped = started.seats()[0]
+        rest = [await started.start(WISH, HERE) for _ in range(3)]
+        assert len({answer["contest"] for answer in (*first, *rest)}) == 6
+        assert await problem_of(dropped) == "others have been started since, and none of its links was used"
+        assert len(started.seats()) == 4
+        assert (host.played, (await started.offer())["running"]) == ([], 0)
+        seat = next(seat for seat in started.seats() if seat.key == own)
+        seat.take()
+        await until(lambda: len(host.played) == 1)
+        await end(started)
+
+    @pytest.mark.real
+    async def test_a_game_takes_its_place_with_the_first_link_that_is_used(self, tmp_path: Path) -> None:
         started = games(tmp_path)
-        contests = [(await started.start(WISH, HERE))["contest"] for _ in range(3)]
-        first, second, third = started.seats()
-        assert (await started.offer())["running"] == 2
-        assert await problem_of(first) == (
-            "another game has taken its place, because none of its links was used"
-        )
-        second.take()
-        third.take()
-        with pytest.raises(SeatError, match=r"^2 games are being played here, as many as may be; try later$"):
+        for wish in (WISH, WISH, WISH, replace(WISH, opponent=PERSON)):
+            await started.start(wish, HERE)
+        one, two, three, other, guest = started.seats()
+        one.take()
+        two.take()
+        full = r"^2 games are being played here, as many as may be; try later$"
+        for seat, name in ((three, ""), (other, ""), (guest, "bob")):
+            with pytest.raises(SeatError, match=full):
+                seat.take(name)
+            assert seat.key is not None, "the link is good for later"
+            assert state_of(seat) == "link"
+        with pytest.raises(SeatError, match=full):
             await started.start(WISH, HERE)
-        assert len(set(contests)) == 3
+        started._games[0].end("the test is over")
+        with pytest.raises(SeatError, match=r"^another player is called person-1: choose another name$"):
+            guest.take(other.name)
+        guest.take("bob")
+        other.take()
+        with pytest.raises(SeatError, match=full):
+            three.take()
         await end(started)
 
     @pytest.mark.real
     async def test_an_address_of_another_machine_has_half_of_the_places(self, tmp_path: Path) -> None:
         started = games(tmp_path, limit=3)
-        for _ in range(5):
+        for _ in range(3):
             await started.start(WISH, THERE)
-        assert (await started.offer())["running"] == 2
-        for seat in started.seats()[-2:]:
-            seat.take()
+        first, second, third = started.seats()
+        first.take()
+        second.take()
         text = r"^2 games of your address are being played here, as many as may be; try later$"
+        with pytest.raises(SeatError, match=text):
+            third.take()
         with pytest.raises(SeatError, match=text):
             await started.start(WISH, THERE)
         await started.start(WISH, ELSEWHERE)

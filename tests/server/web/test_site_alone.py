@@ -6,8 +6,9 @@ import json
 import signal
 import socket
 import subprocess
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, Self
 from urllib.error import HTTPError
@@ -15,6 +16,8 @@ from urllib.request import urlopen
 
 import pytest
 from tests.ports import quiet_port
+
+from arena_server.web.security import PAGES
 
 from ...forked import Arena
 from ..postgres import Cluster
@@ -24,10 +27,10 @@ from ..programs import PATIENCE_S, Server, contest, inside
 class Site:
     """A site of its own; use it in a `with` statement."""
 
-    def __init__(self, database: Path | str, *ports: int) -> None:
+    def __init__(self, database: Path | str, *ports: int, options: Sequence[str] = ()) -> None:
         servers = [word for port in ports for word in ("--connect", f"127.0.0.1:{port}")]
         url = database if isinstance(database, str) else f"sqlite:///{database}"
-        command = ["web", "--database", url, "--port", "0", "--json", *servers]
+        command = ["web", "--database", url, "--port", "0", "--json", *servers, *options]
         self.process = Arena(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
@@ -284,6 +287,26 @@ def test_a_site_without_servers_has_what_is_over(tmp_path: Path) -> None:
             player.close()
 
 
+@pytest.mark.parametrize("proxy", ["127.0.0.0/8", "192.0.2.0/24"])
+def test_a_proxy_that_is_named_says_which_client_asks(tmp_path: Path, proxy: str) -> None:
+    with ExitStack() as stack:
+        server = stack.enter_context(Server(contest("ann", "bob"), tmp_path, "--no-web"))
+        Player(server.port, "ann").close()  # the contest has begun
+        site = stack.enter_context(Site(tmp_path / "arena.db", options=["--proxy", proxy]))
+        address = site.url.removeprefix("http://")
+        connection = stack.enter_context(closing(HTTPConnection(address, timeout=PATIENCE_S)))
+
+        def status(client: str) -> int:
+            connection.request("GET", "/nothing.html", headers={"X-Forwarded-For": client})
+            answer = connection.getresponse()
+            answer.read()
+            return answer.status
+
+        asked = (status("198.51.100.7") for _ in range((10 if proxy[:3] == "127" else 2) * PAGES.burst))
+        assert (429 in asked) is proxy.startswith("127")
+        assert status("198.51.100.8") == 404
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "line"),
     [
@@ -291,6 +314,11 @@ def test_a_site_without_servers_has_what_is_over(tmp_path: Path) -> None:
         (("--database", "no"), 2, "--database: expected a URL such as"),
         (("--connect", "nowhere"), 2, "--connect: expected HOST:PORT, got 'nowhere'"),
         (("--embed", "example.org"), 2, "--embed: expected an origin such as"),
+        (
+            ("--proxy", "nginx"),
+            2,
+            '--proxy: expected addresses or networks such as "127.0.0.1", "10.0.0.0/8", got \'nginx\'',
+        ),
     ],
 )
 def test_a_wrong_command_line(tmp_path: Path, arguments: tuple[str, ...], code: int, line: str) -> None:

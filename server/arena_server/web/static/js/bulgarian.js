@@ -468,8 +468,8 @@ export const SERVER = {
   "the game was ended after {} hours": "партията беше прекратена след {} часа",
   "no page showed this seat": "никоя страница не показваше това място",
   "a player has not come": "един от играчите не дойде",
-  "another game has taken its place, because none of its links was used":
-    "друга партия зае мястото ѝ, защото никоя от връзките ѝ не беше използвана",
+  "others have been started since, and none of its links was used":
+    "междувременно започнаха други, а никоя от връзките ѝ не беше използвана",
   "no game waits for you": "няма партия, която ви чака", "no game {}; there are: {}": "няма игра {}; има: {}",
   "no move can be taken back in this game": "в тази партия ход не се връща",
   "the engines cannot be listed: it takes too long": "програмите не могат да се изброят: отнема твърде дълго",
