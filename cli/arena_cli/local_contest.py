@@ -100,6 +100,7 @@ class LocalContest:
             config=config,
             entrants=entrants,
             new=not self.resumed,
+            keeps_plies=False,  # bots end with their referee, and keep nothing of a game
             seeded=self.seed is not None,
             contained=frozenset(bot.name for bot in self.group if bot.sandbox),
         )

@@ -149,7 +149,8 @@ class HostedContest:
         game = make_game(config.game, config.options)
         games = format_of(config, names, game.seats).total or 0  # of an open contest none is known
         spec = self.spec
-        header = ContestHeader(config, game.options(), names, games, spec.new, spec.seeded, spec.keep)
+        flags = spec.new, spec.seeded, spec.keep, spec.keeps_plies
+        header = ContestHeader(config, game.options(), names, games, *flags)
         return Writer(
             self._database,
             header,

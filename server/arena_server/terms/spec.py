@@ -48,7 +48,8 @@ class ContestSpec:
     HELLO, no ERROR, page or report names it, and its host neither waits for it nor ends with it. The
     `timetable` may be another when the contest goes on, but for `freeze_at`, which is that of the config.
     `contained` has the bots that run in containers where they are started together with the contest. As far
-    as `late` allows it, versions are sent of a bot that is added during the contest.
+    as `late` allows it, versions are sent of a bot that is added during the contest. `keeps_plies` is as in
+    `store.database.ContestHeader`.
     """
 
     config: ContestConfig
@@ -62,6 +63,7 @@ class ContestSpec:
     webhooks: Sequence[Webhook] = ()
     contained: frozenset[str] = frozenset()
     late: LateVersions = LateVersions()
+    keeps_plies: bool = True
 
     @property
     def name(self) -> str:

@@ -57,6 +57,7 @@ async def play_seated(job: GameJob, run: JobRun, forks: Forks) -> GameRecord | N
         config=job.config,
         entrants=entrants,
         new=True,
+        keeps_plies=False,
         contained=frozenset(bot.name for bot in bots if bot.sandbox is not None),
     )
     interrupted = asyncio.Event()
