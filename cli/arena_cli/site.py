@@ -9,6 +9,7 @@
     DIR/api/v1/contests/N/faults.json                                               the latest ones
     DIR/api/v1/contests/N/chain-K.json                                              if the contest is over
     DIR/api/v1/contests/N/records/gM.json, gM.record                                the games
+    DIR/api/v1/contests/N/feed.atom, contest.ics                                    with --url (site_links.py)
     DIR/game-gM.html                                                                for links (site_links.py)
 
 The paths are those of the read-only API, so that the pages are the same files with and without a server.
@@ -181,6 +182,8 @@ def _write_data(
     folder: Path, archive: Archive, results: Results, contest: ContestRow, links: SiteLinks
 ) -> tuple[int, list[str], int]:
     """Write the documents of the API; return the number of records, the games without one, and all listed."""
+    from arena_server.web.following import newest
+
     home = folder / "contests" / str(contest.id) / "records"
     for each in (home, home.with_name("bots")):
         each.mkdir(parents=True)
@@ -201,9 +204,11 @@ def _write_data(
         games += 1
     listed = [each for each in archive.contests() if each["id"] == contest.id]
     (folder / "contests.json").write_bytes(encoded({"contests": listed}))
-    links.end(archive.contest(contest.id))
+    links.end(*newest(archive, contest.id))
     # Last: the folder counts as written by `arena site` once this file is there.
-    (folder / "site.json").write_bytes(encoded(site_document(contest) | {"pages": True}))
+    (folder / "site.json").write_bytes(
+        encoded(site_document(contest) | {"pages": True, "feeds": links.url is not None})
+    )
     return games, withheld, len(shown)
 
 

@@ -105,6 +105,12 @@ def test_a_link_to_a_game_shows_it(here: Path, shell: Shell) -> None:
     assert '<meta property="og:url" content="https://example.org/arena/game-g6.html">' in page
     assert (pictures / "g6.png").read_bytes().startswith(b"\x89PNG")
     assert len(list(pictures.iterdir())) == len(list(public.glob("game-g*.html"))) == 6
+    feed = (public / "api" / "v1" / "contests" / "1" / "feed.atom").read_text()
+    assert feed.count("<entry>") == 6
+    assert 'href="https://example.org/arena/game.html?contest=1&amp;game=g6"' in feed
+    calendar = (public / "api" / "v1" / "contests" / "1" / "contest.ics").read_bytes()
+    assert b"\r\nSUMMARY:trial\r\n" in calendar
+    assert 'href="api/v1/contests/1/feed.atom"' in (public / "contest.html").read_text()
     (public / "game-g99.html").write_text("of an earlier run")
     shell("site", "public")
     assert len(list(public.glob("game-g*.html"))) == 6

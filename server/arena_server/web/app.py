@@ -90,6 +90,7 @@ def site_app(
         "start": ports.casual is not None,
         "embed": bool(ports.embed),
         "pictures": ports.painter is not None,
+        "feeds": True,
     }
     viewers = int(ports.connections * (1 - KEPT_FOR_PAGES))
     played = None if ports.casual is None else Archive(ports.casual.database, by_name=True)
@@ -143,6 +144,7 @@ def archive_app(
         "start": False,
         "embed": bool(ports.embed),
         "pictures": ports.painter is not None,
+        "feeds": True,
     }
     viewers = int(ports.connections * (1 - KEPT_FOR_PAGES))
     feed = partial(SocketFeed, servers) if servers else None

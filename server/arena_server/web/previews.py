@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,9 +17,13 @@ from html import escape
 from typing import Any, Final
 
 from arena_protocol.record import GameRecord, describe_result
+from arena_server.core.ratelimit import Limit
+from arena_server.web.security import DRAWINGS
 
 #: The size of a picture, as most sites show it.
 WIDTH, HEIGHT = 1200, 630
+#: The feed of a contest and its calendar, beside its documents (following.py).
+FEED, CALENDAR = "feed.atom", "contest.ics"
 #: Pictures that are kept, of 10 to 30 KB, and those that wait to be drawn.
 KEPT: Final = 100
 WAITING: Final = 8
@@ -31,12 +36,13 @@ Painter = Callable[[bytes, int | None], bytes]
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """`query` are the parameters that lead to the page, `picture` is a path below the API."""
+    """`query` are the parameters that lead to the page; `picture` and `feed` are paths below the API."""
 
     title: str
     description: str
     query: Mapping[str, str]
     picture: str | None = None
+    feed: str | None = None
 
 
 def contest_preview(document: Mapping[str, Any]) -> Preview:
@@ -49,7 +55,9 @@ def contest_preview(document: Mapping[str, Any]) -> Preview:
         verb = "lead" if document["status"] == "running" else "are first"
     leader = f"; {', '.join(first)} {verb}" if first else ""
     text = f"{document['game']}, {document['format']}, {document['status']}: {games}{leader}"
-    return Preview(document["name"], text, {"id": str(document["id"])})
+    return Preview(
+        document["name"], text, {"id": str(document["id"])}, feed=f"contests/{document['id']}/{FEED}"
+    )
 
 
 def bot_preview(document: Mapping[str, Any], bot: str) -> Preview | None:
@@ -82,8 +90,13 @@ def picture_path(number: str, game: str, ply: int | None) -> str:
     return f"contests/{number}/pictures/{game}{'' if ply is None else f'-{ply}'}.png"
 
 
-def with_head(html: bytes, preview: Preview, site: str, address: str = "", picture: str = "") -> bytes:
-    """The page with the tags of `preview`; `site` is its name; address and picture are whole, or empty."""
+def with_head(
+    html: bytes, preview: Preview, site: str, address: str = "", picture: str = "", feed: str = ""
+) -> bytes:
+    """The page with the tags of `preview`, and a link to `feed`.
+
+    `site` is its name; address and picture are whole, or empty.
+    """
     named = {"og:type": "website", "og:site_name": site, "og:url": address}
     for kind in ("og", "twitter"):
         shown = {"title": preview.title, "description": preview.description, "image": picture}
@@ -93,6 +106,8 @@ def with_head(html: bytes, preview: Preview, site: str, address: str = "", pictu
         named |= {"og:image:width": str(WIDTH), "og:image:height": str(HEIGHT)}
     tags = [f"<title>{escape(preview.title)} · {escape(site)}</title>"]
     tags.append(f'<meta name="description" content="{escape(preview.description)}">')
+    if feed:
+        tags.append(f'<link rel="alternate" type="application/atom+xml" href="{escape(feed)}">')
     for name, value in named.items():
         key = "property" if name.startswith("og:") else "name"
         if value:
@@ -111,6 +126,7 @@ class Pictures:
 
     def __init__(self, painter: Painter) -> None:
         self._painter = painter
+        self._limit = Limit[str](DRAWINGS)
         self._thread = ThreadPoolExecutor(1, "pictures")
         self._kept: OrderedDict[Sequence[object], bytes] = OrderedDict()
         self._drawn: dict[Sequence[object], asyncio.Future[bytes]] = {}
@@ -125,7 +141,7 @@ class Pictures:
             self._kept.move_to_end(key)
             return self._kept[key]
         if key not in self._drawn:
-            if len(self._drawn) >= WAITING:
+            if len(self._drawn) >= WAITING or not self._limit.admits("", time.monotonic_ns()):
                 return None
             loop = asyncio.get_running_loop()
             drawing = asyncio.ensure_future(loop.run_in_executor(self._thread, self._painter, record, ply))

@@ -47,6 +47,8 @@ PAGE_HEADERS = (
 ISOLATION = (b"cross-origin-opener-policy", b"same-origin")
 #: Games that an address starts: each against an engine takes a process.
 STARTS = Budget(10, 6 * SECOND)
+#: Pictures that the site draws, for all who ask: each takes 0.1 s, of the processor that a referee needs too.
+DRAWINGS = Budget(20, SECOND // 2)
 
 
 class WrongSecrets:

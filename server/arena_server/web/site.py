@@ -14,6 +14,7 @@
     GET /api/v1/bots/ann.json                   the rows of a bot in all contests
     GET /api/v1/contests/3/chain-0.json         the digests of its records, which lead to its head
     GET /api/v1/contests/3/records/g7.json      the record of a game (.record: the exported bytes)
+    GET /api/v1/contests/3/feed.atom            its newest results as a feed (contest.ics: as a calendar)
     GET /api/v1/contests/3/pictures/g7-71.png   the position after ply 71, for links (previews.py)
     GET /api/v1/contests/3/state/g7.json        is it running, over, withheld, or unknown
     GET /api/v1/played.json                     the latest games that visitors played (casual.py)
@@ -34,6 +35,7 @@ import gzip
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
 from secrets import token_hex
@@ -55,10 +57,13 @@ from arena_server.web.bots import BotDocuments, RatingHistories
 from arena_server.web.bundle import LASTING, NAME, site_files
 from arena_server.web.documents import plain_record
 from arena_server.web.feeds import LiveFeed
+from arena_server.web.following import atom_text, calendar_text, newest
 from arena_server.web.identity import NO_IDENTITY, SiteIdentity
 from arena_server.web.live import LiveHub
 from arena_server.web.livestreams import CORS, NOT_LIVE, LiveStreams
 from arena_server.web.previews import (
+    CALENDAR,
+    FEED,
     PICTURE_RETRY_S,
     Painter,
     Pictures,
@@ -170,10 +175,11 @@ class PreviewedFile(StaticFile):
         preview = await self._preview(request.query_params)
         if preview is None:
             return await super().answer(request)
-        base = f"{request.url.scheme}://{request.url.netloc}"
+        base = _base(request)
         address = f"{base}{request.url.path}?{urlencode(preview.query)}"
         picture = "" if preview.picture is None else f"{base}{API}/{preview.picture}"
-        page = with_head(self._data, preview, self._site, address, picture)
+        feed = "" if preview.feed is None else f"{API.removeprefix('/')}/{preview.feed}"
+        page = with_head(self._data, preview, self._site, address, picture, feed)
         return await StaticFile("page.html", page).answer(request)
 
 
@@ -257,6 +263,8 @@ class PublicApi:
             "contests/{number}/records/{game}.record": self._record_file,
             "contests/{number}/state/{game}.json": self._state,
             "contests/{number}/pictures/{name}.png": self._picture,
+            f"contests/{{number}}/{FEED}": self._feed_of_results,
+            f"contests/{{number}}/{CALENDAR}": self._calendar,
             "played.json": self._recent,
             "live/games/{game}.json": self._live_snapshot,
         }
@@ -393,6 +401,15 @@ class PublicApi:
             return JSONResponse(error, 503, {"Retry-After": str(PICTURE_RETRY_S)})
         return Response(picture, media_type="image/png", headers={"Cache-Control": "public, max-age=86400"})
 
+    async def _feed_of_results(self, request: Request) -> Response:
+        text = atom_text(*await self._read(request, newest), _base(request))
+        return Response(text, media_type="application/atom+xml; charset=utf-8")
+
+    async def _calendar(self, request: Request) -> Response:
+        document = await self._read(request, Archive.contest)
+        text = calendar_text(document, _base(request), datetime.now(UTC))
+        return Response(text, media_type="text/calendar; charset=utf-8")
+
     async def _state(self, request: Request) -> Response:
         game = request.path_params["game"]
         if (state := await self._read(request, Archive.state, game)) is not None:
@@ -518,3 +535,8 @@ def _number(request: Request, key: str = "chunk") -> int:
     if number is None:
         raise NotFoundError(f"no {key} {request.path_params[key]:.40}")
     return number
+
+
+def _base(request: Request) -> str:
+    """The address of the site as this client knows it; a proxy has to say that it encrypts."""
+    return f"{request.url.scheme}://{request.url.netloc}"

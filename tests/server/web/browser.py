@@ -107,6 +107,9 @@ NOT_WORDS = (
         "MB",
         "SVG",
         "GIF",
+        "PNG",
+        "Atom",
+        "ICS",
         "URL",
     ),
     *(

@@ -15,6 +15,8 @@ import pytest
 from starlette.types import ASGIApp
 
 from arena_protocol.record_codec import decode
+from arena_server.core.ratelimit import SECOND, Budget
+from arena_server.web import previews
 from arena_server.web.app import application
 from arena_server.web.archive import Archive
 from arena_server.web.identity import SiteIdentity
@@ -152,6 +154,13 @@ def test_more_pictures_than_can_wait_are_refused(database: Path) -> None:
         assert json.loads(text) == {"error": "too many pictures are being drawn; try later"}
         go_on.set()
         assert sorted(each.result()[0] for each in asked) == [200] * WAITING + [503]
+
+
+def test_drawings_have_a_budget(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(previews, "DRAWINGS", Budget(1, 3600 * SECOND))
+    with site(database) as server:
+        asked = [server.ask(f"GET {PICTURE}/{name}.png")[0] for name in ("g1", "g1-1", "g1")]
+    assert asked == [200, 503, 200], "what is kept costs nothing"
 
 
 @pytest.mark.parametrize(

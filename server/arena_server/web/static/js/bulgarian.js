@@ -52,6 +52,7 @@ export const TEXTS = {
     "Регистрацията е отказана: всяко поле е един ред текст, а връзката трябва да е цяла, както я е изпратил организаторът.",
   "above the others": "над останалите", "no rating": "без рейтинг",
   "As of {}": "Към {}",
+  "Results as a feed (Atom)": "Резултатите като емисия (Atom)", "In a calendar (ICS)": "В календар (ICS)",
   "Head of the record chain: ": "Глава на веригата от записи: ",
   "Standings": "Класиране",
   "The connection is lost; the standings may be older. Connecting again ...":

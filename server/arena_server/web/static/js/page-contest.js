@@ -1,6 +1,6 @@
 // One contest: standings, running games, cross-table, list of games. A running contest is kept up to date.
 
-import { get, spaced } from "./api.js";
+import { API, get, spaced } from "./api.js";
 import {
   aboutSite, applyTheme, cardTable, clockText, el, gamesText, inReport, inTime, instantText, keepPlace, labelled, link,
   meanText, numberText, paceText, pageHeader, parameter, plural, rankingText, resultText, unequal, waitingText,
@@ -197,6 +197,9 @@ async function begin() {
       site.written_at ? el("p", { class: "sub" }, t`As of ${instantText(site.written_at)}`)
         : null,
       early,
+      site.feeds ? el("p", { class: "sub" },
+        el("a", { href: `${API}contests/${contest.id}/feed.atom` }, t`Results as a feed (Atom)`), " · ",
+        el("a", { href: `${API}contests/${contest.id}/contest.ics` }, t`In a calendar (ICS)`)) : null,
       contest.head ? el("p", { class: "sub head" }, t`Head of the record chain: `, el("code", {}, contest.head))
         : null),
     boards,
