@@ -25,6 +25,7 @@ Order = Literal[
     "drain",
     "abort",
     "extend",
+    "shorten",
     "kick",
     "lift",
     "validate",
@@ -44,6 +45,7 @@ TARGETS = {
     "void": "a game",
     "replay": "a game",
     "extend": "a number of games or rounds",
+    "shorten": "a number of games or rounds",
     "invite": "the name of an author",
 } | dict.fromkeys(("add", "remove", "token"), "the name of a bot")
 #: What is said once an order is obeyed.
@@ -53,6 +55,7 @@ DONE = {
     "drain": "draining: no game begins any more, and the contest stops once none runs",
     "abort": "aborted: the contest is over, its running games are void, and the table stays as it is",
     "extend": "extended by {}: see the number of games in arena admin status",
+    "shorten": "shortened by {}: see the number of games in arena admin status",
     "kick": "kicked {}: its game is void, and it is paired no more",
     "lift": "lifted: {} is paired again",
     "validate": "{} plays a validation game before it is paired",
@@ -96,6 +99,10 @@ class Meant:
             show_default=False,
         ),
     ] = None
+    yes: Annotated[
+        bool,
+        typer.Option("--yes", help="extend: also to more than ten times the length.", show_default=False),
+    ] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +147,8 @@ def command(
     The server has to be started with an admin port (arena serve --admin-port 0). The commands:
     status (what runs, where each bot is), orders (all that were given: who, when, why),
     pause (no game begins), resume, drain (stop once no game runs), abort (end it now, for good),
-    extend N (N more games a pair, or rounds), kick BOT, lift BOT (forgive its faulty games:
+    extend N (N more games a pair, or rounds), shorten N (N fewer),
+    kick BOT, lift BOT (forgive its faulty games:
     probation ends), validate BOT (a validation game before its next game), void GAME (break it
     off for good), void --worker NAME (play all games of a worker again, without it), replay GAME
     (play a running or void game again), add BOT (a late entrant, with a token that is shown once),
@@ -154,17 +162,20 @@ def command(
     Example: arena admin void g7 --reason "the network was down"
     """
     about = _about(order, target, meant.worker)
-    _refuse_options(order, given, bot)
+    _refuse_options(order, meant, given, bot)
     if order == ORDERS:
         _show_orders(_orders(where), as_json=as_json)
         return
     from arena_server.web import client
+    from arena_server.web.orders import YES
 
     access = _access(where)
     if order == STATUS:
         _show(client.status(access, where.contest), as_json=as_json)
         return
     described = asdict(bot) if order == "add" else {}
+    if meant.yes:
+        described["confirmed"] = YES
     verb = order if meant.worker is None else VOID_WORKER
     by = _account() if given.by is None else given.by
     answer = client.order(access, verb, about, where.contest, by=by, reason=given.reason, **described)
@@ -213,8 +224,10 @@ def _about(order: str, target: str | None, worker: str | None) -> str:
     return target or ""
 
 
-def _refuse_options(order: str, given: Given, bot: About) -> None:
+def _refuse_options(order: str, meant: Meant, given: Given, bot: About) -> None:
     """Raises ConfigError if an option is given that has no effect on this order."""
+    if order != "extend":
+        refuse(meant, "expected with extend", "yes")
     if order != "add":
         refuse(bot, "expected with add, whose bot it describes", "owner", "author", "language", "url")
     if order in (STATUS, ORDERS):
@@ -286,6 +299,8 @@ def _show(status: dict[str, Any], *, as_json: bool) -> None:
     if (pace := status["pace"]) is not None:
         eta = "" if pace["left_s"] is None else f", {pace_text(pace)}"
         console.print(f"pace: {pace['games_per_hour']:,.0f} games an hour{eta}", markup=False)
+    if (length := status["length"]) is not None:
+        console.print(_length_text(length), markup=False, soft_wrap=True)
     for each in status["workers"]:
         line = stands_out_line(each["worker"], each["what"], each["games"], f"{each['chance']:.1e}")
         console.print(line, markup=False, soft_wrap=True)
@@ -304,6 +319,13 @@ def _show(status: dict[str, Any], *, as_json: bool) -> None:
     keys = ("name", "where", "points", "games", "faulty_games")
     rows = [tuple(bot[key] for key in keys) for bot in status["bots"]]
     console.print(_table(("bot", "where", "points", "games", "faulty games"), rows))
+
+
+def _length_text(length: dict[str, Any]) -> str:
+    """How long the contest is, and how long `extend` and `shorten` may make it."""
+    steps = f", in steps of {length['step']}" if length["step"] > 1 else ""
+    most = max(length["most"], length["now"])
+    return f"length: {length['now']:,} {length['unit']} ({length['least']:,} to {most:,} possible{steps})"
 
 
 def _hours(status: dict[str, Any]) -> str:

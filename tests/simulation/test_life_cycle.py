@@ -1,4 +1,4 @@
-"""Bots are added, withdrawn and brought back, and the contest is extended, with a server that is killed."""
+"""Bots come, leave and come back, the contest is extended and shortened, and its server is killed."""
 
 from __future__ import annotations
 
@@ -40,13 +40,19 @@ CONFIG = ContestConfig(
 
 
 def play(crash: int = 0, *, power: bool = False, **config: Any) -> tuple[World, int]:
-    """A late bot joins, one leaves and comes back, and there are two games more for each pair, or a round."""
+    """A late bot joins, one leaves and comes back, and each pair plays more, or there is a round more."""
     world = World(1, replace(CONFIG, **config), KINDS, QUEUED, late=frozenset({"late"}))
     organiser = Organiser(world)
 
     def joined() -> None:
         world.clients["late"].connect()
-        organiser.give("extend", "1" if world.config.format == "swiss" else "2", then=extended)
+        if world.config.format == "swiss":
+            organiser.give("extend", "1", then=extended)
+        else:
+            organiser.give("extend", "4", then=too_long)
+
+    def too_long() -> None:
+        organiser.give("shorten", "2", then=extended)
 
     def extended() -> None:
         organiser.give("remove", "eve", then=left)

@@ -5,6 +5,7 @@ resume        games start again
 drain         no game starts any more, and the contest stops once no game runs
 abort         the contest ends at once, with the table as it is; running games are void
 extend N      N more games for each group of players, or rounds, as the format has it
+shorten N     N fewer of them, of those that have not begun
 kick BOT      its connections are closed, its games are void, and it is paired no more
 lift BOT      its faulty games do not count any more: it is paired again
 void GAME     a running game is broken off, and not played again
@@ -28,7 +29,8 @@ from arena_server.core.deal import number_of
 from arena_server.core.effects import Reply
 from arena_server.core.entrants import REASON, CommandError, Entrants
 from arena_server.core.events import Command, Freeze, Hours, TimeUp
-from arena_server.core.facts import Invited, Order, Redeemed, RunStateSet
+from arena_server.core.facts import Extended, Invited, Order, Redeemed, RunStateSet, Shortened
+from arena_server.core.formats.length import MOST_GAMES, SUSPICIOUS, Length
 from arena_server.core.games import GameManager
 from arena_server.core.invites import Invites
 from arena_server.core.journal import JournalError
@@ -40,12 +42,11 @@ from arena_server.terms.formats import FormatError
 
 VOID_WORKER: Final = "void-worker"
 VERBS: Final = (
-    *("pause", "resume", "drain", "abort", "extend", "kick", "lift", "validate"),
-    *("void", VOID_WORKER, "replay", "add", "remove", "token", "invite", "register"),
+    *("pause", "resume", "drain", "abort", "extend", "shorten", "kick", "lift"),
+    *("validate", "void", VOID_WORKER, "replay", "add", "remove", "token", "invite", "register"),
 )
-#: The most games by which one order extends a contest.
-MOST_GAMES: Final = 1_000_000
-
+#: How the refusal of an order ends that would be carried out if it were `confirmed`.
+UNCONFIRMED: Final = "; confirm it"
 
 #: The state of a contest outside its hours.
 CLOSED = "closed"
@@ -102,6 +103,14 @@ class Commands:
         """The state of the contest, for people."""
         return CLOSED if self.state is RunState.OPEN and not self.hours.is_open else str(self.state)
 
+    @property
+    def length(self) -> Length | None:
+        """What extends and shortens; None: nothing can."""
+        try:
+            return self._games.fixtures.length
+        except FormatError:
+            return None
+
     def keep_time(self, event: Hours | TimeUp | Freeze, now: int) -> None:
         """The clock on the wall has reached a moment of the timetable."""
         match event:
@@ -152,8 +161,8 @@ class Commands:
             case "abort":
                 self._set(RunState.ABORTED)
                 self._games.void_all(REASON, now, again=False)
-            case "extend":
-                self._extend(target)
+            case "extend" | "shorten":
+                self._resize(command)
             case "kick":
                 self._kick(self._entrants.find(target), now)
             case "lift":
@@ -197,11 +206,22 @@ class Commands:
         self._entrants.add(replace(entrant, owner=invited.owner), now)
         self.invites.redeem(invited, entrant)
 
-    def _extend(self, text: str) -> None:
+    def _resize(self, command: Command) -> None:
+        verb, text, fixtures = command.verb, command.target, self._games.fixtures
         if not (text.isascii() and text.isdigit() and 0 < int(text[:8]) <= MOST_GAMES):
-            raise CommandError(f"extend: expected a number of games up to {MOST_GAMES:,}, got {text!r:.40}")
+            raise CommandError(f"{verb}: expected a number of games up to {MOST_GAMES:,}, got {text!r:.40}")
+        by = int(text)
         try:
-            self._games.fixtures.extend(int(text))
+            length = fixtures.length
+            if verb == "shorten":
+                fixtures.resize(Shortened, by)
+            elif length.is_suspicious(by) and length.longer(by) and not command.confirmed:
+                now = f"{length.now:,} {length.unit}"
+                raise CommandError(
+                    f"extend by {by:,}: more than {SUSPICIOUS} times the {now} of now; confirm it"
+                )
+            else:
+                fixtures.resize(Extended, by)
         except FormatError as error:
             raise CommandError(str(error)) from None
         self._games.reconsider()

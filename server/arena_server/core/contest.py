@@ -316,6 +316,7 @@ class Contest:
                 BotState.of(bot, where_is(bot), mean_move_ms(bot.name)) for bot in self._bots if bot.plays
             ),
             orders=tuple(self._commands.orders),
+            length=None if self._ended is not None else self._commands.length,
         )
 
     # -- events

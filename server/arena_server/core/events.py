@@ -119,7 +119,8 @@ class Command:
 
     `who` gives it at `at` (ms since 1970, UTC), for a `reason` that may be empty. `entrant` has the bot that
     is added, or the digest of its new token; `code` the digest of an invitation, which holds up to `until`
-    (ms since 1970). The effect Reply of the same number says whether it was done.
+    (ms since 1970). `confirmed`: what would be asked once more is meant. The effect Reply of the same number
+    says whether it was done.
     """
 
     number: int
@@ -131,6 +132,7 @@ class Command:
     entrant: Entrant | None = None
     code: str | None = None
     until: int = 0
+    confirmed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

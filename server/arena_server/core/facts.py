@@ -198,6 +198,17 @@ class Extended(NamedTuple):
     games: int
 
 
+class Shortened(NamedTuple):
+    """The contest is shortened for the `number`-th time (1, 2, ...): see `Format.shorten`.
+
+    Games that are decided later have numbers from `first` on.
+    """
+
+    number: int
+    first: int
+    games: int
+
+
 class TotalSet(NamedTuple):
     """How many games the contest has from now on (`Format.total`); `about` is always empty."""
 
@@ -266,6 +277,7 @@ ContestFact = (
     | Sent
     | Left
     | Extended
+    | Shortened
     | TotalSet
     | Separated
     | TokenSet

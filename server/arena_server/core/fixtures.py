@@ -26,11 +26,13 @@ from arena_server.core.facts import (
     Left,
     Repeat,
     Separated,
+    Shortened,
     TotalSet,
     Walkover,
 )
 from arena_server.core.formats import format_of
-from arena_server.core.formats.base import Pairing, PairingError
+from arena_server.core.formats.base import Format, Pairing, PairingError
+from arena_server.core.formats.length import Length
 from arena_server.core.formats.rounds import Rounds
 from arena_server.core.journal import JournalError
 from arena_server.core.life import FINISHED, INCOMPLETE, SHORT, reason_of
@@ -47,7 +49,9 @@ from arena_server.terms.formats import FormatError
 LATE_NS: Final = 60_000 * NS_PER_MS
 
 #: The facts of a contest that its fixtures are brought back by.
-FixtureFact = Repeat | Annulled | Drawn | Walkover | Joined | Left | Extended | TotalSet | Separated
+FixtureFact = (
+    Repeat | Annulled | Drawn | Walkover | Joined | Left | Extended | Shortened | TotalSet | Separated
+)
 
 
 class Fixtures:
@@ -61,8 +65,8 @@ class Fixtures:
     ) -> None:
         names = [bot.name for bot in bots.values() if bot.plays]
         self._format = format_of(config, names, seats)
-        #: How often it was extended.
-        self._extensions = 0
+        #: How often it was extended, and shortened.
+        self._resized: Counter[type] = Counter()
         #: What readers know of the number of games.
         self._noted = self._format.total
         #: Since when each bot that is not present cannot be paired.
@@ -100,14 +104,22 @@ class Fixtures:
             self._noted = self.total
             self._out.fact(TotalSet("", self.total))
 
-    def extend(self, games: int) -> None:
-        """There are more games: see `Format.extend`. Raises FormatError, with nothing changed."""
+    @property
+    def length(self) -> Length:
+        """What `extend` and `shorten` change. Raises FormatError if nothing can."""
         if self.separated is not None:
             raise FormatError("the contest ends early: it is certain who is first (contest.stop)")
-        first = self._format.next_number
-        self._format.extend(games)
-        self._extensions += 1
-        self._out.fact(Extended(self._extensions, first, games))
+        return self._format.length
+
+    def resize(self, kind: type[Extended | Shortened], by: int) -> None:
+        """There are more or fewer games: see `Length`. Raises FormatError, with nothing changed."""
+        length, first = self.length, self._format.next_number
+        to = length.longer(by) if kind is Extended else length.shorter(by)
+        if kind is Shortened and self._drawing:  # it may be one of those that fall away
+            raise FormatError("a round is being drawn: shorten the contest once it is")
+        self._format.resize(to)
+        self._resized[kind] += 1
+        self._out.fact(kind(self._resized[kind], first, by))
         self.note_total()
 
     # -- who takes part
@@ -218,14 +230,11 @@ class Fixtures:
             self._format.result(game)
         self.results.add(game)
         if self._separation is not None and self.separated is None and game.end != VOID:
-            self._look(self._separation.add(game))
-
-    def _look(self, first: tuple[str, ...]) -> None:
-        """If the `first` are certain no game starts any more; those that run are played to their end."""
-        if first:
-            self.separated = Separated(self.results.done, first)
-            self._out.fact(self.separated)
-            self._out.effects.append(FieldSeparated(self.results.done, first))
+            first = self._separation.add(game)
+            if first:  # no game starts any more; those that run are played to their end
+                self.separated = Separated(self.results.done, first)
+                self._out.fact(self.separated)
+                self._out.effects.append(FieldSeparated(self.results.done, first))
 
     def may_show_deal(self, game: PastGame) -> bool:
         """Whether OVER may open the commit."""
@@ -323,11 +332,9 @@ class Fixtures:
                 if each.first != self._format.next_number:
                     raise JournalError(f"{each.name} joined at g{each.first}, which is not the next number")
                 self.join(each.name, each.owner, now)
-            elif isinstance(each, Extended):
-                if each.first != self._format.next_number:
-                    raise JournalError(f"extended at g{each.first}, which is not the next number")
-                self._format.extend(each.games)
-                self._extensions += 1
+            elif isinstance(each, Extended | Shortened):
+                _recall_length(self._format, each)
+                self._resized[type(each)] += 1
             elif isinstance(each, Repeat):
                 self._recall_repeat(each, games, played)
             elif isinstance(each, Pairing):
@@ -358,10 +365,20 @@ class Fixtures:
         self._repeat(repeat)
 
 
+def _recall_length(form: Format, change: Extended | Shortened) -> None:
+    if change.first != form.next_number:
+        what = "extended" if isinstance(change, Extended) else "shortened"
+        raise JournalError(f"{what} at g{change.first}, which is not the next number")
+    if isinstance(change, Extended):
+        form.extend(change.games)
+    else:
+        form.shorten(change.games)
+
+
 def _decided_at(fact: FixtureFact | Pairing) -> tuple[int, bool]:
     """The numbers of games come from one counter, so this is the order in which they were decided."""
     match fact:
-        case Joined() | Extended():
+        case Joined() | Extended() | Shortened():
             return fact.first, False  # the next game may have this number, too
         case Drawn():
             return fact.first, True

@@ -40,6 +40,7 @@ from arena_server.core.facts import (
     RunStateSet,
     Sent,
     Separated,
+    Shortened,
     Started,
     TokenSet,
     TotalSet,
@@ -81,6 +82,7 @@ KIND_OF: Final[dict[type, str]] = {
     Sent: "sent",
     Left: "left",
     Extended: "extended",
+    Shortened: "shortened",
     TotalSet: "games",
     Separated: "separated",
     TokenSet: "token",
@@ -119,6 +121,7 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
     "sent": (Sent, (str, bool)),
     "left": (Left, (str, bool)),
     "extended": (Extended, (int, int, int)),
+    "shortened": (Shortened, (int, int, int)),
     "games": (TotalSet, (str, int)),
     "separated": (Separated, (int, _NAMES)),
     "token": (TokenSet, (str, str)),
@@ -139,7 +142,8 @@ VALIDATED: Final = KIND_OF[Validated]
 KEPT: Final = frozenset(
     KIND_OF[kind]
     for kind in (
-        *(Drawn, Repeat, Annulled, Walkover, Joined, Left, Extended, TotalSet, Separated, Validated, Order),
+        *(Drawn, Repeat, Annulled, Walkover, Joined, Left, Extended, Shortened, TotalSet, Separated),
+        *(Validated, Order),
     )
 )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from arena_server.core.facts import Order
+from arena_server.core.formats.length import Length
 from arena_server.core.peers import Bot
 from arena_server.stats.standings import Row
 
@@ -160,7 +161,7 @@ class Overview:
     """A moment of a contest; `state` is `open`, `closed`, `paused`, `draining`, or how it ended.
 
     `orders` are all of the organiser's that were carried out. `until` (ms since 1970, UTC) is when the
-    hours in which games start end or begin.
+    hours in which games start end or begin. `length` is what extends and shortens; None: nothing can.
     """
 
     state: str
@@ -169,6 +170,7 @@ class Overview:
     bots: tuple[BotState, ...]
     orders: tuple[Order, ...] = ()
     until: int | None = None
+    length: Length | None = None
 
 
 def where_is(bot: Bot) -> str:

@@ -38,6 +38,7 @@ from arena_server.core.facts import (
     RunStateSet,
     Sent,
     Separated,
+    Shortened,
     Started,
     TokenSet,
     TotalSet,
@@ -115,7 +116,16 @@ def _recover_contest(
                 facts.append(leaving)
             case TokenSet(name, digest):
                 entrants.restore_token(name, digest)
-            case Repeat() | Annulled() | Drawn() | Walkover() | Extended() | TotalSet() | Separated() as fact:
+            case (
+                Repeat()
+                | Annulled()
+                | Drawn()
+                | Walkover()
+                | Extended()
+                | Shortened()
+                | TotalSet()
+                | Separated()
+            ) as fact:
                 facts.append(fact)
             case Order() | Invited() | Redeemed() as order:
                 commands.restore_order(order)

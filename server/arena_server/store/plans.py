@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from arena_protocol.games import make_game
-from arena_server.core.facts import ContestFact, Extended, Joined, Left
+from arena_server.core.facts import ContestFact, Extended, Joined, Left, Shortened
 from arena_server.core.formats import find_format, make_format
 from arena_server.core.formats.base import Format, Pairing
 from arena_server.core.formats.history import History, HistoryFact
@@ -47,8 +47,8 @@ def _planned_format(name: str, terms: str) -> Format:
 
 
 def grown_format(contest: ContestRow, facts: Sequence[ContestFact]) -> Format:
-    """The games of a contest as planned, with those of its late entrants and extensions."""
-    late = [fact for fact in facts if isinstance(fact, Joined | Extended)]
+    """The games of a contest as planned, with its late entrants, extended and shortened."""
+    late = [fact for fact in facts if isinstance(fact, Joined | Extended | Shortened)]
     form = format_of_row(contest)
     if not late or not isinstance(form, Scheduled):
         return form
@@ -58,7 +58,8 @@ def grown_format(contest: ContestRow, facts: Sequence[ContestFact]) -> Format:
         if isinstance(fact, Joined):
             grown.join(fact.name, first=fact.first)
         else:
-            grown.extend(fact.games, first=fact.first)
+            more = fact.games if isinstance(fact, Extended) else -fact.games
+            grown.resize(grown.length.now + more, first=fact.first)
     return grown
 
 

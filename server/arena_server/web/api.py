@@ -24,7 +24,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from arena_server.core.clock import NS_PER_MS
-from arena_server.core.commands import VOID_WORKER
+from arena_server.core.commands import UNCONFIRMED, VOID_WORKER
 from arena_server.core.deal import token_digest
 from arena_server.core.events import Command
 from arena_server.core.life import reason_of
@@ -39,6 +39,7 @@ from arena_server.web.metrics import exposition
 from arena_server.web.orders import (
     ORDER_BYTES,
     ORDER_FORM,
+    YES,
     parse_order,
     plain_order,
 )
@@ -138,7 +139,9 @@ class OrganiserApi:
             return JSONResponse({"error": str(error)}, 409)
         if order["verb"] == VOID_WORKER and (unknown := await self._unknown_worker(contest, target)):
             return JSONResponse({"error": unknown}, 409)
-        command = Command(0, order["verb"], target, who, at, order.get("reason", ""), entrant)
+        confirmed = order.get("confirmed") == YES
+        reason = order.get("reason", "")
+        command = Command(0, order["verb"], target, who, at, reason, entrant, confirmed=confirmed)
 
         def find() -> HostedContest:
             if command.verb == "add":
@@ -150,7 +153,8 @@ class OrganiserApi:
         except NewcomerError as error:
             problem = str(error)
         if problem is not None:
-            return JSONResponse({"error": problem}, 409)
+            asked = {"confirm": True} if problem.endswith(UNCONFIRMED) else {}
+            return JSONResponse({"error": problem} | asked, 409)
         headers = {"Cache-Control": "no-store"}
         made = {} if token is None else {"token": token}
         sent = {"submit": True} if entrant is not None and entrant.author_sha256 is not None else {}
@@ -234,6 +238,7 @@ def plain_overview(overview: Overview, connections: int) -> dict[str, Any]:
         "ended": progress.ended,
         "reason": reason_of(progress.ended) or None,
         "until": overview.until,
+        "length": None if overview.length is None else asdict(overview.length),
         "games": games,
         "plies": progress.plies,
         "connections": connections,

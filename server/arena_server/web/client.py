@@ -71,7 +71,7 @@ def _request(access: Access, method: str, path: str, body: str | None = None) ->
             "or the file beside its database"
         )
     if response.status == 409:
-        raise OrderRefused(answer["error"])
+        raise OrderRefused(answer["error"] + (" by --yes" if answer.get("confirm") else ""))
     if response.status != 200:
         raise ArenaError(f"the server at {access.address}: {answer.get('error', response.reason)}")
     return answer

@@ -22,7 +22,10 @@ ORDER_KEYS = {
     "author": 60,
     "language": 60,
     "url": 200,
+    "confirmed": 3,
 }
+#: The value of `confirmed`.
+YES = "yes"
 ORDER_FORM = '{"verb": "...", "target": "...", "by": "...", "reason": "..."}, texts of one line'
 
 

@@ -18,7 +18,7 @@ SOURCES = (
     "host/waiting.py",
 )
 #: Functions of formats that an order calls while a contest runs; all else is said of a configuration.
-ORDERED = ("join", "extend", "late_groups", "_check_games", "check_places")
+ORDERED = ("join", "length", "longer", "shorter", "check_step", "late_groups", "check_places")
 #: What is raised with a text for people, and the place of the text among the arguments.
 RAISED = {
     **dict.fromkeys(("NotFoundError", "SeatError", "UnavailableError", "NewcomerError", "FeedError"), 0),

@@ -29,6 +29,7 @@ from typing import ClassVar
 
 from arena_server.core.facts import Drawn, Walkover
 from arena_server.core.formats.document import Round
+from arena_server.core.formats.length import Length
 from arena_server.stats.results import PastGame
 from arena_server.stats.tiebreaks import Unplayed
 from arena_server.terms.formats import FormatError, Option, Terms, WordOption
@@ -72,24 +73,32 @@ class LateEntry(ABC):
         """A late entrant, who is not present yet. Raises FormatError, with nothing changed, if none can."""
         raise FormatError(f'contest.format: "{self.NAME}" takes no late entrants')
 
-    def extend(self, games: int) -> None:
-        """There are `games` more: for each group, or of an open format in all; or this number of rounds more.
+    @property
+    def length(self) -> Length:
+        """What `extend` and `shorten` change. Raises FormatError if nothing can."""
+        raise FormatError(f'contest.format: "{self.NAME}" cannot be extended or shortened')
 
-        Raises FormatError, with nothing changed, if it has no such number.
+    def resize(self, to: int, first: int | None = None) -> None:
+        """Its length is `to` from now on, which `length` allows.
+
+        New games have numbers from `first` on, or from `next_number`.
         """
-        raise FormatError(f'contest.format: "{self.NAME}" cannot be extended')
+        raise NotImplementedError
+
+    def extend(self, by: int) -> None:
+        """It was extended: see `length`, whose bound may have been another then. Raises FormatError."""
+        length = self.length
+        length.check_step(by)
+        self.resize(length.now + by)
+
+    def shorten(self, by: int) -> None:
+        """There are fewer games, or rounds: see `length`. Raises FormatError."""
+        self.resize(self.length.shorter(by))
 
     @classmethod
     def games_multiple(cls, terms: Terms) -> int:
         """Where all groups play the same number of games, it is a multiple of this."""
         return terms.seats
-
-    @staticmethod
-    def _check_games(games: int, multiple: int) -> None:
-        """Raise FormatError for a number by which a contest cannot be extended."""
-        if games < 1 or games % multiple:
-            what = f"a multiple of {multiple}" if multiple > 1 else "a number above 0"
-            raise FormatError(f"expected {what} games, got {games}")
 
     def come_back(self, name: str) -> None:
         """`name` has left, and takes part again in what is left."""

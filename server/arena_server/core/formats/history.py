@@ -15,13 +15,13 @@ from itertools import islice
 from typing import Any
 
 from arena_protocol.record import VOID
-from arena_server.core.facts import ContestFact, Drawn, Extended, Joined, Repeat, Walkover
+from arena_server.core.facts import ContestFact, Drawn, Extended, Joined, Repeat, Shortened, Walkover
 from arena_server.core.formats.base import Pairing, PairingError
 from arena_server.core.formats.document import plain_rounds
 from arena_server.core.formats.rounds import Rounds
 from arena_server.stats.results import PastGame
 
-HistoryFact = Drawn | Joined | Extended | Repeat | Walkover
+HistoryFact = Drawn | Joined | Extended | Shortened | Repeat | Walkover
 
 
 class History:
@@ -86,7 +86,7 @@ class History:
                 return not self._form.draws.is_open
             case Repeat(_, void, _):
                 return void in self._void
-            case Joined() | Extended():
+            case Joined() | Extended() | Shortened():
                 return True
             case Walkover(_, absent):
                 return self._form.walkover_due(absent) is not None
@@ -101,6 +101,8 @@ class History:
                 self._form.join(fact.name, fact.owner)
             case Extended():
                 self._form.extend(fact.games)
+            case Shortened():
+                self._form.shorten(fact.games)
             case Repeat(number, void, deal):
                 if number != self._form.next_number:
                     raise PairingError(f"g{number} repeats g{void}, and is not the next number")

@@ -38,6 +38,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from arena_server.core.formats.base import Format, Pairing, PairingError
+from arena_server.core.formats.length import GAMES, MOST_GAMES, Length
 from arena_server.stats.results import PastGame
 from arena_server.terms.formats import FormatError, Option, Terms
 
@@ -219,6 +220,10 @@ class OwedGames:
         for owed in dropped:
             self.add(owed)
 
+    def partners(self, player: int) -> set[int]:
+        """With whom it owes a game: when `player` comes or goes they may wait for others, or not any more."""
+        return {each for owed in self.by_player[player] for each in owed.players} - {player}
+
     def look_at(self, player: int) -> None:
         """`player` is free."""
         self._maybe.update(self.by_player[player])
@@ -237,7 +242,7 @@ class Ladder(Format):
     NAME = "ladder"
     MEANING = "open until it is closed: bots that are free are paired by rating and waiting time"
     OPTIONS: ClassVar = {
-        "games": Option(0, 0, 1_000_000, "after how many games it closes by itself; 0: it does not")
+        "games": Option(0, 0, MOST_GAMES, "after how many games it closes by itself; 0: it does not")
     }
 
     def __init__(self, terms: Terms) -> None:
@@ -297,12 +302,19 @@ class Ladder(Format):
         self._last.append((0, 0))
         self._owed.by_player.append({})
 
-    def extend(self, games: int) -> None:
+    @property
+    def length(self) -> Length:
         if self._total is None or self._left is None:
             raise FormatError("contest.games: this ladder is open, and has no number of games to extend")
-        self._check_games(games, self._size if self._paired else 1)
-        self._total += games
-        self._left += games
+        step = self._size if self._paired else 1
+        drawn = max(step, self._total - self._left)
+        return Length(self._total, drawn, MOST_GAMES, GAMES, step)
+
+    def resize(self, to: int, first: int | None = None) -> None:
+        assert self._total is not None, "an open ladder has no length"
+        assert self._left is not None
+        self._left += to - self._total
+        self._total = to
 
     def leave(self, name: str) -> None:
         self._owed.leave(self._places[name])
@@ -317,13 +329,13 @@ class Ladder(Format):
         if player not in self._free:
             self._free[player] = 0
             self._busy.add(player)
-            self._update(player, *self._partners(player))
+            self._update(player, *self._owed.partners(player))
 
     def withdraw(self, name: str) -> None:
         player = self._places[name]
         if self._free.pop(player, None) is not None:
             self._busy.discard(player)
-            self._update(player, *self._partners(player))
+            self._update(player, *self._owed.partners(player))
 
     def free(self, name: str, games: int) -> None:
         player = self._places[name]
@@ -334,10 +346,6 @@ class Ladder(Format):
         else:
             self._busy.add(player)
         self._update(player)
-
-    def _partners(self, player: int) -> set[int]:
-        """With whom it owes a game: when `player` comes or goes they may wait for others, or not any more."""
-        return {each for owed in self._owed.by_player[player] for each in owed.players} - {player}
 
     def _update(self, *players: int) -> None:
         """Let each wait in the queue if it can start more games than it owes to players that are here."""

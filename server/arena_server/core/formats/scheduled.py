@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 
 from arena_server.core.formats.balance import Balance, Bounds
 from arena_server.core.formats.base import Format, Pairing, PairingError
 from arena_server.core.formats.groups import Group, Groups, GrownGroups
+from arena_server.core.formats.length import MOST_GAMES, PAIR_GAMES, Length
 from arena_server.terms.formats import FormatError, Terms
 
 
@@ -48,6 +49,12 @@ class GameNumbers:
         """Plan a block whose first game has number `first`. Returns the number behind its last."""
         self._blocks.append(_Block(first, group, groups, cycle, cycles))
         return self._blocks[-1].end
+
+    def shorten(self, cycles: int) -> None:
+        """Plan no game of cycle `cycles` (0, 1, ...) or a later one; no other game gets its number."""
+        self._blocks = [
+            replace(block, cycles=max(0, min(block.cycles, cycles - block.cycle))) for block in self._blocks
+        ]
 
     def between(self, first: int, end: int) -> Iterator[int]:
         """The numbers from `first` to `end - 1` that planned games have."""
@@ -85,9 +92,10 @@ class Scheduled(Format):
         self.groups = groups
         self._reverse = reverse
         self._names = list(terms.names)
-        self._places = {name: place for place, name in enumerate(terms.names)}
-        #: How many games each group plays.
+        self.places = {name: place for place, name in enumerate(terms.names)}
+        #: How many games each group plays, and the most that any has started.
         self._games = terms.games
+        self._most_played = 0
         #: The games from the beginning, those of each late entrant, and those by which all were extended.
         self.numbers = GameNumbers(len(groups), terms.games)
         self._balance = Balance(groups, len(terms.names), bounds)
@@ -139,10 +147,6 @@ class Scheduled(Format):
         deal = round_ if self.terms.paired else cycle
         return Pairing(number, names[turn:] + names[:turn], deal + 1)
 
-    def players(self, names: Iterable[str]) -> Group:
-        """The places of these names."""
-        return tuple(self._places[name] for name in names)
-
     # -- who takes part
 
     def late_groups(self, player: int) -> list[Group]:
@@ -159,19 +163,19 @@ class Scheduled(Format):
         self._next = self.numbers.add(first, len(self.groups), len(added), 0, self._games)
         self.groups.add(added)
         self._names.append(name)
-        self._places[name] = player
+        self.places[name] = player
         self._balance.join(self.groups, added)
         self._played.extend([0] * len(added))
         for place in self._left:
             self._update_groups(place)
 
     def come_back(self, name: str) -> None:
-        self._left.discard(self._places[name])
-        self._update_groups(self._places[name])
+        self._left.discard(self.places[name])
+        self._update_groups(self.places[name])
 
     def leave(self, name: str) -> None:
-        self._left.add(self._places[name])
-        self._update_groups(self._places[name])
+        self._left.add(self.places[name])
+        self._update_groups(self.places[name])
 
     def _update_groups(self, player: int) -> None:
         """Open the groups of `player` whose players all take part and which have games, close the others."""
@@ -187,14 +191,24 @@ class Scheduled(Format):
         """How many games of a group have not started."""
         return self._games - self._played[group] + len(self._again.get(group, ()))
 
-    def extend(self, games: int, first: int | None = None) -> None:
-        self._check_games(games, self.games_multiple(self.terms))
-        first = self._next if first is None else first
-        self._next = self.numbers.add(first, 0, len(self.groups), self._games, games)
+    @property
+    def length(self) -> Length:
+        step = self.games_multiple(self.terms)
+        begun = -(-self._most_played // step) * step
+        most = MOST_GAMES // len(self.groups) // step * step
+        return Length(self._games, max(step, begun), most, PAIR_GAMES, step)
+
+    def resize(self, to: int, first: int | None = None) -> None:
+        before, self._games = self._games, to
+        if to > before:
+            first = self._next if first is None else first
+            self._next = self.numbers.add(first, 0, len(self.groups), before, to - before)
+        else:
+            self.numbers.shorten(to)
         for group, played in enumerate(self._played):
-            if played == self._games:  # the others are open
-                self._balance.set_open(self.groups[group], is_open=True)
-        self._games += games
+            if played in (before, to):  # the others stay open
+                is_open = played < to or group in self._again
+                self._balance.set_open(self.groups[group], is_open=is_open)
         for place in self._left:
             self._update_groups(place)
 
@@ -203,15 +217,15 @@ class Scheduled(Format):
     def enter(self, name: str, *, late: bool = False) -> None:
         if name not in self._free:
             self._free[name] = 0
-            self._balance.enter(self._places[name], late=late)
+            self._balance.enter(self.places[name], late=late)
 
     def withdraw(self, name: str) -> None:
         if self._free.pop(name, None) is not None:
-            self._balance.withdraw(self._places[name])
+            self._balance.withdraw(self.places[name])
 
     def free(self, name: str, games: int) -> None:
         self._free[name] = games
-        self._balance.set_free(self._places[name], is_free=games > 0)
+        self._balance.set_free(self.places[name], is_free=games > 0)
 
     # -- games
 
@@ -228,7 +242,7 @@ class Scheduled(Format):
         return pairing
 
     def again(self, pairing: Pairing, void: int) -> None:
-        group = self.players(pairing.names)
+        group = tuple(self.places[name] for name in pairing.names)
         self._again.setdefault(self.groups.number(*group), {})[pairing.number] = pairing
         self._next += 1
         self._balance.owed(group)
@@ -245,6 +259,7 @@ class Scheduled(Format):
                 del self._again[group]
         else:
             self._played[group] += 1
+            self._most_played = max(self._most_played, self._played[group])
         last = self._played[group] == self._games and group not in self._again
         self._balance.started(players, last=last)
 
@@ -260,7 +275,7 @@ class Scheduled(Format):
             known = next(again, Pairing(number, (), 0))
         if pairing != known:
             raise PairingError(_problem(pairing, known))
-        players = self.players(pairing.names)
+        players = tuple(self.places[name] for name in pairing.names)
         group = self.groups.number(*players)
         if is_planned and number != self.numbers.number(group, self._played[group]):
             raise PairingError(f"g{number} was started twice, or before an earlier game of the same bots")
@@ -272,10 +287,10 @@ class Scheduled(Format):
     # -- what is left
 
     def has_games(self, name: str) -> bool:
-        return self._balance.has_games(self._places[name])
+        return self._balance.has_games(self.places[name])
 
     def exhausted(self, absent: Collection[str]) -> bool:
-        return self._balance.is_over(sum(1 << self._places[name] for name in absent))
+        return self._balance.is_over(sum(1 << self.places[name] for name in absent))
 
     def unplayed(self) -> Iterator[tuple[tuple[str, ...], int]]:
         for group, played in enumerate(self._played):

@@ -11,6 +11,7 @@ from arena_server.core.facts import Drawn
 from arena_server.core.formats.base import Draw
 from arena_server.core.formats.document import BYE, DrawnMatch, Round
 from arena_server.core.formats.encounters import Encounter, Entry, match_points
+from arena_server.core.formats.length import ROUNDS, Length
 from arena_server.core.formats.rounds import SEEDING, Rounds
 from arena_server.core.formats.swiss_ahead import can_be_drawn
 from arena_server.core.formats.swiss_pairing import FIRST, SECOND, SMALL, Candidate, allowed, pair
@@ -101,11 +102,14 @@ class Swiss(Rounds):
         self.terms = replace(self.terms, names=(*self.terms.names, name), owners=owners)
         self.draws.names.add(name)
 
-    def extend(self, games: int) -> None:
-        most = most_rounds(len(self.terms.names)) - self.planned_rounds
-        if not 1 <= games <= most:
-            raise FormatError(f"expected 1 to {most} rounds more, as no two bots meet twice, got {games}")
-        self.planned_rounds += games
+    @property
+    def length(self) -> Length:
+        drawn = max(1, len(self.draws.rounds))
+        most = most_rounds(len(self.terms.names))
+        return Length(self.planned_rounds, drawn, most, ROUNDS, why="no two bots meet twice")
+
+    def resize(self, to: int, first: int | None = None) -> None:
+        self.planned_rounds = to
 
     # -- rounds
 

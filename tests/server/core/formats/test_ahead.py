@@ -92,7 +92,7 @@ def test_no_pair_and_no_bot_gets_far_ahead(
     now = 0.0
     while not pairer.exhausted(()) or running:
         for pairing in iter(pairer.next, None):
-            takes = sum(seconds[player] for player in schedule.players(pairing.names)) * rng.uniform(0.5, 1.5)
+            takes = sum(seconds[schedule.places[name]] for name in pairing.names) * rng.uniform(0.5, 1.5)
             heappush(running, (now + takes, pairing.number, pairing))
             met[frozenset(pairing.names)] += 1
             own.update(pairing.names)

@@ -246,6 +246,8 @@ export const TEXTS = {
   "End the contest for good, now? Running games become void, and the table stays as it is.":
     "Край на състезанието още сега? Текущите партии се анулират, а класирането остава каквото е.",
   "Extend the contest by {}?": "Да се удължи ли състезанието с {}?",
+  "Shorten the contest by {}?": "Да се съкрати ли състезанието с {}?",
+  "Length: {} {}; {} to {} are possible, in steps of {}": "Дължина: {} {}; възможни са от {} до {}, на стъпки по {}",
   "Kick {}? Its game becomes void.": "Да се отстрани ли {}? Партията му се анулира.",
   "Break off {} for good?": "Да се прекъсне ли {} завинаги?", "Play {} again?": "Да се играе ли {} отново?",
   "Withdraw {}? Its running games become void, and no other is played.":
@@ -263,7 +265,8 @@ export const TEXTS = {
   "The token of {}, shown only now: ": "Ключът на {}, показва се само сега: ", "Done: {} {}": "Готово: {} {}",
   "Orders": "Наредби", "Order": "Наредба",
   "Play again": "Играй пак", "Play a void game again": "Анулирана партия отново", "Extend": "Удължи",
-  "More games a pair, or rounds": "Още партии на двойка или кръгове", "Your name": "Вашето име",
+  "More games a pair, or rounds": "Още партии на двойка или кръгове", "Shorten": "Съкрати",
+  "Fewer games a pair, or rounds": "По-малко партии на двойка или кръгове", "Your name": "Вашето име",
   "Reason of the next order": "Причина за следващата наредба",
   "{}{}; {}, {} running, {} void; {}; {}": "{}{}; {}, текущи {}, анулирани {}; {}; {}", "Resume": "Продължи",
   "Pause": "Пауза", "Drain": "Спри плавно", "Abort": "Прекрати", "Break off": "Прекъсни", "Mean move": "Среден ход",
@@ -338,6 +341,7 @@ export const NAMED = {
   // who gave an order without a name, and orders
   organiser: "организаторът", "by invitation": "с покана",
   pause: "пауза", resume: "продължаване", drain: "плавно спиране", abort: "прекратяване", extend: "удължаване",
+  shorten: "съкращаване", games: "партии", "games for each group": "партии на двойка или група", rounds: "кръга",
   kick: "отстраняване на", lift: "прощаване на", validate: "проверка на", replay: "повторение на",
   "void-worker": "анулиране на игрите на машината", add: "добавяне на", remove: "оттегляне на", token: "нов ключ за",
   invite: "покана за", register: "регистрация на",
@@ -414,7 +418,9 @@ export const SERVER = {
   "too many wrong tokens from this address": "твърде много грешни ключове от този адрес",
   "expected {}, texts of one line": "очаква се {}, текстове от един ред", "expected {}": "очаква се {}",
   "no page to register on is served: see server.web": "няма страница за регистрация: вижте server.web",
-  "extend: expected a number of games up to {}, got {}": "extend: очаква се брой партии до {}, получено {}",
+  "{}: expected a number of games up to {}, got {}": "{}: очаква се брой партии до {}, получено {}",
+  "extend by {}: more than {} times the {} of now; confirm it":
+    "удължаване с {}: над {} пъти повече от сегашните {}; потвърдете го",
   "invite needs a code": "invite иска код",
   "invite: expected the name of an author, got {}": "invite: очаква се име на автор, получено {}",
   "there are {} open invitations already": "вече има {} отворени покани",
@@ -437,12 +443,16 @@ export const SERVER = {
     'contest.format: "{}" не приема закъснели: кой с кого играе е решено',
   "no further round can be drawn of the bots that are left and may meet":
     "с останалите ботове, които могат да се срещнат, не може да се състави нов кръг",
-  'contest.format: "{}" cannot be extended': 'contest.format: "{}" не може да се удължи',
+  'contest.format: "{}" cannot be extended or shortened': 'contest.format: "{}" не може да се удължи или съкрати',
+  "expected at most {} {} more, as {}, got {}": "очакват се най-много още {} {}, защото {}, получени {}",
+  "a contest has at most {} games": "състезание има най-много {} партии",
+  "no two bots meet twice": "никои два бота не се срещат пак",
+  "expected at most {} {} less, as {} have begun or are the least, got {}":
+    "очакват се най-много {} {} по-малко, защото {} са започнали или са най-малкото, получени {}",
+  "a round is being drawn: shorten the contest once it is": "тегли се кръг: съкратете състезанието след това",
   "expected {} games, got {}": "очакват се {} партии, получени {}", "a multiple of {}": "кратно на {}",
   "a number above 0": "повече от 0",
   "contest.format: the last round has been drawn": "contest.format: последният кръг е изтеглен",
-  "expected 1 to {} rounds more, as no two bots meet twice, got {}":
-    "очакват се от 1 до {} кръга още, защото никои два бота не се срещат пак, получени {}",
   "contest.games: this ladder is open, and has no number of games to extend":
     "contest.games: тази стълбица е без край и няма брой партии за удължаване",
   "the contest ends early: it is certain who is first (contest.stop)":

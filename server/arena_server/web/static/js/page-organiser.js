@@ -1,6 +1,6 @@
 // The organiser's page: state of the contest, and orders.
 
-import { applyTheme, dateText, el, gamesText, link, pageHeader, plural, waitingText } from "./dom.js";
+import { applyTheme, dateText, el, gamesText, link, numberText, pageHeader, plural, waitingText } from "./dom.js";
 import { ask, contest, forgetToken, hasToken, keepToken, request, useToken } from "./organiser/port.js";
 import { botsTable, gamesTable, ordersTable, workersTable } from "./organiser/tables.js";
 import { said } from "./said.js";
@@ -14,6 +14,7 @@ const CONFIRM = {
   drain: () => t`Stop the contest once no game runs?`,
   abort: () => t`End the contest for good, now? Running games become void, and the table stays as it is.`,
   extend: (target) => t`Extend the contest by ${target}?`,
+  shorten: (target) => t`Shorten the contest by ${target}?`,
   kick: (target) => t`Kick ${target}? Its game becomes void.`,
   void: (target) => t`Break off ${target} for good?`,
   replay: (target) => t`Play ${target} again?`,
@@ -108,7 +109,7 @@ async function look() {
 }
 
 async function order(verb, target = "", more = {}) {
-  const question = CONFIRM[verb];
+  const question = more.confirmed ? null : CONFIRM[verb];
   if (question && !confirm(question(target))) return false;
   message.textContent = "";
   try {
@@ -125,6 +126,8 @@ async function order(verb, target = "", more = {}) {
     await look();
     return true;
   } catch (error) {
+    // What seems to be a slip is asked once more.
+    if (error.confirm && confirm(error.message)) return order(verb, target, { ...more, confirmed: "yes" });
     showProblem(error.message);
     return false;
   }
@@ -171,7 +174,7 @@ function draw(status) {
   Object.assign(parts, {
     shown: status.contest,
     title: el("h1"), sub: el("p", { class: "sub" }), waiting: el("p", { class: "sub" }),
-    gate: el("p", { class: "tools" }),
+    gate: el("p", { class: "tools" }), length: el("p", { class: "sub" }),
     games: scrolled(t`Running games`), bots: scrolled(t`Bots`),
     workers: scrolled(t`Workers`), orders: scrolled(t`Orders`),
     token: el("output", { class: "token" }),
@@ -184,6 +187,7 @@ function draw(status) {
   const games = [
     oneField("replay", t`Play again`, t`Play a void game again`, { size: 8, pattern: "g[0-9]+" }),
     oneField("extend", t`Extend`, t`More games a pair, or rounds`, plies),
+    oneField("shorten", t`Shorten`, t`Fewer games a pair, or rounds`, plies),
   ];
   const add = addForm();
   parts.ofWorkers = panel(t`Workers`, parts.workers);
@@ -195,7 +199,7 @@ function draw(status) {
     el("div", { class: "title" }, parts.title,
       others.length ? el("p", { class: "latest" }, t`Other contests: `, ...others) : null,
       parts.sub, parts.waiting, parts.gate, about, done, message),
-    panel(t`Running games`, parts.games, ...games),
+    panel(t`Running games`, parts.games, parts.length, ...games),
     panel(t`Bots`, parts.bots), parts.ofWorkers, add,
     panel(t`Orders`, parts.orders),
     el("p", {}, el("button", { type: "button", onclick: leave }, t`Log out`)));
@@ -210,6 +214,7 @@ function update(status) {
   for (const form of parts.forms) form.hidden = over;
   const gate = status.state === "paused" ? action(t`Resume`, "resume") : action(t`Pause`, "pause");
   parts.gate.replaceChildren(...(over ? [] : [gate, action(t`Drain`, "drain"), action(t`Abort`, "abort")]));
+  parts.length.textContent = lengthText(status);
   parts.games.replaceChildren(gamesTable(status, action));
   parts.bots.replaceChildren(botsTable(status, over, action, logButton));
   const workers = workersTable(status, over, action);
@@ -228,6 +233,14 @@ function stateText(status) {
 function hoursText({ state, until }) {
   if (until === null || !["open", "closed"].includes(state)) return "";
   return t` until ${dateText(until / 1000)}`;
+}
+
+/** How long the contest is, and how long the orders may make it. */
+function lengthText({ length }) {
+  if (length === null) return "";
+  const { now, least, step, unit } = length;
+  const [text, from, to] = [now, least, Math.max(now, length.most)].map(numberText);
+  return t`Length: ${text} ${named(unit)}; ${from} to ${to} are possible, in steps of ${numberText(step)}`;
 }
 
 /** A form for an order with one value. */

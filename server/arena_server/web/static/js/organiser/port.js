@@ -43,5 +43,7 @@ export async function request(path, body = null) {
   if (response.ok) return answer;
   const missing = response.status === 404 ? t`orders are taken on the admin port (--admin-port)` : response.statusText;
   const problem = said(answer.error ?? "") || missing;
-  throw Object.assign(new Error(problem), { status: response.status, contests: answer.contests });
+  throw Object.assign(new Error(problem), {
+    status: response.status, contests: answer.contests, confirm: answer.confirm,
+  });
 }
