@@ -14,7 +14,7 @@ from arena_server.core.formats.encounters import Encounter, Entry, match_points
 from arena_server.core.formats.length import ROUNDS, Length
 from arena_server.core.formats.rounds import SEEDING, Rounds
 from arena_server.core.formats.swiss_ahead import can_be_drawn
-from arena_server.core.formats.swiss_pairing import FIRST, SECOND, SMALL, Candidate, allowed, pair
+from arena_server.core.formats.swiss_pairing import FIRST, SECOND, Candidate, allowed, pair, takes_long
 from arena_server.stats.tiebreaks import Unplayed
 from arena_server.terms.formats import (
     FormatError,
@@ -44,7 +44,7 @@ class SwissDraw(Draw):
 
     @property
     def slow(self) -> bool:
-        return len(self.players) > SMALL
+        return takes_long(self.players, self.rounds)
 
     def run(self) -> Drawn:
         groups = pair(self.players, owners_meet=self.owners_meet, salt=self.salt, rounds=self.rounds)

@@ -20,12 +20,24 @@ from heapq import heappop, heappush
 from itertools import islice
 from typing import Final, NamedTuple
 
-from arena_server.core.formats.swiss_ahead import LARGEST, Graph, Matching, can_be_drawn, ways, without
+from arena_server.core.formats.swiss_ahead import (
+    LARGEST,
+    Matching,
+    can_be_drawn,
+    exchange,
+    most,
+    ways,
+    without,
+)
 
 #: A field up to this size is matched with all pairs in view; a larger one with those near to the order.
 SMALL: Final = 100
-#: How many of the best rounds are looked at for one that leaves those to come possible.
+#: How many of the best rounds are looked at for one that leaves those to come possible: for each player that
+#: may have the bye, in a field up to `FEW` and in a larger one, and together.
+FEW: Final = 24
 TRIED: Final = 16
+TRIED_OF_MANY: Final = 4
+TRIED_IN_ALL: Final = 64
 #: How far from the order a pair of a large field may be; the next one if no round can be made of these.
 WINDOWS: Final = (20, 80)
 #: The library computes with 128 bits, and adds up four of the weights at most.
@@ -71,44 +83,115 @@ def pair(
     made of them without a pair that has met or a second bye (or a pair of one owner, where these must not
     meet).
     """
-    if len(players) > LARGEST:
-        rounds = 1
-    graph = allowed(players, owners_meet) if len(players) <= LARGEST else []
-    while rounds > 1 and not can_be_drawn(graph, rounds):
-        rounds -= 1
+    ahead = _Ahead(players, owners_meet, rounds)
     byes: list[Candidate | None] = [*_for_bye(players)] if len(players) % 2 else [None]
+    for bye, rest, found in islice(_best_rounds(players, byes, owners_meet, salt), TRIED_IN_ALL):
+        if ahead.allows(rest, found, bye):
+            return _tables(rest, found, bye)
+    if (known := ahead.schedule()) is None:
+        return None
+    bye = min(map(ahead.bye, known), key=byes.index)
+    rest = [each for each in players if each is not bye]
+    weights = list(weighted(rest, list(edges(rest, len(rest), owners_meet)), salt))
+    return _tables(rest, ahead.best(known, rest, bye, weights), bye)
+
+
+def takes_long(players: Sequence[Candidate], rounds: int) -> bool:
+    """Whether a round may take more than some 0.1 s of this processor."""
+    met = max((len(each.met) for each in players), default=0)
+    return len(players) > SMALL or (len(players) > FEW and 2 * (met + rounds) > len(players))
+
+
+def _best_rounds(
+    players: Sequence[Candidate], byes: Sequence[Candidate | None], owners_meet: bool, salt: int
+) -> Iterator[tuple[Candidate | None, Sequence[Candidate], set[tuple[int, int]]]]:
+    """The bye, the others and their pairs; the best rounds of the first bye come first."""
+    tried = TRIED if len(players) <= FEW else TRIED_OF_MANY
     for bye in byes:
         rest = [each for each in players if each is not bye]
-        for found in islice(_ranked(rest, owners_meet, salt), TRIED):
-            if rounds == 1 or can_be_drawn(_after(graph, players, rest, found), rounds - 1):
-                return _tables(rest, found, bye)
-    known = ways(graph, rounds) if graph else None
-    return None if known is None else _of_way(players, known, byes, owners_meet, salt)
+        for found in islice(_ranked(rest, owners_meet, salt), tried):
+            yield bye, rest, found
 
 
-def _of_way(
-    players: Sequence[Candidate],
-    known: Sequence[Matching],
-    byes: Sequence[Candidate | None],
-    owners_meet: bool,
-    salt: int,
-) -> tuple[tuple[str, ...], ...]:
-    """The best of the rounds of one way to draw all that are left."""
-    best: tuple[int, int] | None = None
-    for way in known:
-        bye = players[way[-1]] if len(players) % 2 else None
-        rest = [each for each in players if each is not bye]
-        place = {each.name: number for number, each in enumerate(rest)}
-        found = {
-            (place[players[a].name], place[players[b].name])
-            for a, b in enumerate(way)
-            if a < b < len(players)
-        }
-        weights = weighted(rest, list(edges(rest, len(rest), owners_meet)), salt)
-        key = byes.index(bye), -sum(weight for a, b, weight in weights if (a, b) in found)
-        if best is None or key < best:
-            best, tables = key, _tables(rest, found, bye)
-    return tables
+def _places(players: Sequence[Candidate]) -> dict[str, int]:
+    return {name: place for place, name in enumerate(sorted(each.name for each in players))}
+
+
+def allowed(players: Sequence[Candidate], owners_meet: bool) -> list[int]:
+    """Who may meet whom in the rounds to come; the places are those of `_Ahead`."""
+    place, byes = _places(players), len(players) % 2
+    size = len(players) + byes
+    not_met = [(each.name, other) for each in players for other in each.met if other in place]
+    if not owners_meet:
+        owned = [each for each in players if each.owner]
+        not_met += [(a.name, b.name) for a in owned for b in owned if a.owner == b.owner]
+    pairs = [(place[name], place[other]) for name, other in not_met]
+    pairs += [(place[each.name], size - 1) for each in players if byes and each.had_bye]
+    return without([(1 << size) - 1 & ~(1 << each) for each in range(size)], pairs)
+
+
+class _Ahead:
+    """The rounds to come. The places of the graph are the players in the order of their names, and the bye.
+
+    That order is the same in all rounds, so the next one finds for its graph what this one has found for it.
+    """
+
+    def __init__(self, players: Sequence[Candidate], owners_meet: bool, rounds: int) -> None:
+        self._players: list[Candidate | None] = [*sorted(players, key=lambda each: each.name)]
+        self._place = _places(players)
+        self._players += [None] * (len(players) % 2)
+        self._graph = allowed(players, owners_meet) if len(players) <= LARGEST else []
+        self._rounds = most(self._graph, rounds)
+
+    def allows(self, rest: Sequence[Candidate], found: set[tuple[int, int]], bye: Candidate | None) -> bool:
+        """Whether the rounds after this one stay possible."""
+        if self._rounds < 2 or not self._graph:
+            return True
+        pairs = [(self._place[rest[a].name], self._place[rest[b].name]) for a, b in found]
+        if bye is not None:
+            pairs.append((self._place[bye.name], len(self._players) - 1))
+        return can_be_drawn(without(self._graph, pairs), self._rounds - 1)
+
+    def schedule(self) -> list[Matching] | None:
+        """A way to draw all rounds that are left."""
+        return ways(self._graph, self._rounds) if self._graph else None
+
+    def bye(self, way: Matching) -> Candidate | None:
+        """Who has the bye in a round of a schedule."""
+        return self._players[way[-1]] if self._players[-1] is None else None
+
+    def best(
+        self,
+        known: Sequence[Matching],
+        rest: Sequence[Candidate],
+        bye: Candidate | None,
+        weights: Sequence[tuple[int, int, int]],
+    ) -> set[tuple[int, int]]:
+        """The best round of the players `rest` that exchanges of pairs between the rounds of a schedule make.
+
+        If a search does not find the rounds after it, it is the round of the schedule as it stands.
+        """
+        places = [self._place[each.name] for each in rest]
+        numbers = {place: number for number, place in enumerate(places)}
+        worth = {(places[a], places[b]): weight for a, b, weight in weights}
+        worth |= {(b, a): weight for (a, b), weight in worth.items()}
+        taken = max(
+            (way for way in known if self.bye(way) is bye),
+            key=lambda way: sum(worth[place, way[place]] for place in places),
+        )
+        others = [list(way) for way in known if way is not taken]
+        elsewhere = {pair for way in others for pair in enumerate(way)}
+        free = [edge for edge in weights if (places[edge[0]], places[edge[1]]) not in elsewhere]
+        better = list(taken)
+        for a, b in _perfect(free, len(rest)) or ():  # those of `taken`, if no pair is spare
+            better[places[a]], better[places[b]] = places[b], places[a]
+        exchange(better, others, worth)
+        for way in (better, taken):
+            pairs = {(a, b) for a, b in enumerate(way) if a in numbers and b in numbers}
+            found = {(numbers[a], numbers[b]) for a, b in pairs if numbers[a] < numbers[b]}
+            if self.allows(rest, found, bye):
+                break
+        return found
 
 
 def _tables(
@@ -117,30 +200,6 @@ def _tables(
     tables = sorted((min(one, other), max(one, other)) for one, other in found)
     seated = tuple(_seated(rest[a], rest[b], table) for table, (a, b) in enumerate(tables))
     return seated if bye is None else (*seated, (bye.name,))
-
-
-def allowed(players: Sequence[Candidate], owners_meet: bool) -> list[int]:
-    """Who may meet whom in the rounds to come; the bye is the last place of an odd field."""
-    size = len(players)
-    graph = [0] * (size + size % 2)
-    for a, b, _ in edges(players, size, owners_meet):
-        graph[a] |= 1 << b
-        graph[b] |= 1 << a
-    for a, each in enumerate(players if size % 2 else ()):
-        if not each.had_bye:
-            graph[a] |= 1 << size
-            graph[size] |= 1 << a
-    return graph
-
-
-def _after(
-    graph: Graph, players: Sequence[Candidate], rest: Sequence[Candidate], found: set[tuple[int, int]]
-) -> list[int]:
-    """`graph` after a round of the pairs `found` of `rest`; who is not of `rest` has the bye."""
-    place = {each.name: number for number, each in enumerate(players)}
-    pairs = [(place[rest[a].name], place[rest[b].name]) for a, b in found]
-    left_out = set(place) - {each.name for each in rest}
-    return without(graph, [*pairs, *((place[name], len(players)) for name in left_out)])
 
 
 def _for_bye(players: Sequence[Candidate]) -> list[Candidate]:

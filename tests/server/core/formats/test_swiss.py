@@ -206,7 +206,7 @@ def check_tournament(seed: int) -> None:
     rounds = [made for made in form.draws.rounds if made]
     count, planned = len(field.terms.names), form.planned_rounds
     few = 2 * planned <= count
-    assert len(rounds) == planned or not few
+    assert len(rounds) == planned
     met: set[frozenset[str]] = set()
     byes: list[str] = []
     seats: dict[str, list[int]] = {name: [] for name in field.terms.names}
@@ -254,14 +254,15 @@ def whole_rounds(count: int, planned: int, seed: int, drawn: float) -> int:
     field = Field(Swiss, Terms(bots(count), 2, 1, options={"rounds": planned}, secret=seed), rng, play)
     field.finish()
     assert isinstance(field.form, Swiss)
-    assert all(len(made) == (count + 1) // 2 for made in field.form.draws.rounds)
-    return len(field.form.draws.rounds)
+    assert all(len(made) in (0, (count + 1) // 2) for made in field.form.draws.rounds)
+    return len([made for made in field.form.draws.rounds if made])
 
 
 MANY_ROUNDS = [(6, 4), (6, 5), (8, 6), (10, 9), (7, 7), (9, 9), (24, 23)]
+OF_MANY = [(26, 25), (30, 25), (31, 31)]
 
 
-@pytest.mark.parametrize(("count", "planned"), MANY_ROUNDS)
+@pytest.mark.parametrize(("count", "planned"), MANY_ROUNDS + OF_MANY)
 @pytest.mark.parametrize("drawn", [0.3, 9])
 def test_all_planned_rounds_are_played(count: int, planned: int, drawn: float) -> None:
     for seed in range(1 if count > 10 else 15):
@@ -269,9 +270,17 @@ def test_all_planned_rounds_are_played(count: int, planned: int, drawn: float) -
 
 
 @pytest.mark.soak
+@pytest.mark.parametrize(("count", "planned"), [*OF_MANY, (40, 39), (50, 30), (50, 49), (61, 61)])
+@pytest.mark.parametrize("drawn", [0.3, 9])
+def test_all_planned_rounds_of_large_fields_are_played(count: int, planned: int, drawn: float) -> None:
+    assert {whole_rounds(count, planned, seed, drawn) for seed in range(5)} == {planned}
+
+
+@pytest.mark.soak
 @pytest.mark.parametrize(("count", "planned"), MANY_ROUNDS)
 def test_all_planned_rounds_of_300_contests_are_played(count: int, planned: int) -> None:
-    assert {whole_rounds(count, planned, seed, 0.3) for seed in range(300)} == {planned}
+    seeds = range(300 if count < 24 else 50)
+    assert {whole_rounds(count, planned, seed, 0.3) for seed in seeds} == {planned}
 
 
 def possible(names: Sequence[str], met: frozenset[frozenset[str]], rounds: int) -> bool:
@@ -315,8 +324,27 @@ def test_a_round_of_a_schedule_is_taken_if_none_of_the_best_leaves_it_possible(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(swiss_pairing, "TRIED", 0)
-    for count, planned in ((6, 5), (7, 7)):
+    for count, planned in ((6, 4), (6, 5), (7, 7)):
         assert whole_rounds(count, planned, 1, 0.3) == planned
+
+
+def test_a_round_of_a_schedule_is_taken_as_it_stands_if_what_is_after_a_better_one_is_not_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(swiss_pairing, "can_be_drawn", lambda graph, rounds: False)
+    for tried in (0, 16):
+        monkeypatch.setattr(swiss_pairing, "TRIED", tried)
+        assert whole_rounds(6, 5, 1, 0.3) == 5
+
+
+def test_which_draws_take_long() -> None:
+    """More rounds than half of the bots, in a field of more than 24, are looked at for longer."""
+    ten = frozenset(f"b{place}" for place in range(10))
+    assert not swiss_pairing.takes_long([Candidate("a", met=ten)] * 24, 13)
+    assert not swiss_pairing.takes_long([Candidate("a", met=ten)] * 26, 3)
+    assert swiss_pairing.takes_long([Candidate("a", met=ten)] * 26, 4)
+    assert swiss_pairing.takes_long([Candidate("a")] * 101, 1)
+    assert not swiss_pairing.takes_long([], 1)
 
 
 def test_as_many_rounds_as_can_be_drawn_are_played() -> None:
