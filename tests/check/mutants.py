@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-LIMIT_S = 30.0
+LIMIT_S = 150.0
 
 
 @dataclass

@@ -127,15 +127,15 @@ class Running:
     def stop(self) -> None:
         if self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._task.cancel)
-        self._thread.join(30)
+        self._thread.join(150)
         self._listener.close()
 
     def reported(self) -> str:
         """The next line of its report."""
-        return self._lines.get(timeout=30)
+        return self._lines.get(timeout=150)
 
     def connect(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout=30)
+        return socket.create_connection(("127.0.0.1", self.port), timeout=150)
 
 
 Start = Callable[[Faults], Running]
@@ -160,7 +160,7 @@ def echo() -> Iterator[socket.socket]:
     with suppress(OSError):
         listener.shutdown(socket.SHUT_RDWR)
     listener.close()
-    thread.join(30)
+    thread.join(150)
 
 
 @pytest.fixture

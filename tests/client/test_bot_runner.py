@@ -66,7 +66,7 @@ def test_a_closed_loop_ends_the_thread() -> None:
     runner.poll()
     assert tried.wait(20)
     for thread in set(threading.enumerate()) - before:
-        thread.join(20)
+        thread.join(150)
         assert not thread.is_alive()
 
 
@@ -79,7 +79,7 @@ def test_closing_ends_the_thread() -> None:
     (thread,) = set(threading.enumerate()) - before
     assert (thread.name, thread.daemon) == ("bot me", True)
     runner.close()
-    thread.join(20)
+    thread.join(150)
     assert not thread.is_alive()
 
 

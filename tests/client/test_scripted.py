@@ -357,5 +357,5 @@ def test_a_script_in_a_thread_harms_nobody(server: FakeServer) -> None:
         )
     )
     thread.start()
-    thread.join(20)
+    thread.join(150)
     assert ends == ["gone"]

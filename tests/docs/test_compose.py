@@ -61,7 +61,7 @@ def running(command: Sequence[str], folder: Path, **environment: str) -> Iterato
 
 
 def read(url: str) -> Any:
-    with urllib.request.urlopen(url, timeout=20) as answer:
+    with urllib.request.urlopen(url, timeout=150) as answer:
         body = answer.read().decode()
     return json.loads(body) if url.endswith(".json") else body
 

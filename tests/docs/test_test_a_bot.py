@@ -27,7 +27,7 @@ def test_the_commands_run(tmp_path: Path, block: int) -> None:
     for line in BLOCKS[block].splitlines():
         program, command, *arguments = shlex.split(line)
         assert program == "arena"
-        done = arena(command, *arguments, *SHORTER[command], cwd=tmp_path, typed="quit\n", patience_s=90)
+        done = arena(command, *arguments, *SHORTER[command], cwd=tmp_path, typed="quit\n", patience_s=150)
         assert done.code == 0, done.err
 
 

@@ -11,7 +11,7 @@ import pytest
 from arena_engines import search_timer
 from arena_engines.search_timer import SearchTimer
 
-PATIENCE_S = 20
+PATIENCE_S = 150
 
 
 @pytest.fixture

@@ -198,7 +198,7 @@ def tls_server(tmp_path: Path) -> Iterator[tuple[int, str]]:
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
         yield listener.getsockname()[1], certificate
-        thread.join(20)
+        thread.join(150)
 
 
 ECHO = b"ARENA 1 test/1\nHELLO 1 me\n"
@@ -215,7 +215,7 @@ def test_the_shell_command_makes_a_connection(tls_server: tuple[int, str]) -> No
         env={**os.environ, **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        timeout=20,
+        timeout=150,
         check=False,
     )
     assert ended.stdout == ECHO
@@ -266,7 +266,7 @@ def test_the_c_function_makes_a_connection(
         check=True,
     )
     ended = subprocess.run(
-        [str(program), str(port), host, certificate], stdout=subprocess.PIPE, timeout=20, check=False
+        [str(program), str(port), host, certificate], stdout=subprocess.PIPE, timeout=150, check=False
     )
     assert (ended.returncode, ended.stdout) == (status, output)
 

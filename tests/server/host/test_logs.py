@@ -71,7 +71,7 @@ def test_a_stuck_reader_blocks_no_writer_and_gets_the_number_of_dropped_lines() 
     assert dropped
     assert dropped[-1].endswith("lines dropped: the reader was too slow")
     assert lines[-10:] == [*(f"line {number}" for number in range(91, 100)), "the newest"]
-    assert writer.close(timeout=10)
+    assert writer.close(timeout=150)
     os.close(fd)
 
 
@@ -80,7 +80,7 @@ def test_a_closed_reader_is_ignored() -> None:
     os.close(reader)
     writer = LineWriter(fd)
     writer.write("not read")
-    assert writer.close(timeout=10)
+    assert writer.close(timeout=150)
     os.close(fd)
 
 

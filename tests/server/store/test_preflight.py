@@ -180,7 +180,7 @@ def test_a_contest_that_another_server_plays(postgres: Cluster) -> None:
     kept = Kept(database)
     kept.start()
     kept.append(ENTRY)
-    kept.batches.get(timeout=20.0)
+    kept.batches.get(timeout=150.0)
     assert refused(database).startswith("contest 1 is being played by another server; stop that one, ")
     kept.close()
     look(database)

@@ -28,7 +28,7 @@ from arena_server.store.writer import GROUP_SHARE, Writer
 
 from ..records import Kept, game, keep, opening, shown
 
-PATIENCE_S = 20.0
+PATIENCE_S = 150.0
 
 
 class TestWriter:

@@ -37,7 +37,7 @@ from .spectating import FakeViewer
 WISH = Wish("lastcoin", "random", clock=False, seat=1, hints=True)
 OFFER = {"lastcoin": ["random"]}
 HERE, THERE, ELSEWHERE = "127.0.0.1", "192.0.2.1", "192.0.2.2"
-LIMIT_S = 60.0
+LIMIT_S = 150.0
 
 
 #: A script that lists engines.

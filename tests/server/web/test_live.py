@@ -16,7 +16,7 @@ from arena_server.web.live import LiveHub
 from .spectating import OFFER, OVER, PLAYED, START, FakeViewer, ScriptedFeed, join
 
 pytestmark = pytest.mark.asyncio
-LIMIT_S = 60.0
+LIMIT_S = 150.0
 
 
 async def document() -> dict[str, Any]:

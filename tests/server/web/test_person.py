@@ -20,7 +20,7 @@ GAME = (
     b"GAME g7 insertion seat=1 seats=2 names=ann,bob plies=4 colours=6 lookahead=2 "
     b"clock=1000 increment=0 zombie=6 commit=ab"
 )
-LIMIT_S = 30.0
+LIMIT_S = 150.0
 pytestmark = pytest.mark.asyncio
 
 
