@@ -31,4 +31,4 @@ def test_one_far_ahead_saves_half_of_the_games(model: str) -> None:
 def test_an_error_is_counted() -> None:
     """Of two bots of which the first seems to be ahead."""
     field = early_end.Field("wrong", (0, 0), 100, 1)
-    assert sum(early_end.measure(field, "wins", 30, seed)[0] for seed in range(8)) > 0
+    assert any(early_end.measure(field, "wins", 30, seed)[0] for seed in range(8))

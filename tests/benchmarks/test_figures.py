@@ -102,7 +102,7 @@ def test_a_second_run_measures_nothing_and_draws_the_same_bytes(
     assert {path.name: path.read_bytes() for path in quick.iterdir()} == before
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_pictures_can_be_drawn_without_measuring(quick: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert plot.main(["--quick", str(quick), "--draw"]) == 0
     assert capsys.readouterr().out.split() == [

@@ -95,7 +95,9 @@ def test_the_day_of_the_end(plan: Path, shell: Shell) -> None:
 
 def test_all_formats_beside_each_other(plan: Path, shell: Shell) -> None:
     change(plan, 'name = "dan"', 'name = "dan"\n\n[[bot]]\nname = "eve"')
-    outcome = shell("simulate", "plan.toml", "--compare", "--move-time", "10ms", "--time", "1m")
+    outcome = shell(
+        "simulate", "plan.toml", "--compare", "--runs", "3", "--move-time", "10ms", "--time", "1m"
+    )
     assert "round-robin" in outcome.out
     assert "ladder (open)" in outcome.out
     assert (
