@@ -35,8 +35,8 @@ def section(title: str) -> str:
 
 
 def table(title: str) -> list[list[str]]:
-    """The cells of the section's last table."""
-    lines = [line for line in section(title).splitlines() if line.startswith("|")]
+    """The cells of the last table of the section, without those below it."""
+    lines = [line for line in section(title).split("\n### ")[0].splitlines() if line.startswith("|")]
     rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
     start = max(index for index, row in enumerate(rows) if set("".join(row)) <= {"-", "|"})
     return rows[start + 1 :]

@@ -242,7 +242,7 @@ class TestRequests:
         with pytest.raises(HTTPError, match="404") as refused, urlopen(path, timeout=PATIENCE_S):
             pass
         with refused.value:
-            assert "played again" in json.load(refused.value)["error"]
+            assert "all games on its deal have a result" in json.load(refused.value)["error"]
         assert web.post("quit", session=person.session)[0] == 200
         while played(web)[0]["status"] == "running":
             pass
