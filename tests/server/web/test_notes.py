@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.request import urlopen
 
 import pytest
@@ -26,6 +28,9 @@ from .browser import DESKTOP, PHONE, Watched
 from .persons import Person, Web, wait_for_ply
 from .running import running
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator
+
 pytestmark = pytest.mark.real
 
 NOTES = (
@@ -38,6 +43,13 @@ NOTES = (
 TITLE = "Evaluation, each bot for itself"
 
 
+def said_of(note: Locator) -> list[str]:
+    """The parts of a note, each number with its label."""
+    parts = "parts => parts.map((part) => part.innerText.replace(/\\s+/g, ' ').trim())"
+    found: list[str] = note.locator(":scope > span, .numbers > div").evaluate_all(parts)
+    return found
+
+
 def test_a_replay_has_the_notes_up_to_the_ply_that_is_shown(pages: Watched) -> None:
     with running(lambda: application(Pages(["replay"], ["replay"]).routes()), 64) as server:
         for size, name in ((DESKTOP, "desktop"), (PHONE, "phone")):
@@ -48,21 +60,28 @@ def test_a_replay_has_the_notes_up_to_the_ply_that_is_shown(pages: Watched) -> N
             note = page.locator(".seat.s1 .note")
             assert note.inner_text() == ""
             page.keyboard.press("ArrowRight")
-            said = ["Note about ply 1: eval 30, depth 4, nodes 1,200", "best line 4 7 12", "“two runs ahead”"]
-            assert note.inner_text().split("\n") == said
+            assert said_of(note) == [
+                *("Note about ply 1", "score +30", "depth 4", "nodes 1,200", "nodes/s 71K"),
+                *("best line 4 7 12", "“two runs ahead”"),
+            ]
             assert page.locator(".seat.s2 .note").inner_text() == ""
             page.fill(".slider input", "3")
-            assert note.inner_text().split("\n") == [
-                "Note about ply 3: eval 90, depth 9",
-                "“<b>that is enough</b>”",
-            ]
-            assert page.locator(".seat.s2 .note").inner_text() == "Note about ply 2: eval -30, depth 2"
+            assert said_of(note) == ["Note about ply 3", "score +90", "depth 9", "“<b>that is enough</b>”"]
+            assert said_of(page.locator(".seat.s2 .note")) == ["Note about ply 2", "score -30", "depth 2"]
+            # Seat 1 is ahead above, in its own colour, by the share of each bot's own numbers.
+            bar = page.locator(".leaning b")
+            assert re.fullmatch(r"\+\d+", bar.inner_text())
+            said = page.locator(".leaning").get_attribute("title") or ""
+            assert f" {bar.inner_text().removeprefix('+')} of 100" in said
             chart = page.locator("figure", has_text=TITLE)
             lines = chart.locator("polyline.line")
             # The last of each ply; a single point is a line to itself, so that it is drawn.
             assert [len((line.get_attribute("points") or "").split()) for line in lines.all()] == [2, 2]
             if size == DESKTOP:
                 pages.check_schemes(page, f"notes-{name}")
+            else:
+                assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+                pages.shoot(page, f"notes-{name}")
 
 
 def test_a_replay_without_evaluations_has_no_graph_of_them(pages: Watched) -> None:
@@ -114,19 +133,18 @@ def test_a_running_game_has_them_as_they_come(pages: Watched, tmp_path: Path) ->
         page = pages.open(server.page("game.html", contest=server.contest, game="g1"))
         wait_for_ply(page, 1)
         note = page.locator(".seat.s2 .note")
-        said = [
-            "Note about ply 2: eval 20, depth 9, nodes 120,000",
-            "best line 4 7 12",
-            "“two runs ahead game=g2”",
-        ]
+        said = ["Note about ply 2", "score +20", "depth 9", "nodes 120K"]
+        end = ["best line 4 7 12", "“two runs ahead game=g2”"]
         note.filter(has_text="game=g2").wait_for()
-        assert note.inner_text().split("\n") == said
+        assert said_of(note) == [*said, *end]
         page.locator("figure", has_text=TITLE).wait_for()
         pages.shoot(page, "notes-live")
         page.evaluate("window.before = document.querySelector('main .game')")
         bot.free.set()
         wait_for_ply(page, 2)
-        assert note.inner_text().split("\n") == said
+        *first, speed, line, text = said_of(note)
+        assert (first, [line, text]) == (said, end)
+        assert re.fullmatch(r"nodes/s [\d.,]+[KMB]?", speed), "the clock has charged the ply"
         assert page.evaluate("window.before === document.querySelector('main .game')"), "events, no snapshot"
         pages.close()
 

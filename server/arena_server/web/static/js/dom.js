@@ -39,6 +39,11 @@ export function numberText(value) {
   return value.toLocaleString(language);
 }
 
+/** A number with its sign, but zero: +30. */
+export function signedText(value) {
+  return value.toLocaleString(language, { signDisplay: "exceptZero" });
+}
+
 /** A number for an axis: 999,998 is 1M. */
 export function shortText(value) {
   return Math.abs(value) < 10_000 ? numberText(value) : value.toLocaleString(language, { notation: "compact" });

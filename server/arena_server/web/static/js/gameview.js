@@ -226,7 +226,10 @@ export class GameView {
     const { timeline, ply } = this;
     // Of a running game also what is thought about the ply to come.
     const until = timeline.end === null && ply === timeline.length ? ply + 1 : ply;
-    this.seats.forEach((card, i) => card.showNote(timeline.note(i + 1, until)));
+    this.seats.forEach((card, i) => {
+      const note = timeline.note(i + 1, until);
+      card.showNote(note, note === null ? null : timeline.ply(note.ply)?.time_ms);
+    });
     this.element.classList.toggle("noted", timeline.notes.length > 0);
     this.leaning.show(timeline, until);
     this.evaluation.element.parentElement?.toggleAttribute("hidden",

@@ -1,6 +1,6 @@
 // Who plays, beside and over a board: the cards of the seats, the bar of the points and that of the evaluations.
 
-import { clockText, el, numberText } from "./dom.js";
+import { clockText, el, numberText, shortText, signedText } from "./dom.js";
 import { named, t } from "./texts.js";
 
 /** The longest clock of all stands for a game without one. */
@@ -16,7 +16,8 @@ const LEAST_SHARE = 0.09;
 export class LeaningBar {
   constructor() {
     this.fill = el("i");
-    this.element = el("div", { class: "leaning", role: "img", hidden: true }, this.fill);
+    this.label = el("b");
+    this.element = el("div", { class: "leaning", role: "img", hidden: true }, this.fill, this.label);
   }
 
   /** Show what they have noted about the plies up to `until`. */
@@ -25,6 +26,9 @@ export class LeaningBar {
     this.element.hidden = timeline.info.names.length !== 2
       || !timeline.notes.some((note) => Number.isFinite(note.eval));
     this.fill.style.transform = `scaleY(${(1 + (value ?? 0)) / 2})`;
+    this.label.textContent = value === null ? "" : signedText(Math.round(100 * value));
+    // In the colour of the seat that is ahead.
+    this.label.classList.toggle("second", value !== null && value < 0);
     const words = value === null ? t`The bots have noted no evaluation yet`
       : t`The bots see ${timeline.info.names[value < 0 ? 1 : 0]} ahead by ${Math.round(100 * Math.abs(value))} of 100, each by its own evaluations`;
     this.element.title = words;
@@ -85,9 +89,12 @@ export class SeatCard {
     this.state.title = this.state.textContent;
   }
 
-  showNote(note) {
-    this.note.replaceChildren(...(note === null ? [] : noteParts(note)));
-    this.note.title = [...this.note.children].map((part) => part.textContent).join("\n");
+  /** `ms` is what the clock charged for the ply of the note, if it is played. */
+  showNote(note, ms) {
+    this.note.replaceChildren(...(note === null ? [] : noteParts(note, ms)));
+    const words = (part) =>
+      [...part.querySelectorAll("div")].map((each) => each.textContent).join(", ") || part.textContent;
+    this.note.title = [...this.note.children].map(words).join("\n");
   }
 
   showClock(ms, bank) {
@@ -98,12 +105,21 @@ export class SeatCard {
   }
 }
 
+/** The numbers of a note with their labels, as far as it has them: score, depth, nodes, and nodes a second. */
+export function noteNumbers(note, ms) {
+  const all = [[t`score`, note.eval, signedText], [t`depth`, note.depth, numberText], [t`nodes`, note.nodes, shortText],
+    [t`nodes/s`, ms > 0 && note.nodes ? Math.round(1000 * note.nodes / ms) : null, shortText]];
+  return all.filter(([, value]) => value !== undefined && value !== null)
+    .map(([label, value, text]) => [label, text(value)]);
+}
+
 /** A note of a bot: its numbers, its best line and its text, as far as it has them. */
-function noteParts(note) {
-  const numbers = ["eval", "depth", "nodes"].filter((key) => key in note)
-    .map((key) => `${key} ${numberText(note[key])}`);
+function noteParts(note, ms) {
+  const numbers = noteNumbers(note, ms);
   return [
-    el("span", {}, t`Note about ply ${note.ply}${numbers.length ? `: ${numbers.join(", ")}` : ""}`),
+    el("span", {}, t`Note about ply ${note.ply}`),
+    numbers.length ? el("dl", { class: "numbers" },
+      ...numbers.map(([label, text]) => el("div", {}, el("dt", {}, label), " ", el("dd", {}, text)))) : null,
     "line" in note ? el("span", {}, t`best line `, el("b", {}, note.line.replaceAll(",", " "))) : null,
     "text" in note ? el("span", {}, `“${note.text}”`) : null,
   ].filter(Boolean);
