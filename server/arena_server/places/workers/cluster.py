@@ -27,6 +27,7 @@ from arena_server.places.workers.base import (
     this_host,
     word,
 )
+from arena_server.places.workers.plain import NotPlain, read_plainly
 from arena_server.places.workers.process import GameProcess, JobReports
 
 #: Seconds for a scheduler to answer, and for one that is gone to come back.
@@ -70,6 +71,7 @@ class DaskPool:
         """Raises ArenaError without a scheduler."""
         from distributed import Client
 
+        read_plainly()
         try:
             untyped: Any = Client
             client = await untyped(
@@ -121,8 +123,7 @@ class DaskPool:
                 workers=self._answering() or None,
                 allow_other_workers=bool(self._answering()) and not self._excluded,
             )
-            record, problem, fatal, worker, host = await future
-            outcome = JobOutcome(record, problem, fatal)
+            outcome, worker, host = _plain_outcome(await future)
         except Exception as error:  # what Dask raises for a worker that died, or a scheduler that is gone
             worker, host = "", ""
             outcome = JobOutcome(None, f"Dask: {_first_line(error)}", lost=True)
@@ -207,6 +208,16 @@ async def _released(future: Any) -> None:
     """Let the scheduler forget a task; what still runs of it is ended by its worker."""
     with suppress(Exception):  # the scheduler may be gone
         await future.cancel()
+
+
+def _plain_outcome(answer: object) -> tuple[JobOutcome, str, str]:
+    """What `play_on_worker` returned, with worker and host. Raises NotPlain for anything else."""
+    match answer:
+        case (bytes() | None as record, str(problem), bool(fatal), str(worker), str(host)):
+            return JobOutcome(record, problem, fatal), worker, host
+        case NotPlain():
+            raise answer
+    raise NotPlain("a worker has sent what is no outcome of a game")
 
 
 def _answer() -> None:

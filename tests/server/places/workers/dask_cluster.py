@@ -30,8 +30,9 @@ class Cluster:
     def start_scheduler(self) -> None:
         self._start("scheduler", "scheduler", "--host", "127.0.0.1", "--port", str(self.port))
 
-    def start_worker(self, name: str) -> None:
-        self._start(name, "worker", f"tcp://{self.address}", "--nthreads", "1", "--no-nanny", "--name", name)
+    def start_worker(self, name: str, *options: str) -> None:
+        address = f"tcp://{self.address}"
+        self._start(name, "worker", address, "--nthreads", "1", "--no-nanny", "--name", name, *options)
 
     def signal(self, name: str, number: int) -> None:
         self.processes[name].send_signal(number)

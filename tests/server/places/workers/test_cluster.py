@@ -5,8 +5,10 @@ The short slice has scheduler and workers in this process; `make soak` kills and
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
@@ -16,7 +18,7 @@ from typing import Any
 import pytest
 from tests.ports import quiet_port
 from tests.server.places.workers.dask_cluster import Cluster
-from tests.server.places.workers.programs import Reports, job, write_program
+from tests.server.places.workers.programs import ROOT, Reports, job, write_program
 
 from arena_protocol.record_codec import decode
 from arena_server.errors import ArenaError
@@ -61,6 +63,8 @@ async def test_workers_in_this_process_play_games(tmp_path: Path, monkeypatch: p
     worker_of: Any = Worker
     reports, processes = Reports(), cluster_module._Processes()
     monkeypatch.setattr(cluster_module, "_processes", processes)
+    # Scheduler and workers of this process have to unpickle their tasks.
+    monkeypatch.setattr(cluster_module, "read_plainly", lambda: None)
     async with (
         scheduler_of(host="127.0.0.1", port=0, dashboard=False) as scheduler,
         worker_of(scheduler.address, nthreads=1, name="w1", dashboard=False),
@@ -83,6 +87,76 @@ async def test_workers_in_this_process_play_games(tmp_path: Path, monkeypatch: p
             await pool.close()
             for process in processes._idle:
                 await process.end()
+
+
+#: Loaded by a worker. What it sends writes a file, named after the process that unpickles it.
+HOSTILE = """
+import os, pickle
+from distributed import get_worker
+from arena_server.places.workers import cluster
+
+WRITE = "import os; open(os.path.join(FOLDER, str(os.getpid())), 'w').close()"
+
+class Evil:
+    def __reduce__(self):
+        return exec, (WRITE,)
+
+class EvilError(Evil, Exception):
+    pass
+
+async def play_on_worker(payload, topic, command):
+    what = pickle.loads(payload).game_id
+    get_worker().log_event("warn", {"message": pickle.dumps(Evil()), "category": pickle.dumps(Evil())})
+    if what == "raise":
+        raise EvilError(what)
+    return Evil() if what == "return" else what
+
+cluster.play_on_worker = play_on_worker
+"""
+#: It connects, has three games played, and prints how they ended and its number.
+CLIENT = """
+import asyncio, os, sys
+sys.path.insert(0, ROOT)
+from tests.server.places.workers.programs import Reports, job
+from arena_server.places.workers import cluster
+
+async def main():
+    cluster.CONNECT_S = 60.0
+    pool, reports = cluster.DaskPool(ADDRESS, []), Reports()
+    await pool.open(reports)
+    await reports.until(1)
+    for what in ("return", "raise", "other"):
+        pool.submit(job(what))
+        key, outcome, _ = await reports.ends.get()
+        print(key, outcome.record, outcome.lost, outcome.problem)
+    await pool.close()
+    print(os.getpid())
+
+asyncio.run(main())
+"""
+
+
+async def test_a_worker_executes_nothing_in_the_referee(tmp_path: Path) -> None:
+    written, preload = tmp_path / "written", tmp_path / "hostile.py"
+    written.mkdir()
+    preload.write_text(HOSTILE.replace("FOLDER", repr(str(written))))
+    cluster = Cluster(tmp_path)
+    text = CLIENT.replace("ROOT", repr(str(ROOT))).replace("ADDRESS", repr(cluster.address))
+    try:
+        cluster.start_scheduler()
+        cluster.start_worker("w1", "--preload", str(preload))
+        client = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", text, stdout=asyncio.subprocess.PIPE
+        )
+        *ends, number = (await client.communicate())[0].decode().split("\n")[:-1]
+    finally:
+        cluster.close()
+    assert ends == [
+        "return-1 None True Dask: a worker has sent a builtins.exec, which is not read here",
+        "raise-1 None True Dask: a worker has sent an exception, which is not read here",
+        "other-1 None True Dask: a worker has sent what is no outcome of a game",
+    ]
+    assert not (written / number).exists()
 
 
 @pytest.mark.soak
