@@ -6,6 +6,7 @@
     head-to-head       the score against those with the same score, if all of these have met equally often
     sonneborn-berger   for each game the score of the opponent's whole contest, times the own in the game
     buchholz           for each game the score of the opponent's whole contest
+    buchholz-cut-1     the same without all games against the lowest opponent
     median-buchholz    the same without all games against the highest and the lowest opponent
     fewest-faults      minus the number of faults
     time-used          minus the seconds that the clocks of all games have charged
@@ -14,8 +15,8 @@
 The score of a game is 1 against each player that has fewer points in it, 1/2 against one with as many, and
 0 otherwise; with two seats these are a win, a draw and a loss. Where the table ranks by a mean the values
 are means, too: a game, and match-points an opponent. A game that was not played in a round of a Swiss
-(`Unplayed`) is one against a virtual opponent with the player's own score, for sonneborn-berger, buchholz
-and median-buchholz. Names and values are those of the FIDE handbook, C.07; docs/configuration.md has the
+(`Unplayed`) is one against a virtual opponent with the player's own score or less, for sonneborn-berger and
+the Buchholz values. Names and values are those of the FIDE handbook, C.07; docs/configuration.md has the
 differences. Values are exact (`Fraction`). Packages add others (`arena.tie_breaks`).
 """
 
@@ -81,10 +82,19 @@ class PlayerSums:
 
 @dataclass(frozen=True, slots=True)
 class Unplayed:
-    """Games of a round that a player did not play, and what it scored for each of them."""
+    """Games of a round that a player did not play, and what it scored for each of them.
+
+    `absent` is who lost them by walkover, if the player won them. `limit` is the most that the virtual
+    opponent has otherwise. `voluntary`: the player was not there. `departed`: it was not drawn, then or
+    later.
+    """
 
     games: int
-    score: int
+    score: Fraction | int
+    absent: str = ""
+    limit: Fraction | None = None
+    voluntary: bool = False
+    departed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +110,11 @@ class Field:
     tied: Sequence[str]
     by_mean: bool = False
     unplayed: Mapping[str, Sequence[Unplayed]] = field(default_factory=dict)
+
+    def seen(self, name: str) -> Fraction:
+        """The score that a player has as an opponent: the rounds after it has left are draws."""
+        gone = sum(each.departed for each in self.unplayed.get(name, ()))
+        return self.scores[name] + Fraction(gone, 2)
 
     def scaled(self, value: Fraction | int, count: int) -> Fraction:
         """A sum over `count` games, or over as many opponents, on the scale of the score."""
@@ -142,16 +157,28 @@ class _Opponent:
     strength: Fraction
     games: int
     score: Fraction
+    voluntary: bool = False
 
 
 def _opponents(name: str, field: Field) -> list[_Opponent]:
-    """The opponents in ascending order of their scores; each unplayed round has a virtual one."""
+    """The opponents in the order of a cut, the first one first; each unplayed round has a virtual one.
+
+    The rounds in which the player was not there come before all others, which ascend by their scores.
+    """
     pairs = field.entrants[name].against.items()
-    real = [_Opponent(field.scores[other], pair.games, pair.score) for other, pair in pairs]
+    real = [_Opponent(field.seen(other), pair.games, pair.score) for other, pair in pairs]
     own = field.scores[name]
-    unplayed = field.unplayed.get(name, ())
-    virtual = [_Opponent(own, each.games, Fraction(each.games * each.score)) for each in unplayed]
-    return sorted(real + virtual)
+    virtual = [
+        _Opponent(_virtual(own, each, field), each.games, Fraction(each.games * each.score), each.voluntary)
+        for each in field.unplayed.get(name, ())
+    ]
+    return sorted(real + virtual, key=lambda each: (not each.voluntary, each))
+
+
+def _virtual(own: Fraction, unplayed: Unplayed, field: Field) -> Fraction:
+    """The score of a virtual opponent."""
+    limit = field.seen(unplayed.absent) if unplayed.absent else unplayed.limit
+    return own if limit is None else min(own, limit)
 
 
 def _sonneborn_berger(name: str, field: Field) -> Fraction:
@@ -169,8 +196,12 @@ def _buchholz(name: str, field: Field) -> Fraction:
     return _strength(_opponents(name, field), field)
 
 
+def _buchholz_cut_1(name: str, field: Field) -> Fraction:
+    return _strength(_opponents(name, field)[1:], field)
+
+
 def _median_buchholz(name: str, field: Field) -> Fraction:
-    return _strength(_opponents(name, field)[1:-1], field)
+    return _strength(sorted(_opponents(name, field)[1:])[:-1], field)
 
 
 def _lot(name: str, field: Field) -> Fraction:
@@ -189,6 +220,7 @@ _BUILT_IN: Final[Mapping[str, TieBreak]] = {
     "head-to-head": _head_to_head,
     "sonneborn-berger": _sonneborn_berger,
     "buchholz": _buchholz,
+    "buchholz-cut-1": _buchholz_cut_1,
     "median-buchholz": _median_buchholz,
     "fewest-faults": _a_game(lambda sums: -sums.faults.total()),
     "time-used": _a_game(lambda sums: Fraction(-sums.used_ms, 1000)),

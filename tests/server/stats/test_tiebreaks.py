@@ -64,6 +64,7 @@ def of(tie_break: str, games: Sequence[Game] = EXAMPLE, secret: int = 5) -> dict
         ("head-to-head", {"A": 0.5, "B": 0, "C": 0.5, "D": 0}),
         ("sonneborn-berger", {"A": 2.75, "B": 2.5, "C": 1.75, "D": 1.5}),
         ("buchholz", {"A": 4.5, "B": 4, "C": 4.5, "D": 5}),
+        ("buchholz-cut-1", {"A": 3.5, "B": 3, "C": 3.5, "D": 3.5}),
         ("median-buchholz", {"A": 1.5, "B": 1.5, "C": 1.5, "D": 1.5}),
         ("fewest-faults", {"A": 0, "B": 0, "C": 0, "D": 0}),
         ("time-used", {"A": 0, "B": 0, "C": 0, "D": 0}),
@@ -196,6 +197,66 @@ def test_a_round_without_play_is_one_against_a_virtual_opponent(
     """FIDE C.07: it has the player's own score, 3, beside opponents of 4, 3.5 and 2."""
     field = field_of({"a": ("4", "7/2", "2")}, "3", unplayed)
     assert TIE_BREAKS[tie_break]("a", field) == expected
+
+
+def test_the_limits_of_a_virtual_opponent() -> None:
+    """Half of the rounds; of a walkover the points of the absent bot, with a half for each round since."""
+    gone = [Unplayed(1, 0, departed=True)]
+    field = field_of(
+        {"a": ("4", "1")}, "3", [Unplayed(1, 1, limit=Fraction(5, 2)), Unplayed(1, 1, absent="a1")]
+    )
+    assert TIE_BREAKS["buchholz"]("a", field) == 4 + 1 + Fraction(5, 2) + 1
+    left = Field(field.entrants, field.scores, 0, field.tied, unplayed={**field.unplayed, "a1": gone})
+    assert TIE_BREAKS["buchholz"]("a", left) == 4 + Fraction(3, 2) + Fraction(5, 2) + Fraction(3, 2)
+
+
+#: M. Held, Exercises in Tie-Breaking, section 2.1: for each player and round the opponent and the result; `b`
+#: is a bye, `f` a walkover, `-` a round without the player.
+HELD = """
++9 =13 =2 +15 =4 | +10 +7 =1 +16 =3 | =11 +6 +8 =4 =2 | +12 =b +13 =3 =1
+-13 -15 +11 =7 +10 | -14 -3 +b +10 +8 | +15 -2 -16 =5 -11 | =16 +14 -3 +13 -6
+-1 -10 =b -f11 +b | -2 +9 -15 -6 -5 | =3 -16 -5 +f9 +7 | -4 +b +f14 - -
++5 =1 -4 -8 -14 | +6 -8 -f12 - +13 | -7 +5 +10 -1 -16 | =8 +11 +7 -2 +15
+"""
+#: Buchholz, Buchholz cut 1 and Sonneborn-Berger by the rules of 2026, of those for which they are published.
+HELD_VALUES = {
+    "buchholz": {1: 12.5, 3: 15.5, 4: 14, 5: 8.5, 8: 13.5, 11: 12.5, 16: 12.5},
+    "buchholz-cut-1": {5: 7.5, 8: 12, 11: 11},
+    "median-buchholz": {2: 8.5, 4: 8, 12: 6},
+    "sonneborn-berger": {
+        1: 8, 2: 9.5, 3: 10.5, 4: 9.25, 5: 4.25, 6: 6, 7: 3.25, 8: 5.25,
+        9: 2.25, 10: 1.5, 11: 4.75, 12: 4, 13: 4.25, 14: 4.5, 15: 3.5, 16: 7.25,
+    },
+}  # fmt: skip
+
+
+def held() -> Field:
+    entrants: dict[str, PlayerSums] = {}
+    unplayed: dict[str, list[Unplayed]] = {}
+    for number, line in enumerate(HELD.replace("\n", " | ").strip(" |").split("|"), start=1):
+        name, codes = str(number), line.split()
+        sums, missed = entrants.setdefault(name, PlayerSums()), unplayed.setdefault(name, [])
+        for place, code in enumerate(codes):
+            half, other = Fraction({"+": 2, "=": 1, "-": 0}[code[0]], 2), code[1:]
+            if other.isdigit():
+                sums.meet(other, int(2 * half), 1)
+                continue
+            absent = other[1:] if half == 1 else ""
+            gone = all(each == "-" for each in codes[place:])
+            voluntary = half < 1  # a bye that was asked for, a walkover that was lost, or not there
+            missed.append(Unplayed(1, half, absent, Fraction(5, 2), voluntary, gone))
+    scores = {
+        name: sums.score + sum(Fraction(each.score) for each in unplayed[name])
+        for name, sums in entrants.items()
+    }
+    return Field(entrants, scores, 0, (), unplayed=unplayed)
+
+
+@pytest.mark.parametrize("tie_break", HELD_VALUES)
+def test_the_exercise_of_fides_arbiters(tie_break: str) -> None:
+    field = held()
+    expected = HELD_VALUES[tie_break]
+    assert {number: TIE_BREAKS[tie_break](str(number), field) for number in expected} == expected
 
 
 @pytest.mark.parametrize("tie_break", sorted({*TIE_BREAKS} - {"lot"}))

@@ -187,20 +187,32 @@ class Swiss(Rounds):
     def not_played(self) -> dict[str, list[Unplayed]]:
         """For each bot what it had not played of each round: a bye, a walkover, or a round without it."""
         found: dict[str, list[Unplayed]] = {name: [] for name in self.terms.names}
-        for made in filter(None, self.draws.rounds):
-            without = set(found)
+        rounds = [made for made in self.draws.rounds if made]
+        half, games = Fraction(len(rounds), 2), self.terms.games
+        drawn_later: set[str] = set()
+        for made in reversed(rounds):
+            drawn: set[str] = set()
             for each in made:
                 if isinstance(each, str):
-                    without.discard(each)
-                    found[each].append(Unplayed(self.terms.games, 1))
+                    drawn.add(each)
+                    found[each].append(Unplayed(games, 1, limit=half))
                 elif each is not None:
-                    without.difference_update(each.names)
-                    if each.lost_by:
-                        for name in each.names:
-                            found[name].append(Unplayed(len(each.waiting), int(name == each.winner)))
-            for name in without:
-                found[name].append(Unplayed(self.terms.games, 0))
-        return found
+                    drawn.update(each.names)
+                    for name in each.names if each.lost_by else ():
+                        found[name].append(_walkover(each, name, half))
+            drawn_later |= drawn
+            for name in found.keys() - drawn:
+                departed = name not in drawn_later
+                found[name].append(Unplayed(games, 0, limit=half, voluntary=True, departed=departed))
+        return {name: unplayed[::-1] for name, unplayed in found.items()}
+
+
+def _walkover(encounter: Encounter, name: str, half: Fraction) -> Unplayed:
+    """What one of its bots has not played of a pairing that was lost by walkover."""
+    games = len(encounter.waiting)
+    if name == encounter.winner:
+        return Unplayed(games, 1, absent=encounter.lost_by[0])
+    return Unplayed(games, 0, limit=half, voluntary=name in encounter.lost_by)
 
 
 def _match(entry: Entry) -> DrawnMatch:

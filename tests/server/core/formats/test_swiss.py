@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from random import Random
 from typing import Any
 
@@ -559,7 +560,9 @@ def test_what_was_not_played_of_each_round() -> None:
         field.enter(name)
     field.start()
     (bye,) = (each for each in field.form.draws.rounds[0] if isinstance(each, str))
-    assert field.form.not_played() == {n: [Unplayed(2, 1)] if n == bye else [] for n in field.terms.names}
+    assert field.form.not_played() == {
+        n: [Unplayed(2, 1, limit=Fraction(1, 2))] if n == bye else [] for n in field.terms.names
+    }
     lost = next(each for each in field.form.draws.last if isinstance(each, Encounter))
     left, stays = lost.names
     while not lost.played:
@@ -570,8 +573,24 @@ def test_what_was_not_played_of_each_round() -> None:
         if field.running:
             field.end()
     found = field.form.not_played()
-    assert found[stays][0] == Unplayed(1, 1)
-    assert found[left] == [Unplayed(1, 0), Unplayed(2, 0), Unplayed(2, 0)]
+    half = Fraction(3, 2)
+    assert found[stays][0] == Unplayed(1, 1, absent=left)
+    assert found[left] == [
+        Unplayed(1, 0, limit=half, voluntary=True),
+        Unplayed(2, 0, limit=half, voluntary=True, departed=True),
+        Unplayed(2, 0, limit=half, voluntary=True, departed=True),
+    ]
+
+
+def test_a_bot_that_was_drawn_later_has_not_departed() -> None:
+    field = Field(Swiss, Terms(bots(6), 2, 1, options={"rounds": 2}), Random(1))
+    for name in bots(6)[1:]:
+        field.enter(name)
+    field.absent.add("b0")
+    field.start()
+    field.enter("b0")
+    field.finish()
+    assert field.form.not_played()["b0"] == [Unplayed(1, 0, limit=Fraction(1), voluntary=True)]
 
 
 @pytest.mark.parametrize(

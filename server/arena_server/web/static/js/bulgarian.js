@@ -327,6 +327,7 @@ export const NAMED = {
   // tie-breaks
   points: "точки", wins: "победи", "match-points": "точки от срещи", "head-to-head": "пряка среща",
   "sonneborn-berger": "Зонеборн–Бергер", buchholz: "Бухолц", "median-buchholz": "среден Бухолц",
+  "buchholz-cut-1": "Бухолц без най-слабия",
   "fewest-faults": "най-малко грешки", "time-used": "използвано време", lot: "жребий",
   void: "анулирана", forfeit: "служебно", open: "играе се", "to come": "предстои", vacant: "празно", bye: "почива",
   walkover: "служебно", decided: "решена",
