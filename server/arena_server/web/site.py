@@ -538,5 +538,6 @@ def _number(request: Request, key: str = "chunk") -> int:
 
 
 def _base(request: Request) -> str:
-    """The address of the site as this client knows it; a proxy has to say that it encrypts."""
-    return f"{request.url.scheme}://{request.url.netloc}"
+    """The address of the site as this client knows it; a proxy says that it encrypts."""
+    encrypted = request.headers.get("x-forwarded-proto") == "https"
+    return f"{'https' if encrypted else request.url.scheme}://{request.url.netloc}"

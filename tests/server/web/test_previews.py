@@ -94,6 +94,8 @@ def test_a_contest_a_bot_and_a_game(database: Path) -> None:
         assert end["og:image"] == end["twitter:image"] == f"{base}{PICTURE}/g1.png"
         assert end["twitter:card"] == "summary_large_image"
         assert tags_of(server, "/game.html?contest=1&game=g1&ply=1") == end, "its last ply"
+        _, _, html = server.ask("GET /game.html?contest=1&game=g1", "X-Forwarded-Proto: https\n")
+        assert f'"og:image" content="https://{server.address}{PICTURE}/g1.png"' in html
         start = tags_of(server, "/game.html?contest=1&game=g2&ply=0&embed=1")
         assert start["description"] == "insertion, ply 0 of 1"
         assert start["og:url"] == f"{base}/game.html?contest=1&game=g2&ply=0"
