@@ -30,6 +30,7 @@ from .browser import DESKTOP, PHONE, Watched, watched
 from .running import running
 
 if TYPE_CHECKING:
+    from _pytest.mark import ParameterSet
     from playwright.sync_api import Browser, FloatRect, Page, ViewportSize
 
 pytestmark = pytest.mark.real
@@ -48,6 +49,15 @@ GAMES = {
     "lastcoin": a_record("lastcoin", {"coins": 21}),
     "forfeit": FORFEIT,
 }
+
+
+#: The page shows them as it shows another of `GAMES`.
+ALIKE = ("three", "tictactoe", "lastcoin")
+
+
+def soak(game: str) -> ParameterSet:
+    """Only in the soak run."""
+    return pytest.param(game, marks=pytest.mark.soak)
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +197,7 @@ def test_an_animation_that_is_cut_off_has_a_next_one(pages: Watched, site: str) 
         assert two_boards(*page.evaluate(READ_BOARD)) == two_boards(*drawn[CUTS - 2])
 
 
-@pytest.mark.parametrize("game", ["xo", "tictactoe"])
+@pytest.mark.parametrize("game", ["xo", soak("tictactoe")])
 def test_a_board_without_animations_shows_each_ply_at_once(pages: Watched, site: str, game: str) -> None:
     page = show(pages, site, GAMES[game])
     (first, *rest) = at_each_ply(page, "document.querySelectorAll('.stage .board .mark').length")
@@ -196,7 +206,7 @@ def test_a_board_without_animations_shows_each_ply_at_once(pages: Watched, site:
     assert rest[-1] - first == len(rest)
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", [soak(game) if game in ALIKE else game for game in GAMES])
 def test_every_game_is_shown_and_verifies(pages: Watched, site: str, game: str) -> None:
     record = GAMES[game]
     page = show(pages, site, record, DESKTOP)
@@ -218,7 +228,7 @@ def test_every_game_is_shown_and_verifies(pages: Watched, site: str, game: str) 
         pages.check_schemes(page, f"replay-{game}")
 
 
-@pytest.mark.parametrize("game", ["insertion", "xo", "disc"])
+@pytest.mark.parametrize("game", ["insertion", soak("xo"), soak("disc")])
 def test_on_a_phone(pages: Watched, site: str, game: str) -> None:
     page = show(pages, site, GAMES[game], PHONE)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
