@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from arena_cli.options import DEFAULT_DATABASE, Database, Json, print_json, refuse
+from arena_server.core.orders import ORDERS, VOID_WORKER
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,38 +37,7 @@ Order = Literal[
     "token",
     "invite",
 ]
-STATUS, ORDERS, VOID_WORKER = "status", "orders", "void-worker"
-#: What the orders that need a target are about.
-TARGETS = {
-    "kick": "the name of a bot",
-    "lift": "the name of a bot",
-    "validate": "the name of a bot",
-    "void": "a game",
-    "replay": "a game",
-    "extend": "a number of games or rounds",
-    "shorten": "a number of games or rounds",
-    "invite": "the name of an author",
-} | dict.fromkeys(("add", "remove", "token"), "the name of a bot")
-#: What is said once an order is obeyed.
-DONE = {
-    "pause": "paused: no game begins; those that run go on",
-    "resume": "resumed: games begin again",
-    "drain": "draining: no game begins any more, and the contest stops once none runs",
-    "abort": "aborted: the contest is over, its running games are void, and the table stays as it is",
-    "extend": "extended by {}: see the number of games in arena admin status",
-    "shorten": "shortened by {}: see the number of games in arena admin status",
-    "kick": "kicked {}: its game is void, and it is paired no more",
-    "lift": "lifted: {} is paired again",
-    "validate": "{} plays a validation game before it is paired",
-    "void": "void: {}; it is not played again",
-    "replay": "{} is played again under a new number",
-    VOID_WORKER: "void: all games of {}, as far as no later round follows from them; they are played again, "
-    "and it gets none any more",
-    "add": "added: {} plays from now on; its token, which is shown only now: {token}",
-    "invite": "{} can register one bot until {until}, at: {link}",
-    "remove": "removed {}: its running games are void, and no other is played; its results stand",
-    "token": "{} has a new token, which is shown only now: {token}; the old one and its connections are dead",
-}
+STATUS, LIST = "status", "orders"
 #: Of `add` where versions of late entrants are sent.
 SENT = "added: {} plays when a version is sent (arena submit); its token, which is shown only now: {token}"
 
@@ -163,7 +133,7 @@ def command(
     """
     about = _about(order, target, meant.worker)
     _refuse_options(order, meant, given, bot)
-    if order == ORDERS:
+    if order == LIST:
         _show_orders(_orders(where), as_json=as_json)
         return
     from arena_server.web import client
@@ -187,7 +157,7 @@ def _show_done(verb: str, target: str, answer: dict[str, Any], *, as_json: bool)
     if as_json:
         print_json({"order": verb, "target": target or None, "done": True} | made)
     else:
-        done = SENT if made.get("submit") else DONE[verb]
+        done = SENT if made.get("submit") else ORDERS[verb].done
         typer.echo(done.format(target, **made))
 
 
@@ -216,10 +186,10 @@ def _about(order: str, target: str | None, worker: str | None) -> str:
         if order != "void" or target is not None:
             raise ConfigError("--worker: expected it with void and without a game")
         return worker
-    needed = TARGETS.get(order)
-    if needed is not None and target is None:
+    needed = ORDERS[order].about if order in ORDERS else ""
+    if needed and target is None:
         raise ConfigError(f"arena admin {order}: expected {needed}")
-    if needed is None and target is not None:
+    if not needed and target is not None:
         raise ConfigError(f"arena admin {order}: expected nothing more, got {target!r}")
     return target or ""
 
@@ -230,7 +200,7 @@ def _refuse_options(order: str, meant: Meant, given: Given, bot: About) -> None:
         refuse(meant, "expected with extend", "yes")
     if order != "add":
         refuse(bot, "expected with add, whose bot it describes", "owner", "author", "language", "url")
-    if order in (STATUS, ORDERS):
+    if order in (STATUS, LIST):
         refuse(given, "expected with an order, with which it is kept", "by", "reason")
 
 

@@ -134,7 +134,7 @@ class TestOrders:
         assert sorted(name(row[0]).split()[0] for row in table("Orders")) == sorted(get_args(Order))
 
     def test_the_program_and_the_core_know_the_same_orders(self) -> None:
-        from arena_server.core.commands import VERBS, VOID_WORKER
+        from arena_server.core.orders import VERBS, VOID_WORKER
 
         # Authors register by a page; `void --worker` is an order of its own there.
         assert {*VERBS, "status", "orders"} - {"register", VOID_WORKER} == set(get_args(Order))

@@ -36,15 +36,11 @@ from arena_server.core.invites import Invites
 from arena_server.core.journal import JournalError
 from arena_server.core.life import ABORTED, STOPPED
 from arena_server.core.log_events import CommandDone
+from arena_server.core.orders import VERBS
 from arena_server.core.peers import Bot, Outbox
 from arena_server.terms.config import Entrant
 from arena_server.terms.formats import FormatError
 
-VOID_WORKER: Final = "void-worker"
-VERBS: Final = (
-    *("pause", "resume", "drain", "abort", "extend", "shorten", "kick", "lift"),
-    *("validate", "void", VOID_WORKER, "replay", "add", "remove", "token", "invite", "register"),
-)
 #: How the refusal of an order ends that would be carried out if it were `confirmed`.
 UNCONFIRMED: Final = "; confirm it"
 

@@ -115,7 +115,7 @@ class Stalled:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """An order of the organiser: `verb` is one of `commands.VERBS`, `target` a bot or a game.
+    """An order of the organiser: `verb` is one of `orders.VERBS`, `target` a bot or a game.
 
     `who` gives it at `at` (ms since 1970, UTC), for a `reason` that may be empty. `entrant` has the bot that
     is added, or the digest of its new token; `code` the digest of an invitation, which holds up to `until`

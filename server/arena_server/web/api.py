@@ -24,10 +24,11 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from arena_server.core.clock import NS_PER_MS
-from arena_server.core.commands import UNCONFIRMED, VOID_WORKER
+from arena_server.core.commands import UNCONFIRMED
 from arena_server.core.deal import token_digest
 from arena_server.core.events import Command
 from arena_server.core.life import reason_of
+from arena_server.core.orders import VOID_WORKER
 from arena_server.core.overview import Overview
 from arena_server.host.run import HostedContest
 from arena_server.host.waiting import waiting_now

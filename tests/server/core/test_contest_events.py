@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena_server.core.commands import VERBS
 from arena_server.core.effects import Reply
 from arena_server.core.events import Command, Received
 from arena_server.core.log_events import GameOver, LogEvent
+from arena_server.core.orders import VERBS
 
 from .contest_harness import seated
 from .event_script import PROLOGUE, EventScript

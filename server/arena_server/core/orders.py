@@ -1,0 +1,82 @@
+"""The organiser's orders: what the command `arena admin`, the organiser's page and the core know of each.
+
+Standard library alone: the command line reads this table before it connects to a server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+VOID_WORKER: Final = "void-worker"
+_BOT, _GAME, _LENGTH = "the name of a bot", "a game", "a number of games or rounds"
+
+
+class OrderKind(NamedTuple):
+    """What is known of an order.
+
+    `done` is said once it is carried out; {} stands for its target. `about`: what the target is, empty
+    without one. The page asks before an order that is `asked`. `inverse` takes it back.
+    """
+
+    done: str
+    about: str = ""
+    asked: bool = False
+    inverse: str = ""
+
+
+ORDERS: Final[Mapping[str, OrderKind]] = {
+    "pause": OrderKind("paused: no game begins; those that run go on", inverse="resume"),
+    "resume": OrderKind("resumed: games begin again", inverse="pause"),
+    "drain": OrderKind(
+        "draining: no game begins any more, and the contest stops once none runs",
+        asked=True,
+        inverse="resume",
+    ),
+    "abort": OrderKind(
+        "aborted: the contest is over, its running games are void, and the table stays as it is", asked=True
+    ),
+    "extend": OrderKind(
+        "extended by {}: see the number of games in arena admin status",
+        _LENGTH,
+        asked=True,
+        inverse="shorten",
+    ),
+    "shorten": OrderKind(
+        "shortened by {}: see the number of games in arena admin status",
+        _LENGTH,
+        asked=True,
+        inverse="extend",
+    ),
+    "kick": OrderKind(
+        "kicked {}: its game is void, and it is paired no more", _BOT, asked=True, inverse="lift"
+    ),
+    "lift": OrderKind("lifted: {} is paired again", _BOT),
+    "validate": OrderKind("{} plays a validation game before it is paired", _BOT),
+    "void": OrderKind("void: {}; it is not played again", _GAME, asked=True, inverse="replay"),
+    VOID_WORKER: OrderKind(
+        "void: all games of {}, as far as no later round follows from them; they are played again, "
+        "and it gets none any more",
+        "the name of a worker",
+        asked=True,
+    ),
+    "replay": OrderKind("{} is played again under a new number", _GAME, asked=True),
+    "add": OrderKind(
+        "added: {} plays from now on; its token, which is shown only now: {token}", _BOT, inverse="remove"
+    ),
+    "remove": OrderKind(
+        "removed {}: its running games are void, and no other is played; its results stand",
+        _BOT,
+        asked=True,
+        inverse="add",
+    ),
+    "token": OrderKind(
+        "{} has a new token, which is shown only now: {token}; the old one and its connections are dead",
+        _BOT,
+        asked=True,
+    ),
+    "invite": OrderKind("{} can register one bot until {until}, at: {link}", "the name of an author"),
+    # Authors give it, by the page of an invitation.
+    "register": OrderKind("registered: {}", _BOT),
+}
+VERBS: Final = tuple(ORDERS)
