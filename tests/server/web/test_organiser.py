@@ -194,7 +194,7 @@ def test_a_contest_with_hours_is_extended_and_broken_off(tmp_path: Path) -> None
         ("extend", "2", ""),
         ("abort", "", "no power"),
     ]
-    with Organised(tmp_path) as server:  # a new contest, as the other is over
+    with Organised(tmp_path, "--new") as server:  # the other is over
         server.ready()
         assert server.status()["games"]["total"] == 6  # type: ignore[index]
 
