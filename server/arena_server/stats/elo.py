@@ -5,6 +5,8 @@ loss (0) in each game, is one of five; counting pairs and not games (`Pairs`, th
 the correlation of the two games into account, so that an unfair deal does not look like information.
 
     elo         the logistic model: score = 1 / (1 + 10 ** (-elo / 400))
+    nelo        the normalised difference: (score - 1/2) / sqrt(2 * variance of a pair) * 800 / ln 10
+    los         the likelihood of superiority: that the mean score of all pairs is above 1/2, which is normal
     `Sprt.test` the generalised sequential probability ratio test of H0: elo = elo0 against H1: elo = elo1:
                 the log-likelihood ratio of the two five-valued distributions with these means that fit the
                 pairs best (M. Van den Bergh, "The generalized maximum likelihood ratio for the
@@ -24,6 +26,8 @@ PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
 LEAST_PAIRS = 5
 #: The normal quantile of a two-sided 95 % interval.
 Z = 1.96
+#: The scale on which a normalised difference of small values is about the logistic one of even games.
+NORMALISED = 800 / math.log(10)
 #: Added to empty counts, so that the distributions can put weight on scores that were not seen.
 EMPTY = 1e-3
 #: Added to every count for the variance of an interval: equal pairs do not prove a variance of 0.
@@ -71,12 +75,36 @@ class Pairs:
         half = Z * math.sqrt(variance / size)
         return max(0.0, self.score - half), min(1.0, self.score + half)
 
+    def normalised(self) -> tuple[float, float, float] | None:
+        """The normalised Elo difference and its 95 % interval; None while all pairs are equal."""
+        if not (variance := self._variance()):
+            return None
+        at = (self.score - 0.5) / math.sqrt(2 * variance) * NORMALISED
+        half = Z / math.sqrt(2 * sum(self.counts)) * NORMALISED
+        return at, at - half, at + half
+
+    def superiority(self) -> float | None:
+        """The likelihood that the first player is the stronger one; None while all pairs are equal."""
+        if not (variance := self._variance()):
+            return None
+        return (1 + math.erf((self.score - 0.5) / math.sqrt(2 * variance / sum(self.counts)))) / 2
+
+    def _variance(self) -> float:
+        """That of the score of a pair, as it was seen; 0 without pairs."""
+        mean = self.score
+        return _mean(self.counts, lambda score: (score - mean) ** 2) if sum(self.counts) else 0.0
+
     def summary(self) -> dict[str, Any]:
-        """Return counts, Elo difference and its 95 % interval for JSON; infinite values are None."""
+        """Return counts, Elo differences with 95 % intervals for JSON; None is infinite, or not known."""
+        normalised, los = self.normalised(), self.superiority()
         return {
             "pairs": list(self.counts),
+            "elo_model": "logistic",
             "elo": _finite(elo_of(self.score)),
             "elo_interval": [_finite(elo_of(bound)) for bound in self.interval()],
+            "nelo": None if normalised is None else round(normalised[0], 1),
+            "nelo_interval": None if normalised is None else [round(bound, 1) for bound in normalised[1:]],
+            "los": None if los is None else round(los, 4),
         }
 
 

@@ -212,6 +212,8 @@ def text_table(answer: Mapping[str, Any]) -> str:
         loss, draw, win = answer["pairs"][:2], answer["pairs"][2], answer["pairs"][3:]
         elo = elo_text(answer) or f"no Elo difference before {LEAST_PAIRS} pairs"
         rows.append(f"{elo}; pairs won {sum(win)}, even {draw}, lost {sum(loss)}")
+        if line := pairs_text(answer):
+            rows.append(line)
     if "llr" in answer:
         of = "a lead of 0 against {margin:g}" if "margin" in answer else "Elo {elo0:g} against {elo1:g}"
         low, high = answer["bounds"]
@@ -230,6 +232,18 @@ def elo_text(answer: Mapping[str, Any]) -> str:
     at = answer["elo"] if answer["elo"] is not None else math.inf if low is not None else -math.inf
     least, most = -math.inf if low is None else low, math.inf if high is None else high
     return f"Elo {at:+z.0f} ({least:+z.0f} to {most:+z.0f})"
+
+
+def pairs_text(answer: Mapping[str, Any]) -> str:
+    """Return the line of the pentanomial counts; empty below `LEAST_PAIRS`."""
+    if sum(answer["pairs"]) < LEAST_PAIRS:
+        return ""
+    text = f"pentanomial (0, 1/2, 1, 1 1/2, 2): {', '.join(map(str, answer['pairs']))}"
+    if answer["nelo"] is None:  # all pairs are equal
+        return text
+    low, high = answer["nelo_interval"]
+    text += f"; normalised Elo {answer['nelo']:+z.0f} ({low:+z.0f} to {high:+z.0f})"
+    return f"{text}; LOS {answer['los'] * 100:.1f} %"
 
 
 def league_table(answer: Mapping[str, Any]) -> str:

@@ -57,6 +57,32 @@ def test_equal_pairs_are_no_proof_of_certainty() -> None:
     assert high is None
 
 
+@pytest.mark.parametrize(
+    ("counts", "nelo", "error", "elo", "elo_error", "los"),
+    [
+        ([34, 54, 63, 64, 75], 57.94, 28.28, 55.58, 27.65, 1.0),
+        ([332, 433, 498, 333, 334], -9.17, 10.96, -8.64, 10.33, 0.0505),
+        ([7895, 8757, 5685, 568, 9999], -19.01, 2.65, -21.04, 2.95, 0.0),
+    ],
+)
+def test_the_figures_are_those_of_fastchess(
+    counts: list[int], nelo: float, error: float, elo: float, elo_error: float, los: float
+) -> None:
+    """The examples of its own tests of the pentanomial model."""
+    summary = Pairs(counts).summary()
+    for key, value, half in (("nelo", nelo, error), ("elo", elo, elo_error)):
+        low, high = summary[f"{key}_interval"]
+        assert summary[key] == pytest.approx(value, abs=0.06)
+        assert (high - low) / 2 == pytest.approx(half, rel=0.01)
+    assert summary["los"] == pytest.approx(los, abs=1e-4)
+
+
+@pytest.mark.parametrize("counts", [[0] * 5, [0, 0, 0, 0, 6], [0, 0, 3, 0, 0]])
+def test_equal_pairs_have_no_normalised_difference(counts: list[int]) -> None:
+    summary = Pairs(counts).summary()
+    assert (summary["nelo"], summary["nelo_interval"], summary["los"]) == (None, None, None)
+
+
 def test_a_pair_is_counted_by_its_score() -> None:
     pairs = Pairs()
     for score in (0.0, 0.75, 1.0, 1.0):
