@@ -49,12 +49,14 @@ def print_rounds(title: str, rounds: Sequence[dict[str, Any]], form: OutputForma
 
 
 def rounds_table(title: str, rounds: Sequence[dict[str, Any]], *, notes: Sequence[str] = ()) -> ResultTable:
-    """A row for each match; `round` is a column if there are several."""
+    """A row for each match; `round` is a column if there are several, `decided by` if there were ties."""
     several = len(rounds) > 1
+    decided = any(match.get("decided_by") for round_ in rounds for match in round_["matches"])
     heads = [Column("round", is_text=True)] if several else []
     heads += [Column("match"), Column("seed 1"), Column("bot 1", is_text=True), Column("score 1")]
     heads += [Column("score 2"), Column("bot 2", is_text=True), Column("seed 2")]
     heads += [Column("winner", is_text=True), Column("state", is_text=True), Column("games", is_text=True)]
+    heads += [Column("decided by", is_text=True)] if decided else []
     cells: list[list[Cell]] = []
     for round_ in rounds:
         for number, match in enumerate(round_["matches"], start=1):
@@ -63,6 +65,7 @@ def rounds_table(title: str, rounds: Sequence[dict[str, Any]], *, notes: Sequenc
             games = " ".join(f"g{game}" for game in match["games"]) or None
             start: list[Cell] = [round_["title"]] if several else []
             ends: list[Cell] = [match["winner"], match["state"], games]
+            ends += [match.get("decided_by")] if decided else []
             cells.append([*start, number, seed, one, score, others, other, others_seed, *ends])
     return ResultTable(title, heads, cells, notes)
 

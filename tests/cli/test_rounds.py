@@ -161,6 +161,23 @@ def test_a_tie_that_the_seeds_decide_says_so_without_points() -> None:
     assert lines[4] == ["2", "bob", "1", "┘"]
 
 
+def test_what_decides_a_tie_is_a_column_of_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    tied = [
+        match("ann", "bob", scores=(1, 1), winner="ann", games=(1, 2), decided_by="seed"),
+        match("cid", "dan", scores=(1, 1), winner="dan", games=(3, 4), decided_by="points"),
+        match("eve", "fay", scores=(2, 0), winner="eve", games=(5, 6)),
+    ]
+    levels = [{"title": "quarter-finals", "kind": "level", "matches": tied}]
+    print_rounds("friday", levels, OutputFormat.CSV)
+    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    assert [row["decided by"] for row in rows] == ["seed", "points", ""]
+    levels[0]["kind"] = "round"
+    print_rounds("friday", levels, OutputFormat.TABLE)
+    assert "decided by" in capsys.readouterr().out
+    print_rounds("friday", [{**levels[0], "matches": tied[2:]}], OutputFormat.CSV)
+    assert "decided by" not in capsys.readouterr().out
+
+
 def test_a_contest_without_rounds(here: Path, shell: Shell) -> None:
     outcome = shell("standings", "--rounds")
     assert (outcome.code, outcome.line) == (
