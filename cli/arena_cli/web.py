@@ -101,16 +101,14 @@ def command(
         typer.echo(json.dumps({"web": url, "outside": outside}))  # one line: the command goes on
     else:
         typer.echo(f"web on {url}" if outside is None else f"web on {url} (from other machines: {outside})")
-    names = options.name or ()
-    painter = link_painter()
     ports = WebPorts(
         site=sock,
-        names=names,
+        names=options.name or (),
         proxies=proxies,
         embed=embed,
         about=about,
         connections=_connections(),
-        painter=painter,
+        painter=link_painter(),
     )
     _serve(ports, where, servers, stop)
 

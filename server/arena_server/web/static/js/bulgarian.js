@@ -415,6 +415,8 @@ export const SERVER = {
   "{} did not send READY in time": "{} не изпрати READY навреме", "{} sent QUIT": "{} изпрати QUIT",
   "{} was stopped by a limit of its container": "{} беше спрян от ограничение на контейнера си",
   "{} was stopped by a limit of its container, {}": "{} беше спрян от ограничение на контейнера си, {}",
+  "game {} has no ply {}": "партия {} няма ход {}", "no picture": "няма картинка",
+  "too many pictures are being drawn; try later": "рисуват се твърде много картинки; опитайте по-късно",
   // orders and registrations
   "a wrong token, or none": "грешен ключ или никакъв",
   "too many wrong tokens from this address": "твърде много грешни ключове от този адрес",
