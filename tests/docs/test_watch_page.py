@@ -23,7 +23,8 @@ from arena_server.host.waiting import waiting_now
 from arena_server.web.archive import Archive
 from arena_server.web.gamestream import LineStream
 from arena_server.web.live import LiveHub
-from arena_server.web.site import API, PublicApi
+from arena_server.web.pages import API
+from arena_server.web.site import PublicApi
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "watch.md").read_text(encoding="utf-8")

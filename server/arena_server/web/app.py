@@ -26,10 +26,11 @@ from arena_server.web.casual_host import CasualContests
 from arena_server.web.feeds import GameServer, SocketFeed, TranscriptFeed
 from arena_server.web.identity import SiteIdentity
 from arena_server.web.live import LiveHub
+from arena_server.web.pages import Pages
 from arena_server.web.play import PlayApi
 from arena_server.web.register import RegisterApi
 from arena_server.web.security import HostCheck, PageHeaders, RateLimit, VisitWatch
-from arena_server.web.site import Pages, PublicApi
+from arena_server.web.site import PublicApi
 from arena_server.web.submit import SubmitApi
 
 if TYPE_CHECKING:

@@ -1,6 +1,5 @@
-"""The spectators' site: static pages, the read-only API that they use, and the live streams.
+"""The read-only API of the spectators' site, and the live streams; pages.py has its pages.
 
-    GET /, /game.html, /site-DIGEST.js, /tv     pages (bundle.py)
     GET /api/v1/site.json                       what this server offers
     GET /api/v1/contests.json                   all contests of the database
     GET /api/v1/contests/3.json                 one, with its standings
@@ -31,17 +30,14 @@ A game of a visitor is a contest of its own, with its name in the place of the n
 from __future__ import annotations
 
 import asyncio
-import gzip
-from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from hashlib import sha256
 from secrets import token_hex
 from time import monotonic
 from typing import Any, Final, TypeVar
-from urllib.parse import urlencode
 
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
@@ -54,13 +50,12 @@ from arena_protocol.record_codec import decode
 from arena_server.errors import ArenaError, public_text
 from arena_server.web.archive import Archive, NotFoundError
 from arena_server.web.bots import BotDocuments, RatingHistories
-from arena_server.web.bundle import LASTING, NAME, site_files
 from arena_server.web.documents import plain_record
 from arena_server.web.feeds import LiveFeed
 from arena_server.web.following import atom_text, calendar_text, newest
-from arena_server.web.identity import NO_IDENTITY, SiteIdentity
 from arena_server.web.live import LiveHub
 from arena_server.web.livestreams import CORS, NOT_LIVE, LiveStreams
+from arena_server.web.pages import API, address_of_site
 from arena_server.web.previews import (
     CALENDAR,
     FEED,
@@ -72,20 +67,10 @@ from arena_server.web.previews import (
     contest_preview,
     game_preview,
     place_of,
-    with_head,
 )
 from arena_server.web.ratings import RatingDocuments
 from arena_server.web.security import small_number
 
-API: Final = "/api/v1"
-#: Content types by the ends of names: by the system's own list a script may be text/plain.
-KINDS: Final = {
-    "html": "text/html; charset=utf-8",
-    "css": "text/css; charset=utf-8",
-    "js": "text/javascript; charset=utf-8",
-    "svg": "image/svg+xml",
-    "png": "image/png",
-}
 #: Documents of this size and more are compressed, where the browser takes it.
 PACKED_BYTES: Final = 1000
 #: Rows of the standings in an event; the page of the contest has all.
@@ -99,88 +84,8 @@ REPORT_S: Final = 60.0
 #: Games of visitors in a list.
 RECENT: Final = 20
 
-#: The pages of which a link shows what they are about.
-PREVIEWED: Final = ("contest", "bot", "game")
-
 T = TypeVar("T")
 Endpoint = Callable[[Request], Awaitable[Response]]
-
-
-class Pages:
-    """The pages as `site_files` makes them, kept in memory; those of `menu` are linked from each.
-
-    The first one of `menu` is also that of the address `/`. They say `about`.
-    """
-
-    def __init__(
-        self,
-        pages: Sequence[str],
-        menu: Sequence[str],
-        about: SiteIdentity = NO_IDENTITY,
-        preview: Callable[[str, Mapping[str, str]], Awaitable[Preview | None]] | None = None,
-    ) -> None:
-        """`preview` tells what a link to a page with these parameters shows of itself."""
-        files = site_files(pages, menu, about=about)
-        self._files: dict[str, StaticFile] = {}
-        for name, data in files.items():
-            page = name.removesuffix(".html")
-            if preview is not None and page in PREVIEWED:
-                self._files[name] = PreviewedFile(name, data, partial(preview, page), about.title or NAME)
-            else:
-                self._files[name] = StaticFile(name, data)
-        self._short = {"/": f"{menu[0]}.html"} | {f"/{name}": f"{name}.html" for name in ("tv", "play")}
-
-    def routes(self) -> list[BaseRoute]:
-        """One route per file, and the short addresses /, /play and /tv."""
-        names = self._short | {f"/{name}": name for name in self._files}
-        return [Route(path, self._files[name].answer) for path, name in names.items() if name in self._files]
-
-
-class StaticFile:
-    """A file with its compressed form, made once."""
-
-    def __init__(self, name: str, data: bytes) -> None:
-        self._data = data
-        self._packed = gzip.compress(data, 9, mtime=0)
-        self._headers = {
-            "Content-Type": KINDS[name.rpartition(".")[2]],
-            "ETag": f'"{sha256(data).hexdigest()[:20]}"',
-            "Cache-Control": "public, max-age=31536000, immutable" if LASTING.fullmatch(name) else "no-cache",
-            "Vary": "Accept-Encoding",
-        }
-
-    async def answer(self, request: Request) -> Response:
-        if request.headers.get("if-none-match") == self._headers["ETag"]:
-            return Response(status_code=304, headers=self._headers)
-        if "gzip" in request.headers.get("accept-encoding", ""):
-            return Response(self._packed, headers=self._headers | {"Content-Encoding": "gzip"})
-        return Response(self._data, headers=self._headers)
-
-
-class PreviewedFile(StaticFile):
-    """A page whose head depends on its parameters."""
-
-    def __init__(
-        self,
-        name: str,
-        data: bytes,
-        preview: Callable[[Mapping[str, str]], Awaitable[Preview | None]],
-        site: str,
-    ) -> None:
-        super().__init__(name, data)
-        self._preview = preview
-        self._site = site
-
-    async def answer(self, request: Request) -> Response:
-        preview = await self._preview(request.query_params)
-        if preview is None:
-            return await super().answer(request)
-        base = _base(request)
-        address = f"{base}{request.url.path}?{urlencode(preview.query)}"
-        picture = "" if preview.picture is None else f"{base}{API}/{preview.picture}"
-        feed = "" if preview.feed is None else f"{API.removeprefix('/')}/{preview.feed}"
-        page = with_head(self._data, preview, self._site, address, picture, feed)
-        return await StaticFile("page.html", page).answer(request)
 
 
 class PublicApi:
@@ -402,12 +307,12 @@ class PublicApi:
         return Response(picture, media_type="image/png", headers={"Cache-Control": "public, max-age=86400"})
 
     async def _feed_of_results(self, request: Request) -> Response:
-        text = atom_text(*await self._read(request, newest), _base(request))
+        text = atom_text(*await self._read(request, newest), address_of_site(request))
         return Response(text, media_type="application/atom+xml; charset=utf-8")
 
     async def _calendar(self, request: Request) -> Response:
         document = await self._read(request, Archive.contest)
-        text = calendar_text(document, _base(request), datetime.now(UTC))
+        text = calendar_text(document, address_of_site(request), datetime.now(UTC))
         return Response(text, media_type="text/calendar; charset=utf-8")
 
     async def _state(self, request: Request) -> Response:
@@ -535,9 +440,3 @@ def _number(request: Request, key: str = "chunk") -> int:
     if number is None:
         raise NotFoundError(f"no {key} {request.path_params[key]:.40}")
     return number
-
-
-def _base(request: Request) -> str:
-    """The address of the site as this client knows it; a proxy says that it encrypts."""
-    encrypted = request.headers.get("x-forwarded-proto") == "https"
-    return f"{'https' if encrypted else request.url.scheme}://{request.url.netloc}"

@@ -15,7 +15,7 @@ from arena_server.terms.schema import SiteTable
 from arena_server.web.app import application
 from arena_server.web.bundle import LASTING, site_files
 from arena_server.web.identity import LOGO_BYTES, NO_IDENTITY, SiteIdentity, identity_of
-from arena_server.web.site import Pages
+from arena_server.web.pages import Pages
 
 from .running import running
 

@@ -21,7 +21,7 @@ from arena_protocol.record import InfoRecord
 from arena_protocol.record_codec import encode
 from arena_protocol.view import GameView
 from arena_server.web.app import application
-from arena_server.web.site import Pages
+from arena_server.web.pages import Pages
 
 from ..programs import EAGER, PATIENCE_S, contest
 from .browser import DESKTOP, PHONE, Watched

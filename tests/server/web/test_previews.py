@@ -20,8 +20,9 @@ from arena_server.web import previews
 from arena_server.web.app import application
 from arena_server.web.archive import Archive
 from arena_server.web.identity import SiteIdentity
+from arena_server.web.pages import API, Pages
 from arena_server.web.previews import PICTURE_RETRY_S, WAITING, Painter, place_of
-from arena_server.web.site import API, Pages, PublicApi
+from arena_server.web.site import PublicApi
 
 from ..records import Kept, game, opening
 from .running import LIMIT_S, Running, running

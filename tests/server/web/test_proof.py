@@ -16,7 +16,8 @@ from arena_server.store.database import ContestHeader
 from arena_server.terms.config import ContestConfig
 from arena_server.web.app import application
 from arena_server.web.archive import Archive
-from arena_server.web.site import API, Pages, PublicApi
+from arena_server.web.pages import API, Pages
+from arena_server.web.site import PublicApi
 
 from ..records import Kept
 from .browser import PHONE, Watched

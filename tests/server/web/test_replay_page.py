@@ -22,9 +22,9 @@ from arena_protocol.record_codec import encode, to_json
 from arena_server.web.app import application
 from arena_server.web.bundle import replay_page
 from arena_server.web.documents import json_record
+from arena_server.web.pages import Pages
 from arena_server.web.scenes import IN_PAGES, record_scenes
 from arena_server.web.security import PageHeaders
-from arena_server.web.site import Pages
 
 from .browser import DESKTOP, PHONE, Watched, watched
 from .running import running

@@ -31,8 +31,9 @@ from arena_server.web.archive import Archive
 from arena_server.web.bundle import LASTING, PAGES, SHARED, join_modules, site_files
 from arena_server.web.feeds import SocketFeed
 from arena_server.web.livestreams import MOST_STREAMS, NO_STREAM, NOT_LIVE
+from arena_server.web.pages import API, Pages
 from arena_server.web.security import REQUESTS_A_PAGE, PageHeaders, RateLimit
-from arena_server.web.site import API, Pages, PublicApi
+from arena_server.web.site import PublicApi
 
 from ..records import Kept, game, opening
 from ..store.test_layout import change

@@ -1,0 +1,116 @@
+"""The pages of the spectators' site, kept in memory; some have a head of their own for links to them.
+
+GET /, /game.html, /site-DIGEST.js, /tv     as `bundle.site_files` makes them
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from hashlib import sha256
+from typing import Final
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from arena_server.web.bundle import LASTING, NAME, site_files
+from arena_server.web.identity import NO_IDENTITY, SiteIdentity
+from arena_server.web.previews import Preview, with_head
+
+API: Final = "/api/v1"
+#: Content types by the ends of names: by the system's own list a script may be text/plain.
+KINDS: Final = {
+    "html": "text/html; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+    "png": "image/png",
+}
+#: The pages of which a link shows what they are about.
+PREVIEWED: Final = ("contest", "bot", "game")
+
+
+class Pages:
+    """The pages as `site_files` makes them, kept in memory; those of `menu` are linked from each.
+
+    The first one of `menu` is also that of the address `/`. They say `about`.
+    """
+
+    def __init__(
+        self,
+        pages: Sequence[str],
+        menu: Sequence[str],
+        about: SiteIdentity = NO_IDENTITY,
+        preview: Callable[[str, Mapping[str, str]], Awaitable[Preview | None]] | None = None,
+    ) -> None:
+        """`preview` tells what a link to a page with these parameters shows of itself."""
+        files = site_files(pages, menu, about=about)
+        self._files: dict[str, StaticFile] = {}
+        for name, data in files.items():
+            page = name.removesuffix(".html")
+            if preview is not None and page in PREVIEWED:
+                self._files[name] = PreviewedFile(name, data, partial(preview, page), about.title or NAME)
+            else:
+                self._files[name] = StaticFile(name, data)
+        self._short = {"/": f"{menu[0]}.html"} | {f"/{name}": f"{name}.html" for name in ("tv", "play")}
+
+    def routes(self) -> list[BaseRoute]:
+        """One route per file, and the short addresses /, /play and /tv."""
+        names = self._short | {f"/{name}": name for name in self._files}
+        return [Route(path, self._files[name].answer) for path, name in names.items() if name in self._files]
+
+
+class StaticFile:
+    """A file with its compressed form, made once."""
+
+    def __init__(self, name: str, data: bytes) -> None:
+        self._data = data
+        self._packed = gzip.compress(data, 9, mtime=0)
+        self._headers = {
+            "Content-Type": KINDS[name.rpartition(".")[2]],
+            "ETag": f'"{sha256(data).hexdigest()[:20]}"',
+            "Cache-Control": "public, max-age=31536000, immutable" if LASTING.fullmatch(name) else "no-cache",
+            "Vary": "Accept-Encoding",
+        }
+
+    async def answer(self, request: Request) -> Response:
+        if request.headers.get("if-none-match") == self._headers["ETag"]:
+            return Response(status_code=304, headers=self._headers)
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            return Response(self._packed, headers=self._headers | {"Content-Encoding": "gzip"})
+        return Response(self._data, headers=self._headers)
+
+
+class PreviewedFile(StaticFile):
+    """A page whose head depends on its parameters."""
+
+    def __init__(
+        self,
+        name: str,
+        data: bytes,
+        preview: Callable[[Mapping[str, str]], Awaitable[Preview | None]],
+        site: str,
+    ) -> None:
+        super().__init__(name, data)
+        self._preview = preview
+        self._site = site
+
+    async def answer(self, request: Request) -> Response:
+        preview = await self._preview(request.query_params)
+        if preview is None:
+            return await super().answer(request)
+        base = address_of_site(request)
+        address = f"{base}{request.url.path}?{urlencode(preview.query)}"
+        picture = "" if preview.picture is None else f"{base}{API}/{preview.picture}"
+        feed = "" if preview.feed is None else f"{API.removeprefix('/')}/{preview.feed}"
+        page = with_head(self._data, preview, self._site, address, picture, feed)
+        return await StaticFile("page.html", page).answer(request)
+
+
+def address_of_site(request: Request) -> str:
+    """The address of the site as this client knows it; a proxy says that it encrypts."""
+    encrypted = request.headers.get("x-forwarded-proto") == "https"
+    return f"{'https' if encrypted else request.url.scheme}://{request.url.netloc}"
