@@ -179,3 +179,37 @@ def test_the_next_address_of_a_name_is_tried(monkeypatch: pytest.MonkeyPatch) ->
 def test_the_handshake_of_tls_is_within_the_deadline() -> None:
     with peer(OK) as found, pytest.raises(TimeoutError):
         once("https", "127.0.0.1", found.port, 0.3)
+
+
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n"
+
+
+def fetch(port: int, limit_s: float = PATIENCE_S) -> tuple[int, bytes]:
+    return HttpConnection("http", "127.0.0.1", port).fetch("POST", "/", (), b"body", limit_s)
+
+
+def test_an_answer_with_its_body() -> None:
+    with peer(OK, HEAD % 200_000 + bytes(200_000)) as server:
+        assert fetch(server.port) == (200, b"ok")
+        assert fetch(server.port) == (200, bytes(200_000))
+        assert server.connections == 2
+
+
+def test_a_body_is_within_the_deadline_and_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Each is a part of a body that does not end.
+    with peer([HEAD % 10**12]) as server, pytest.raises(TimeoutError):
+        fetch(server.port, 0.3)
+    monkeypatch.setattr(outgoing, "MOST_BODY", 1 << 20)
+    with (
+        peer([HEAD % 10**12 + bytes(1 << 16)]) as server,
+        pytest.raises(CallError, match=r"^an answer of more than 1 MiB$"),
+    ):
+        fetch(server.port)
+
+
+def test_a_body_that_is_cut() -> None:
+    with (
+        peer(HEAD % 7 + b"close") as server,
+        pytest.raises(CallError, match=r"^what it answered is not HTTP$"),
+    ):
+        fetch(server.port)

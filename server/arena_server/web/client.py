@@ -6,7 +6,7 @@ Every function returns the server's answer or raises ArenaError with one line.
 from __future__ import annotations
 
 import json
-from http.client import HTTPConnection, HTTPException
+from http.client import responses
 from typing import Any
 from urllib.parse import urlencode
 
@@ -50,30 +50,32 @@ def _query(contest: str | None) -> str:
 
 
 def _request(access: Access, method: str, path: str, body: str | None = None) -> dict[str, Any]:
+    from arena_server.webhooks.outgoing import CallError, HttpConnection
+
     host, port = _split(access.address)
-    connection = HTTPConnection(host, port, timeout=TIMEOUT_S)
+    headers = (("authorization", f"Bearer {access.token}"),)
+    data = (body or "").encode()
     try:
-        connection.request(method, path, body, {"Authorization": f"Bearer {access.token}"})
-        response = connection.getresponse()
-        answer = _document(access, response.read())
+        status, found = HttpConnection("http", host, port).fetch(method, path, headers, data, TIMEOUT_S)
     except TimeoutError:
         raise ArenaError(f"the server at {access.address} did not answer within {TIMEOUT_S:.0f} s") from None
-    except (OSError, HTTPException) as error:
-        why = getattr(error, "strerror", None) or type(error).__name__
+    except (OSError, CallError) as error:
+        named = str(error) if isinstance(error, CallError) else type(error).__name__
+        why = getattr(error, "strerror", None) or named
         raise ArenaError(
             f"no server answers at {access.address} ({why}); is it running, with --admin-port?"
         ) from None
-    finally:
-        connection.close()
-    if response.status == 401:
+    answer = _document(access, found)
+    if status == 401:
         raise ArenaError(
             f"the server at {access.address} has another token; see {TOKEN_VARIABLE}, "
             "or the file beside its database"
         )
-    if response.status == 409:
+    if status == 409:
         raise OrderRefused(answer["error"] + (" by --yes" if answer.get("confirm") else ""))
-    if response.status != 200:
-        raise ArenaError(f"the server at {access.address}: {answer.get('error', response.reason)}")
+    if status != 200:
+        reason = responses.get(status, f"status {status}")
+        raise ArenaError(f"the server at {access.address}: {answer.get('error', reason)}")
     return answer
 
 

@@ -22,6 +22,8 @@ import h11
 
 #: All bytes of an answer: of its head, interim answers and, where it is read, its body.
 MOST_BYTES: Final = 64 * 1024
+#: A body that is read.
+MOST_BODY: Final = 64 << 20
 #: How long the rest of an answer is waited for, so that the connection can be kept.
 REST_S: Final = 0.1
 
@@ -65,6 +67,27 @@ class HttpConnection:
 
         Raises TimeoutError after `limit_s`, OSError for a server that cannot be reached, and CallError.
         """
+        return self._exchange(method, target, headers, body, limit_s, 0)[0]
+
+    def fetch(
+        self, method: str, target: str, headers: Iterable[tuple[str, str]], body: bytes, limit_s: float
+    ) -> tuple[int, bytes]:
+        """As `call`, with the body of the answer; the connection is not kept."""
+        try:
+            return self._exchange(method, target, headers, body, limit_s, MOST_BODY)
+        finally:
+            self.close()
+
+    def _exchange(
+        self,
+        method: str,
+        target: str,
+        headers: Iterable[tuple[str, str]],
+        body: bytes,
+        limit_s: float,
+        most: int,
+    ) -> tuple[int, bytes]:
+        """Status and body of the answer; with `most` 0 the body is not looked at."""
         deadline = _Deadline(time.monotonic() + limit_s)
         own = ("host", self._name), ("accept-encoding", "identity"), ("content-length", str(len(body)))
         request = h11.Request(method=method, target=target, headers=[*own, *headers])
@@ -73,14 +96,16 @@ class HttpConnection:
             parts: tuple[Any, ...] = (request, h11.Data(data=body), h11.EndOfMessage())
             self._send(b"".join(self._http.send(part) or b"" for part in parts), deadline)
             status = self._status(deadline)
-            self._keep()
+            answer = self._body(deadline, most) if most else b""
+            if not most:
+                self._keep()
         except h11.RemoteProtocolError:
             self.close()
             raise CallError("what it answered is not HTTP") from None
         except BaseException:
             self.close()
             raise
-        return status
+        return status, answer
 
     def close(self) -> None:
         """The next call makes another connection."""
@@ -137,6 +162,19 @@ class HttpConnection:
                 raise CallError(f"no answer within {MOST_BYTES // 1024} KiB")
             self._http.receive_data(data)
         return event.status_code
+
+    def _body(self, deadline: _Deadline, most: int) -> bytes:
+        assert self._socket is not None
+        body = bytearray()
+        while not isinstance(event := self._http.next_event(), h11.EndOfMessage):
+            if isinstance(event, h11.Data):
+                body += event.data
+                if len(body) > most:
+                    raise CallError(f"an answer of more than {most >> 20} MiB")
+            else:
+                self._socket.settimeout(deadline.left())
+                self._http.receive_data(self._socket.recv(MOST_BYTES))
+        return bytes(body)
 
     def _keep(self) -> None:
         """Read the rest of the answer if it is short and there, so that the connection can be used again."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import threading
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 
 import pytest
 from starlette.requests import Request
@@ -114,6 +114,24 @@ class TestClient:
             address = f"127.0.0.1:{listener.getsockname()[1]}"
             with pytest.raises(ArenaError, match=rf"^the server at {address} did not answer within 0 s$"):
                 client.status(Access(address, TOKEN))
+
+    def test_an_answer_that_drips_for_ever(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(client, "TIMEOUT_S", 0.3)
+        gone = threading.Event()
+
+        def drip() -> None:
+            sock, _ = listener.accept()
+            with sock, suppress(OSError):
+                sock.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n")
+                while not gone.wait(0.01):
+                    sock.sendall(b" ")
+
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            threading.Thread(target=drip, daemon=True).start()
+            address = f"127.0.0.1:{listener.getsockname()[1]}"
+            with pytest.raises(ArenaError, match=rf"^the server at {address} did not answer within 0 s$"):
+                client.status(Access(address, TOKEN))
+            gone.set()
 
     @pytest.mark.parametrize("address", ["nowhere", ":80", "host:", "host:0", "host:x", "host:65536", "h:²"])
     def test_an_address_that_is_none(self, address: str) -> None:
