@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 from arena_engines.bot import bot_of
 from arena_protocol.verify import verify
 from arena_server.core.formats.base import Format
+from arena_server.core.formats.testing import LAWS, Law, total_of
 from arena_server.errors import ConfigError
 from arena_server.terms.file import config_of, parse_contest
 from arena_server.terms.formats import FORMATS, FormatError, Option, Terms
 
 from ....client.test_with_the_referee import Loopback, PlayerEnd, ScriptEnd
-from .laws import LAWS, Law, total_of
 
 ROOT = Path(__file__).resolve().parents[4]
 PAGE = (ROOT / "docs" / "add-a-format.md").read_text(encoding="utf-8")

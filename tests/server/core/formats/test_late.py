@@ -13,9 +13,8 @@ from arena_server.core.formats import FORMATS, make_format
 from arena_server.core.formats.base import Format, Pairing, PairingError
 from arena_server.core.formats.groups import CirclePairs, GroupList, GrownGroups, companions
 from arena_server.core.formats.scheduled import GameNumbers, Scheduled
+from arena_server.core.formats.testing import Play, draw_terms
 from arena_server.terms.formats import FormatError, Terms
-
-from .laws import Play, draw_terms
 
 #: The formats that take late entrants, and all others whose games are planned.
 OPEN = ("gauntlet", "round-robin")

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from arena_server.core.formats import FORMATS
 from arena_server.core.formats.scheduled import Scheduled
-
-from .laws import LAWS, Law
+from arena_server.core.formats.testing import LAWS, Law
 
 PLANNED = {name: form for name, form in FORMATS.items() if issubclass(form, Scheduled)}
 
