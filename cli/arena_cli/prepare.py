@@ -76,7 +76,8 @@ class ServeOptions:
     ] = None
     database: Database = DEFAULT_DATABASE
     new: Annotated[
-        bool, typer.Option("--new", help="Begin a new contest even if one of this name is unfinished.")
+        bool,
+        typer.Option("--new", help="Begin a new contest though one of this name is unfinished or over."),
     ] = False
     absent: Annotated[
         str | None,
@@ -133,7 +134,8 @@ class Prepared:
 def prepare(paths: Sequence[Path], options: ServeOptions, *, keep: bool = True) -> Prepared:
     """Check the input and bind the ports. Raises UserError, with no port left open.
 
-    With `keep` a contest of these that is over is shown, and none begins in its place.
+    With `keep` a contest of these that is over is shown, and none begins in its place; without, as for a
+    tournament, it begins at once.
     """
     from arena_server.web.identity import identity_of
 
@@ -143,7 +145,10 @@ def prepare(paths: Sequence[Path], options: ServeOptions, *, keep: bool = True) 
     workers = _workers(paths, files, options.workers)
     for file in files:
         spec, invited = _spec(file, options)
-        specs.append(replace(spec, keep=keep and not options.new))
+        quorum = file.contest.quorum
+        begins_at_once = quorum is None and not keep  # its bots are started with it
+        quorum = 0 if begins_at_once else quorum
+        specs.append(replace(spec, keep=keep and not options.new, quorum=quorum))
         persons += invited
     _check_places(paths, server, specs)
     submissions = _submissions(paths, files, options)
@@ -254,6 +259,9 @@ def _load(paths: Sequence[Path], options: ServeOptions) -> list[ContestFile]:
                 f"{path}: server: expected the same table as in {next(iter(found.values()))}:"
                 " one server has one port"
             )
+        begin, end = file.contest.starts_at, file.contest.ends_at
+        if begin is not None and end is not None and begin >= end:
+            raise ConfigError(f"{path}: contest.starts_at: expected a moment before that of contest.ends_at")
         found[file.contest.name] = path
         files.append(file)
     return files

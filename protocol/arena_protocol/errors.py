@@ -101,6 +101,9 @@ class ByeReason(StrEnum):
         return member
 
     FINISHED = "finished", "every game has been played"
+    INCOMPLETE = "incomplete", "the contest is over, and games of it are missing"
+    SHORT = "short", "the contest is over, as no further round can be drawn"
+    ABORTED = "aborted", "the organiser ended the contest for good; running games are void"
     STOPPED = "stopped", "the organiser stopped the contest; running games are void"
     QUIT = "quit", "the answer to QUIT"
     REPLACED = "replaced", "a newer connection has taken over this seat"

@@ -20,7 +20,7 @@ token BOT     a new token: connections and keys by the old one end
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from enum import StrEnum
 from typing import Final
@@ -35,7 +35,7 @@ from arena_server.core.games import GameManager
 from arena_server.core.invites import Invites
 from arena_server.core.journal import JournalError
 from arena_server.core.life import ABORTED, STOPPED
-from arena_server.core.log_events import CommandDone
+from arena_server.core.log_events import CommandDone, ContestBegun
 from arena_server.core.orders import VERBS
 from arena_server.core.peers import Bot, Outbox
 from arena_server.terms.config import Entrant
@@ -44,8 +44,8 @@ from arena_server.terms.formats import FormatError
 #: How the refusal of an order ends that would be carried out if it were `confirmed`.
 UNCONFIRMED: Final = "; confirm it"
 
-#: The state of a contest outside its hours.
-CLOSED = "closed"
+#: The state of a contest outside its hours, and of one that has not begun.
+CLOSED, PLANNED = "closed", "planned"
 
 
 class RunState(StrEnum):
@@ -68,6 +68,11 @@ class Commands:
     ) -> None:
         self.state = RunState.OPEN
         self.hours = Hours(is_open=True)
+        #: Whether the contest has begun: before, no game starts and no bot is missed.
+        self.begun = True
+        self._quorum = 0
+        #: Whether its state says so: games could start before.
+        self._is_planned = False
         self._time_up = False
         #: Every order that was carried out, in order.
         self.orders: list[Order] = []
@@ -75,6 +80,19 @@ class Commands:
         self._entrants = entrants
         self.invites = Invites(out)
         self._out = out
+
+    def wait_for(self, quorum: int, seats: int) -> None:
+        """The contest, whose games have `seats` seats, begins once `quorum` bots are there."""
+        self.begun, self._quorum, self._is_planned = quorum == 0, quorum, quorum > seats
+
+    def begin(self, bots: Iterable[Bot]) -> None:
+        """The contest begins if the quorum is there, within its hours."""
+        if self.begun or not self.hours.is_open:
+            return
+        here = sum(bot.plays and bot.present for bot in bots)
+        if here >= self._quorum:
+            self.begun = True
+            self._out.effects.append(ContestBegun(here))
 
     def restore(self, state: RunState) -> None:
         """Take the state that the journal has."""
@@ -92,12 +110,16 @@ class Commands:
     @property
     def may_start(self) -> bool:
         """Whether games may start."""
-        return self.state is RunState.OPEN and self.hours.is_open and not self._time_up
+        return self.begun and self.state is RunState.OPEN and self.hours.is_open and not self._time_up
 
     @property
     def shown_state(self) -> str:
         """The state of the contest, for people."""
-        return CLOSED if self.state is RunState.OPEN and not self.hours.is_open else str(self.state)
+        if self.state is not RunState.OPEN:
+            return str(self.state)
+        if not self.hours.is_open:
+            return CLOSED
+        return PLANNED if self._is_planned and not self.begun else str(self.state)
 
     @property
     def length(self) -> Length | None:

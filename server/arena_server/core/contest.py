@@ -86,8 +86,8 @@ class Contest:
     the contest begins, on the clock of the events. With a `past` it goes on where that ends;
     feed it a Tick at once, whose effects are those of the recovery. With `lease_ms` workers play the games
     (`leases.py`), and lose one if they are silent for that long. One that has `ended` is shown as it is: it
-    has no effects but BYE. Raises ContestConfigError for an
-    impossible configuration, JournalError for an impossible past.
+    has no effects but BYE. It begins, for the first time, once `quorum` bots are there. Raises
+    ContestConfigError for an impossible configuration, JournalError for an impossible past.
     """
 
     def __init__(
@@ -99,6 +99,7 @@ class Contest:
         past: Past | None = None,
         lease_ms: int | None = None,
         ended: str | None = None,
+        quorum: int = 0,
     ) -> None:
         check_numbers(config)
         self._config = config
@@ -136,6 +137,8 @@ class Contest:
             recover(past, self._games, self._commands, self.entrants, now)
         if self._was_over:
             return
+        if self._games.quiet and self._games.fixtures.results.done == 0:
+            self._commands.wait_for(quorum, game.seats)
         self._games.validations.begin(self._bots, now)
         self._connections.set_waits(self._commands.may_start, self._bots, now)
         if self._leased is not None:
@@ -179,9 +182,7 @@ class Contest:
     @property
     def bye_reason(self) -> ByeReason | None:
         """Why every client is sent away; None before the end."""
-        if self._ended is None:
-            return None
-        return ByeReason.STOPPED if self._ended == STOPPED else ByeReason.FINISHED
+        return next((reason for reason in ByeReason if reason == self._ended), None)
 
     def recognises(self, hello: Hello) -> bool:
         """Whether `hello` may watch this contest, or has the key of a bot that may log in to it."""
@@ -301,8 +302,9 @@ class Contest:
 
     @property
     def idle(self) -> bool:
-        """Whether games may start, and none runs."""
-        return self._ended is None and self._commands.may_start and self._games.quiet
+        """Whether games may start, or will once bots are there, and none runs."""
+        may_start = self._commands.may_start or not self._commands.begun
+        return self._ended is None and may_start and self._games.quiet
 
     def overview(self) -> Overview:
         """The organiser's view; the work grows with the numbers of bots and of games."""
@@ -377,6 +379,7 @@ class Contest:
     def _start_and_end(self, now: int) -> None:
         self._games.changed = False  # all that can start will be started now
         self.entrants.succeed(now)
+        self._commands.begin(self._bots)
         may_start = self._commands.may_start
         self._connections.set_waits(may_start, self._bots, now)
         goes_on = not self._stopping and self._ended is None and may_start

@@ -65,6 +65,14 @@ class GameVoided(LogEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class ContestBegun(LogEvent):
+    """The quorum is there: from now on games start, and bots are missed."""
+
+    event = "begun"
+    bots: int
+
+
+@dataclass(frozen=True, slots=True)
 class RoundDrawn(LogEvent):
     """Who meets whom is durable: `pairings` of them, and `byes` bots without an opponent."""
 

@@ -191,7 +191,9 @@ class HostedContest:
             lease_ms = None if self.elsewhere is None else self.elsewhere.lease_ms
             now = time.monotonic_ns()
             ended = None if found is None else found.ended
-            contest = Contest(config, self.spec.entrants, secrets.token_hex, now, past, lease_ms, ended)
+            contest = Contest(
+                config, self.spec.entrants, secrets.token_hex, now, past, lease_ms, ended, self._quorum()
+            )
         except JournalError as error:
             raise damaged(self._database, str(error)) from error
         self.contest, self._router, self._driver = contest, router, driver
@@ -218,6 +220,12 @@ class HostedContest:
         self.waiting.begin()
         for observer in self._observers:
             observer.started()
+
+    def _quorum(self) -> int:
+        if self.elsewhere is not None:
+            return 0  # no bot logs in here
+        config, quorum = self.spec.config, self.spec.quorum
+        return make_game(config.game, config.options).seats if quorum is None else quorum
 
     def _show(self, contest: Contest, ended: str) -> None:
         """The contest is over: clients learn how it has ended."""

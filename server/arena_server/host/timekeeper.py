@@ -49,7 +49,8 @@ class Timekeeper:
             events.append(TimeUp())
         hours = Hours(moment.is_open, moment.until)
         before = None if told is None else Hours(told.is_open, told.until)
-        if self._timetable.hours is not None and before != hours:
+        table = self._timetable
+        if (table.hours is not None or table.starts_at is not None) and before != hours:
             events.append(hours)
         if moment.next_change is not None:
             left = (moment.next_change - now).total_seconds()

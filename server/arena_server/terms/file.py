@@ -63,10 +63,10 @@ def config_of(file: ContestFile, absent_ms: int | None = None) -> ContestConfig:
 
 
 def timetable_of(file: ContestFile) -> Timetable:
-    """The hours, the end and the freeze of the contest."""
+    """The hours, the beginning, the end and the freeze of the contest."""
     contest = file.contest
     hours = None if contest.open is None else parse_hours(contest.open)
-    return Timetable(hours, contest.ends_at, contest.freeze_at)
+    return Timetable(hours, contest.ends_at, contest.freeze_at, contest.starts_at)
 
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

@@ -31,7 +31,7 @@ from arena_server.terms.tables import (
     bounded_duration,
     check_moment,
 )
-from arena_server.terms.terms import LONGEST_MS, terms_of
+from arena_server.terms.terms import LONGEST_MS, MOST, terms_of
 from arena_server.terms.timetable import parse_hours
 
 DEFAULT_PORT = 2006
@@ -148,6 +148,9 @@ class ContestTable(FileTable):
     guests: bool = _CONFIG.guests
     #: The hours of each day in which games start, in the zone of this machine; None: all.
     open: str | None = None
+    #: When the contest begins, and how many bots have to be there; None: as many as a game has seats.
+    starts_at: datetime | None = None
+    quorum: int | None = Field(default=None, ge=0, le=MOST)
     ends_at: datetime | None = None
     freeze_at: datetime | None = None
     out_of_turn_limit: int = _number("out_of_turn_limit")
@@ -166,7 +169,7 @@ class ContestTable(FileTable):
     _format = field_validator("format")(_check_format)
     _tie_breaks = field_validator("tie_breaks")(_check_tie_breaks)
     _open = field_validator("open")(_check_hours)
-    _moments = field_validator("ends_at", "freeze_at", mode="before")(check_moment)
+    _moments = field_validator("starts_at", "ends_at", "freeze_at", mode="before")(check_moment)
     _durations = field_validator(
         "ready",
         "login",

@@ -64,6 +64,8 @@ class ContestSpec:
     contained: frozenset[str] = frozenset()
     late: LateVersions = LateVersions()
     keeps_plies: bool = True
+    #: How many bots have to be there for it to begin; None: as many as a game has seats.
+    quorum: int | None = 0
 
     @property
     def name(self) -> str:

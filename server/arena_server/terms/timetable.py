@@ -65,15 +65,18 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Timetable:
-    """The hours in which games start, when the contest ends, and since when spectators see nothing new."""
+    """The hours in which games start, beginning and end, and since when spectators see nothing new."""
 
     hours: DailyHours | None = None
     ends_at: datetime | None = None
     freeze_at: datetime | None = None
+    starts_at: datetime | None = None
 
     def at(self, now: datetime) -> Moment:
         """What holds at `now`, which is aware."""
         is_open, until = (True, None) if self.hours is None else self.hours.at(now)
+        if self.starts_at is not None and now < self.starts_at:
+            is_open, until = False, self.starts_at
         changes = [each for each in (until, self.ends_at, self.freeze_at) if each is not None and each > now]
         return Moment(
             is_open,

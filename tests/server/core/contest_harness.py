@@ -44,6 +44,7 @@ class ContestHarness(Harness):
         logs: bool = False,
         lease_ms: int | None = None,
         ended: str | None = None,
+        quorum: int = 0,
         **config: object,
     ) -> None:
         given = {
@@ -54,7 +55,7 @@ class ContestHarness(Harness):
         self.config = ContestConfig(**given)  # type: ignore[arg-type]
         self.past = past or Past()
         secrets = numbered_secrets("new-" if past else "")
-        contest = Contest(self.config, self.entrants, secrets, now, past, lease_ms, ended)
+        contest = Contest(self.config, self.entrants, secrets, now, past, lease_ms, ended, quorum)
         super().__init__(contest, now, logs=logs)
         self.conns: dict[str, int] = {}
         #: Every line of each connection, in both directions.

@@ -97,7 +97,7 @@ def test_probation_after_three_faulty_games() -> None:
     assert [fault.kind for record in harness.records.values() for fault in record.faults] == ["illegal"] * 3
     assert harness.logged(BotOnProbation) == [BotOnProbation("zero", 3)]
     assert harness.finished == "incomplete"
-    assert harness.last_line("zero") == "BYE reason=finished"
+    assert harness.last_line("zero") == "BYE reason=incomplete"
     progress = harness.contest.progress()
     assert (progress.done, progress.total) == (7, 12)
     assert sum("zero" not in record.names for record in harness.records.values()) == 4

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from arena_server.core.events import TimeUp
+from arena_server.core.events import Hours, Tick, TimeUp
 from arena_server.core.life import ENDINGS, FINAL, OVER, WHOLE, reason_of
-from arena_server.core.log_events import NotDrawn, WalkedOver
+from arena_server.core.log_events import BotAbsent, ContestBegun, NotDrawn, WalkedOver
 
 from .contest_harness import ONE_PLY, ContestHarness, play_on, restarted, rows, seated
 
@@ -97,13 +97,76 @@ def test_a_contest_that_is_over_is_shown_as_it_ended(ended: str) -> None:
     shown = ContestHarness("ann", "bob", past=harness.durable(), ended=ended, options=ONE_PLY, absent_ms=1)
     for name in ("ann", "bob"):
         shown.log_in(name)
-        assert shown.received(name) == ["ARENA 1 insertion-arena/0.1", "BYE reason=finished"]
+        assert shown.received(name) == ["ARENA 1 insertion-arena/0.1", f"BYE reason={ended}"]
     shown.connect("eye")
     shown.send("eye", "HELLO 1 eye role=spectator")
-    assert shown.last_line("eye") == "BYE reason=finished"
+    assert shown.last_line("eye") == f"BYE reason={ended}"
     shown.wait(60_000)
     assert shown.command("resume") == f"the contest is over: {ended}"
     overview = shown.contest.overview()
     assert (overview.state, overview.progress.done) == (ended, 2)
     assert {name: row.games for name, row in rows(shown).items()} == {"ann": 2, "bob": 2}
     assert (shown.entries, shown.records, shown.finished) == ([], {}, None)
+
+
+FORMATS = ("round-robin", "knockout", "swiss", "groups", "gauntlet", "matches")
+NIGHT = 12 * 3_600_000
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_no_bot_is_absent_before_the_contest_has_begun(form: str) -> None:
+    """With `absent` and no one there a contest was over by walkovers, without a game."""
+    harness = ContestHarness(*BOTS, format=form, options=ONE_PLY, absent_ms=8_000, quorum=2, logs=True)
+    harness.wait(NIGHT)
+    assert (harness.finished, harness.logged(BotAbsent)) == (None, [])
+    harness.log_in("ann")
+    harness.wait(NIGHT)
+    assert (harness.finished, harness.logged(BotAbsent), harness.logged(ContestBegun)) == (None, [], [])
+    assert [each.name for each in harness.contest.waiting()] == ["bob", "cid", "dan"]
+    for name in BOTS[1:]:
+        harness.log_in(name)
+    assert harness.logged(ContestBegun) == [ContestBegun(2)]
+    play_on(harness)
+    assert harness.finished == "finished"
+    assert harness.logged(WalkedOver) == []
+
+
+def test_from_the_beginning_each_has_the_time_of_absent() -> None:
+    harness = ContestHarness(*BOTS, format="knockout", options=ONE_PLY, absent_ms=8_000, quorum=2, logs=True)
+    harness.wait(NIGHT)
+    for name in BOTS[:2]:
+        harness.log_in(name)
+    harness.wait(7_999)
+    assert harness.logged(BotAbsent) == []
+    harness.wait(1)
+    assert harness.logged(BotAbsent) == [BotAbsent("cid"), BotAbsent("dan")]
+
+
+def test_no_game_starts_before_the_quorum() -> None:
+    harness = ContestHarness(*BOTS, options=ONE_PLY, quorum=4, logs=True)
+    for name in BOTS[:3]:
+        harness.log_in(name)
+    overview = harness.contest.overview()
+    assert (overview.state, overview.running, harness.contest.idle) == ("planned", (), True)
+    harness.event(Hours(is_open=False))
+    harness.log_in("dan")
+    assert (harness.contest.overview().state, harness.logged(ContestBegun)) == ("closed", [])
+    harness.event(Hours(is_open=True))
+    assert harness.logged(ContestBegun) == [ContestBegun(4)]
+    assert (harness.contest.overview().state, len(harness.contest.overview().running)) == ("open", 2)
+    play_on(harness)
+    again = restarted(harness)
+    again.event(Tick())
+    assert again.contest.overview().state == "finished"
+
+
+def test_one_that_was_paused_says_so_before_it_has_begun() -> None:
+    harness = ContestHarness(*BOTS, options=ONE_PLY, quorum=4)
+    assert harness.command("pause") is None
+    assert harness.contest.overview().state == "paused"
+
+
+def test_a_contest_whose_time_is_up_before_it_has_begun_is_incomplete() -> None:
+    harness = ContestHarness(*BOTS, options=ONE_PLY, quorum=2)
+    harness.event(TimeUp())
+    assert harness.finished == "incomplete"

@@ -56,7 +56,7 @@ class TestAbort:
         assert harness.last_orders == [(1, "abort", "", "jan", 0, "no power")]
         assert sum(row.games for row in rows(harness).values()) == 2
         assert all(record.end == "void" for name, record in harness.records.items() if name != first)
-        assert harness.last_line("ann") == "BYE reason=finished"
+        assert harness.last_line("ann") == "BYE reason=aborted"
         assert harness.command("resume") == "the contest is over: aborted"
         check_sums(harness)
 

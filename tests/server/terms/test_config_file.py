@@ -58,6 +58,9 @@ def test_a_timetable() -> None:
     file = parse_contest(toml(contest="ends_at = 2026-12-24T18:00:00"), "c.toml")
     assert timetable_of(file).ends_at == datetime(2026, 12, 24, 18).astimezone()
     assert timetable_of(parse_contest(toml(), "c.toml")) == Timetable()
+    file = parse_contest(toml(contest="starts_at = 2026-12-24T18:00:00+01:00\nquorum = 8"), "c.toml")
+    assert timetable_of(file) == Timetable(starts_at=datetime(2026, 12, 24, 17, tzinfo=UTC))
+    assert file.contest.quorum == 8
 
 
 def test_a_contest_without_a_seed_draws_a_secret_of_256_bits() -> None:

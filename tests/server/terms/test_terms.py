@@ -49,7 +49,10 @@ VALUES: dict[str, tuple[str, Any]] = {
 #: Keys whose value is made of several lines of the file: tested below.
 MADE = {"game.own_options", "contest.format_options"}
 #: Keys that are no terms: what the contest is called and drawn from, and the timetable of the shell.
-OTHERS = {"contest.name", "contest.seed", "contest.open", "contest.ends_at", "game.library"}
+OTHERS = {
+    *("contest.name", "contest.seed", "contest.open", "contest.starts_at", "contest.ends_at"),
+    *("contest.quorum", "game.library"),
+}
 
 
 def read(table: str = "contest", line: str = "") -> ContestConfig:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from arena_protocol.record import FaultKind
-from arena_server.core.commands import CLOSED, RunState
+from arena_server.core.commands import CLOSED, PLANNED, RunState
 from arena_server.core.life import ENDINGS
 from arena_server.core.orders import VERBS
 from arena_server.core.overview import (
@@ -123,7 +123,7 @@ def test_words_of_the_api_have_names(node: Node) -> None:
     assert states & {"running", "finished", "incomplete", "stopped", "aborted"} <= named.keys()
     assert {"complete", "win", "draw", "forfeit", "void"} <= named.keys()
     assert {kind.value for kind in FaultKind} <= named.keys()
-    assert {*VERBS, *RunState, *ENDINGS, CLOSED} <= named.keys()
+    assert {*VERBS, *RunState, *ENDINGS, CLOSED, PLANNED} <= named.keys()
     places = (PLAYING, FREE, AWAY, GONE, PROBATION, KICKED, WITHDRAWN, VALIDATION)
     assert {*places, NEVER_CONNECTED, NO_VERSION} <= named.keys()
     assert TIE_BREAKS.keys() <= named.keys()

@@ -231,7 +231,7 @@ function stateText(status) {
 
 /** Until when a contest with hours is open or closed. */
 function hoursText({ state, until }) {
-  if (until === null || !["open", "closed"].includes(state)) return "";
+  if (until === null || !["open", "closed", "planned"].includes(state)) return "";
   return t` until ${dateText(until / 1000)}`;
 }
 
