@@ -112,7 +112,13 @@ class WebThread:
     async def _serve(self) -> None:
         from arena_server.web.server import BoundedServer, serve
 
-        server = BoundedServer(self._make(), self._cap)
+        try:
+            app = self._make()
+        except Exception:
+            if self._closing:  # what it is made of ends meanwhile: sockets, database
+                return
+            raise
+        server = BoundedServer(app, self._cap)
         with self._lock:
             self._loop, self._server = asyncio.get_running_loop(), server
             if self._closing:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import socket
 import threading
+import time
 from contextlib import suppress
 from random import Random
 
@@ -234,6 +235,27 @@ class TestEnd:
         with running(make) as server, suppress(ConnectionResetError), server.connect() as sock:
             assert sock.recv(1) == b""
         assert server.log.splitlines()[-1].endswith("error web-fault trace='LookupError: no such page'")
+
+    def test_an_application_whose_parts_end_while_it_is_made(self) -> None:
+        """A server that is stopped at its first request; that is no fault."""
+        reader, fd = os.pipe()
+        lines = LineWriter(fd)
+        making = threading.Event()
+
+        def make() -> ASGIApp:
+            making.set()
+            while not thread._closing:
+                time.sleep(0.001)
+            raise OSError("Bad file descriptor")
+
+        sock = socket.create_server(("127.0.0.1", 0))
+        thread = WebThread(sock, make, CAP, Log(lines))
+        with thread, socket.create_connection(sock.getsockname()):
+            assert making.wait(LIMIT_S)
+        assert lines.close()
+        os.close(fd)
+        with os.fdopen(reader) as pipe:
+            assert pipe.read() == ""
 
     def test_a_socket_that_is_closed(self) -> None:
         reader, fd = os.pipe()
