@@ -111,6 +111,9 @@ class Swiss(Rounds):
     def resize(self, to: int, first: int | None = None) -> None:
         self.planned_rounds = to
 
+    def extend(self, by: int) -> None:
+        self.resize(self.length.longer(by))  # its bound is not one of today: more cannot be drawn
+
     # -- rounds
 
     def is_last(self, absent: Collection[str]) -> bool:

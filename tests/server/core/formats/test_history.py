@@ -179,5 +179,5 @@ def test_rounds_that_are_added_are_drawn() -> None:
     seen.extend([Extended(1, 1, 1)])
     assert seen.form.total == 12
     seen.extend([Extended(1, 1, 1), Extended(2, 1, 9)])
-    with pytest.raises(FormatError, match=r"^expected 1 to 0 rounds more"):
+    with pytest.raises(FormatError, match=r"^expected at most 0 rounds more"):
         seen.check(over=True)
