@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -349,9 +350,15 @@ def _cipher(server: ServerTable) -> Callable[[], Cipher | None] | None:
     return tls_ends(server.tls_certificate, server.tls_key)
 
 
+def _paint_link(record: bytes, ply: int | None) -> bytes:
+    """`picture.link_png`, whose modules are imported for the first picture, long after the port is open."""
+    from arena_cli.picture import link_png
+
+    return link_png(record, ply)
+
+
 def _bind_web(server: ServerTable, options: WebOptions) -> WebPorts:
     """Bind the ports of the site and of the organiser, and choose the token. Raises ArenaError."""
-    from arena_cli.picture import link_painter
     from arena_server.host.sockets import bind
     from arena_server.web.access import WebPorts, choose_token
 
@@ -375,7 +382,7 @@ def _bind_web(server: ServerTable, options: WebOptions) -> WebPorts:
         # A public page asks for no token, and orders do not travel over the network in the clear.
         organiser = bind("127.0.0.1", 0)
     names, proxies, embed = server.web_names, server.web_proxies, server.web_embed
-    painter = link_painter() if site is not None else None
+    painter = None if site is None or find_spec("PIL") is None else _paint_link
     return WebPorts(site, organiser, token, tuple(names), tuple(proxies), tuple(embed), painter=painter)
 
 
