@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, responses
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlencode, urlsplit
@@ -19,7 +19,7 @@ from arena_cli.options import ContestName, Json, check_login, contest_of, print_
 from arena_server.errors import ArenaError, ConfigError
 
 PATH = "/api/v1/submissions"
-#: Seconds for an answer; on a stream the server sends a blank line more often than that.
+#: Seconds for a whole answer; on a stream the server sends a blank line more often than that.
 WAIT_S = 60.0
 TOKEN_VARIABLE = "ARENA_TOKEN"  # noqa: S105 - the name of a variable
 
@@ -75,35 +75,45 @@ class Site:
     query: dict[str, str]
 
     @contextmanager
-    def ask(
-        self, method: str, path: str = "", body: bytes | None = None, **more: str
-    ) -> Iterator[HTTPResponse]:
-        """Send a request. Raises ArenaError for anything but what was asked for."""
+    def follow(self, body: bytes) -> Iterator[HTTPResponse]:
+        """Send a version; the answer goes on until its admission ends. Raises ArenaError."""
         kind = HTTPSConnection if self.secure else HTTPConnection
         connection = kind(self.host, self.port, timeout=WAIT_S)
         try:
             headers = {"Authorization": f"Bearer {self.token}"}
-            target = f"{PATH}{path}?{urlencode(self.query | more)}"
-            connection.request(method, target, body, headers)
+            connection.request("POST", f"{PATH}?{urlencode(self.query)}", body, headers)
             response = connection.getresponse()
             if response.status != 200:
-                raise ArenaError(f"{self.url}: {_problem(response)}")
+                raise ArenaError(f"{self.url}: {_problem(response.status, response.read(10_000))}")
             yield response
-        except TimeoutError:
-            raise ArenaError(f"the page at {self.url} did not answer within {WAIT_S:.0f} s") from None
         except (OSError, HTTPException) as error:
-            why = getattr(error, "strerror", None) or type(error).__name__
-            raise ArenaError(
-                f"no page answers at {self.url} ({why}); --connect is the address of the page, not the port"
-                " of the bots"
-            ) from None
+            raise self._unanswered(error) from None
         finally:
             connection.close()
 
-    def document(self, method: str, path: str = "", body: bytes | None = None, **more: str) -> dict[str, Any]:
-        """The JSON answer of a request. Raises ArenaError."""
-        with self.ask(method, path, body, **more) as response:
-            return _object(response.read(), self.url)
+    def document(self, method: str, path: str = "", body: bytes = b"", **more: str) -> dict[str, Any]:
+        """The JSON answer of a request, which has a limit of time in all. Raises ArenaError."""
+        from arena_server.webhooks.outgoing import CallError, HttpConnection
+
+        target = f"{PATH}{path}?{urlencode(self.query | more)}"
+        headers = (("authorization", f"Bearer {self.token}"),)
+        connection = HttpConnection("https" if self.secure else "http", self.host, self.port)
+        try:
+            status, answer = connection.fetch(method, target, headers, body, WAIT_S)
+        except (OSError, CallError) as error:
+            raise self._unanswered(error) from None
+        if status != 200:
+            raise ArenaError(f"{self.url}: {_problem(status, answer)}")
+        return _object(answer, self.url)
+
+    def _unanswered(self, error: Exception) -> ArenaError:
+        if isinstance(error, TimeoutError):
+            return ArenaError(f"the page at {self.url} did not answer within {WAIT_S:.0f} s")
+        why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        return ArenaError(
+            f"no page answers at {self.url} ({why}); --connect is the address of the page, not the port"
+            " of the bots"
+        )
 
 
 def _object(body: bytes, url: str) -> dict[str, Any]:
@@ -116,16 +126,15 @@ def _object(body: bytes, url: str) -> dict[str, Any]:
     return found
 
 
-def _problem(response: HTTPResponse) -> str:
+def _problem(status: int, body: bytes) -> str:
     """What the server says of a request that it refuses, in one line."""
-    body = response.read(10_000)
     try:
         text = str(json.loads(body)["error"])
     except (ValueError, RecursionError, LookupError, TypeError):
         text = body.decode("utf-8", "replace").partition("\n")[0][:200]
-    if response.status == 404 and text.startswith("nothing is here"):
+    if status == 404 and text.startswith("nothing is here"):
         return "no bot of this server is sent by its author (submit = true)"
-    return text or str(response.reason)
+    return text or responses.get(status, f"status {status}")
 
 
 def command(
@@ -222,7 +231,7 @@ def _submit(site: Site, folder: Path, *, as_json: bool) -> None:
     if not as_json:
         typer.echo(f"sending {folder}, {len(data):,} bytes packed ...", err=True)
     last: dict[str, Any] = {}
-    with site.ask("POST", "", data) as response:
+    with site.follow(data) as response:
         for line in response:
             if line.strip():
                 event = _object(line, site.url)

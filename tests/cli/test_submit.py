@@ -6,6 +6,9 @@ import asyncio
 import json
 import re
 import shutil
+import socket
+import threading
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
@@ -15,6 +18,7 @@ from tests.server.programs import arena, inside
 from tests.server.submissions.script import Script
 from tests.server.web.test_submit import TOKEN, site
 
+from arena_cli import submit
 from arena_server.terms.submissions import ArchiveLimits, SubmissionRules
 
 ROOT = Path(__file__).parents[2]
@@ -129,6 +133,26 @@ def test_no_page_is_there(mybot: Path) -> None:
     ended = inside("submit", mybot, "--connect", f"127.0.0.1:{quiet_port()}")
     assert (ended.code, ended.out) == (1, "")
     assert "is the address of the page, not the port of the bots" in ended.line
+
+
+@pytest.mark.real
+def test_a_page_whose_answer_drips_is_given_up(mybot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(submit, "WAIT_S", 0.2)
+    dripped = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def drip() -> None:
+            connection, _ = listener.accept()
+            with connection, suppress(OSError):
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+                while not dripped.wait(0.05):
+                    connection.sendall(b" ")
+
+        threading.Thread(target=drip, daemon=True).start()
+        ended = inside("submit", "--list", "--connect", f"127.0.0.1:{listener.getsockname()[1]}")
+    dripped.set()
+    assert ended.code == 1
+    assert ended.line.endswith("did not answer within 0 s")
 
 
 def test_a_folder_that_is_no_bot(mybot: Path) -> None:
