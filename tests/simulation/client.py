@@ -23,7 +23,10 @@ from arena_protocol.view import GameView
 #: How long a client waits before it connects again.
 PAUSE = 50 * MS
 #: After these it does not connect again; after anything else it does.
-FINAL = (b"BYE reason=finished", b"BYE reason=stopped", b"BYE reason=replaced")
+FINAL = tuple(
+    f"BYE reason={reason}".encode("ascii")
+    for reason in ("finished", "incomplete", "short", "aborted", "stopped", "replaced")
+)
 
 
 class Server(Protocol):

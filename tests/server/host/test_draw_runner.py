@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from arena_server.core.facts import Drawn
-from arena_server.core.formats import swiss
+from arena_server.core.formats import swiss_pairing
 from arena_server.core.formats.base import Draw
 from arena_server.core.formats.swiss import SwissDraw
 from arena_server.core.formats.swiss_pairing import SMALL, Candidate
@@ -95,7 +95,7 @@ async def test_the_rounds_of_a_contest_are_drawn_in_processes(
     tmp_path: Path, children: list[Process], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(local, "ProcessTuning", HostObserver)
-    monkeypatch.setattr(swiss, "SMALL", 2)
+    monkeypatch.setattr(swiss_pairing, "SMALL", 2)
     config = ContestConfig(
         name="open", seed=1, game="tictactoe", format="swiss", games_per_pair=2, spectator_delay_ms=0
     )
