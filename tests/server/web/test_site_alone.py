@@ -287,6 +287,7 @@ def test_a_site_without_servers_has_what_is_over(tmp_path: Path) -> None:
             player.close()
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("proxy", ["127.0.0.0/8", "192.0.2.0/24"])
 def test_a_proxy_that_is_named_says_which_client_asks(tmp_path: Path, proxy: str) -> None:
     with ExitStack() as stack:
