@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from pathlib import Path
 
 import pytest
@@ -27,12 +28,16 @@ class Touch:
 
 
 def test_nothing_is_called_for_any_other_value(tmp_path: Path) -> None:
-    for value in (Touch(tmp_path / "file"), [Touch(tmp_path / "file")], tmp_path, ValueError("text")):
-        data = pickle.dumps(value)
-        found = plain_loads(memoryview(data))
+    # An exception is named in two ways: an import of distributed changes how this process pickles one.
+    for value, what in (
+        (Touch(tmp_path / "file"), r"a builtins\.exec"),
+        ([Touch(tmp_path / "file")], r"a builtins\.exec"),
+        (tmp_path, r"a pathlib\S*PosixPath"),
+        (ValueError("text"), r"(a builtins\.ValueError|an exception)"),
+    ):
+        found = plain_loads(memoryview(pickle.dumps(value)))
         assert isinstance(found, NotPlain)
-        assert str(found).startswith("a worker has sent a ")
-        assert str(found).endswith(", which is not read here")
+        assert re.fullmatch(f"a worker has sent {what}, which is not read here", str(found))
     assert list(tmp_path.iterdir()) == []
 
 
