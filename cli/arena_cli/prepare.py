@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -154,7 +156,8 @@ def prepare(paths: Sequence[Path], options: ServeOptions, *, keep: bool = True) 
     _check_places(paths, server, specs)
     submissions = _submissions(paths, files, options)
     about = identity_of(files[0].site, _expand(paths)[0])
-    prepared = open_ports(specs, server, options, persons, submissions=submissions)
+    idle = _idle(paths, files)
+    prepared = open_ports(specs, server, options, persons, submissions=submissions, idle=idle)
     prepared = replace(prepared, web=replace(prepared.web, about=about))
     if submissions and prepared.inner is None:
         from arena_server.host.sockets import bind
@@ -165,6 +168,18 @@ def prepare(paths: Sequence[Path], options: ServeOptions, *, keep: bool = True) 
         workers = workers if files else None
     own = [bot.name for file in files for bot in file.bot if bot.is_local and workers is None]
     return replace(prepared, unstarted=own, workers=workers)
+
+
+def _idle(paths: Sequence[Path], files: Sequence[ContestFile]) -> dict[str, str]:
+    """By contest what is to be said of its first key that would decide nothing in a new one."""
+    from arena_server.terms.idle_keys import idle_keys
+
+    now = datetime.now(UTC)
+    found = {
+        file.contest.name: next((f"{path}: {text}" for text in idle_keys(file, now)), "")
+        for path, file in zip(_expand(paths), files, strict=True)
+    }
+    return {name: text for name, text in found.items() if text}
 
 
 def _submissions(
@@ -193,23 +208,33 @@ def open_ports(
     persons: Sequence[Invitation] = (),
     bots: Sequence[LocalBot] = (),
     submissions: Sequence[SubmissionSetup] = (),
+    idle: Mapping[str, str] = MappingProxyType({}),
 ) -> Prepared:
-    """Check libraries and database, and bind the ports. Raises UserError, with no port left open."""
+    """Check libraries and database, and bind the ports. Raises UserError, with no port left open.
+
+    A contest of `idle` is refused for the reason that stands there, unless it goes on or is over.
+    """
+    from arena_server.core.life import FINAL
     from arena_server.host.sockets import bind
     from arena_server.store.database import database_of
     from arena_server.store.preflight import check_contest, check_writable
     from arena_server.terms.config import check_extra
 
+    where = database_of(options.database, async_journal=server.journal_commit == "async")
+    is_new = isinstance(where, Path) and not where.exists()
     for spec in specs:
         check_extra(spec.config)
-    where = database_of(options.database, async_journal=server.journal_commit == "async")
+        if spec.name in idle and (is_new or spec.new):
+            raise ConfigError(idle[spec.name])
     check_writable(where)  # it makes a database where there is none: all other input is right
     over = set()
     for spec in specs:
         names = [entrant.name for entrant in spec.entrants]
-        ended = check_contest(where, spec.config, names, new=spec.new, seeded=spec.seeded, keep=spec.keep)
-        if ended is not None:
+        status = check_contest(where, spec.config, names, new=spec.new, seeded=spec.seeded, keep=spec.keep)
+        if status in FINAL:
             over.add(spec.name)
+        elif status is None and spec.name in idle:
+            raise ConfigError(idle[spec.name])
     submissions = [setup for setup in submissions if setup.contest not in over]
     cipher = _cipher(server)
     sock = bind(options.host or server.host, server.port if options.port is None else options.port)
@@ -260,9 +285,6 @@ def _load(paths: Sequence[Path], options: ServeOptions) -> list[ContestFile]:
                 f"{path}: server: expected the same table as in {next(iter(found.values()))}:"
                 " one server has one port"
             )
-        begin, end = file.contest.starts_at, file.contest.ends_at
-        if begin is not None and end is not None and begin >= end:
-            raise ConfigError(f"{path}: contest.starts_at: expected a moment before that of contest.ends_at")
         found[file.contest.name] = path
         files.append(file)
     return files

@@ -47,12 +47,15 @@ def command(config: Config, options: RehearseOptions = RehearseOptions(), as_jso
     """
     import asyncio
     from dataclasses import replace
+    from datetime import UTC, datetime
 
     from arena_cli.rehearsal import plain, verdict
     from arena_server.errors import FAILED, INTERRUPTED
     from arena_server.terms.file import config_of, entrants_of, load_contest
+    from arena_server.terms.idle_keys import check_idle_keys
 
     file = load_contest(config, options.library)
+    check_idle_keys(file, datetime.now(UTC), str(config))
     move_ms = 0 if options.move_time is None else duration(options.move_time, "--move-time")
     # No bot is removed for a fault of the machine, which is to be counted.
     contest = replace(config_of(file), probation=0)

@@ -84,8 +84,10 @@ def command(config: Config, options: SimulateOptions = SimulateOptions(), as_jso
         load_contest,
         timetable_of,
     )
+    from arena_server.terms.idle_keys import check_idle_keys
 
     file = load_contest(config, options.library)
+    check_idle_keys(file, _start(options), str(config))
     bots_to_start(file, config)  # a wrong engine is found now, not in the evening of the contest
     contest, entrants = config_of(file), entrants_of(file)
     if options.move_time is not None:

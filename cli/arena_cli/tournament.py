@@ -114,10 +114,13 @@ def command(config: Config, options: TournamentOptions = TournamentOptions(), as
 
 def _checked(config: Path, file: ContestFile, options: TournamentOptions) -> list[LocalBot]:
     """Check everything that the server and the bots need, and return the bots. Raises ArenaError."""
+    from datetime import UTC, datetime
+
     from arena_server.errors import ConfigError
     from arena_server.store.database import database_of
     from arena_server.store.preflight import check_writable
     from arena_server.terms.file import check_remote_bots
+    from arena_server.terms.idle_keys import check_idle_keys
 
     if file.server.tls_certificate is not None:
         raise ConfigError(
@@ -127,6 +130,8 @@ def _checked(config: Path, file: ContestFile, options: TournamentOptions) -> lis
     if options.keep_page and not web:
         raise ConfigError(f"--keep-page: expected a page to keep, but --no-web or {config} turns it off")
     check_remote_bots(file, options.host or file.server.host, tournament=True)
+    if not options.resume:
+        check_idle_keys(file, datetime.now(UTC), str(config))
     bots = bots_to_start(file, config)
     make_folder(options.logs)
     # It makes a database where there is none: all other input is right.

@@ -9,8 +9,13 @@ from pathlib import Path
 
 import pytest
 from tests.server.programs import contest, inside
+from tests.server.records import Kept, keep, opening
 
+from arena_cli.prepare import ServeOptions, WebOptions, prepare
+from arena_server.errors import ConfigError
+from arena_server.store.database import ContestHeader
 from arena_server.terms import config as config_module
+from arena_server.terms.file import config_of, load_contest
 
 
 def test_a_wrong_configuration(tmp_path: Path) -> None:
@@ -31,6 +36,40 @@ def test_fewer_connections_than_places_that_are_kept(tmp_path: Path) -> None:
         "and 16 for clients that log in or watch, got 17"
     )
     assert not (tmp_path / "arena.db").exists()
+
+
+def test_a_key_that_decides_nothing_is_refused_in_a_new_contest_alone(tmp_path: Path) -> None:
+    """A contest goes on, and is shown, with an end that is past; another one does not begin."""
+    path, database = tmp_path / "c.toml", tmp_path / "arena.db"
+    path.write_text(contest("a", "b", contest="ends_at = 2026-01-01T00:00:00Z", seed=None))
+    line = f"{path}: contest.ends_at: expected a moment to come, got 2026-01-01 00:00:00+0000"
+
+    def served(*, new: bool = False) -> frozenset[str]:
+        web = WebOptions(web=False)
+        prepared = prepare([path], ServeOptions(database=f"sqlite:///{database}", port=0, new=new, web=web))
+        prepared.sock.close()
+        return prepared.over
+
+    for tried in ("serve", "tournament", "simulate", "rehearse"):
+        outcome = inside(tried, path, cwd=tmp_path)
+        assert (outcome.code, outcome.out, outcome.line) == (2, "", f"arena: {line}")
+    assert not database.exists()
+    keep(database, contest=opening("other"))
+    with pytest.raises(ConfigError) as caught:
+        served()
+    assert str(caught.value) == line
+    file = load_contest(path)
+    names = [bot.name for bot in file.bot]
+    header = ContestHeader(config_of(file), {}, names, games=1, new=True)
+    begun = Kept(database, header)
+    begun.start()
+    begun.close()  # and left as it is
+    assert served() == frozenset()
+    keep(database, status="finished", contest=header)
+    assert served() == {file.contest.name}
+    with pytest.raises(ConfigError) as caught:
+        served(new=True)
+    assert str(caught.value) == line
 
 
 def test_a_format_whose_library_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

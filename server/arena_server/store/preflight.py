@@ -251,13 +251,12 @@ def check_contest(
     seeded: bool,
     keep: bool = False,
 ) -> str | None:
-    """How the contest has ended that is shown as it is, None if one is to be played.
+    """The status of the contest that goes on, or is shown as it has ended; None if one begins.
 
     `names` are the bots', in order; `new`, `seeded` and `keep` as in `ContestHeader`. A database without
     tables is accepted: the server creates them. Raises StoreError for tables that are not whole or a contest
     that cannot go on.
     """
-    over = None
     with _connected(database) as connection:
         queries = _Queries(database, connection)
         layout = queries.layout()
@@ -265,22 +264,20 @@ def check_contest(
             return None
         queries.read_tables(layout)
         stored = None if new else queries.latest(config.name)
-        if stored is not None and stored.status in FINAL:
-            if keep:
-                check_same_config(database, stored, config, names, seeded)
-                over = stored.status
+        if stored is not None and stored.status in FINAL and not keep:
             stored = None
-        if stored is not None:
-            check_same_config(database, stored, config, names, seeded)
-            queries.check_journal(stored.number)
         # A server of the older version would go on in the layout that it knows.
         numbers = queries.running() if layout != str(LAYOUT) else []
-        numbers += [] if stored is None else [stored.number]
+        if stored is not None:
+            check_same_config(database, stored, config, names, seeded)
+            if stored.status not in FINAL:
+                queries.check_journal(stored.number)
+                numbers.append(stored.number)
         if isinstance(database, Postgres):
             _check_unlocked(database, connection, numbers)
     if isinstance(database, Path):
         _check_unlocked(database, None, numbers)
-    return over
+    return None if stored is None else stored.status
 
 
 def _check_unlocked(database: Database, connection: Any, numbers: Sequence[int]) -> None:

@@ -87,6 +87,7 @@ class FormatKind(Protocol):
     OPTIONS: ClassVar[Mapping[str, Option | WordOption]]
     DRAWS: ClassVar[bool]
     MAY_STOP: ClassVar[bool]
+    READS_OWNERS: ClassVar[bool]
     EXTRA: ClassVar[tuple[str, str] | None]
 
     @classmethod

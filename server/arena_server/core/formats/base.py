@@ -119,6 +119,8 @@ class Format(LateEntry):
     DRAWS: ClassVar[bool] = False
     #: Whether a contest may end before all of its games are played (`early_stop.py`).
     MAY_STOP: ClassVar[bool] = False
+    #: Whether it matters of which owner a bot is.
+    READS_OWNERS: ClassVar[bool] = True
     #: The extra of the project that a contest of it needs, and the module that this installs.
     EXTRA: ClassVar[tuple[str, str] | None] = None
 

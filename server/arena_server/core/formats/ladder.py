@@ -241,6 +241,7 @@ class OwedGames:
 class Ladder(Format):
     NAME = "ladder"
     MEANING = "open until it is closed: bots that are free are paired by rating and waiting time"
+    READS_OWNERS = False
     OPTIONS: ClassVar = {
         "games": Option(0, 0, MOST_GAMES, "after how many games it closes by itself; 0: it does not")
     }

@@ -84,6 +84,7 @@ class Scheduled(Format):
     """
 
     MAY_STOP = True
+    READS_OWNERS = False
 
     def __init__(
         self, terms: Terms, groups: Groups, bounds: Bounds = Bounds.BOTH, *, reverse: bool = False

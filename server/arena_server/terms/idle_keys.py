@@ -1,0 +1,91 @@
+"""Keys that are right by themselves and would decide nothing: no new contest begins with one.
+
+A contest that goes on, or is shown after its end, is not asked: what decided once has done so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+
+from arena_server.errors import ConfigError
+from arena_server.terms.formats import FORMATS
+from arena_server.terms.schema import ContestFile, ContestTable
+from arena_server.terms.tables import format_duration
+
+
+def check_idle_keys(file: ContestFile, now: datetime, source: str) -> None:
+    """Raise ConfigError for a key that decides nothing in a contest which begins at `now`, which is aware.
+
+    `source` is the name of the file.
+    """
+    for text in idle_keys(file, now):
+        raise ConfigError(f"{source}: {text}")
+
+
+def idle_keys(file: ContestFile, now: datetime) -> Iterator[str]:
+    """Each key that decides nothing, with what was expected."""
+    yield from _moments(file.contest, now)
+    yield from _probation(file.contest)
+    yield from _tie_breaks(file.contest)
+    yield from _owners(file)
+
+
+def _moments(contest: ContestTable, now: datetime) -> Iterator[str]:
+    begin, end, freeze = contest.starts_at, contest.ends_at, contest.freeze_at
+    if begin is not None and end is not None and begin >= end:
+        yield "contest.starts_at: expected a moment before that of contest.ends_at"
+    for key, moment in (("ends_at", end), ("freeze_at", freeze)):
+        if moment is not None and moment <= now:
+            yield f"contest.{key}: expected a moment to come, got {moment:%Y-%m-%d %H:%M:%S%z}"
+    if freeze is not None and end is not None and freeze >= end:
+        yield "contest.freeze_at: expected a moment before that of contest.ends_at, which ends the freeze"
+
+
+def _probation(contest: ContestTable) -> Iterator[str]:
+    if contest.probation_for is not None and not contest.probation:
+        given = format_duration(contest.probation_for)
+        yield f"contest.probation_for: expected none with probation = 0, which bars no bot, got {given!r}"
+
+
+def _tie_breaks(contest: ContestTable) -> Iterator[str]:
+    earlier: list[str] = []
+    for name in contest.tie_breaks:
+        reason = next((why for idle, why in _NO_DIFFERENCE if idle(contest, name)), "")
+        if "lot" in earlier:
+            reason = "lot before it separates all"
+        if reason:
+            yield f"contest.tie_breaks: expected only what can decide, got {name!r}: {reason}"
+        earlier.append(name)
+
+
+#: Where a tie-break has the same value for all bots of one score, and why.
+_NO_DIFFERENCE: tuple[tuple[Callable[[ContestTable, str], bool], str], ...] = (
+    (
+        lambda contest, name: (
+            name == "points" and contest.scoring == "points" and not FORMATS[contest.format].DRAWS
+        ),
+        "the table ranks by points already",
+    ),
+    (
+        lambda contest, name: name == "head-to-head" and contest.format == "knockout",
+        "two bots that are out on the same level have not met",
+    ),
+)
+
+
+def _owners(file: ContestFile) -> Iterator[str]:
+    contest, same_owner = file.contest, file.contest.format_options.get("same_owner")
+    if not FORMATS[contest.format].READS_OWNERS or same_owner == "ignore":
+        for number, bot in enumerate(file.bot, start=1):
+            if bot.owner is not None:
+                yield (
+                    f"bot {number}: owner: expected none, because no rule of this contest asks for owners "
+                    f"(contest.format = {contest.format!r}), got {bot.owner!r}"
+                )
+    owners = {bot.owner for bot in file.bot}
+    if same_owner == "never" and len(owners) == 1 and None not in owners:
+        yield (
+            'contest.same_owner: expected bots of two owners or more with "never", because else no two of '
+            f"them may meet; all are of {file.bot[0].owner!r}"
+        )
