@@ -32,8 +32,8 @@ from arena_server.host.host import (
     ProcessTuning,
 )
 from arena_server.host.logs import LineWriter, Log
-from arena_server.host.observers import ContestObserver
-from arena_server.host.run import HostedContest
+from arena_server.host.observers import Attachment
+from arena_server.host.run import ContestRun
 from arena_server.host.sockets import bind
 from arena_server.places.base import RUN_MODULE, inherited
 from arena_server.places.process import Child
@@ -111,7 +111,7 @@ class BotReport:
 
 
 @dataclass(slots=True)
-class RunCounts(HostObserver, ContestObserver):
+class RunCounts(HostObserver, Attachment):
     """Collects what a host does: records, events and processor time."""
 
     records: list[GameRecord] = field(default_factory=list)
@@ -124,12 +124,12 @@ class RunCounts(HostObserver, ContestObserver):
     cpu_began: float = 0.0
     cpu_ended: float = 0.0
     serving_now: asyncio.Event = field(default_factory=asyncio.Event)
-    hosted: HostedContest | None = None
+    hosted: ContestRun | None = None
     stopping: bool = False
 
-    def added(self, hosted: HostedContest) -> None:
+    def added(self, hosted: ContestRun) -> None:
         self.hosted = hosted
-        hosted.observe(self)
+        hosted.attach(self)
 
     def serving(self) -> None:
         self.serving_now.set()

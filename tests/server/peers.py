@@ -9,14 +9,14 @@ from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 
 from arena_protocol.record import GameRecord
-from arena_server.core.effects import Assign, Effect, ExcludeWorker, Marker, SetFrozen, Store, Withdraw
+from arena_server.core.effects import Effect, Marker, SetFrozen, Store
 from arena_server.core.events import Event, Flushed, Opened, Received
-from arena_server.core.formats.base import Draw
 from arena_server.core.journal import Entry
 from arena_server.core.log_events import LogEvent
 from arena_server.core.peers import Outbox
 from arena_server.host.driver import Driver, Run
 from arena_server.host.interfaces import Core
+from arena_server.host.observers import Errand
 from arena_server.host.sockets import address_of, bind
 
 #: Nothing here takes long; a test that hangs ends with an error instead.
@@ -123,14 +123,9 @@ class Recorder:
     def log(self, event: LogEvent) -> None:
         self.logged.append(event)
 
-    def set_frozen(self, order: SetFrozen) -> None:
-        self.frozen.append(order)
-
-    def draw(self, draw: Draw) -> None:
-        raise AssertionError(f"{draw} in a contest that draws nothing")
-
-    def dispatch(self, effect: Assign | Withdraw | ExcludeWorker) -> None:
-        raise AssertionError(f"{effect} in a contest without workers")
+    def carry_out(self, errand: Errand) -> None:
+        assert isinstance(errand, SetFrozen), "a contest without draws and workers"
+        self.frozen.append(errand)
 
     def finished(self, reason: str) -> None:
         self.reasons.append(reason)

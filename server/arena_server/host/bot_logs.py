@@ -34,7 +34,8 @@ from arena_server.host.connection import (
 )
 from arena_server.host.driver import Driver, Run
 from arena_server.host.interfaces import Core, Routing
-from arena_server.host.logs import BotUsage, SubmissionNoted, log_fields
+from arena_server.host.logs import BotLogLinesDropped, BotUsage, SubmissionNoted, log_fields
+from arena_server.host.observers import Attachment
 
 #: The size of a bot's log; the oldest lines beyond it are dropped, half of the log at a time.
 LOG_BYTES = 1024 * 1024
@@ -59,15 +60,16 @@ _UNSAFE = re.compile(rb"[^ -\[\]-~]|(?<= ) |^ | $")
 Entry = tuple[str, int, bytes, bytes]
 
 
-class BotLogs:
+class BotLogs(Attachment):
     """The logs of one contest in `folder`; `begin` first, `close` last, both on any thread.
 
-    All other methods are for the loop's thread. Raises ArenaError if the folder cannot be used. A disk that
-    fails later loses lines: `dropped` counts them, and the contest goes on.
+    `log` is the server's. All other methods are for the loop's thread. Raises ArenaError if the folder cannot
+    be used. A disk that fails later loses lines: `dropped` counts them, and the contest goes on.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, log: Callable[[LogEvent], None]) -> None:
         self._folder = folder
+        self._log = log
         self._bots: dict[int, str] = {}
         #: What came with HELLO in one batch, before the event of the login.
         self._early: dict[int, list[tuple[int, bytes]]] = {}
@@ -100,6 +102,11 @@ class BotLogs:
         self._work.put(None)
         self._thread.join()
 
+    async def detached(self) -> None:
+        self.close()
+        if self.dropped:
+            self._log(BotLogLinesDropped(self.dropped))
+
     # -- lines in
 
     def received(self, conn: int, line: bytes, arrived: int) -> None:
@@ -114,31 +121,27 @@ class BotLogs:
         if (bot := self._bots.get(conn)) is not None:
             self._add((bot, time.monotonic_ns(), SERVER, data[:-1]))
 
-    def happened(self, event: ConnectionEvent) -> None:
-        """Something happened on a connection; a log begins with the login."""
-        conn, bot = event.conn, event.bot
-        if bot is None:
-            return
-        self._add_event(bot, event)
-        if isinstance(event, LoggedIn):
-            # After WELCOME was sent: its resume key is in no log, and neither is the token of HELLO.
-            self._bots[conn] = bot
-            early = self._early.pop(conn, [])
-            for arrived, line in early:
-                self._add((bot, arrived, CLIENT, line))
+    def happened(self, event: LogEvent) -> None:
+        """Something happened on a connection, to a version of a bot, or in a game."""
+        match event:
+            case ConnectionEvent(bot=str(bot)):
+                self._add_event(bot, event)
+                if isinstance(event, LoggedIn):
+                    self._begin_lines(event.conn, bot)
+            case SubmissionNoted(bot=bot) | BotUsage(bot=bot):
+                self._add_event(bot, event)
+            case ResultReturned(names=names):
+                for bot in names:
+                    self._add_event(bot, event)
 
-    def note(self, event: SubmissionNoted) -> None:
-        """Something happened to a version of the bot."""
-        self._add_event(event.bot, event)
+    def _begin_lines(self, conn: int, bot: str) -> None:
+        """Log the lines of a connection from here on.
 
-    def used(self, event: BotUsage) -> None:
-        """What the bot got of the processor in a game."""
-        self._add_event(event.bot, event)
-
-    def returned(self, event: ResultReturned) -> None:
-        """A worker has played a game of these bots."""
-        for bot in event.names:
-            self._add_event(bot, event)
+        WELCOME was sent before: its resume key is in no log, and neither is the token of HELLO.
+        """
+        self._bots[conn] = bot
+        for arrived, line in self._early.pop(conn, []):
+            self._add((bot, arrived, CLIENT, line))
 
     def _add_event(self, bot: str, event: LogEvent) -> None:
         fields = {
@@ -325,8 +328,6 @@ class LoggedDriver(Driver):
     def _carry_out(self, effect: Effect, run: Run) -> None:
         if (logs := self._logs.get(run.core)) is not None:
             match effect:
-                case ConnectionEvent():
-                    logs.happened(effect)
                 case ShowLog(conn, bot, last):
                     self._show(logs, conn, bot, last)
                     return

@@ -405,12 +405,8 @@ class Driver:
             case Show(transcript, end):
                 for reader in run.readers:
                     reader.shown(transcript, end)
-            case SetFrozen():
-                run.listener.set_frozen(effect)
-            case StartDraw(draw):
-                run.listener.draw(draw)
-            case Assign() | Withdraw() | ExcludeWorker():
-                run.listener.dispatch(effect)
+            case SetFrozen() | StartDraw() | Assign() | Withdraw() | ExcludeWorker():
+                run.listener.carry_out(effect)
             case Finished(reason):
                 run.listener.finished(reason)
             case CloseConnection(conn):

@@ -35,7 +35,7 @@ from arena_server.host.logs import (
     ServerStopping,
 )
 from arena_server.host.observers import DispatchedContest, PlayedElsewhere
-from arena_server.host.run import HostedContest
+from arena_server.host.run import ContestRun
 from arena_server.store.database import Database
 from arena_server.terms.config import GUESTS_PER_ADDRESS
 from arena_server.terms.spec import ContestSpec
@@ -59,10 +59,10 @@ SWITCH_S = 0.0005
 class HostObserver:
     """Base class of what wants to know the contests of a host; called on the loop's thread."""
 
-    def added(self, hosted: HostedContest) -> None:
+    def added(self, hosted: ContestRun) -> None:
         """A contest is about to begin: the moment to observe it."""
 
-    def removed(self, hosted: HostedContest) -> None:
+    def removed(self, hosted: ContestRun) -> None:
         """A contest is not part of the host any more."""
 
     def serving(self) -> None:
@@ -120,7 +120,7 @@ class Host:
         self._log = log
         self._observers = list(observers)
         #: The contests by name, those that are over too.
-        self.contests: dict[str, HostedContest] = {}
+        self.contests: dict[str, ContestRun] = {}
         self._driver: Driver | None = None
         self._failure: ArenaError | None = None
         self._leave = asyncio.Event()
@@ -210,7 +210,7 @@ class Host:
 
     # -- contests
 
-    async def add(self, spec: ContestSpec, database: Database | None = None) -> HostedContest:
+    async def add(self, spec: ContestSpec, database: Database | None = None) -> ContestRun:
         """Begin one more contest while the host runs; the loop never waits for a `database` of its own.
 
         Raises ValueError if there is one of its name, and ArenaError if it cannot begin.
@@ -236,25 +236,32 @@ class Host:
             for observer in self._observers:
                 observer.removed(hosted)
 
-    def _enter(self, spec: ContestSpec, database: Database | None = None) -> HostedContest:
+    def _enter(self, spec: ContestSpec, database: Database | None = None) -> ContestRun:
+        assert self._driver is not None, "the host runs"
         name = spec.name
         if name in self.contests:
             raise ValueError(f"two contests are called {name}")
-        hosted = self.contests[name] = HostedContest(
+        hosted = self.contests[name] = ContestRun(
             spec,
             self._setup.database if database is None else database,
+            self._router,
+            self._driver,
             lambda event: self._write_log(event, spec),
             self._ended,
             patient=database is not None,
         )
         if spec.listed and self._setup.elsewhere is not None:
-            hosted.play_elsewhere(self._setup.elsewhere(hosted))
+            hosted.attach(self._setup.elsewhere(hosted))
         for observer in self._observers:
             observer.added(hosted)
         return hosted
 
+    def check_place(self, slots: int) -> None:
+        """Raise ValueError unless the server has places for this many connections of bots more."""
+        self._router.check_place(slots)
+
     @property
-    def listed(self) -> list[HostedContest]:
+    def listed(self) -> list[ContestRun]:
         """The contests that the host is there for."""
         return [hosted for hosted in self.contests.values() if hosted.spec.listed]
 
@@ -264,11 +271,10 @@ class Host:
         named = self._several or len(self.listed) > 1 or not spec.listed
         self._log.write(event, spec.name if named else None)
 
-    async def _begin(self, hosted: HostedContest) -> None:
+    async def _begin(self, hosted: ContestRun) -> None:
         try:
             if await hosted.open():
-                assert self._driver is not None
-                hosted.start(self._router, self._driver)
+                hosted.start()
         except ArenaError as error:
             hosted.fail(error)
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from arena_protocol.record import GameRecord
-from arena_server.core.effects import Assign, Effect, ExcludeWorker, Marker, SetFrozen, Store, Withdraw
+from arena_server.core.effects import Effect, Marker, Store
 from arena_server.core.events import Event
-from arena_server.core.formats.base import Draw
 from arena_server.core.journal import Entry
 from arena_server.core.log_events import LogEvent
 from arena_server.core.peers import Outbox
+from arena_server.host.observers import Errand
 
 
 class Alarm(Protocol):
@@ -85,14 +85,8 @@ class DriverEvents(Protocol):
     def log(self, event: LogEvent) -> None:
         """Something for the log and for observers happened."""
 
-    def set_frozen(self, order: SetFrozen) -> None:
-        """Stop a program, or let it go on and then let the contest handle Thawed."""
-
-    def draw(self, draw: Draw) -> None:
-        """Run this draw off the loop, then let the contest handle DrawDone."""
-
-    def dispatch(self, effect: Assign | Withdraw | ExcludeWorker) -> None:
-        """Have a worker play a game, take the game back from it, or let it play none any more."""
+    def carry_out(self, errand: Errand) -> None:
+        """Have this done outside of the core of the contest."""
 
     def finished(self, reason: str) -> None:
         """The contest is over."""

@@ -9,14 +9,15 @@ from typing import Final
 
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.events import Event, Freeze, Hours, TimeUp
+from arena_server.host.observers import Attachment
 from arena_server.terms.timetable import Moment, Timetable, milliseconds
 
 #: The clock of the machine may be set while the contest waits: look at it at least once in this time.
 LOOK_S: Final = 60.0
 
 
-class Timekeeper:
-    """Feeds Hours, TimeUp and Freeze to a contest at each change of its timetable, until `close`."""
+class Timekeeper(Attachment):
+    """Feeds Hours, TimeUp and Freeze to a contest at each change of its timetable, until it is over."""
 
     def __init__(
         self,
@@ -30,13 +31,18 @@ class Timekeeper:
         self._told: Moment | None = None
         self._timer: asyncio.TimerHandle | None = None
 
-    def look(self) -> None:
-        """Feed what has changed since the last call, and come back at the next change."""
-        for event in self.changes():
+    def started(self) -> None:
+        self._look()
+
+    def _look(self) -> None:
+        """Feed what has changed since the last call, at first all that holds; come back at the next change.
+
+        The contest has not had its first Tick then, which may come late: outside its hours it misses no bot.
+        """
+        for event in self._changes():
             self._feed(event)
 
-    def changes(self) -> list[Event]:
-        """What has changed since the last call, which is all that holds at the first; `look` comes back."""
+    def _changes(self) -> list[Event]:
         now = self._clock()
         moment, told = self._timetable.at(now), self._told
         self._told = moment
@@ -54,9 +60,9 @@ class Timekeeper:
             events.append(hours)
         if moment.next_change is not None:
             left = (moment.next_change - now).total_seconds()
-            self._timer = asyncio.get_running_loop().call_later(min(left, LOOK_S), self.look)
+            self._timer = asyncio.get_running_loop().call_later(min(left, LOOK_S), self._look)
         return events
 
-    def close(self) -> None:
+    def finished(self, problem: str | None) -> None:
         if self._timer is not None:
             self._timer.cancel()

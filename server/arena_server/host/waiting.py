@@ -24,6 +24,7 @@ from arena_server.core.overview import (
     Awaited,
 )
 from arena_server.host.logs import ContestWaiting
+from arena_server.host.observers import Attachment
 
 NS_PER_S: Final = 1_000_000_000
 #: The interval at which the list is read. It is logged if it has stood for one, with no game running.
@@ -94,7 +95,7 @@ def _text(awaited: Awaited, seen: time.struct_time | None, today: time.struct_ti
     return f"last seen {time.strftime(f'{day}%H:%M', seen)} UTC"
 
 
-class WaitingList:
+class WaitingList(Attachment):
     """Reads the list of a contest at intervals: for the log, and for spectators `delay` ns later.
 
     Probation and a lost connection tell of a running game, which spectators see that late, too.
@@ -111,13 +112,21 @@ class WaitingList:
         self._logged: Waiting = ()
         self._logged_at: int | None = None
 
-    def begin(self) -> None:
-        """Read the list from now on, on this thread's loop."""
-        self.look(time.monotonic_ns(), time.time())
-        self._timer = asyncio.get_running_loop().call_later(LOOK_S, self.begin)
+    def started(self) -> None:
+        self._look_again()
 
-    def close(self) -> None:
-        """Read it no more."""
+    def _look_again(self) -> None:
+        self.look(time.monotonic_ns(), time.time())
+        self._timer = asyncio.get_running_loop().call_later(LOOK_S, self._look_again)
+
+    def finished(self, problem: str | None) -> None:
+        if problem is not None:  # else spectators still wait for the last of the list
+            self._stop()
+
+    async def detached(self) -> None:
+        self._stop()
+
+    def _stop(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
 

@@ -17,7 +17,7 @@ from arena_server.core.effects import SetFrozen
 from arena_server.core.events import Thawed
 from arena_server.core.log_events import GameOver, GameResumed, GameStarted, LogEvent
 from arena_server.host.logs import BotUsage
-from arena_server.host.observers import ContestObserver, ObservedContest
+from arena_server.host.observers import BotPlaces, Errand, ObservedContest
 from arena_server.places.base import Answer, Order
 
 US_PER_MS = 1000
@@ -25,8 +25,8 @@ US_PER_MS = 1000
 MEASURE_S = 2.0
 
 
-class ContainedBots(ContestObserver):
-    """Has these bots of a contest frozen, thawed and measured (`observers.BotPlaces`).
+class ContainedBots(BotPlaces):
+    """Has these bots of a contest frozen, thawed and measured .
 
     Make it before the contest starts. `order` sends an order to who runs them, `answered` takes the answer.
     """
@@ -38,8 +38,7 @@ class ContainedBots(ContestObserver):
         self._order = order
         self._feed = contest.feed
         self._log = contest.log
-        contest.places.append(self)
-        contest.observe(self)
+        contest.attach(self)
         #: The players of the running games in containers by their seats, and what was measured when their
         #: games began.
         self._games: dict[str, dict[int, tuple[str, int]]] = {}
@@ -48,9 +47,12 @@ class ContainedBots(ContestObserver):
         self._ends: dict[str, dict[str, Answer | None]] = {}
         self._answered = asyncio.Event()
 
-    def set_frozen(self, order: SetFrozen) -> None:
-        bot, slot, frozen, number = order
-        self._order({"freeze" if frozen else "thaw": bot, "slot": slot, "number": number})
+    def carry_out(self, errand: Errand) -> bool:
+        match errand:
+            case SetFrozen(bot, slot, frozen, number) if bot in self.bots:
+                self._order({"freeze" if frozen else "thaw": bot, "slot": slot, "number": number})
+                return True
+        return False
 
     def happened(self, event: LogEvent) -> None:
         match event:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from arena_server.core.events import Abandoned, Event
 from arena_server.core.log_events import GameOver, GameResumed, GameStarted, LogEvent
-from arena_server.host.observers import ContestObserver
+from arena_server.host.observers import Attachment
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class _Game:
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-class ObservedGames(ContestObserver):
+class ObservedGames(Attachment):
     """Knows the running games (`base.BotGames`); let it observe the contest from its beginning.
 
     `feed` hands an event to the contest.

@@ -26,8 +26,8 @@ from arena_server.host.host import (
     ProcessTuning,
 )
 from arena_server.host.logs import LineWriter, Log, worker_line
-from arena_server.host.observers import ContestObserver
-from arena_server.host.run import HostedContest
+from arena_server.host.observers import Attachment
+from arena_server.host.run import ContestRun
 from arena_server.host.sockets import address_of, bind, parse_address
 from arena_server.places.base import Launcher, LocalBot
 from arena_server.places.frozen_bots import ContainedBots
@@ -104,7 +104,7 @@ async def run_local(local: LocalRun, listener: ProgressListener, interrupted: as
     return not interrupted.is_set()
 
 
-class HostedBots(HostObserver, ContestObserver):
+class HostedBots(HostObserver, Attachment):
     """The bots of the first contest of a host, started here.
 
     HostedBots.run: the host serves -> the bots start ... the contest is over -> the bots end; the host ends
@@ -129,7 +129,7 @@ class HostedBots(HostObserver, ContestObserver):
         self._fork = fork
         self._barred = barred
         self._games: ObservedGames
-        self._hosted: HostedContest | None = None
+        self._hosted: ContestRun | None = None
         self._launcher: Launcher
         self._group: BotGroup | None = None
         self._serving = asyncio.Event()
@@ -179,13 +179,13 @@ class HostedBots(HostObserver, ContestObserver):
                 self._listener.report(report_of(self._hosted))
             self.stored()
 
-    def added(self, hosted: HostedContest) -> None:
+    def added(self, hosted: ContestRun) -> None:
         if self._hosted is None:
             self._hosted = hosted
             games = self._games = ObservedGames(hosted.feed)
             self._group = BotGroup(self._bots, self._launcher, games, self._listener.say)
-            hosted.observe(games)
-            hosted.observe(self)
+            hosted.attach(games)
+            hosted.attach(self)
             if hosted.spec.contained:
                 group = self._group
                 contained = ContainedBots(

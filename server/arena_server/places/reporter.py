@@ -37,8 +37,8 @@ from arena_server.core.log_events import BotSilent, LogEvent, LoggedIn
 from arena_server.core.overview import Overview
 from arena_server.host.host import Host, HostObserver
 from arena_server.host.logs import ContestDoubtful, LineWriter, worker_line
-from arena_server.host.observers import ContestObserver
-from arena_server.host.run import HostedContest
+from arena_server.host.observers import Attachment
+from arena_server.host.run import ContestRun
 from arena_server.host.waiting import waiting_now
 from arena_server.places.frozen_bots import ContainedBots
 from arena_server.places.games import ObservedGames
@@ -52,12 +52,12 @@ REPORT_S = 0.25
 _NOT_BEGUN: dict[str, Any] = {"ended": "stopped", "done": 0, "total": 0, "missing": [], "unplayed": {}}
 
 
-class HostReporter(HostObserver, ContestObserver):
+class HostReporter(HostObserver, Attachment):
     """Knows the progress of a host's contest; `supervised` means that it reports to the supervisor."""
 
     def __init__(self, host: Host, *, supervised: bool) -> None:
         self._host = host
-        self._hosted: HostedContest | None = None
+        self._hosted: ContestRun | None = None
         self._lines = LineWriter(STDOUT) if supervised else None
         self._last: dict[str, Any] = {}
         self._contained: ContainedBots | None = None
@@ -68,12 +68,12 @@ class HostReporter(HostObserver, ContestObserver):
         self._rest = b""
         host.observe(self)
 
-    def added(self, hosted: HostedContest) -> None:
+    def added(self, hosted: ContestRun) -> None:
         if self._hosted is None:
             self._hosted = hosted
             self._games = ObservedGames(hosted.feed)
-            hosted.observe(self._games)
-            hosted.observe(self)
+            hosted.attach(self._games)
+            hosted.attach(self)
             if self._lines is not None and hosted.spec.contained:
                 lines = self._lines
                 self._contained = ContainedBots(
@@ -181,7 +181,7 @@ def plain_result(record: GameRecord) -> dict[str, Any]:
     }
 
 
-def report_of(hosted: HostedContest) -> dict[str, Any]:
+def report_of(hosted: ContestRun) -> dict[str, Any]:
     """Return the progress of a contest as JSON types; one that has not begun is stopped, without games."""
     if hosted.contest is None:
         return _NOT_BEGUN

@@ -29,8 +29,8 @@ from arena_server.core.log_events import (
 )
 from arena_server.host.host import HostObserver
 from arena_server.host.logs import SubmissionNoted
-from arena_server.host.observers import ContestObserver
-from arena_server.host.run import HostedContest
+from arena_server.host.observers import Attachment
+from arena_server.host.run import ContestRun
 from arena_server.places.base import (
     BotError,
     Launcher,
@@ -60,7 +60,7 @@ def noted(name: str, fact: VersionFact) -> SubmissionNoted:
     return SubmissionNoted(name, fact.number, what, () if reason is None else (str(reason),))
 
 
-class ContestLink(ContestObserver):
+class ContestLink(Attachment):
     """Between a contest on the host's loop and its submitted bots on this one."""
 
     def __init__(
@@ -76,7 +76,7 @@ class ContestLink(ContestObserver):
         self._host_loop = host_loop
         self._loop = loop
         self._enter = enter
-        self._hosted: HostedContest | None = None
+        self._hosted: ContestRun | None = None
         self.games = ObservedGames(self.feed)
         self.bots: dict[str, DeployedBot] = {}
         #: Each bot whose versions are sent, with whether it takes part from now on.
@@ -116,10 +116,10 @@ class ContestLink(ContestObserver):
 
     # -- on the host's loop
 
-    def attach(self, hosted: HostedContest) -> None:
+    def attach(self, hosted: ContestRun) -> None:
         """The contest is about to begin."""
         self._hosted = hosted
-        hosted.observe(self)
+        hosted.attach(self)
         self._contained = ContainedBots(hosted, self.bots, lambda order: _call(self._loop, self._obey, order))
 
     def started(self) -> None:
@@ -148,7 +148,7 @@ class ContestLink(ContestObserver):
 
     def _note(self, event: SubmissionNoted) -> None:
         if self._hosted is not None:
-            self._hosted.note(event)
+            self._hosted.log(event)
 
     def _feed(self, event: Event) -> None:
         if self._hosted is not None and not self._hosted.over.is_set():
@@ -161,7 +161,7 @@ class HostLink(HostObserver):
     def __init__(self, contests: Mapping[str, ContestLink]) -> None:
         self._contests = contests
 
-    def added(self, hosted: HostedContest) -> None:
+    def added(self, hosted: ContestRun) -> None:
         if hosted.name in self._contests:
             self._contests[hosted.name].attach(hosted)
 

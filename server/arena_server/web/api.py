@@ -30,7 +30,8 @@ from arena_server.core.events import Command
 from arena_server.core.life import reason_of
 from arena_server.core.orders import VOID_WORKER
 from arena_server.core.overview import Overview
-from arena_server.host.run import HostedContest
+from arena_server.host.observers import PlayedElsewhere
+from arena_server.host.run import ContestRun
 from arena_server.host.waiting import waiting_now
 from arena_server.places.workers.dispatch import workers_of
 from arena_server.terms.config import Entrant
@@ -144,7 +145,7 @@ class OrganiserApi:
         reason = order.get("reason", "")
         command = Command(0, order["verb"], target, who, at, reason, entrant, confirmed=confirmed)
 
-        def find() -> HostedContest:
+        def find() -> ContestRun:
             if command.verb == "add":
                 return self._view.with_place(contest, target)
             return self._view.hosted(contest)
@@ -196,7 +197,7 @@ class OrganiserApi:
         wanted, bot = request.query_params.get("contest"), request.path_params["bot"]
 
         def begin(done: Callable[[bytes], None]) -> None:
-            self._view.hosted(wanted).read_log(bot, done)
+            self._view.read_log(wanted, bot, done)
 
         try:
             data = await self._bridge.call_back(begin)
@@ -224,9 +225,10 @@ def unavailable_as_503(endpoint: Endpoint) -> Endpoint:
     return call
 
 
-def _workers(hosted: HostedContest) -> dict[str, Any]:
+def _workers(hosted: ContestRun) -> dict[str, Any]:
     """What is known of the workers of a contest; empty lists without any. On the loop's thread."""
-    return {"workers": [], "benches": []} if hosted.elsewhere is None else hosted.elsewhere.status()
+    elsewhere = hosted.find(PlayedElsewhere)
+    return {"workers": [], "benches": []} if elsewhere is None else elsewhere.status()
 
 
 def plain_overview(overview: Overview, connections: int) -> dict[str, Any]:

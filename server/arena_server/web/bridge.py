@@ -22,11 +22,13 @@ from arena_server.core.clock import NS_PER_MS
 from arena_server.core.events import Command, Observe
 from arena_server.core.overview import Overview
 from arena_server.core.transcript import Transcript
+from arena_server.host.attachments import PaceLog
+from arena_server.host.bot_logs import BotLogs
 from arena_server.host.host import Host, HostObserver
-from arena_server.host.observers import ContestObserver
-from arena_server.host.run import HostedContest
+from arena_server.host.observers import Attachment, TranscriptReader
+from arena_server.host.run import ContestRun
 from arena_server.host.sockets import local_host
-from arena_server.host.waiting import waiting_now
+from arena_server.host.waiting import WaitingList, waiting_now
 from arena_server.stats.durations import Durations
 from arena_server.store.database import Database
 from arena_server.terms.config import NO_TOKEN, ContestConfig, Entrant, check_url
@@ -71,7 +73,7 @@ class EventTaker(Protocol):
         """Hand the event to the contest."""
 
 
-class LoopBridge(ContestObserver):
+class LoopBridge(Attachment):
     """Runs functions on another thread's event loop; await its methods on any other loop."""
 
     def __init__(
@@ -176,7 +178,7 @@ async def _wait(future: Future[Answer], timeout: float, who: str) -> Answer:
         raise UnavailableError(f"no answer from {who} within {timeout:g} s") from None
 
 
-class TranscriptNews:
+class TranscriptNews(TranscriptReader):
     """How far the transcripts of a contest may be shown, from the referee's thread to the web thread.
 
     It holds one number for each game that has grown since the last `take`; the lines stay where they are.
@@ -281,19 +283,19 @@ class HostView(HostObserver):
         self.news = {each.name: TranscriptNews(each.spectator_delay_ms * NS_PER_MS) for each in configs}
         host.observe(self)
 
-    def added(self, hosted: HostedContest) -> None:
+    def added(self, hosted: ContestRun) -> None:
         if not hosted.spec.listed:
             return
         recorder = self._recorders[hosted.name] = MetricsRecorder()
-        hosted.observe(recorder)
-        hosted.observe(self._bridge)
+        hosted.attach(recorder)
+        hosted.attach(self._bridge)
         if (news := self.news.get(hosted.name)) is not None:
-            hosted.add_reader(news)
+            hosted.attach(news)
 
-    def removed(self, hosted: HostedContest) -> None:
+    def removed(self, hosted: ContestRun) -> None:
         self._recorders.pop(hosted.name, None)
 
-    def hosted(self, name: str | None) -> HostedContest:
+    def hosted(self, name: str | None) -> ContestRun:
         """The contest of this name, the only one for None.
 
         Raises UnknownContestError, and UnavailableError before the contest has started.
@@ -310,14 +312,14 @@ class HostView(HostObserver):
             raise _not_started()
         return listed[name]
 
-    def with_place(self, name: str | None, bot: str) -> HostedContest:
+    def with_place(self, name: str | None, bot: str) -> ContestRun:
         """`hosted`, if it has a place for `bot`. Raises NewcomerError, and as `hosted` does."""
         hosted = self.hosted(name)
         assert hosted.contest is not None
         if hosted.contest.entrants.takes_part(bot):  # it has one
             return hosted
         try:
-            hosted.check_place(1)
+            self._host.check_place(1)
         except ValueError as error:
             raise NewcomerError(str(error)) from None
         return hosted
@@ -349,7 +351,7 @@ class HostView(HostObserver):
             self.with_late_place(contest)
         return Entrant(name, NO_TOKEN, author_sha256=digest, ponders=late.ponders, **details)  # type: ignore[arg-type] # texts
 
-    def with_late_place(self, contest: str | None) -> HostedContest:
+    def with_late_place(self, contest: str | None) -> ContestRun:
         """A contest that takes a bot more that is not in its file. Raises NewcomerError, or as `hosted`."""
         hosted = self.hosted(contest)
         assert hosted.contest is not None
@@ -387,9 +389,8 @@ class HostView(HostObserver):
     def waiting(self, name: str) -> list[dict[str, Any]]:
         """Whom a contest waits for, as spectators may see it; empty before it has started."""
         hosted = self._host.contests.get(name)
-        if hosted is None or hosted.waiting is None:
-            return []
-        return waiting_now(hosted.waiting.shown(time.monotonic_ns()))
+        waiting = None if hosted is None else hosted.find(WaitingList)
+        return [] if waiting is None else waiting_now(waiting.shown(time.monotonic_ns()))
 
     def names(self) -> list[str]:
         """The contests that the organiser looks after here."""
@@ -403,8 +404,23 @@ class HostView(HostObserver):
         hosted = self.hosted(name)
         assert hosted.contest is not None
         overview = hosted.contest.overview()
-        pace = hosted.pace(overview.progress)
-        return hosted.name, overview, self._host.connections[0], pace
+        pace = hosted.find(PaceLog)
+        pace_now = None if pace is None else pace.pace(overview.progress)
+        return hosted.name, overview, self._host.connections[0], pace_now
+
+    def read_log(self, contest: str | None, bot: str, done: Callable[[bytes], None]) -> None:
+        """Call `done` on the loop's thread with the private log of a bot.
+
+        Raises LookupError without one, and as `hosted` does.
+        """
+        hosted = self.hosted(contest)
+        assert hosted.contest is not None
+        logs = hosted.find(BotLogs)
+        if logs is None or hosted.over.is_set():
+            raise LookupError("this server keeps no logs of bots: see server.bot_logs")
+        if bot not in [each.name for each in hosted.contest.overview().bots]:
+            raise LookupError(f"no bot of this contest is called {bot!r:.40}")
+        logs.read(bot, done)
 
 
 def _not_started() -> UnavailableError:

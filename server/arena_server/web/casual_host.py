@@ -21,8 +21,8 @@ from arena_server.core.clock import NS_PER_MS
 from arena_server.core.events import Command, Event
 from arena_server.core.log_events import GameOver, GameResumed, GameStarted, LogEvent, LoggedIn
 from arena_server.host.host import Host
-from arena_server.host.observers import ContestObserver
-from arena_server.host.run import HostedContest
+from arena_server.host.observers import Attachment
+from arena_server.host.run import ContestRun
 from arena_server.places.base import Launcher, LocalBot
 from arena_server.places.games import ObservedGames
 from arena_server.places.process import ProcessLauncher
@@ -93,7 +93,7 @@ class CasualContests:
             raise hosted.failure
 
 
-class _ContestRelay(ContestObserver):
+class _ContestRelay(Attachment):
     """Between a contest on the host's loop and its bots on the web thread's."""
 
     def __init__(
@@ -102,7 +102,7 @@ class _ContestRelay(ContestObserver):
         self._host_loop = host_loop
         self._web_loop = asyncio.get_running_loop()
         self._games = ObservedGames(lambda event: _call(host_loop, self._feed, event))
-        self._hosted: HostedContest | None = None
+        self._hosted: ContestRun | None = None
         self._stopped = False
         #: For the web thread: the group of bots, and whether the contest has begun or never will.
         self.bots = BotGroup(bots, launcher, self._games, lambda _: None)
@@ -129,10 +129,10 @@ class _ContestRelay(ContestObserver):
 
     # -- on the host's loop
 
-    def enter(self, hosted: HostedContest) -> None:
+    def enter(self, hosted: ContestRun) -> None:
         """The contest has begun."""
         self._hosted = hosted
-        hosted.observe(self)
+        hosted.attach(self)
         _call(self._web_loop, self.entered.set)
         if self._stopped:
             hosted.stop()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from arena_server.core.log_events import CommandDone, ConnectionRefused, GameOver, LogEvent, LoopStalled
 from arena_server.core.overview import Progress
 from arena_server.host.logs import WebhookDelivered, WebhookDropped, WebhookFailed
-from arena_server.host.observers import ContestObserver
+from arena_server.host.observers import Attachment
 from arena_server.host.waiting import REASONS
 from arena_server.stats.durations import BOUNDS, Durations, Histogram
 
@@ -57,7 +57,7 @@ class Snapshot:
     cap: int
 
 
-class MetricsRecorder(ContestObserver):
+class MetricsRecorder(Attachment):
     """Counts what a server does. Every method runs on the loop's thread."""
 
     def __init__(self) -> None:

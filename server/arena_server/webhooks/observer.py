@@ -12,8 +12,8 @@ from arena_protocol.record import GameRecord
 from arena_server.core.log_events import LogEvent
 from arena_server.host.host import HostObserver
 from arena_server.host.logs import ContestTakenUp
-from arena_server.host.observers import ContestObserver
-from arena_server.host.run import HostedContest
+from arena_server.host.observers import Attachment
+from arena_server.host.run import ContestRun
 from arena_server.store.database import Database
 from arena_server.webhooks.delivery import Cursors, Delivery, cursors_path
 from arena_server.webhooks.message import Cursor, notice_of
@@ -58,10 +58,10 @@ class HookThread:
         self.delivery.close()
 
 
-class HookObserver(ContestObserver):
+class HookObserver(Attachment):
     """Passes on what happens in one contest."""
 
-    def __init__(self, hosted: HostedContest, database: Database) -> None:
+    def __init__(self, hosted: ContestRun, database: Database) -> None:
         self._hosted = hosted
         self._database = database
         self._loop = asyncio.get_running_loop()
@@ -116,12 +116,12 @@ class Webhooks(HostObserver):
         self._observers: list[HookObserver] = []
         self._delay_ms = 0
 
-    def added(self, hosted: HostedContest) -> None:
+    def added(self, hosted: ContestRun) -> None:
         if hosted.spec.webhooks:
             observer = HookObserver(hosted, self._database)
             self._observers.append(observer)
             self._delay_ms = max(self._delay_ms, hosted.spec.config.spectator_delay_ms)
-            hosted.observe(observer)
+            hosted.attach(observer)
 
     def close(self) -> None:
         """Wait for the last messages, but not for long."""

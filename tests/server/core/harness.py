@@ -57,7 +57,7 @@ from arena_server.core.journal import OFFER, Entry
 from arena_server.core.log_events import LogEvent
 from arena_server.stats.results import PastGame
 
-from .hosted import HostedContest
+from .hosted import RoutedContest
 
 MS = 1_000_000
 
@@ -89,7 +89,7 @@ class Harness:
 
     def __init__(self, contest: Contest, now: int = 0, *, logs: bool = False) -> None:
         self.contest = contest
-        self.machine = HostedContest(contest, logs=logs)
+        self.machine = RoutedContest(contest, logs=logs)
         self.now = now
         self.flushes = self.takes = self.stores = self.thaws = True
         #: The programs that are frozen, and the thaws that are not done.

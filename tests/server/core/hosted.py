@@ -10,7 +10,7 @@ from arena_server.core.router import Member, Router
 Routed = Received | Flushed | LineTooLong | Lost | Opened
 
 
-class HostedContest:
+class RoutedContest:
     """One contest and its router: `handle` gives an event to whom it concerns."""
 
     def __init__(self, contest: Contest, *, logs: bool = False) -> None:

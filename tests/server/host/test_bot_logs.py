@@ -20,7 +20,7 @@ from tests.server.peers import PATIENCE_S, Peer, Recorder, RunningDriver, Script
 from arena_protocol.messages import Log, parse_server
 from arena_server.core.effects import CloseConnection, Effect, Send, ShowLog
 from arena_server.core.events import Event, Lost, Opened, Received
-from arena_server.core.log_events import ConnectionLost, LoggedIn, ResultReturned
+from arena_server.core.log_events import ConnectionLost, LogEvent, LoggedIn, ResultReturned
 from arena_server.errors import ArenaError
 from arena_server.host import bot_logs
 from arena_server.host.bot_logs import (
@@ -60,7 +60,7 @@ def loop() -> Loop:
 
 
 def begin(folder: Path, loop: Loop, *, fresh: bool = False) -> BotLogs:
-    logs = BotLogs(folder)
+    logs = BotLogs(folder, lambda _: None)
     logs.begin(loop, fresh=fresh)  # type: ignore[arg-type] # what it uses of a loop
     return logs
 
@@ -228,7 +228,7 @@ class TestBotLogs:
 
     def test_what_happened_to_a_version_is_there_for_its_author(self, tmp_path: Path, loop: Loop) -> None:
         logs = begin(tmp_path, loop)
-        logs.note(SubmissionNoted("mine", 3, "failed", ("no such file",)))
+        logs.happened(SubmissionNoted("mine", 3, "failed", ("no such file",)))
         logs.close()
         assert text(tmp_path / "mine.log") == ["* submission number=3 what=failed reason=no such file"]
 
@@ -236,7 +236,7 @@ class TestBotLogs:
         self, tmp_path: Path, loop: Loop
     ) -> None:
         logs = begin(tmp_path, loop)
-        logs.returned(ResultReturned("g1", ("mine", "other"), "local-1", "box"))
+        logs.happened(ResultReturned("g1", ("mine", "other"), "local-1", "box"))
         logs.close()
         line = "* returned game=g1 worker=local-1 host=box"
         assert text(tmp_path / "mine.log") == text(tmp_path / "other.log") == [line]
@@ -247,12 +247,25 @@ class TestBotLogs:
             begin(tmp_path / "file", loop)
 
 
+class LoggingRecorder(Recorder):
+    """Passes on what happens to the logs, as the run of a contest does."""
+
+    def __init__(self, logs: BotLogs) -> None:
+        super().__init__()
+        self._logs = logs
+
+    def log(self, event: LogEvent) -> None:
+        super().log(event)
+        self._logs.happened(event)
+
+
 @asynccontextmanager
 async def logged(tmp_path: Path, answer: Callable[[Event], list[Effect]]) -> AsyncIterator[RunningDriver]:
     """A `LoggedDriver` on loopback, with a core that answers events as `answer` says."""
     loop = asyncio.get_running_loop()
-    core, recorder, sock = Scripted(answer), Recorder(), bind("127.0.0.1", 0)
-    logs = BotLogs(tmp_path)
+    core, sock = Scripted(answer), bind("127.0.0.1", 0)
+    logs = BotLogs(tmp_path, lambda _: None)
+    recorder = LoggingRecorder(logs)
     logs.begin(loop, fresh=True)
     driver = LoggedDriver(ScriptedRouter(core=core), loop, 100, recorder.log)
     run = Run(core, recorder, recorder)

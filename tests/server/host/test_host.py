@@ -17,13 +17,14 @@ import pytest
 from arena_protocol.record import UsageRecord
 from arena_protocol.record_codec import decode
 from arena_server.core.contest import Contest
-from arena_server.core.effects import SetFrozen
 from arena_server.core.events import Event, Stored, Tick
 from arena_server.core.transcript import Transcript
 from arena_server.errors import HIDDEN, ArenaError, PublicError, StoreError
+from arena_server.host.attachments import PaceLog
 from arena_server.host.host import Host, HostSetup
 from arena_server.host.logs import LineWriter, Log
-from arena_server.host.run import HostedContest
+from arena_server.host.observers import BotPlaces, TranscriptReader
+from arena_server.host.run import ContestRun
 from arena_server.host.sockets import bind
 from arena_server.store.reader import Results
 from arena_server.terms.config import ContestConfig, Entrant
@@ -190,12 +191,14 @@ async def test_outside_its_hours_a_contest_misses_no_bot_at_its_beginning(tmp_pa
 
 
 async def test_the_log_says_how_far_a_contest_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arena_server.host.run.LOG_PACE_S", 0)
+    monkeypatch.setattr("arena_server.host.attachments.LOG_PACE_S", 0)
     async with running(tmp_path, [spec("friday")]) as here:
         await here.play_all("friday")
         hosted = here.host.contests["friday"]
+        pace_log = hosted.find(PaceLog)
         assert hosted.contest is not None
-        pace = hosted.pace(hosted.contest.progress())
+        assert pace_log is not None
+        pace = pace_log.pace(hosted.contest.progress())
     assert re.findall(r" info progress done=(\d) total=(\d) ", here.log) == [
         *(("1", "4"), ("2", "4"), ("3", "4"), ("4", "4"))
     ]
@@ -219,7 +222,7 @@ async def test_a_contest_comes_and_goes_while_another_is_played(tmp_path: Path) 
     assert here.results("guest") == ("finished", 4)
 
 
-class Measuring:
+class Measuring(BotPlaces):
     """A place of the bot ann, who uses a millisecond more in each game; it takes until `measured`."""
 
     bots: Collection[str] = frozenset({"ann"})
@@ -227,9 +230,6 @@ class Measuring:
     def __init__(self) -> None:
         self.asked: list[str] = []
         self.measured = asyncio.Event()
-
-    def set_frozen(self, order: SetFrozen) -> None:
-        raise AssertionError(order)
 
     def measures(self, game: str) -> bool:
         return game != "g1"
@@ -243,7 +243,7 @@ class Measuring:
 async def test_a_record_has_what_bots_used_before_it_is_stored(tmp_path: Path) -> None:
     place = Measuring()
     async with running(tmp_path, [spec("friday", 4)]) as here:
-        here.host.contests["friday"].places.append(place)
+        here.host.contests["friday"].attach(place)
         playing = asyncio.create_task(here.play_all("friday"))
         await here.until(lambda: place.asked == ["g2"])
         assert here.results("friday") == ("running", 1)
@@ -260,7 +260,7 @@ async def test_no_record_follows_the_failure_of_its_contest(tmp_path: Path) -> N
     place = Measuring()
     async with running(tmp_path, [spec("friday")], failure="the disk is full") as here:
         hosted = here.host.contests["friday"]
-        hosted.places.append(place)
+        hosted.attach(place)
         playing = asyncio.create_task(here.play_all("friday"))
         await here.until(lambda: place.asked == ["g2"])
         hosted.fail(ArenaError("the disk is full"))
@@ -329,7 +329,7 @@ async def test_a_database_that_does_not_open(tmp_path: Path) -> None:
         await here.until(lambda: here.host.leaving)
 
 
-class Pages:
+class Pages(TranscriptReader):
     """A reader of transcripts that keeps the texts of its ends."""
 
     def __init__(self) -> None:
@@ -350,7 +350,7 @@ async def test_pages_show_an_end_without_the_path(tmp_path: Path, failure: Arena
     pages = Pages()
     async with running(tmp_path, [spec("friday")], f"^{failure}$") as here:
         hosted = here.host.contests["friday"]
-        hosted.add_reader(pages)
+        hosted.attach(pages)
         hosted.fail(failure)
         await here.until(lambda: here.host.leaving)
     assert pages.closings[0] == shown
@@ -359,12 +359,12 @@ async def test_pages_show_an_end_without_the_path(tmp_path: Path, failure: Arena
 async def test_a_contest_that_cannot_begin_is_forgotten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(hosted: HostedContest, *_: object) -> None:
+    def fail(hosted: ContestRun, *_: object) -> None:
         raise StoreError("no room for it")
 
     async with running(tmp_path, [spec("friday")]) as here:
         with monkeypatch.context() as patch:
-            patch.setattr(HostedContest, "start", fail)
+            patch.setattr(ContestRun, "start", fail)
             with pytest.raises(StoreError, match=r"^no room for it$"):
                 await here.host.add(spec("guest"))
         assert list(here.host.contests) == ["friday"]

@@ -13,7 +13,7 @@ from arena_server.core.effects import SetFrozen
 from arena_server.core.events import Event, Thawed
 from arena_server.core.log_events import GameOver, GameResumed, GameStarted, LogEvent
 from arena_server.host.logs import BotUsage
-from arena_server.host.observers import BotPlaces, ContestObserver
+from arena_server.host.observers import Attachment
 from arena_server.places.base import (
     Answer,
     BotEnded,
@@ -32,8 +32,7 @@ class Contest:
 
     fed: list[Event] = field(default_factory=list)
     logged: list[LogEvent] = field(default_factory=list)
-    observers: list[ContestObserver] = field(default_factory=list)
-    places: list[BotPlaces] = field(default_factory=list)
+    attached: list[Attachment] = field(default_factory=list)
 
     def feed(self, event: Event) -> None:
         self.fed.append(event)
@@ -41,15 +40,14 @@ class Contest:
     def log(self, event: LogEvent) -> None:
         self.logged.append(event)
 
-    def observe(self, observer: ContestObserver) -> None:
-        self.observers.append(observer)
+    def attach(self, attachment: Attachment) -> None:
+        self.attached.append(attachment)
 
 
 def contained() -> tuple[ContainedBots, Contest, list[Order]]:
     contest, orders = Contest(), list[Order]()
     bots = ContainedBots(contest, {"ann", "bob"}, orders.append)
-    assert contest.places == [bots]
-    assert contest.observers == [bots]
+    assert contest.attached == [bots]
     return bots, contest, orders
 
 
@@ -60,8 +58,8 @@ def measured(bot: str, run: str | None, *values: int | None, game: str = "g1", s
 
 def test_orders_to_stand_still_and_to_go_on() -> None:
     bots, contest, orders = contained()
-    bots.set_frozen(SetFrozen("ann", 2, True, 3))
-    bots.set_frozen(SetFrozen("ann", 2, False, 4))
+    bots.carry_out(SetFrozen("ann", 2, True, 3))
+    bots.carry_out(SetFrozen("ann", 2, False, 4))
     assert orders == [
         {"freeze": "ann", "slot": 2, "number": 3},
         {"thaw": "ann", "slot": 2, "number": 4},

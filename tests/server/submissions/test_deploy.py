@@ -18,6 +18,7 @@ from arena_server.core.log_events import BotReplaced, GameOver, GameStarted, Log
 from arena_server.host.logs import BotUsage, SubmissionNoted
 from arena_server.places.base import BotEnded, LaunchError, LocalBot
 from arena_server.places.cgroup import CpuTime
+from arena_server.places.frozen_bots import ContainedBots
 from arena_server.submissions import deploy
 from arena_server.submissions.deploy import ContestLink, DeployedBot, noted
 from arena_server.submissions.service import SubmittedBot
@@ -176,17 +177,17 @@ async def test_it_is_frozen_and_measured_as_the_contest_orders(tmp_path: Path) -
         contest.attach(hosted := Hosted())  # type: ignore[arg-type]
         await contest.let_play("v1")
         program = await asyncio.wait_for(containers.began.get(), 20)
-        (place,) = hosted.places
+        _, place = hosted.attached
+        assert isinstance(place, ContainedBots)
         assert (KEY[1] in place.bots, "eve" in place.bots) == (True, False)
-        observer = hosted.observers[-1]
-        observer.happened(GameStarted("g1", ("eve", KEY[1])))
+        place.happened(GameStarted("g1", ("eve", KEY[1])))
         while not place.measures("g1"):
             await asyncio.sleep(0)
-        place.set_frozen(SetFrozen(KEY[1], 1, True, 6))
-        place.set_frozen(SetFrozen(KEY[1], 1, False, 7))
-        place.set_frozen(SetFrozen(KEY[1], 2, False, 8))  # no program plays there: it need not be thawed
+        place.carry_out(SetFrozen(KEY[1], 1, True, 6))
+        place.carry_out(SetFrozen(KEY[1], 1, False, 7))
+        place.carry_out(SetFrozen(KEY[1], 2, False, 8))  # no program plays there: it need not be thawed
         assert await place.used_in("g1") == [UsageRecord(2, 2, 0, None)]
-        observer.happened(GameOver("g1", "complete", (1, 2)))
+        place.happened(GameOver("g1", "complete", (1, 2)))
         assert program.orders == [True, False]
         assert hosted.fed == [Thawed(KEY[1], 1, 7), Thawed(KEY[1], 2, 8)]
         assert hosted.logged == [BotUsage("g1", KEY[1], 1, 2, 0, None)]

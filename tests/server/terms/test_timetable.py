@@ -123,7 +123,7 @@ class Loop:
         self.cancelled = 0
         monkeypatch.setattr(asyncio, "get_running_loop", lambda: self)
         self.keeper = Timekeeper(timetable, self.fed.append, lambda: self.now)
-        self.keeper.look()
+        self.keeper.started()
 
     def call_later(self, seconds: float, call: Any) -> Loop:
         self._calls.append((self.now + timedelta(seconds=seconds), call))
@@ -151,7 +151,7 @@ def test_a_contest_is_told_at_once_and_at_each_change(monkeypatch: pytest.Monkey
     assert loop.forward(19 * 60) == [Hours(is_open=True, until=milliseconds(local("2026-11-24T23:00")))]
     assert loop.forward(90) == [Freeze(0)]
     assert loop.forward(30) == [TimeUp()]
-    loop.keeper.close()
+    loop.keeper.finished(None)
     assert loop.cancelled == 1
 
 
@@ -159,7 +159,7 @@ def test_a_server_that_starts_later_is_told_what_holds(monkeypatch: pytest.Monke
     ends = local("2026-11-24T20:00")
     loop = Loop(monkeypatch, "2026-11-24T20:05", Timetable(None, ends, ends - timedelta(minutes=5)))
     assert loop.fed == [Freeze(600_000_000_000), TimeUp()]
-    loop.keeper.close()
+    loop.keeper.finished(None)
     assert loop.forward(600) == []
 
 

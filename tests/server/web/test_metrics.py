@@ -12,7 +12,7 @@ from arena_server.core.log_events import (
     LoggedIn,
     LoopStalled,
 )
-from arena_server.host.observers import ContestObserver
+from arena_server.host.observers import Attachment
 from arena_server.stats.durations import BOUNDS, Histogram
 from arena_server.web.metrics import MetricsRecorder
 
@@ -61,5 +61,5 @@ class TestMetricsRecorder:
         assert counts.orders == {"kick": 1}
 
     def test_the_default_watcher_does_nothing(self) -> None:
-        watcher = ContestObserver()
+        watcher = Attachment()
         watcher.happened(LoopStalled(250))

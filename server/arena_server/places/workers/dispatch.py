@@ -21,7 +21,7 @@ from arena_server.host.logs import (
     WorkerSlow,
     WorkerStandsOut,
 )
-from arena_server.host.observers import DispatchedContest, PlayedElsewhere
+from arena_server.host.observers import DispatchedContest, Errand, PlayedElsewhere
 from arena_server.places.workers.base import GameJob, JobOutcome, Workers
 from arena_server.places.workers.bench import WorkerBench, compared
 from arena_server.places.workers.blame import (
@@ -85,14 +85,17 @@ class Dispatcher(PlayedElsewhere):
         except ArenaError as error:
             self._fail(error)
 
-    def dispatch(self, effect: Assign | Withdraw | ExcludeWorker) -> None:
-        match effect:
+    def carry_out(self, errand: Errand) -> bool:
+        match errand:
             case Assign():
-                self._assign(effect)
+                self._assign(errand)
             case Withdraw(game_id, fence):
                 self._workers.pool.withdraw(self._key(game_id, fence))
             case ExcludeWorker(worker):
                 self._exclude(worker)
+            case _:
+                return False
+        return True
 
     def _assign(self, assign: Assign) -> None:
         setting, workers = assign.setting, self._workers
@@ -157,8 +160,8 @@ class Dispatcher(PlayedElsewhere):
     def _key(self, game_id: str, fence: int) -> str:
         return f"arena-{self._run}-{game_id}-{fence}"
 
-    async def close(self) -> None:
-        """End all jobs."""
+    async def detached(self) -> None:
+        """End all jobs; nothing is reported any more."""
         self._closed = True
         opening = [] if self._opening is None else [self._opening]
         for task in opening:

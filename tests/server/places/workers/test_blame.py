@@ -158,7 +158,7 @@ def test_a_barred_bot_is_not_started_any_more() -> None:
     rules = make_game("insertion", {})
     for number, names in enumerate([("ann", "bea"), ("bea", "cyd")], start=1):
         setting = Setting.of(contest.spec.config, rules, Pairing(number, names, 1))
-        dispatcher.dispatch(Assign(setting.game_id, 1, setting))
+        dispatcher.carry_out(Assign(setting.game_id, 1, setting))
     assert [set(each.barred) for each in submitted] == [{"ann"}, set()]
 
 
