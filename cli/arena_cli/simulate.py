@@ -214,6 +214,10 @@ def _notes(contest: ContestConfig, found: Forecast, pace: Pace, options: Simulat
     games = "1 game" if found.at_once == 1 else f"{found.at_once} games"
     yield f"{found.runs} simulated contests, seed {options.seed}; at most {games} at once"
     yield _assumed(pace)
+    if found.short:
+        from arena_server.core.life import SHORT, reason_of
+
+        yield f"short: {found.short} of {found.runs} contests end before their last round: {reason_of(SHORT)}"
     if contest.stop:
         yield f"stop = {contest.stop!r} hardly ever ends a contest of equals: with others it may end sooner"
 

@@ -48,6 +48,16 @@ def test_a_single_round(plan: Path, shell: Shell) -> None:
     assert shell("simulate", "plan.toml").out.splitlines()[0] == "trial: insertion, swiss of 4 bots, 1 round"
 
 
+def test_a_contest_that_ends_short(plan: Path, shell: Shell) -> None:
+    change(plan, "games_per_pair = 4", 'format = "swiss"\nrounds = 3\nsame_owner = "never"')
+    for name, owner in zip(("ann", "bob", "cid", "dan"), "xxyy", strict=True):
+        change(plan, f'name = "{name}"', f'name = "{name}"\nowner = "{owner}"')
+    line = (
+        "short: 9 of 9 contests end before their last round: no further round can be drawn of the bots that"
+    )
+    assert f"{line} are left and may meet" in shell("simulate", "plan.toml", "--runs", "9").out.splitlines()
+
+
 def test_the_plan_for_a_program(plan: Path, shell: Shell) -> None:
     first, second, other = (
         json.loads(shell("simulate", "plan.toml", "--json", "--seed", seed, "--runs", "7").out)

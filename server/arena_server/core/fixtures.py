@@ -33,7 +33,7 @@ from arena_server.core.facts import (
 from arena_server.core.formats import format_of
 from arena_server.core.formats.base import Format, Pairing, PairingError
 from arena_server.core.formats.length import Length
-from arena_server.core.formats.rounds import Rounds
+from arena_server.core.formats.rounds import Rounds, is_short
 from arena_server.core.journal import JournalError
 from arena_server.core.life import FINISHED, INCOMPLETE, SHORT, reason_of
 from arena_server.core.log_events import FieldSeparated, NotDrawn, RoundDrawn, WalkedOver
@@ -115,8 +115,8 @@ class Fixtures:
         """There are more or fewer games: see `Length`. Raises FormatError, with nothing changed."""
         length, first = self.length, self._format.next_number
         to = length.longer(by) if kind is Extended else length.shorter(by)
-        if kind is Shortened and self._drawing:  # it may be one of those that fall away
-            raise FormatError("a round is being drawn: shorten the contest once it is")
+        if self._drawing:  # it may fall away, or was drawn for the rounds that there were to be after it
+            raise FormatError("a round is being drawn: change the number of games once it is")
         self._format.resize(to)
         self._resized[kind] += 1
         self._out.fact(kind(self._resized[kind], first, by))
@@ -167,7 +167,7 @@ class Fixtures:
         """How the contest ends; None while a game could be played without the players of `missing`."""
         if not time_up and self.separated is None and not self._format.exhausted(missing):
             return None
-        if isinstance(self._format, Rounds) and self._format.draws.is_short:
+        if is_short(self._format):
             return SHORT
         # An open contest is complete whenever it is closed; nothing is complete without a game.
         is_complete = self.total is None or not self.unplayed({})

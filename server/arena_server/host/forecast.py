@@ -23,6 +23,7 @@ from arena_protocol.games.base import Game
 from arena_server.core.clock import TimeControl
 from arena_server.core.formats import format_of
 from arena_server.core.formats.base import Format, Pairing
+from arena_server.core.formats.rounds import is_short
 from arena_server.stats.results import PastGame
 from arena_server.terms.config import (
     ContestConfig,
@@ -67,7 +68,8 @@ class SimulatedGame:
 class PlayedContest:
     """A contest that was simulated. `rounds` has games and end of each, none where a format has no rounds.
 
-    `separated`: the first bots, if it ended early because they are certain (`contest.stop`).
+    `short`: a round that was planned could not be drawn. `separated`: the first bots, if it ended early
+    because they are certain (`contest.stop`).
     """
 
     games: Counter[str]
@@ -76,6 +78,7 @@ class PlayedContest:
     at_once: int = 0
     ms: int = 0
     complete: bool = False
+    short: bool = False
     separated: tuple[str, ...] = ()
 
     def add(self, round_: int | None, names: Sequence[str], end: int) -> None:
@@ -153,7 +156,8 @@ def play_out(
                 rounds.draws += 1
                 continue
             if form.exhausted(()):
-                contest.complete = True
+                contest.short = is_short(form)
+                contest.complete = not contest.short
                 break
         if (ended := clockwork.advance(form)) is not None:
             contest.add(rounds.end(ended), ended.names, clockwork.now)
@@ -292,6 +296,7 @@ class Forecast:
     """What `runs` simulated contests were like; `least` and `most` are games of one bot.
 
     `rounds` is empty for a format without rounds. `is_open`: it was closed at the end of the time given.
+    `short`: in how many of them a round that was planned could not be drawn.
     """
 
     runs: int
@@ -302,6 +307,7 @@ class Forecast:
     rounds: tuple[RoundForecast, ...]
     at_once: int
     is_open: bool
+    short: int = 0
 
 
 def forecast(
@@ -353,6 +359,7 @@ def _summary(played: Sequence[PlayedContest], *, is_open: bool) -> Forecast:
         rounds=tuple(_round(played, number) for number in range(1, last + 1)),
         at_once=max(contest.at_once for contest in played),
         is_open=is_open,
+        short=sum(contest.short for contest in played),
     )
 
 

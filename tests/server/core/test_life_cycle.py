@@ -192,11 +192,12 @@ class TestShorten:
         assert (harness.finished, harness.contest.progress().total) == ("finished", 2)
         assert harness.contest.overview().length is None
 
-    def test_a_round_that_is_being_drawn_stays(self) -> None:
-        harness = ContestHarness("ann", "bob", "cid", "dan", format="swiss", format_options={"rounds": 3})
-        assert harness.contest.overview().length == Length(3, 1, 3, "rounds", why="no two bots meet twice")
+    def test_the_length_stays_while_a_round_is_being_drawn(self) -> None:
+        harness = ContestHarness("ann", "bob", "cid", "dan", format="swiss", format_options={"rounds": 2})
+        assert harness.contest.overview().length == Length(2, 1, 3, "rounds", why="no two bots meet twice")
         harness.contest._games.fixtures._drawing = True
-        assert harness.command("shorten", "1") == ("a round is being drawn: shorten the contest once it is")
+        problem = "a round is being drawn: change the number of games once it is"
+        assert [harness.command(verb, "1") for verb in ("shorten", "extend")] == [problem, problem]
 
     @pytest.mark.parametrize(
         ("games", "config", "problem"),

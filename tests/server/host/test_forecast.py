@@ -93,6 +93,15 @@ def test_an_open_contest_is_closed_and_its_games_end() -> None:
     assert 10 <= contest.played <= 2 * 10
 
 
+def test_a_contest_of_which_no_further_round_can_be_drawn_is_short() -> None:
+    """Two owners have two bots each: after two rounds no pair is left that may meet."""
+    owners = {"bot0": "x", "bot1": "x", "bot2": "y", "bot3": "y"}
+    never = {"rounds": 3, "same_owner": "never"}
+    plan = found(config("swiss", games_per_pair=1, format_options=never, owners=owners), 4)
+    assert (plan.short, len(plan.rounds), plan.games) == (5, 2, exactly(4))
+    assert found(config("swiss"), 4).short == 0
+
+
 def test_the_same_seed_gives_the_same_forecast() -> None:
     one, same, other = (forecast(config(), field(5), Pace(), seed) for seed in (3, 3, 4))
     assert one == same != other

@@ -95,7 +95,12 @@ class Knockout(Rounds):
     # -- what is to come
 
     def most_to_come(self) -> int:
-        return ((len(self.levels[-1]) if self.levels else self.places) - 1) * self.terms.games
+        matches = (len(self.levels[-1]) if self.levels else self.places) - 1
+        return (matches + self._without_opponent()) * self.terms.games
+
+    def _without_opponent(self) -> int:
+        """How many matches after the first level are missing, as no bot came from a pairing before them."""
+        return sum(not isinstance(each, Encounter) for level in self.levels[1:] for each in level)
 
     def has_games(self, name: str) -> bool:
         if not self.levels or super().has_games(name):

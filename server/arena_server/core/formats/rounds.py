@@ -17,7 +17,7 @@ from heapq import heappop, heappush
 from typing import ClassVar, Final
 
 from arena_server.core.facts import Drawn, Walkover
-from arena_server.core.formats.base import Draw, DrawnFormat, Pairing
+from arena_server.core.formats.base import Draw, DrawnFormat, Format, Pairing
 from arena_server.core.formats.encounters import Draws, Encounter
 from arena_server.stats.results import PastGame
 from arena_server.terms.formats import FormatError, Terms, WordOption
@@ -194,3 +194,8 @@ class Rounds(DrawnFormat):
                 yield encounter.names, len(encounter.waiting)
         if games := self.most_to_come():
             yield (), games  # of pairings that are not known yet
+
+
+def is_short(form: Format) -> bool:
+    """Whether a round that was planned could not be drawn, so that no other follows."""
+    return isinstance(form, Rounds) and form.draws.is_short

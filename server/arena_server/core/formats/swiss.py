@@ -13,7 +13,7 @@ from arena_server.core.formats.document import BYE, DrawnMatch, Round
 from arena_server.core.formats.encounters import Encounter, Entry, match_points
 from arena_server.core.formats.length import ROUNDS, Length
 from arena_server.core.formats.rounds import SEEDING, Rounds
-from arena_server.core.formats.swiss_ahead import can_be_drawn
+from arena_server.core.formats.swiss_ahead import can_be_drawn, most
 from arena_server.core.formats.swiss_pairing import FIRST, SECOND, Candidate, allowed, pair, takes_long
 from arena_server.stats.tiebreaks import Unplayed
 from arena_server.terms.formats import (
@@ -92,6 +92,8 @@ class Swiss(Rounds):
         super().__init__(terms)
         #: How many rounds there are, if as many can be drawn; late entrants do not change it.
         self.planned_rounds = _rounds(terms)
+        #: How many rounds can be drawn in all, of how many that were drawn and how many bots.
+        self._most: tuple[tuple[int, int], int] | None = None
 
     # -- who takes part
 
@@ -105,14 +107,34 @@ class Swiss(Rounds):
     @property
     def length(self) -> Length:
         drawn = max(1, len(self.draws.rounds))
-        most = most_rounds(len(self.terms.names))
-        return Length(self.planned_rounds, drawn, most, ROUNDS, why="no two bots meet twice")
+        return Length(self.planned_rounds, drawn, self._most_rounds(), ROUNDS, why="no two bots meet twice")
+
+    def _most_rounds(self) -> int:
+        """How many rounds can be drawn in all, as far as is known, if no bot is absent."""
+        bots, drawn = len(self.terms.names), len(self.draws.rounds)
+        bound = most_rounds(bots)
+        if bots > MOST_DOUBTED:
+            return bound
+        if self._most is None or self._most[0] != (drawn, bots):
+            graph = allowed(self._candidates(()), self._owners_meet)
+            more = bound - drawn if any(graph) else 0
+            # `most` counts a round that may not be found as one.
+            self._most = (
+                (drawn, bots),
+                drawn + (most(graph, more) if can_be_drawn(graph, min(1, more)) else 0),
+            )
+        return self._most[1]
+
+    @property
+    def _owners_meet(self) -> bool:
+        return self.choice(self.terms, "same_owner") != "never"
 
     def resize(self, to: int, first: int | None = None) -> None:
         self.planned_rounds = to
 
     def extend(self, by: int) -> None:
-        self.resize(self.length.longer(by))  # its bound is not one of today: more cannot be drawn
+        # The bound of `length` may have been another when the order was given.
+        self.resize(replace(self.length, most=most_rounds(len(self.terms.names))).longer(by))
 
     # -- rounds
 
@@ -128,7 +150,7 @@ class Swiss(Rounds):
             self.draws.next_number,
             self.terms.games,
             tuple(self._candidates(absent)),
-            self.choice(self.terms, "same_owner") != "never",
+            self._owners_meet,
             self.terms.lot(f"round:{draw}"),
             self.planned_rounds - len(self.draws.rounds),
         )

@@ -66,3 +66,30 @@ def test_the_titles_of_the_levels() -> None:
     field.finish()
     titles = [each.title for each in field.form.rounds()]
     assert titles == ["last 16", "quarter-finals", "semi-finals", "final"]
+
+
+@pytest.mark.parametrize("games", [1, 2])
+@pytest.mark.parametrize("bots", [4, 5, 8, 16])
+def test_the_total_keeps_the_matches_of_those_who_left(bots: int, games: int) -> None:
+    """Both players of a pairing of any level leave: what they and the winner miss was planned."""
+    names = tuple(f"b{number:02}" for number in range(bots))
+    for level in range(bots.bit_length() - 1):
+        field = Field(Knockout, Terms(names, 2, games, options={"extra_pairs": 0}), Random(level), first_wins)
+        planned = field.form.total
+        for name in names:
+            field.enter(name)
+        field.start()
+        while len(field.draws) <= level:
+            field.end()
+            field.start()
+        for name in field.form.draws.last[0].names:
+            field.leave(name, for_good=True)
+        while field.running:
+            field.end(void=True)
+        field.finish()
+        assert field.form.total == planned
+        assert sum(count for _, count in field.form.unplayed()) == planned - len(field.results)
+
+
+def first_wins(names: tuple[str, ...], rng: Random) -> tuple[int, ...]:
+    return tuple(int(name == min(names)) for name in names)

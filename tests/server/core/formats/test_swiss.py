@@ -469,6 +469,47 @@ def test_rounds_are_added() -> None:
     assert len(field.draws) == 3
 
 
+@pytest.mark.parametrize(
+    ("count", "options", "owners", "most"),
+    [
+        (4, {}, {}, 3),
+        (5, {}, {}, 5),
+        (4, {"same_owner": "never"}, {"b0": "x", "b1": "x", "b2": "y", "b3": "y"}, 2),
+        (4, {"same_owner": "never"}, dict.fromkeys(("b0", "b1", "b2"), "x"), 0),
+        (4, {"same_owner": "never"}, dict.fromkeys(("b0", "b1", "b2", "b3"), "x"), 0),
+        (
+            40,
+            {"same_owner": "never"},
+            {"b0": "x", "b1": "x"},
+            39,
+        ),  # a large field: as many as there are opponents
+    ],
+)
+def test_no_more_rounds_are_added_than_can_be_drawn(
+    count: int, options: dict[str, int | str], owners: dict[str, str], most: int
+) -> None:
+    """What `extend` allows at any moment is drawn to its end if no bot leaves."""
+    for before in range(1, max(1, min(most, 5)) + 1):
+        terms = Terms(bots(count), 2, 1, options={"rounds": before, **options}, owners=owners)
+        field = Field(Swiss, terms, Random(before))
+        assert field.form.length.most == most
+        if not most or count > 24:
+            continue
+        for name in bots(count):
+            field.enter(name)
+        for _ in range(2 * before):
+            field.start()
+            if field.running:
+                field.end()
+        bound = field.form.length.most
+        assert before <= bound <= most
+        if bound > before:
+            field.form.extend(bound - before)
+        field.finish()
+        assert len(field.draws) == bound
+        assert not field.form.draws.is_short
+
+
 def test_more_rounds_than_opponents_are_refused() -> None:
     for count, most in ((4, 3), (5, 5)):
         text = rf"^contest\.rounds: expected at most {most}, as no two of {count} bots meet twice, got 9$"

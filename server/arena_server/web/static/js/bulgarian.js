@@ -453,7 +453,8 @@ export const SERVER = {
   "no two bots meet twice": "никои два бота не се срещат пак",
   "expected at most {} {} less, as {} have begun or are the least, got {}":
     "очакват се най-много {} {} по-малко, защото {} са започнали или са най-малкото, получени {}",
-  "a round is being drawn: shorten the contest once it is": "тегли се кръг: съкратете състезанието след това",
+  "a round is being drawn: change the number of games once it is":
+    "тегли се кръг: променете броя на партиите след това",
   "expected {} games, got {}": "очакват се {} партии, получени {}", "a multiple of {}": "кратно на {}",
   "a number above 0": "повече от 0",
   "contest.format: the last round has been drawn": "contest.format: последният кръг е изтеглен",
