@@ -216,10 +216,10 @@ def report(database: Path, field: Field, bots: int, took: float, used: float) ->
     print(f"games of a bot: {min(each)} to {max(each)}")
     with Results(database) as results:
         contest = results.contest()
-        table: Standings = results.table(contest)
+        table: Standings = results.sums.table(contest)
         faults = sum(sum(row.faults.values()) for row in table.rows())
         print(f"{contest.status}: {table.games} games stored, {faults} faults")
-        ratings = fit_counted(results.rated(contest))
+        ratings = fit_counted(results.sums.rated(contest))
         meetings = sum(len(table.against(row.name)) for row in table.rows()) // 2
         print(f"{meetings} different pairs of {bots * (bots - 1) // 2}")
         best = [int(row.name[1:]) for row in table.rows()]

@@ -219,7 +219,7 @@ def _orders(where: Where) -> list[dict[str, Any]]:
         if where.connect is not None:
             raise
         with open_results(where.database) as results:
-            return [plain_order(each) for each in results.orders(results.contest(where.contest))]
+            return [plain_order(each) for each in results.facts.orders(results.contest(where.contest))]
 
 
 def _show_orders(orders: list[dict[str, Any]], *, as_json: bool) -> None:

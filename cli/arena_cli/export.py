@@ -121,8 +121,8 @@ def command(
 
 def _seen(results: Results, contest: ContestRow) -> tuple[int | None, int]:
     """The place of the last result that may be seen now, None if all may be, and how many are behind it."""
-    last = results.shown(contest, datetime.now(UTC).replace(tzinfo=None), live=False)
-    unseen = results.games_stored(contest) - last
+    last = results.games.shown(contest, datetime.now(UTC).replace(tzinfo=None), live=False)
+    unseen = results.games.games_stored(contest) - last
     return (last, unseen) if unseen > 0 else (None, 0)
 
 
@@ -142,8 +142,8 @@ class Written:
 def _write_msgpack(folder: Path, results: Results, contest: ContestRow, last: int | None) -> Written:
     from arena_server.store.chain import GENESIS
 
-    written, links, annulled = Written(), [], results.annulled(contest)
-    for row in results.rows(contest, last=last):
+    written, links, annulled = Written(), [], results.facts.annulled(contest)
+    for row in results.games.rows(contest, last=last):
         name = row["game_id"]
         link: dict[str, Any] = {"game": name, "chain": row["chain"].hex()}
         if (deal := results.deals(contest).number(name)) is not None:
@@ -167,7 +167,7 @@ def _write_msgpack(folder: Path, results: Results, contest: ContestRow, last: in
         "games_per_pair": contest.games_per_pair,
         "head": written.head,
         "order": order,
-        "rounds": results.plan(contest, last),
+        "rounds": results.sums.plan(contest, last),
     }
     _write_private(folder / CHAIN_FILE, (json.dumps(chain, indent=1) + "\n").encode("ascii"))
     return written
@@ -195,7 +195,7 @@ def _write_csv(folder: Path, results: Results, contest: ContestRow, last: int | 
             text = TextIOWrapper(_open_private(path), encoding="utf-8", newline="")
             writers[table] = csv.writer(stack.enter_context(text), lineterminator="\n")
             writers[table].writerow(TABLES[table])
-        annulled = results.annulled(contest)
+        annulled = results.facts.annulled(contest)
         for record in _records(results, contest, last, written):
             shown = replace(record, end=VOID) if record.game_id in annulled else record
             for table, row in csv_rows(shown):
@@ -207,11 +207,11 @@ def _write_trf(folder: Path, results: Results, contest: ContestRow, last: int | 
     from arena_cli.trf import report
     from arena_server.errors import ConfigError
 
-    history = results.history(contest, last)
+    history = results.sums.history(contest, last)
     rounds = () if history is None else history.document()["rounds"]
     if history is None or any(each["kind"] != "round" for each in rounds):
         raise ConfigError(f"--format trf: expected a Swiss, {contest.name} is a {contest.format}")
-    table = results.table(contest, last=last)
+    table = results.sums.table(contest, last=last)
     rows = [plain_row(row) for row in table.rows()]
     path = folder / f"{contest.name}.trf"
     text = report(contest, rows, history.form.terms.seeds, rounds)
@@ -233,7 +233,7 @@ def _records(
     """Yield the records that may be shown, up to the place `last`; count them, and note the others."""
     from arena_protocol.record_codec import decode
 
-    for row in results.rows(contest, last=last):
+    for row in results.games.rows(contest, last=last):
         if row["record"] is None:
             written.withheld.append(row["game_id"])
         else:

@@ -36,7 +36,7 @@ def earlier_results(database: Database, spec: ContestSpec) -> list[dict[str, Any
             contest = results.latest(spec.name)
             if contest is None or contest.status in FINAL:
                 return None
-            records = [decode(row["record"]) for row in results.rows(contest, withheld=True)]
+            records = [decode(row["record"]) for row in results.games.rows(contest, withheld=True)]
     except (EmptyDatabaseError, OtherConfigError):
         return None
     return [plain_result(record) for record in records if record.end != VOID]

@@ -91,7 +91,7 @@ def _head(results: Results, contest: ContestRow, document: dict[str, Any]) -> Pu
     from arena_server.store.published import PublishedHead
 
     games = document["list"]["games"]
-    head, now = results.head(contest, games).hex(), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    head, now = results.games.head(contest, games).hex(), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return PublishedHead(contest.id, contest.name, document["started_at"], games, head, now)
 
 

@@ -93,7 +93,7 @@ def _games(options: RatingOptions) -> tuple[str, Iterable[Games]]:
             named = ", ".join(f"{contest.name} {contest.game}" for contest in contests)
             raise ConfigError(f"--contest: expected contests of one game, got {named}")
         names = ", ".join(dict.fromkeys(contest.name for contest in contests))
-        games = [results.rated(contest, versions=options.versions) for contest in contests]
+        games = [results.sums.rated(contest, versions=options.versions) for contest in contests]
         return f"{names}, {contests[0].game}", games
 
 

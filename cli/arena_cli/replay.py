@@ -197,8 +197,8 @@ def load_record(game: str, contest: str | None, database: str) -> GameRecord:
     else:
         with open_results(database) as results:
             chosen = results.contest(contest)
-            validation = results.validations(chosen).get(game)
-            data = results.record(chosen, game) if validation is None else validation.record
+            validation = results.facts.validations(chosen).get(game)
+            data = results.games.record(chosen, game) if validation is None else validation.record
     try:
         return decode(data)
     except RecordError as found:

@@ -128,7 +128,7 @@ def _collect(
     now = datetime.now(UTC).replace(tzinfo=None).isoformat(timespec="seconds")
     found.add({"site.json": encoded(site_document(contest) | {"written_at": now, "left_out": left})}, inf)
     written = len(games) - len(left) - len(withheld)
-    unseen = plain_unseen(results.games_stored(contest) - len(games))
+    unseen = plain_unseen(results.games.games_stored(contest) - len(games))
     return {"games": written, "left_out": len(left), "withheld": withheld[::-1]} | unseen
 
 
@@ -136,7 +136,7 @@ def _record_files(results: Results, contest: ContestRow, game: str) -> dict[str,
     """What the page needs to replay a game. Raises WithheldError, and StoreError for a damaged record."""
     from arena_server.web.scenes import IN_PAGES
 
-    record = results.record(contest, game)
+    record = results.games.record(contest, game)
     path = f"contests/{contest.id}/records/{game}"
     plain = plain_game(game, record)
     if contest.game in IN_PAGES:

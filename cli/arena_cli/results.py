@@ -96,13 +96,13 @@ def plain_standings(
     results: Results, contest: ContestRow, scoring: str | None = None, *, rated: bool = False
 ) -> dict[str, Any]:
     """Return a contest and its standings as JSON types; if `rated` each row has its `rating`, or None."""
-    table = results.table(contest, scoring)
+    table = results.sums.table(contest, scoring)
     rows = [plain_row(row) for row in table.rows()]
     if rated:
         from arena_server.stats.ratings import plain
 
         check_numpy("--ratings")
-        fitted = plain(fit_games("--ratings", [results.rated(contest)]))["ratings"]
+        fitted = plain(fit_games("--ratings", [results.sums.rated(contest)]))["ratings"]
         by_name = {row["bot"]: {key: row[key] for key in ("rating", "interval", "ranks")} for row in fitted}
         rows = [row | {"rating": by_name.get(row["bot"])} for row in rows]
     return {
@@ -115,14 +115,18 @@ def plain_standings(
             "reason": reason_of(contest.status) or None,
             # Of a contest that may go on, the secret would reveal deals that are still to be played.
             "secret": contest.seed if results.deals(contest).is_final else None,
-            "games": {"played": table.games, "total": results.total(contest)},
+            "games": {"played": table.games, "total": results.sums.total(contest)},
         },
         "standings": rows,
-        **({} if (separated := results.separated(contest)) is None else {"separated": separated._asdict()}),
-        **({} if (history := results.history(contest)) is None else history.document()),
+        **(
+            {}
+            if (separated := results.facts.separated(contest)) is None
+            else {"separated": separated._asdict()}
+        ),
+        **({} if (history := results.sums.history(contest)) is None else history.document()),
         "first_faults": [
             _plain_fault(contest, bot, game, fault)
-            for bot, (game, fault) in results.first_faults(contest).items()
+            for bot, (game, fault) in results.games.first_faults(contest).items()
         ],
     }
 

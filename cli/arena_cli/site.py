@@ -96,7 +96,7 @@ def command(
             archive = Archive(database_of(database))
             links = SiteLinks(folder, chosen.id, about.title or NAME, url)
             games, withheld, shown = _write_data(folder / API, archive, results, chosen, links)
-            unseen = results.games_stored(chosen) - shown
+            unseen = results.games.games_stored(chosen) - shown
         except OSError as error:
             raise StoreError(f"{error.filename or folder}: cannot be written: {error.strerror}") from None
     if as_json:
@@ -192,7 +192,7 @@ def _write_data(
         (folder / path).write_bytes(data)
         shown.update(listed_games(path, data))
     games, withheld = 0, []
-    for name, record in results.records(contest):
+    for name, record in results.games.records(contest):
         if name not in shown:  # it may not be seen yet
             continue
         if record is None:

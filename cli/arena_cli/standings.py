@@ -98,7 +98,7 @@ def command(
             _print_rounds(results, of, form)
         elif form is OutputFormat.JSON:
             plain = plain_standings(results, of, scoring, rated=options.ratings)
-            print_json(plain | (_plain_cross(results.table(of, scoring)) if options.cross else {}))
+            print_json(plain | (_plain_cross(results.sums.table(of, scoring)) if options.cross else {}))
         elif options.cross:
             _print_cross(results, of, scoring, form)
         else:
@@ -110,19 +110,19 @@ def _print_rounds(results: Results, contest: ContestRow, form: OutputFormat) -> 
     from arena_cli.rounds import print_rounds
     from arena_server.errors import ConfigError
 
-    if (history := results.history(contest)) is None:
+    if (history := results.sums.history(contest)) is None:
         raise ConfigError(f"--rounds: the format of {contest.name}, {contest.format}, draws no rounds")
     document = history.document()
     if form is OutputFormat.JSON:
         print_json({"contest": contest.name} | document)
     else:
-        title = contest_title(contest, results.games_played(contest), results.total(contest), None)
+        title = contest_title(contest, results.sums.games_played(contest), results.sums.total(contest), None)
         print_rounds(title, document["rounds"], form)
 
 
 def _print_cross(results: Results, contest: ContestRow, scoring: str | None, form: OutputFormat) -> None:
-    table = results.table(contest, scoring)
-    cross_table(contest_title(contest, table.games, results.total(contest), scoring), table).print(form)
+    table = results.sums.table(contest, scoring)
+    cross_table(contest_title(contest, table.games, results.sums.total(contest), scoring), table).print(form)
 
 
 def print_file(path: Path, scoring: Scoring, form: OutputFormat, *, cross: bool) -> None:

@@ -172,10 +172,10 @@ def _check_contest(
     from arena_protocol.record import VOID
 
     deals = results.deals(chosen)
-    count = results.games_stored(chosen) if game is None else 1
+    count = results.games.games_stored(chosen) if game is None else 1
     damages: dict[str, str] = {}
-    annulled = results.annulled(chosen)
-    for row in _shown(results.rows(chosen, game, checked=False, withheld=True), count):
+    annulled = results.facts.annulled(chosen)
+    for row in _shown(results.games.rows(chosen, game, checked=False, withheld=True), count):
         link = row.pop("place"), row.pop("chain")
         name, data, _ = row["game_id"], row.pop("record"), row.pop("digest")
         damage = row.pop("damage")
@@ -188,15 +188,15 @@ def _check_contest(
             verification.check_deal(name, record, int(chosen.seed), deal, chosen.games_per_pair)
         if damage is not None:
             damages[name] = damage
-    for name, validation in results.validations(chosen).items():
+    for name, validation in results.facts.validations(chosen).items():
         if game in (None, name):
             verification.check_validation(name, validation, chosen)
     if game is not None and not verification.count:
-        results.record(chosen, game)  # raises StoreError: there is no such game
+        results.games.record(chosen, game)  # raises StoreError: there is no such game
     if game is None:
         if not verification.errors:  # else their rows may be anything
-            verification.check_rounds(results.history(chosen), over=chosen.status in WHOLE)
-        verification.check_chain(chosen.head, lambda name: results.record(chosen, name))
+            verification.check_rounds(results.sums.history(chosen), over=chosen.status in WHOLE)
+        verification.check_chain(chosen.head, lambda name: results.games.record(chosen, name))
     # The record and the chain say more exactly what was changed; they do not have the time and the agents.
     verification.errors.update(damages | verification.errors)
 

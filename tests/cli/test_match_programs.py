@@ -122,7 +122,7 @@ class TestMatch:
         assert len(faults) == 8
         assert inside("verify", "--database", "sqlite:///m.db", cwd=folder).out == "verified: 8 games\n"
         with Results(folder / "m.db") as results:
-            records = [decode(row["record"]) for row in results.rows(results.contest())]
+            records = [decode(row["record"]) for row in results.games.rows(results.contest())]
         assert len(records) == 8
         assert {name for record in records for name in record.names} == {"mybot", "zero-based"}
         replayed = inside("replay", "g3", "--contest", "match", "--database", "sqlite:///m.db", cwd=folder)

@@ -112,7 +112,7 @@ def test_a_decided_match_is_over_for_good(tmp_path: Path) -> None:
     with Results(tmp_path / "m.db") as results:
         contest = results.contest()
         assert contest.status == "aborted"
-        assert all(record is not None for _, record in results.records(contest))
+        assert all(record is not None for _, record in results.games.records(contest))
 
 
 @pytest.mark.real

@@ -79,7 +79,7 @@ def test_a_database_that_goes_on(here: Path, shell: Shell, target: str) -> None:
     file = Path("public/head.json")
     head = json.loads(file.read_text())
     with Results(here / "arena.db") as results:
-        before = results.head(results.contest(), 4).hex()
+        before = results.games.head(results.contest(), 4).hex()
     file.write_text(json.dumps(head | {"games": 4, "head": before}))
     assert (
         shell("verify", "--published", target).out == "verified: 6 games, all as published; 2 stored since\n"

@@ -137,7 +137,7 @@ def test_groups_and_rounds_are_tables_before_the_bracket(capsys: pytest.CaptureF
 
 def test_every_format_says_the_same(drawn: Path, shell: Shell) -> None:
     with Results(drawn) as results:
-        history = results.history(results.contest())
+        history = results.sums.history(results.contest())
     assert history is not None
     document = history.document()
     assert json.loads(shell("standings", "--rounds", "--json").out) == {"contest": "trial", **document}

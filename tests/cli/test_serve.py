@@ -38,8 +38,8 @@ def test_a_contest_is_played_and_the_server_stays(tmp_path: Path) -> None:
         assert "programs-not-started" not in outcome.err
         with Results(server.database) as results:
             chosen = results.contest()
-            assert (chosen.status, results.games_played(chosen), chosen.games) == ("finished", 6, 6)
-            faults = {row.name: dict(row.faults) for row in results.standings(chosen)}
+            assert (chosen.status, results.sums.games_played(chosen), chosen.games) == ("finished", 6, 6)
+            faults = {row.name: dict(row.faults) for row in results.sums.standings(chosen)}
             assert faults == {"a": {}, "b": {}, "c": {"illegal": 4}}
         verified = inside("verify", "--database", f"sqlite:///{server.database}")
         assert (verified.code, verified.out) == (0, "verified: 6 games\n")
@@ -92,8 +92,8 @@ def test_stopped_in_the_middle_results_are_kept_and_the_running_game_is_void(
         with Results(server.database) as results:
             chosen = results.contest()
             assert chosen.status == "stopped"
-            assert results.games_played(chosen) == 1
-            assert [row["end"] for row in results.rows(chosen)] == ["complete", "void"]
+            assert results.sums.games_played(chosen) == 1
+            assert [row["end"] for row in results.games.rows(chosen)] == ["complete", "void"]
 
 
 def test_tokens_are_required_if_the_environment_has_their_digests(

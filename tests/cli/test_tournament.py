@@ -295,7 +295,7 @@ class TestBotsThatFail:
         assert "  crasher: boom" in outcome.err
         assert "  crasher: token: 32" in outcome.err
         with Results(tmp_path / "arena.db") as results:
-            games = {row.name: row.games for row in results.standings(results.contest())}
+            games = {row.name: row.games for row in results.sums.standings(results.contest())}
         assert games["dummy"] >= 2  # those against random; the crasher may be offered games before it is gone
         assert games["random"] >= 2
 
@@ -448,7 +448,7 @@ class TestInterrupted:
         with Results(tmp_path / "arena.db") as results:
             chosen = results.contest()
             assert chosen.status == "stopped"
-            assert results.games_played(chosen) > 0
+            assert results.sums.games_played(chosen) > 0
 
     @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
     def test_killed_it_takes_server_and_bots_with_it(self, tmp_path: Path) -> None:

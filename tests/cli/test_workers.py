@@ -36,7 +36,7 @@ BOT = "from arena_client import run\nrun(lambda view: '6')\n"
 
 def records(database: Path) -> dict[str, GameRecord]:
     with Results(database) as results:
-        rows = list(results.rows(results.contest(None)))
+        rows = list(results.games.rows(results.contest(None)))
     return {row["game_id"]: decode(row["record"]) for row in rows}
 
 

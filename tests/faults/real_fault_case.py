@@ -298,7 +298,7 @@ class RealCase:
 
     def _outcome(self, lines: list[str], ending: str) -> RealOutcome:
         with Results(self._server.database) as results:
-            records = [decode(shown(data)) for _, data in results.records(results.contest())]
+            records = [decode(shown(data)) for _, data in results.games.records(results.contest())]
         record, other = ordered(records, self._moment)
         moments = self.bob.bot.moments  # type: ignore[attr-defined]
         took = moments.get("START", 0) - moments.get("GAME", 0)

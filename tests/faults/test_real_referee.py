@@ -69,7 +69,7 @@ def play(server: Server, deed: Callable[[], None]) -> list[GameRecord]:
 
     assert asyncio.run(both()) == ["finished", "finished"]
     with Results(server.database) as results:
-        records = [decode(shown(data)) for _, data in results.records(results.contest())]
+        records = [decode(shown(data)) for _, data in results.games.records(results.contest())]
     for record in records:
         verify(record)
     return records

@@ -222,7 +222,7 @@ class Field:
         report = self.report
         with Results(self._database) as results:
             (contest,) = results.contests()
-            records = {game: decode(shown(data)) for game, data in results.records(contest)}
+            records = {game: decode(shown(data)) for game, data in results.games.records(contest)}
         for record in records.values():
             verify(record)
             self._check_faults(record)

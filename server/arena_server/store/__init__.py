@@ -7,6 +7,7 @@ writer          the write path: a queue and its thread
 contest_store   the rows of the contest that is played; journal_rows, result_rows: its parts
 journal         entries as bytes; appending them
 wal             SQLite's write-ahead log: syncing, restarting, checking it
-reader          results for the commands; an unfinished contest
+reader          a database for the commands and pages; game_reader, fact_reader, sum_reader: its parts
+unfinished      a contest that goes on
 schema, chain   the tables; the hash chain over the records
 """

@@ -88,12 +88,12 @@ class PublishedHead:
                 "restore the newest copy"
             )
         contest = results.contest(str(self.contest))
-        stored = results.games_stored(contest)
+        stored = results.games.games_stored(contest)
         if stored < self.games:
             raise StoreError(
                 f"{self}, and the database has {stored}: it was set back; restore the newest copy"
             )
-        if results.head(contest, self.games).hex() != self.head:
+        if results.games.head(contest, self.games).hex() != self.head:
             raise StoreError(
                 f"{self}, and others stand in their place: records were changed, or the database was set "
                 "back and the contest played on; restore the newest copy"

@@ -30,8 +30,9 @@ from arena_server.stats.standings import Standings, plain_row
 from arena_server.store.bot_games import BotGame
 from arena_server.store.database import Database
 from arena_server.store.deals import WithheldError
+from arena_server.store.game_reader import GameSummary
 from arena_server.store.plans import history_of, table_of
-from arena_server.store.reader import GameSummary, Results
+from arena_server.store.reader import Results
 from arena_server.store.schema import ContestRow, plain_time
 from arena_server.store.sums import Endings
 from arena_server.web.documents import encoded, plain_contest, plain_game, plain_seconds
@@ -182,7 +183,7 @@ class Archive:
             if not index.complete or contest.head is None:
                 raise NotFoundError(f"the chain of contest {number} is published when the contest is over")
             if chunk not in index.chain and 0 <= chunk * CHUNK < index.last:
-                digests = results.digests(contest, chunk * CHUNK, CHUNK)
+                digests = results.games.digests(contest, chunk * CHUNK, CHUNK)
                 index.chain[chunk] = json.dumps([digest.hex() for digest in digests]).encode()
         if chunk not in index.chain:
             raise NotFoundError(f"contest {number} has no games of chunk {chunk}")
@@ -197,7 +198,7 @@ class Archive:
         with Results(self._database) as results:
             contest = self._find(results, number)
             index = self._read(results, contest)
-            planned = results.planned(contest, chunk * CHUNK + 1, (chunk + 1) * CHUNK + 1)
+            planned = results.facts.planned(contest, chunk * CHUNK + 1, (chunk + 1) * CHUNK + 1)
         if not planned and chunk * CHUNK >= (index.planned or 0):
             raise NotFoundError(f"contest {number} has no games of chunk {chunk} in its schedule")
         places = {name: place for place, name in enumerate(index.bots)}
@@ -217,7 +218,7 @@ class Archive:
         with Results(self._database) as results:
             contest = self._find(results, number)
             bots = results.bots(contest)
-            found = results.faults(contest, self._until(results, contest), MOST_FAULTS)
+            found = results.games.faults(contest, self._until(results, contest), MOST_FAULTS)
         zombie_move = GAMES[contest.game].zombie_move
         rows = []
         for game_id, names, (seat, ply, kind, line) in found:
@@ -230,14 +231,14 @@ class Archive:
         """The head of the chain of the records that may be shown now; on any thread. Raises NotFoundError."""
         with Results(self._database) as results:
             contest = self._find(results, number)
-            return results.head(contest, self._shown(results, contest))
+            return results.games.head(contest, self._shown(results, contest))
 
     def rated(self, number: int) -> tuple[Games, Games]:
         """The games that may be shown now, of bots and of their versions; on any thread."""
         with Results(self._database) as results:
             contest = self._find(results, number)
             until = self._until(results, contest)
-            bots, versions = (results.rated(contest, versions=by, until=until) for by in (False, True))
+            bots, versions = (results.sums.rated(contest, versions=by, until=until) for by in (False, True))
             return bots, versions
 
     def shown_place(self, number: int) -> int:
@@ -249,12 +250,12 @@ class Archive:
     def rated_steps(
         self, number: int, endings: Endings, places: Sequence[int]
     ) -> Iterator[tuple[int, int, Games, Games | None]]:
-        """The games up to each of `places`, as `Results.rated_steps` has them; on any thread.
+        """The games up to each of `places`, as `SumReader.rated_steps` has them; on any thread.
 
         Times are seconds since 1970.
         """
         with Results(self._database) as results:
-            for place, at, bots, versions in results.rated_steps(
+            for place, at, bots, versions in results.sums.rated_steps(
                 self._find(results, number), endings, places
             ):
                 yield place, plain_seconds(at), bots, versions
@@ -275,8 +276,8 @@ class Archive:
         with Results(self._database) as results:
             contest = self._find(results, number)
             name = self._name(results, contest, place)
-            games = results.newest_games(contest, name, self._until(results, contest), limit)
-            return {"name": name, **results.details(contest, name)}, games
+            games = results.games.newest_games(contest, name, self._until(results, contest), limit)
+            return {"name": name, **results.facts.details(contest, name)}, games
 
     def shown_records(self, number: int, games: Sequence[str]) -> Iterator[tuple[str, bytes]]:
         """The records of games that are over, as far as they may be shown; on any thread."""
@@ -284,7 +285,7 @@ class Archive:
             contest = self._find(results, number)
             for game_id in games:
                 with suppress(WithheldError):
-                    yield game_id, results.record(contest, game_id)
+                    yield game_id, results.games.record(contest, game_id)
 
     def bot_contests(self, name: str) -> dict[str, Any]:
         """The rows of all bots of this name, the newest contest first, at most MOST_CONTESTS."""
@@ -311,7 +312,7 @@ class Archive:
             if not self._is_over(results, contest, game_id):
                 raise NotFoundError(f"no game {game_id} with a result in contest {number}")
             try:
-                return results.record(contest, game_id)
+                return results.games.record(contest, game_id)
             except WithheldError as error:
                 raise NotFoundError(str(error)) from None
 
@@ -327,7 +328,7 @@ class Archive:
             return OVER if results.deals(contest).may_show(game_id) else WITHHELD
 
     def _is_over(self, results: Results, contest: ContestRow, game_id: str) -> bool:
-        stored = results.stored_at(contest, game_id)
+        stored = results.games.stored_at(contest, game_id)
         return stored is not None and stored <= self._until(results, contest)
 
     def _until(self, results: Results, contest: ContestRow) -> datetime:
@@ -335,7 +336,7 @@ class Archive:
         return results.deals(contest).results_until(self._clock(), live=self._live)
 
     def _shown(self, results: Results, contest: ContestRow) -> int:
-        return results.games_stored(contest, self._until(results, contest))
+        return results.games.games_stored(contest, self._until(results, contest))
 
     def running(self) -> dict[str, int]:
         """The numbers of the contests that are not over, by name, the latest of each."""
@@ -359,7 +360,7 @@ class Archive:
         if contest.status != RUNNING:
             return None
         before = max(0, index.last - LAST_GAMES)
-        since = results.stored_last(contest, before) if before else contest.started_at
+        since = results.games.stored_last(contest, before) if before else contest.started_at
         total = index.contest["games"]
         left = None if total is None else total - index.table.games
         return plain_pace(index.last - before, (self._until(results, contest) - since).total_seconds(), left)
@@ -380,7 +381,7 @@ class Archive:
 
     def _read(self, results: Results, contest: ContestRow) -> _GameIndex:
         """Read on in a contest."""
-        index, annulled = self._indexes.get(contest.id), len(results.annulled(contest))
+        index, annulled = self._indexes.get(contest.id), len(results.facts.annulled(contest))
         # Results that were taken back are counted in it.
         if index is None or index.annulled != annulled:
             bots = results.bots(contest)
@@ -395,25 +396,25 @@ class Archive:
         if frozen is not None and frozen <= self._clock():
             index.contest["frozen_at"] = plain_time(frozen)
         if index.planned is None or contest.total != before:
-            index.planned = results.last_planned(contest)
+            index.planned = results.facts.last_planned(contest)
         for name in results.bots(contest)[len(index.bots) :]:
             index.bots.append(name)
             index.table.join(name)
         until = self._until(results, contest)
         last = self._shown(results, contest)
         if last > index.last:
-            results.add_results(index.table, contest, index.last, last)
+            results.sums.add_results(index.table, contest, index.last, last)
             if index.history is not None:
-                for game in results.summaries(contest, index.last, last):
+                for game in results.games.summaries(contest, index.last, last):
                     index.history.add(_past_game(game))
             index.last = last
         if index.history is not None:
-            facts = results.facts(contest)
+            facts = results.facts.all(contest)
             index.facts = len(facts)
             index.history.extend(facts)
             index.contest["games"] = index.history.form.total
         over = contest.ended_at is not None and contest.ended_at <= until
-        if over and (separated := results.separated(contest)) is not None:
+        if over and (separated := results.facts.separated(contest)) is not None:
             index.contest["separated"] = separated._asdict()
         index.complete = contest.status != RUNNING and over
         if not index.complete:
@@ -426,7 +427,7 @@ def _chunk(results: Results, contest: ContestRow, index: _GameIndex, chunk: int)
     last = min(index.last, (chunk + 1) * CHUNK)
     if index.chunks.get(chunk, (-1,))[0] != last:
         places = {name: place for place, name in enumerate(index.bots)}
-        rows = [plain_game(game, places) for game in results.summaries(contest, chunk * CHUNK, last)]
+        rows = [plain_game(game, places) for game in results.games.summaries(contest, chunk * CHUNK, last)]
         index.chunks[chunk] = last, encoded(rows)
     return index.chunks[chunk][1]
 

@@ -10,7 +10,7 @@ from typing import Any
 from arena_protocol.record import GameRecord
 from arena_protocol.record_codec import decode, to_json
 from arena_server.core.life import reason_of
-from arena_server.store.reader import GameSummary
+from arena_server.store.game_reader import GameSummary
 from arena_server.store.schema import ContestRow, plain_time
 from arena_server.web.scenes import is_decided, record_scenes
 

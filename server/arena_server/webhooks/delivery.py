@@ -276,21 +276,21 @@ class Delivery:
         return None
 
     def _read_contest(self, results: Results, contest: ContestRow, place: int, now: float) -> float | None:
-        stored = results.games_stored(contest)
+        stored = results.games.games_stored(contest)
         if stored < place:  # a copy was restored, and the results behind it are played again
             place = stored
             self._cursors.take(self._hook, Cursor(contest.id, started_at(contest), place))
         deals, moment = results.deals(contest), datetime.fromtimestamp(now, UTC).replace(tzinfo=None)
         until = deals.results_until(moment, live=True)
-        shown = min(results.shown(contest, moment, live=True), place + READ_GAMES)
-        found = results.summaries(contest, place, shown)
+        shown = min(results.games.shown(contest, moment, live=True), place + READ_GAMES)
+        found = results.games.summaries(contest, place, shown)
         for at, game in enumerate(found, start=place + 1):
-            self._read.append(result_of(contest, at, results.head(contest, at), game))
+            self._read.append(result_of(contest, at, results.games.head(contest, at), game))
         if len(found) == READ_GAMES:
             self._read_again = 0.0  # there are more: a backlog does not wait for others
         if found or stored == place:
             return None
         if deals.frozen_at is not None and until >= deals.frozen_at:
             return None  # the end of the contest is an event
-        (game,) = results.summaries(contest, place, place + 1)
+        (game,) = results.games.summaries(contest, place, place + 1)
         return max(READ_PAUSE_S, (game.stored_at - until).total_seconds())

@@ -19,7 +19,7 @@ from arena_server.core.log_events import BotAbsent, BotOnProbation, LogEvent
 from arena_server.terms.spec import Webhook
 
 if TYPE_CHECKING:
-    from arena_server.store.reader import GameSummary
+    from arena_server.store.game_reader import GameSummary
     from arena_server.store.schema import ContestRow
     from arena_server.webhooks.outgoing import HttpConnection
 

@@ -108,7 +108,7 @@ async def test_the_rounds_of_a_contest_are_drawn_in_processes(
         assert await run_local(run, ProgressListener(), asyncio.Event())
     assert [child.returncode for child in children] == [0, 0]
     with Results(tmp_path / "a.db") as results:
-        history = results.history(contest := results.contest("open"))
+        history = results.sums.history(contest := results.contest("open"))
         assert history is not None
         history.check(over=True)
         assert contest.status == "finished"

@@ -93,7 +93,7 @@ class Running:
         """State and number of the results that a later command finds."""
         with Results(self.database) as results:
             found = results.contest(contest)
-            return found.status, sum(1 for _ in results.records(found))
+            return found.status, sum(1 for _ in results.games.records(found))
 
 
 _MANY = {"max_connections": 100}
@@ -251,7 +251,7 @@ async def test_a_record_has_what_bots_used_before_it_is_stored(tmp_path: Path) -
         place.measured.set()
         assert await playing == ["BYE reason=finished"] * 2
     with Results(here.database) as results:
-        records = dict(results.records(results.contest("friday")))
+        records = dict(results.games.records(results.contest("friday")))
     usage = {game: decode(record).usage for game, record in records.items() if record is not None}
     assert usage == {"g1": ()} | {f"g{game}": (UsageRecord(1, game - 1, 0, None),) for game in (2, 3, 4)}
 

@@ -50,7 +50,7 @@ def hello(server: Server, name: str = "victim", role: str = "", **how: object) -
 
 def honest_faults(server: Server) -> dict[str, int]:
     with Results(server.database) as results:
-        rows = results.standings(results.contest())
+        rows = results.sums.standings(results.contest())
         return {kind: number for row in rows if row.name in "ab" for kind, number in dict(row.faults).items()}
 
 

@@ -112,7 +112,7 @@ def url_of(database: Database) -> str:
 
 def table(database: Database) -> Table:
     with Results(database) as results:
-        rows: tuple[Row, ...] = results.standings(results.contest())
+        rows: tuple[Row, ...] = results.sums.standings(results.contest())
         assert len(results.contests()) == 1
     return [(row.name, row.points, row.games) for row in rows]
 
@@ -159,7 +159,7 @@ def check(database: Database, bots: Bots) -> None:
     with Results(database) as results:
         latest = results.contest()
         assert latest.status == "finished"
-        records = {game_id: decode(shown(data)) for game_id, data in results.records(latest)}
+        records = {game_id: decode(shown(data)) for game_id, data in results.games.records(latest)}
     assert not any(isinstance(end, AssertionError) for end in bots.ends), bots.ends
     for record in records.values():
         verify(record)

@@ -45,7 +45,7 @@ def test_what_runs_is_stopped_and_still_sound(path: Path) -> None:
         for contest in results.contests():  # read with its digest
             assert contest.ended_at is not None
             assert contest.head is not None
-            results.standings(contest)
+            results.sums.standings(contest)
     check_readable(path)
     assert stop_abandoned(path) == 0
 

@@ -39,7 +39,7 @@ def test_a_copy_has_every_result_that_was_announced_before(path: Path) -> None:
     assert kept.next() == ["g4"]
     kept.close()
     with Results(copied(path)) as results:
-        assert results.games_played(results.contest()) == 3
+        assert results.sums.games_played(results.contest()) == 3
     assert (4, "offer", ("a", "b"), 4, ()) in journal(copied(path))
     (announced,) = read_head(copied(path))
     assert announced.results == 3
@@ -57,7 +57,7 @@ def test_a_server_goes_on_from_the_copy(path: Path) -> None:
     assert kept.next() == ["g3"]
     kept.close()
     with Results(copied(path)) as results:
-        assert results.games_played(results.contest()) == 3
+        assert results.sums.games_played(results.contest()) == 3
 
 
 def test_copies_made_while_results_come_are_whole(path: Path) -> None:

@@ -108,9 +108,9 @@ def test_a_stopped_contest_goes_on_under_its_own_number(database: Database) -> N
     with Results(database) as results:
         (contest,) = results.contests()
         assert contest.status == "finished"
-        assert results.games_played(contest) == 2
-        assert [decode(shown(data)).game_id for _, data in results.records(contest)] == ["g1", "g2"]
-        assert [row.points for row in results.standings(contest)] == [60, 20, 0]
+        assert results.sums.games_played(contest) == 2
+        assert [decode(shown(data)).game_id for _, data in results.games.records(contest)] == ["g1", "g2"]
+        assert [row.points for row in results.sums.standings(contest)] == [60, 20, 0]
     assert rows(database) == 0
 
 

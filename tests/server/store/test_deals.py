@@ -50,13 +50,13 @@ def shown(path: Database, contest: str | None = None) -> list[str]:
     """The games whose record is shown, by every method that reads one."""
     with Results(path) as results:
         chosen = results.contest(contest)
-        by_records = [name for name, data in results.records(chosen) if data is not None]
-        by_rows = [row["game_id"] for row in results.rows(chosen) if row["record"] is not None]
-        every = [row["game_id"] for row in results.rows(chosen)]
+        by_records = [name for name, data in results.games.records(chosen) if data is not None]
+        by_rows = [row["game_id"] for row in results.games.rows(chosen) if row["record"] is not None]
+        every = [row["game_id"] for row in results.games.rows(chosen)]
         by_name = []
         for name in every:
             try:
-                results.record(chosen, name)
+                results.games.record(chosen, name)
                 by_name.append(name)
             except WithheldError:
                 pass
@@ -121,13 +121,13 @@ def test_but_not_while_its_server_may_be_playing(path: Path) -> None:
 def test_a_withheld_record_is_refused_in_one_line(path: Path) -> None:
     play(path, 1)
     with Results(path) as results, pytest.raises(StoreError) as caught:
-        results.record(results.contest(), "g1")
+        results.games.record(results.contest(), "g1")
     assert str(caught.value) == (
         'g1 is shown when all games on its deal have a result (deals = "paired"), or when the contest '
         "has ended for good"
     )
     with Results(path) as results:
-        (row,) = results.rows(results.contest(), withheld=True)
+        (row,) = results.games.rows(results.contest(), withheld=True)
     assert row["record"] == encode(game(1))
 
 

@@ -45,16 +45,16 @@ def test_the_first_of_the_table_has_won_the_bracket(tmp_path: Path) -> None:
     play(tmp_path / "arena.db")
     with Results(tmp_path / "arena.db") as results:
         contest = results.contest()
-        rows = results.standings(contest)
+        rows = results.sums.standings(contest)
         assert [(row.rank, row.name, row.points) for row in rows] == [
             (1, "a", 4),
             (2, "b", 100),
             (3, "d", 1),
             (3, "c", 0),
         ]
-        assert [row.name for row in results.standings(contest, "wins")][:2] == ["a", "b"]
-        assert (results.games_played(contest), results.total(contest)) == (3, 3)
-        history = results.history(contest)
+        assert [row.name for row in results.sums.standings(contest, "wins")][:2] == ["a", "b"]
+        assert (results.sums.games_played(contest), results.sums.total(contest)) == (3, 3)
+        history = results.sums.history(contest)
         assert history is not None
         history.check(over=True)
         final = history.document()["rounds"][-1]["matches"][0]
@@ -83,12 +83,12 @@ def test_points_decide_a_tie_only_where_the_contest_is_scored_by_points(
     kept.close("finished")
     with Results(tmp_path / "arena.db") as results:
         contest = results.contest()
-        assert [row.name for row in results.standings(contest)] == order
-        plan = json.loads(json.dumps(results.plan(contest)))
+        assert [row.name for row in results.sums.standings(contest)] == order
+        plan = json.loads(json.dumps(results.sums.plan(contest)))
         exported = history_of_plan(plan)
-        for past, _ in results.played(contest):
+        for past, _ in results.games.played(contest):
             exported.add(past)
-        own = results.history(contest)
+        own = results.sums.history(contest)
     assert own is not None
     for history in (own, exported):
         history.check(over=True)
@@ -152,7 +152,7 @@ def test_games_that_were_not_drawn_are_found(tmp_path: Path, place: int, text: s
         connection.execute("DELETE FROM facts WHERE place >= ?", [place])
     connection.close()
     with Results(tmp_path / "arena.db") as results:
-        history = results.history(results.contest())
+        history = results.sums.history(results.contest())
         assert history is not None
         with pytest.raises(PairingError) as caught:
             history.check(over=True)

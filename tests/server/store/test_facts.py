@@ -26,7 +26,7 @@ ENTRIES: tuple[Entry, ...] = ((0, "order", *PAUSE), (0, "order", *RESUME))
 
 def orders(database: Database) -> list[Order]:
     with Results(database) as results:
-        return results.orders(results.contest())
+        return results.facts.orders(results.contest())
 
 
 def change(database: Database, statement: str) -> None:
@@ -140,12 +140,12 @@ def test_a_contest_that_was_broken_off_for_good_is_not_gone_on_with(database: Da
 
 def ends(database: Database) -> dict[str, str]:
     with Results(database) as results:
-        return {row["game_id"]: row["end"] for row in results.rows(results.contest())}
+        return {row["game_id"]: row["end"] for row in results.games.rows(results.contest())}
 
 
 def table(database: Database) -> list[tuple[str, int, int]]:
     with Results(database) as results:
-        return [(row.name, row.points, row.games) for row in results.standings(results.contest())]
+        return [(row.name, row.points, row.games) for row in results.sums.standings(results.contest())]
 
 
 @pytest.mark.parametrize("lost", [False, True])
@@ -163,14 +163,14 @@ def test_a_result_that_is_taken_back_is_void_and_its_record_stays(database: Data
         go_on(database)
     with Results(database) as results:
         chosen = results.contest()
-        assert results.annulled(chosen) == {"g1": "w1"}
-        assert [(past.number, past.end, by) for past, by in results.played(chosen)] == [
+        assert results.facts.annulled(chosen) == {"g1": "w1"}
+        assert [(past.number, past.end, by) for past, by in results.games.played(chosen)] == [
             (1, "void", "w1"),
             (2, "complete", "w2"),
             (3, "complete", "w1"),
         ]
-        assert decode(results.record(chosen, "g1")).end == "complete"
-        assert results.games_played(chosen) == 2
+        assert decode(results.games.record(chosen, "g1")).end == "complete"
+        assert results.sums.games_played(chosen) == 2
         assert results.latest("trial") is chosen
         assert results.latest("1") is None
     assert ends(database) == {"g1": "void", "g2": "complete", "g3": "complete"}

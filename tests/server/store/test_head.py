@@ -83,12 +83,12 @@ def left(killed: Path, tmp_path: Path) -> Path:
 def standings(database: Path) -> object:
     with Results(database) as results:
         contest = results.contest()
-        return contest.name, contest.status, contest.games, contest.scoring, results.standings(contest)
+        return contest.name, contest.status, contest.games, contest.scoring, results.sums.standings(contest)
 
 
 def export(database: Path) -> object:
     with Results(database) as results:
-        return [sorted(row.items()) for row in results.rows(results.contest())]
+        return [sorted(row.items()) for row in results.games.rows(results.contest())]
 
 
 def serve(database: Path) -> object:

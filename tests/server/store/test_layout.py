@@ -66,8 +66,8 @@ def test_it_is_read_as_it_is(older: Path) -> None:
         ]
         for name, played in (("first", 2), ("second", 1), ("third", 1)):
             contest = results.contest(name)
-            assert results.games_played(contest) == played
-            assert len(list(results.records(contest))) == played
+            assert results.sums.games_played(contest) == played
+            assert len(list(results.games.records(contest))) == played
     assert layout_of(older) == 4
 
 
@@ -94,7 +94,7 @@ def test_its_contests_go_on(older: Path, name: str) -> None:
     kept.close("finished")
     assert layout_of(older) == LAYOUT
     with Results(older) as results:
-        assert results.games_played(results.contest(name)) == 2
+        assert results.sums.games_played(results.contest(name)) == 2
         assert [results.contest(str(number)).id for number in (1, 2, 3)] == [1, 2, 3]
 
 
@@ -156,7 +156,7 @@ def deals_of(path: Path) -> dict[str, dict[str, int | None]]:
     with Results(path) as results:
         for contest in results.contests():
             deals = results.deals(contest)
-            found[contest.name] = {name: deals.number(name) for name, _ in results.records(contest)}
+            found[contest.name] = {name: deals.number(name) for name, _ in results.games.records(contest)}
             known = {name: deal for name, deal in found[contest.name].items() if deal is not None}
             assert deals.numbers() == known
     return found
@@ -165,7 +165,7 @@ def deals_of(path: Path) -> dict[str, dict[str, int | None]]:
 def shown_of(path: Path) -> dict[str, list[str]]:
     with Results(path) as results:
         return {
-            contest.name: [name for name, record in results.records(contest) if record is not None]
+            contest.name: [name for name, record in results.games.records(contest) if record is not None]
             for contest in results.contests()
         }
 
@@ -249,18 +249,20 @@ def seats_of(path: Path, contest: str) -> list[tuple[object, object]]:
 
 def test_games_of_layout_6_are_read_before_and_after(without_agents: Path) -> None:
     with Results(without_agents) as results:
-        before = [results.standings(each) for each in results.contests()]
-        games = [observed_in(results.rated(each, versions=True)) for each in results.contests()]
-        assert [len(results.summaries(each, 0, 9)) for each in results.contests()] == [2, 1]
-        rows = [row for each in results.contests() for row in results.rows(each)]
+        before = [results.sums.standings(each) for each in results.contests()]
+        games = [observed_in(results.sums.rated(each, versions=True)) for each in results.contests()]
+        assert [len(results.games.summaries(each, 0, 9)) for each in results.contests()] == [2, 1]
+        rows = [row for each in results.contests() for row in results.games.rows(each)]
         assert {(row["game_id"], row["used_ms"]) for row in rows} == {("g1", None), ("g2", None)}
     assert layout_of(without_agents) == 6
     keep(without_agents, contest=opening("another"))
     assert layout_of(without_agents) == LAYOUT
     assert seats_of(without_agents, "first") == [(None, None)] * 2
     with Results(without_agents) as results:
-        assert [results.standings(each) for each in results.contests()[:2]] == before
-        assert [observed_in(results.rated(each, versions=True)) for each in results.contests()[:2]] == games
+        assert [results.sums.standings(each) for each in results.contests()[:2]] == before
+        assert [
+            observed_in(results.sums.rated(each, versions=True)) for each in results.contests()[:2]
+        ] == games
 
 
 def test_a_contest_of_layout_6_goes_on_with_agents(without_agents: Path) -> None:
@@ -304,9 +306,9 @@ def test_a_database_of_a_layout_before_goes_on_without_the_table_of_sums(
             database.execute("UPDATE sums SET players = x'00', endings = x'00'")
             database.commit()
     with Results(path) as results:
-        before = [results.standings(each) for each in results.contests()]
-        ratings = [observed_in(results.rated(each, versions=True)) for each in results.contests()]
-        assert results.games_played(results.contest("second")) == games
+        before = [results.sums.standings(each) for each in results.contests()]
+        ratings = [observed_in(results.sums.rated(each, versions=True)) for each in results.contests()]
+        assert results.sums.games_played(results.contest("second")) == games
         assert max(row.games for row in before[1]) == games
     assert layout_of(path) == layout
     kept = Kept(path, opening("second", new=False))
@@ -320,8 +322,10 @@ def test_a_database_of_a_layout_before_goes_on_without_the_table_of_sums(
     with closing(sqlite3.connect(path)) as database:
         assert database.execute("SELECT name FROM sqlite_schema WHERE name = 'sums'").fetchall() == []
     with Results(path) as results:
-        assert [results.standings(each) for each in results.contests()] == before
-        assert [observed_in(results.rated(each, versions=True)) for each in results.contests()] == ratings
+        assert [results.sums.standings(each) for each in results.contests()] == before
+        assert [
+            observed_in(results.sums.rated(each, versions=True)) for each in results.contests()
+        ] == ratings
 
 
 def test_a_damaged_contest_does_not_keep_the_others_from_going_on(without_pairings: Path) -> None:

@@ -56,7 +56,7 @@ class TestContestLock:
         held = lock(path, 1)
         for _ in range(3):
             with Results(path) as results:
-                assert results.games_played(results.contest()) == 1
+                assert results.sums.games_played(results.contest()) == 1
             path.read_bytes()
         with pytest.raises(StoreError):
             lock(path, 1)
@@ -195,7 +195,7 @@ def test_a_server_whose_contest_was_taken_over_writes_nothing_more(database: Dat
     assert [game.number for game in found.past.results] == [1, 2]
     assert [entry for entry in found.past.entries if entry[0] > 2] == [(5, "offer", ("a", "b"), 1, ())]
     with Results(database) as results:
-        records = [data for _, data in results.records(results.contest()) if data is not None]
+        records = [data for _, data in results.games.records(results.contest()) if data is not None]
         assert [decode(data).game_id for data in records] == ["g1", "g2"]
 
 

@@ -214,7 +214,7 @@ def test_a_database_without_its_log_says_how_many_results_are_missing(
     if wal is not None:
         log.write_bytes(wal)
     with pytest.raises(StoreError) as caught, Results(database) as results:
-        list(results.records(results.contest()))
+        list(results.games.records(results.contest()))
     line = str(caught.value).removeprefix(f"{database}: the database is damaged (")
     said = re.fullmatch(
         r".*malformed\); restore it .*; ([0-9]+) of 40 announced results cannot be read, "

@@ -33,7 +33,7 @@ class TestReader:
             assert results.contest("spring").id == 3
             assert results.contest("autumn").id == 2
             assert results.contest("1").id == 1
-            assert results.games_played(results.contest("1")) == 2
+            assert results.sums.games_played(results.contest("1")) == 2
             with pytest.raises(StoreError) as caught:
                 results.contest("winter")
             assert str(caught.value) == (
@@ -69,7 +69,7 @@ class TestReader:
         kept.writer.store("g2", game(2, ("b", "a"), (20, 20), (early, late)))
         kept.close("finished")
         with Results(path) as results:
-            assert results.first_faults(results.contest()) == {"b": ("g1", late), "a": ("g2", late)}
+            assert results.games.first_faults(results.contest()) == {"b": ("g1", late), "a": ("g2", late)}
 
     def test_the_games_with_their_workers_are_not_in_memory_at_once(self, path: Path) -> None:
         """Of three times as many games no more is kept: a row has 1 KB."""
@@ -83,7 +83,7 @@ class TestReader:
                     contest = results.contest(name)
                     tracemalloc.reset_peak()
                     before = tracemalloc.get_traced_memory()[0]
-                    assert {by for _, by in results.played(contest)} == {""}
+                    assert {by for _, by in results.games.played(contest)} == {""}
                     most[name] = tracemalloc.get_traced_memory()[1] - before
             finally:
                 tracemalloc.stop()
@@ -97,7 +97,7 @@ class TestReader:
         kept.writer.store("g3", game(3, ("b", "c"), (900, 0), (FaultRecord(1, 1, "flood", b""),), end="void"))
         kept.close("finished")
         with Results(path) as results:
-            rows = results.standings(results.contest())
+            rows = results.sums.standings(results.contest())
         assert [(row.rank, row.name, row.points, row.games, dict(row.faults)) for row in rows] == [
             (1, "a", 50, 2, {}),
             (2, "c", 20, 1, {}),
@@ -112,18 +112,18 @@ class TestReader:
         kept.writer.store("g3", game(3, ("a", "c"), (2, 1)))
         kept.close("finished")
         with Results(path) as results:
-            assert [row.name for row in results.standings(results.contest())] == ["a", "c", "b"]
+            assert [row.name for row in results.sums.standings(results.contest())] == ["a", "c", "b"]
 
     def test_records_come_in_the_order_of_the_schedule(self, path: Path) -> None:
         keep(path, 10, 2, 1, 11)
         with Results(path) as results:
             contest = results.contest()
-            records = list(results.records(contest))
+            records = list(results.games.records(contest))
             assert [game_id for game_id, _ in records] == ["g1", "g2", "g10", "g11"]
             assert decode(shown(records[2][1])) == game(10)
-            assert decode(results.record(contest, "g11")) == game(11)
+            assert decode(results.games.record(contest, "g11")) == game(11)
             with pytest.raises(StoreError, match=r"no game 'g12' in contest 1 trial$"):
-                results.record(contest, "g12")
+                results.games.record(contest, "g12")
 
 
 def change(path: Path, statement: str) -> None:
@@ -163,22 +163,22 @@ class TestChangedRows:
         change(path, statement)
         line = r"the database is damaged \(game g\d: its row does not match its SHA-256 digest\); restore it$"
         with pytest.raises(StoreError, match=line), Results(path) as results:
-            results.standings(results.contest())
+            results.sums.standings(results.contest())
         with pytest.raises(StoreError, match=line), Results(path) as results:
-            list(results.rows(results.contest()))
+            list(results.games.rows(results.contest()))
         with Results(path) as results:
-            assert len(list(results.rows(results.contest(), checked=False))) == 3
+            assert len(list(results.games.rows(results.contest(), checked=False))) == 3
 
     def test_a_changed_record(self, path: Path) -> None:
         change(path, "UPDATE games SET record = x'00' WHERE id = 2")
         with pytest.raises(StoreError, match="does not match its SHA-256"), Results(path) as results:
-            list(results.rows(results.contest()))
+            list(results.games.rows(results.contest()))
 
     def test_a_missing_game(self, path: Path) -> None:
         path.with_name("arena.db-head").unlink()
         change(path, "DELETE FROM games WHERE id = 2")
         with pytest.raises(StoreError, match=r"result 2 of contest 1 is missing"), Results(path) as results:
-            results.standings(results.contest())
+            results.sums.standings(results.contest())
 
     @pytest.mark.parametrize("column", ["name", "scoring", "games", "seed", "config", "started_at"])
     def test_a_changed_contest(self, path: Path, column: str) -> None:

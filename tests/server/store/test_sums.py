@@ -28,7 +28,7 @@ from arena_server.stats.rated_games import (
 )
 from arena_server.stats.results import GameResult
 from arena_server.stats.standings import Row
-from arena_server.store import reader
+from arena_server.store import sum_reader
 from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import ContestHeader, Database
 from arena_server.store.plans import table_of
@@ -131,7 +131,7 @@ def compare_steps(results: Results, games: Sequence[Played]) -> None:
     endings, size = Endings(), len(games)
     places = sorted({min(1, size), size // 3, size // 2, size} - {0})
     for some in (places[:2], places[2:]):
-        for place, _, bots, versions in results.rated_steps(results.contest(), endings, some):
+        for place, _, bots, versions in results.sums.rated_steps(results.contest(), endings, some):
             apart = observed_by_hand(games[:place], versions=True)
             assert endings.place == place
             assert observed_in(bots) == observed_by_hand(games[:place], versions=False)
@@ -145,25 +145,27 @@ def compare_steps(results: Results, games: Sequence[Played]) -> None:
 def compare(database: Database, games: Sequence[Played]) -> None:
     with Results(database) as results:
         mine = results.contest()
-        table = results.table(mine)
+        table = results.sums.table(mine)
         assert table.rows() == table_by_hand(results, games)
-        assert table.games == results.games_played(mine) == sum(not each.is_void for each in games)
+        assert table.games == results.sums.games_played(mine) == sum(not each.is_void for each in games)
         for versions in (False, True):
-            rated = results.rated(mine, versions=versions)
+            rated = results.sums.rated(mine, versions=versions)
             assert observed_in(rated) == observed_by_hand(games, versions=versions)
         compare_steps(results, games)
         half = table_of(mine, NAMES)
         middle = len(games) // 2
-        results.add_results(half, mine, 0, middle)
+        results.sums.add_results(half, mine, 0, middle)
         assert half.rows() == table_by_hand(results, games[:middle])
-        results.add_results(half, mine, middle, len(games))
+        results.sums.add_results(half, mine, middle, len(games))
         assert half.rows() == table.rows()
         first: dict[str, tuple[str, str]] = {}
         for number, each in enumerate(games, start=1):
             for seat, kind in () if each.is_void else each.faults:
                 if seat:
                     first.setdefault(each.names[seat - 1], (f"g{number}", kind))
-        found = {name: (game_id, fault.kind) for name, (game_id, fault) in results.first_faults(mine).items()}
+        found = {
+            name: (game_id, fault.kind) for name, (game_id, fault) in results.games.first_faults(mine).items()
+        }
         assert found == first
 
 
@@ -181,7 +183,7 @@ def test_sums_are_those_of_the_games_one_by_one(
     header = header_of(seats, "paired" if paired else "fresh")
     games = contest(Random(seed), seats, size, paired=paired)
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reader, "CHECKED_GAMES", checked)
+        patch.setattr(sum_reader, "CHECKED_GAMES", checked)
         store(Path(folder) / "arena.db", header, games)
         compare(Path(folder) / "arena.db", games)
 
@@ -199,7 +201,7 @@ class TestManyGames:
 
     @pytest.fixture
     def many(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-        monkeypatch.setattr(reader, "CHECKED_GAMES", 3)
+        monkeypatch.setattr(sum_reader, "CHECKED_GAMES", 3)
         store(path, header_of(2, "fresh"), contest(Random(7), 2, 12, paired=False))
         return path
 
@@ -228,7 +230,7 @@ class TestManyGames:
         change(many, "UPDATE faults SET seat = 1")
         change(many, statement)
         with pytest.raises(StoreError, match=line), Results(many, losses_accepted=True) as results:
-            results.table(results.contest())
+            results.sums.table(results.contest())
 
     @pytest.mark.parametrize("agents", ["""["a\\u001b", null]""", """["one"]""", """["one", "b", "c"]"""])
     def test_versions_of_damaged_rows(self, many: Path, agents: str) -> None:
@@ -237,12 +239,12 @@ class TestManyGames:
             pytest.raises(StoreError, match="the database is damaged"),
             Results(many, losses_accepted=True) as results,
         ):
-            results.rated(results.contest(), versions=True)
+            results.sums.rated(results.contest(), versions=True)
 
     def test_a_void_game_adds_nothing_from_then_on(self, many: Path) -> None:
         change(many, "UPDATE games SET \"end\" = 'void'")
         with Results(many, losses_accepted=True) as results:
-            table = results.table(results.contest())
+            table = results.sums.table(results.contest())
             assert table.games == 0
-            assert observed_in(results.rated(results.contest())) == Counter()
+            assert observed_in(results.sums.rated(results.contest())) == Counter()
             assert not any(row.faults for row in table.rows())

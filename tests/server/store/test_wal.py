@@ -123,7 +123,7 @@ def test_the_server_stops_and_keeps_what_its_index_still_finds(
     kept.append((9, "offer", ("a", "b"), 1, ()))
     kept.close()
     with Results(path) as results:
-        assert results.games_played(results.contest()) == 5
+        assert results.sums.games_played(results.contest()) == 5
 
 
 def test_others_write_and_restart_the_wal_meanwhile(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

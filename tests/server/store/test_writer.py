@@ -194,7 +194,7 @@ class TestWriter:
         child.wait()
         with Results(path) as results:
             contest = results.contest()
-            there = dict(results.records(contest))
+            there = dict(results.games.records(contest))
             assert set(told) <= set(there)
             assert all(decode(shown(data)).game_id == game_id for game_id, data in there.items())
 
@@ -288,7 +288,7 @@ class TestFailures:
         kept.close("stopped")
         assert kept.told.empty()
         with Results(path) as results:
-            assert results.games_played(results.contest()) == 1
+            assert results.sums.games_played(results.contest()) == 1
 
     def test_entries_are_queued_while_another_program_writes(self, path: Path) -> None:
         kept = Kept(path)
@@ -339,7 +339,7 @@ class TestFailures:
         assert str(word) == f"{path}: the disk is full; nothing more can be kept"
         kept.close("stopped")
         with Results(path) as results:
-            there = [game_id for game_id, _ in results.records(results.contest())]
+            there = [game_id for game_id, _ in results.games.records(results.contest())]
             assert there == ["g1", *told]
 
     def test_a_damaged_page_is_reported_by_its_reader(self, path: Path) -> None:
@@ -348,7 +348,7 @@ class TestFailures:
         data[4096 * 2 :] = Random(1).randbytes(len(data) - 4096 * 2)
         path.write_bytes(data)
         with pytest.raises(StoreError, match="the database is damaged"), Results(path) as results:
-            results.standings(results.contest())
+            results.sums.standings(results.contest())
 
     def test_an_unknown_error_is_reported_as_it_is(self, path: Path) -> None:
         kept = Kept(path, opening(names=("a", "a")))

@@ -74,8 +74,8 @@ def test_the_metrics_of_a_contest_agree_with_its_results(tmp_path: Path) -> None
         after = server.metrics()
         with Results(server.database) as results:
             chosen = results.contest()
-            plies = sum(row["plies"] for row in results.rows(chosen))
-            faults = sum(len(row["faults"]) for row in results.rows(chosen))
+            plies = sum(row["plies"] for row in results.games.rows(chosen))
+            faults = sum(len(row["faults"]) for row in results.games.rows(chosen))
         states = {state: after[f"arena_games {state}"] for state in ("pending", "running", "done", "void")}
         assert states == {"pending": 0, "running": 0, "done": 6, "void": 0}
         assert after["arena_games_ended_total complete"] == 6

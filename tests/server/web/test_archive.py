@@ -122,7 +122,7 @@ class TestPace:
         fill(path, status=None, delay_ms=60_000)
         with Results(path) as results:
             contest = results.contest()
-            began, second = contest.started_at, results.stored_last(contest, 2)
+            began, second = contest.started_at, results.games.stored_last(contest, 2)
         clock = Clock()
         archive = Archive(path, clock, live=True)
         assert archive.contest(1)["pace"] is None

@@ -159,7 +159,7 @@ class TestDetails:
         again.start()
         again.close("finished")
         with Results(path) as results:
-            return results.details(results.contest(), "a")
+            return results.facts.details(results.contest(), "a")
 
     def test_they_are_those_of_the_configuration(self, path: Path) -> None:
         assert self.stored(path, self.SAID) == dict(

@@ -96,7 +96,7 @@ class Table:
     def status(self) -> tuple[str, int]:
         with Results(self.database) as results:
             found = results.contest(NAME)
-            return found.status, sum(1 for _ in results.records(found))
+            return found.status, sum(1 for _ in results.games.records(found))
 
 
 async def test_a_game_against_an_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,7 +149,7 @@ async def test_an_engine_that_crashes_resumes_its_game(tmp_path: Path) -> None:
         assert await table.play_person() == "BYE reason=finished"
         await playing
         with Results(table.database) as results:
-            ((_, record),) = results.records(results.contest(NAME))
+            ((_, record),) = results.games.records(results.contest(NAME))
         assert record is not None
         assert not decode(record).faults
         assert (tmp_path / "crashed").exists()

@@ -100,7 +100,7 @@ def test_a_contest_is_shown_to_its_final_totals(pages: Watched, node: Node, tmp_
         page.get_by_role("heading", name="Running games").wait_for(state="detached")
         shown = [row.split("\t")[1:4] for row in page.locator(".standings tbody tr").all_inner_texts()]
         with Results(server.database) as results:
-            rows = results.standings(results.contest("trial"))
+            rows = results.sums.standings(results.contest("trial"))
         assert shown == [[row.name, f"{row.points:,}", str(row.games)] for row in rows]
         first = [row for row in rows if row.rank == 1]
         words = f"{', '.join(row.name for row in first)} {'is' if len(first) == 1 else 'are'} first with"
@@ -285,7 +285,7 @@ def test_a_running_game_late_lost_asleep_and_over(pages: Watched, tmp_path: Path
         after = pages.open(server.page("game.html", contest=server.contest, game="g1"))
         after.locator(".counter", has_text="ply 40 of 40").wait_for()
         with Results(server.database) as results:
-            (ended,) = results.rows(results.contest("trial"))
+            (ended,) = results.games.rows(results.contest("trial"))
         sentence = describe_result(ended["names"], ended["totals"], ended["end"])
         assert after.locator(".status").inner_text() == f"{sentence}."
         pages.close()
@@ -327,7 +327,7 @@ def test_small_boards_mark_the_mover_zombies_and_what_is_over(pages: Watched, tm
         page.wait_for_function("window.tones === 2")
         assert page.locator(".card.over .row.moving").count() == 0
         with Results(server.database) as results:
-            (ended,) = results.rows(results.contest("trial"))
+            (ended,) = results.games.rows(results.contest("trial"))
         sentence = describe_result(ended["names"], ended["totals"], ended["end"])
         assert over.inner_text().replace("\xa0", " ").endswith(f"g1, ply 4. Over: {sentence}")
         winners = winning_seats(ended["totals"], ended["end"])
@@ -425,6 +425,6 @@ def test_tv_shows_a_game_and_goes_on_to_the_next(pages: Watched, tmp_path: Path)
         for _ in range(12):
             page.clock.run_for(1000)
         with Results(server.database) as results:
-            leaders = [row.name for row in results.standings(results.contest("trial")) if row.rank == 1]
+            leaders = [row.name for row in results.sums.standings(results.contest("trial")) if row.rank == 1]
         page.get_by_text(f"trial is finished, 2 games were played, first: {', '.join(leaders)}.").wait_for()
         pages.close()

@@ -54,7 +54,7 @@ class TestPlay:
             bob.close()
         assert inside("verify", "--database", f"sqlite:///{server.database}").code in (0, 1)
         with Results(server.database) as results:
-            assert [row.points for row in results.standings(results.contest("trial"))] == [2, 0]
+            assert [row.points for row in results.sums.standings(results.contest("trial"))] == [2, 0]
 
     def test_a_hint_of_insertion_stands_in_the_field_and_on_the_board(
         self, pages: Watched, tmp_path: Path

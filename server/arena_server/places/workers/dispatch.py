@@ -256,7 +256,7 @@ def games_of(database: Database, contest: str, worker: str) -> list[PastGame]:
         if found is None:
             return []
         deals = results.deals(found).numbers()
-        mine = (game for game, by in results.played(found) if by == worker)
+        mine = (game for game, by in results.games.played(found) if by == worker)
         return [replace(game, deal=deals.get(game_id(game.number), 0)) for game in mine]
 
 
@@ -266,7 +266,7 @@ def _stand_out(database: Database, contest: str, look: int) -> list[StandsOut]:
 
     with Results(database) as results:
         found = results.latest(contest)
-        return [] if found is None else stand_out(results.played(found), look)
+        return [] if found is None else stand_out(results.games.played(found), look)
 
 
 def workers_of(database: Database, contest: str) -> list[str]:
@@ -275,7 +275,7 @@ def workers_of(database: Database, contest: str) -> list[str]:
 
     with Results(database) as results:
         found = results.latest(contest)
-        return [] if found is None else sorted({by for _, by in results.played(found)} - {""})
+        return [] if found is None else sorted({by for _, by in results.games.played(found)} - {""})
 
 
 def _of_one_game(config: ContestConfig) -> ContestConfig:

@@ -1,0 +1,67 @@
+"""Reading the facts of stored contests: orders, late entrants, what is planned."""
+
+from __future__ import annotations
+
+from sqlalchemy.orm import Session
+
+from arena_server.core.deal import game_id
+from arena_server.core.facts import Annulled, ContestFact, Order, Separated, Validated
+from arena_server.core.formats.base import Pairing
+from arena_server.core.formats.scheduled import Scheduled
+from arena_server.core.journal import fact_of
+from arena_server.store import bot_games
+from arena_server.store.plans import grown_format, planned
+from arena_server.store.preflight import ADDED
+from arena_server.store.schema import ContestRow
+from arena_server.store.unfinished import kept_entries
+
+
+class FactReader:
+    """The facts of contests that outlive their journals; `layout` is that of the database."""
+
+    def __init__(self, session: Session, layout: int) -> None:
+        self._session = session
+        self._layout = layout
+
+    def all(self, contest: ContestRow) -> list[ContestFact]:
+        """The facts of a contest, in their order."""
+        if self._layout < ADDED["facts"]:
+            return []
+        return [fact_of(entry) for entry in kept_entries(self._session, contest.id)]  # type: ignore[misc] # of the contest
+
+    def orders(self, contest: ContestRow) -> list[Order]:
+        """What the organiser has ordered."""
+        return [fact for fact in self.all(contest) if isinstance(fact, Order)]
+
+    def annulled(self, contest: ContestRow) -> dict[str, str]:
+        """The games whose stored results were taken back by their ids, with the worker that had played them.
+
+        They are void; their records stay as they are.
+        """
+        facts = (fact for fact in self.all(contest) if isinstance(fact, Annulled))
+        return {game_id(fact.number): fact.worker for fact in facts}
+
+    def validations(self, contest: ContestRow) -> dict[str, Validated]:
+        """The validation games that are over by their ids, in the order of their ends."""
+        facts = (fact for fact in self.all(contest) if isinstance(fact, Validated))
+        return {game_id(-fact.number): fact for fact in facts}
+
+    def separated(self, contest: ContestRow) -> Separated | None:
+        """That the contest ended early because it is certain who is first."""
+        return next((fact for fact in self.all(contest) if isinstance(fact, Separated)), None)
+
+    def planned(self, contest: ContestRow, first: int, end: int) -> list[Pairing]:
+        """The games with the numbers `first` to `end - 1` of those that are planned, begun or not.
+
+        Without those of bots that have left, all of which are played or void.
+        """
+        return planned(contest, self.all(contest), first, end)
+
+    def last_planned(self, contest: ContestRow) -> int:
+        """The highest number of a planned game; 0 if none is planned. Those between may be repeats."""
+        form = grown_format(contest, self.all(contest))
+        return form.next_number - 1 if isinstance(form, Scheduled) else 0
+
+    def details(self, contest: ContestRow, bot: str) -> dict[str, str]:
+        """What the author of a bot says of it: see `bot_games.details`."""
+        return bot_games.details(contest, self.all(contest), bot)
