@@ -138,8 +138,8 @@ async def test_every_event_of_a_contest_is_of_the_schema(tmp_path: Path, status:
         return waiting_now(lists[name])
 
     api = PublicApi(Archive(tmp_path / "arena.db", tomorrow), {"names": ["trial"]}, waiting=waiting)
-    hub = LiveHub(feed, lambda: api.contest_document("trial"), "e")
-    api.connect("trial", hub)
+    hub = LiveHub(feed, lambda: api.live.document("trial"), "e")
+    api.live.connect("trial", hub)
     hub.arrive()
     feed.put(GAME_LINES[GAME_LINES.index(b"GAME") :].splitlines()[:6])
     feed.put([])
@@ -151,7 +151,7 @@ async def test_every_event_of_a_contest_is_of_the_schema(tmp_path: Path, status:
     assert event[1]["contest"]["games_played"] == 1
     assert [each["bot"] for each in event[1]["waiting"]] == ["a", "b"]
     assert list(breaches(event[1], SCHEMA["$defs"]["contest"])) == []
-    nothing = await PublicApi(Archive(tmp_path / "arena.db"), {"names": ["other"]}).contest_document("other")
+    nothing = await PublicApi(Archive(tmp_path / "arena.db"), {"names": ["other"]}).live.document("other")
     assert list(breaches(nothing | {"running": []}, SCHEMA["$defs"]["contest"])) == []
 
 
@@ -169,7 +169,7 @@ async def test_the_document_of_a_bracket_or_an_open_contest_is_of_the_schema(
         kept.start()
         kept.close(None)
     api = PublicApi(Archive(tmp_path / "arena.db"), {"names": ["trial"]})
-    event = await api.contest_document("trial")
+    event = await api.live.document("trial")
     assert (event["contest"]["games"], "ranked_by" in event["contest"]) == (games or None, bool(games))
     assert list(breaches(event | {"running": []}, SCHEMA["$defs"]["contest"])) == []
 

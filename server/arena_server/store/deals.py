@@ -1,6 +1,7 @@
 """The deals of a stored contest: on which deal each game was played, and whether it may be shown.
 
-What reads records out of a database (`GameReader`) asks `Deals.may_show`. The facts it decides by are durable: the pairings, the results, and whether the contest can go on.
+What reads records out of a database (`GameReader`) asks `Deals.may_show`. The facts it decides by are
+durable: the pairings, the results, and whether the contest can go on.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ def site_app(
     live = [config.name for config in referee.configs if config.guests]
     for name in live:
         feed = TranscriptFeed(bridge, partial(view.hosted, name), view.news[name])
-        public.connect(name, LiveHub(feed, partial(public.contest_document, name), secrets.token_hex(4)))
+        public.live.connect(name, LiveHub(feed, partial(public.live.document, name), secrets.token_hex(4)))
     routes: list[BaseRoute] = [
         *public.routes(),
         *_pages(features, ports.about, public, live=bool(live)).routes(),
@@ -196,7 +196,7 @@ def _pages(features: Mapping[str, object], about: SiteIdentity, public: PublicAp
     ]
     # Without games to start, the page of seats needs a link.
     linked = {"index", "replay", "tv", "organiser"} | ({"play"} if features["start"] else set())
-    return Pages(pages, [page for page in pages if page in linked], about, public.preview)
+    return Pages(pages, [page for page in pages if page in linked], about, public.stored.preview)
 
 
 def application(routes: Sequence[BaseRoute], middleware: Sequence[Middleware] = ()) -> Starlette:

@@ -55,7 +55,7 @@ def painted(data: bytes, ply: int | None) -> bytes:
 def site(database: Path, painter: Painter | None = painted, title: str | None = None) -> Iterator[Running]:
     def make() -> ASGIApp:
         public = PublicApi(Archive(database), {}, 4, painter=painter)
-        pages = Pages(PAGES, PAGES[:1], SiteIdentity(title), public.preview)
+        pages = Pages(PAGES, PAGES[:1], SiteIdentity(title), public.stored.preview)
         return application([*public.routes(), *pages.routes()])
 
     with running(make) as server:

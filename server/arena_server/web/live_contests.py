@@ -1,0 +1,160 @@
+"""The contests that a site shows live: their hubs, and the documents about them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from secrets import token_hex
+from time import monotonic
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from arena_server.errors import ArenaError
+from arena_server.web.archive import Archive, NotFoundError
+from arena_server.web.feeds import LiveFeed
+from arena_server.web.live import LiveHub
+from arena_server.web.livestreams import NOT_LIVE
+from arena_server.web.shared_reads import Endpoint, SharedReads
+
+#: Rows of the standings in an event; the page of the contest has all.
+EVENT_ROWS: Final = 100
+#: How old the list of running contests may be.
+LOOK_S: Final = 1.0
+
+Waiting = Callable[[str], Awaitable[list[dict[str, Any]]]]
+
+
+class LiveContests:
+    """The hubs of the contests with live pages, by name; `note` takes errors that visitors see a part of.
+
+    With `feed`, which makes that of a contest, all contests that the database has as running are live; else
+    those of `connect`. `waiting` tells whom a contest waits for.
+    """
+
+    def __init__(
+        self,
+        reads: SharedReads,
+        features: dict[str, Any],
+        note: Callable[[Exception], None],
+        feed: Callable[[str], LiveFeed] | None = None,
+        waiting: Waiting | None = None,
+    ) -> None:
+        self._reads = reads
+        self._features = features
+        self._note = note
+        self._feed = feed
+        self._waiting = waiting
+        self._looked_at = -LOOK_S
+        #: The running games of each contest that this server plays, by its name, and the contests' numbers.
+        self._hubs: dict[str, LiveHub] = {}
+        self._numbers: dict[str, int] = {}
+
+    def endpoints(self) -> dict[str, Endpoint]:
+        """The endpoint of each path below the API."""
+        return {
+            "site.json": self._site,
+            "contests/{number}/state/{game}.json": self._state,
+            "live/games/{game}.json": self._snapshot,
+        }
+
+    def connect(self, contest: str, hub: LiveHub) -> None:
+        """Serve the live games of a contest from `hub`; the first one is meant where a request names none."""
+        self._hubs[contest] = hub
+
+    async def _look(self) -> None:
+        """See which contests are running, if their feeds can be made here. Raises StoreError."""
+        if self._feed is None or monotonic() - self._looked_at < LOOK_S:
+            return
+        self._looked_at = monotonic()
+        found = await self._reads.run(self._reads.archive.running)
+        self._numbers |= found
+        for name in found.keys() - self._hubs.keys():
+            self.connect(name, LiveHub(self._feed(name), partial(self.document, name), token_hex(4)))
+        for name in self._hubs.keys() - found.keys():
+            if not self._hubs[name].watched:
+                self._hubs.pop(name).stop()
+
+    @property
+    def _names(self) -> list[str]:
+        return list(self._features.get("names", ()) if self._feed is None else self._hubs)
+
+    async def _number(self, name: str) -> int | None:
+        """The number of a contest that this server plays, once it is in the database."""
+        if name not in self._numbers:
+            number = await self._reads.run(self._reads.archive.latest, name)
+            if number is None:
+                return None
+            self._numbers[name] = number
+        return self._numbers[name]
+
+    async def hub_of(self, number: str | None) -> LiveHub | None:
+        """The live games of the contest of this number, of the first one for None."""
+        await self._look()
+        if number is None:
+            return next(iter(self._hubs.values()), None)
+        for name, hub in list(self._hubs.items()):
+            if number == str(await self._number(name)):
+                return hub
+        return None
+
+    async def document(self, name: str) -> dict[str, Any]:
+        """What the channel of a contest shows beside the running games. Raises ArenaError."""
+        try:
+            return await self._document(name)
+        except ArenaError as error:
+            self._note(error)
+            raise
+
+    async def _document(self, name: str) -> dict[str, Any]:
+        await self._look()
+        number = await self._number(name)
+        waiting = [] if self._waiting is None else (await self._waiting(name))[:EVENT_ROWS]
+        more = {"live": self._hubs[name].problem if name in self._hubs else NOT_LIVE, "waiting": waiting}
+        if number is None:
+            return {"contest": None, "standings": [], **more}
+        whole = await self._reads.run(self._reads.archive.contest, number)
+        standings = whole.pop("standings")
+        return {"contest": whole, "standings": standings[:EVENT_ROWS], **more}
+
+    async def _site(self, _: Request) -> Response:
+        await self._look()
+        names = self._names
+        numbers = [await self._number(name) for name in names]
+        live = {
+            "live": bool(self._hubs) or self._feed is not None,
+            "state": True,
+            "contest": numbers[0] if numbers else None,
+            "running": [number for number in numbers if number is not None],
+        }
+        # Without `feed` the server knows its contests before the database does.
+        here = {} if self._feed is None else {"name": names[0] if names else None, "names": names}
+        return JSONResponse(self._features | here | live)
+
+    async def _state(self, request: Request) -> Response:
+        contest, game = request.path_params["number"], request.path_params["game"]
+        if (state := await self._reads.of(contest, Archive.state, game)) is not None:
+            return JSONResponse({"state": state})
+        hub = await self.hub_of(contest)
+        if hub is not None:
+            hub.arrive()
+            await hub.ready()
+            hub.depart()
+            if game in hub.games:
+                return JSONResponse({"state": "running"})
+        return JSONResponse({"state": "unknown"})
+
+    async def _snapshot(self, request: Request) -> Response:
+        hub = await self.hub_of(request.query_params.get("contest"))
+        if hub is None:
+            raise NotFoundError(NOT_LIVE)
+        hub.arrive()
+        try:
+            await hub.ready()
+            game = hub.games.get(request.path_params["game"])
+            if game is None:
+                raise NotFoundError(hub.problem or f"no game {request.path_params['game']} is running")
+            return JSONResponse(game.snapshot())
+        finally:
+            hub.depart()

@@ -1,0 +1,179 @@
+"""The documents of the public API that come from a database; `site.py` has the list of all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from arena_protocol.record import RecordError
+from arena_protocol.record_codec import decode
+from arena_server.errors import ArenaError
+from arena_server.web.archive import Archive, NotFoundError
+from arena_server.web.bots import BotDocuments, RatingHistories
+from arena_server.web.documents import plain_record
+from arena_server.web.following import atom_text, calendar_text, newest
+from arena_server.web.pages import address_of_site
+from arena_server.web.previews import (
+    CALENDAR,
+    FEED,
+    PICTURE_RETRY_S,
+    Painter,
+    Pictures,
+    Preview,
+    bot_preview,
+    contest_preview,
+    game_preview,
+    place_of,
+)
+from arena_server.web.ratings import RatingDocuments
+from arena_server.web.security import small_number
+from arena_server.web.shared_reads import Endpoint, SharedReads
+
+#: Games of visitors in a list.
+RECENT: Final = 20
+
+
+class StoredDocuments:
+    """What the archives have of contests; without a `painter` there are no pictures."""
+
+    def __init__(self, reads: SharedReads, painter: Painter | None = None) -> None:
+        self._reads = reads
+        self._pictures = None if painter is None else Pictures(painter)
+        self._rated = RatingDocuments()
+        self._bots = BotDocuments()
+        self._histories = RatingHistories()
+
+    def endpoints(self) -> dict[str, Endpoint]:
+        """The endpoint of each path below the API."""
+        of_contest: dict[str, Endpoint] = {
+            ".json": self._of_contest(Archive.contest),
+            "/games-{chunk}.json": self._of_contest(Archive.games, "chunk"),
+            "/schedule-{chunk}.json": self._of_contest(Archive.schedule, "chunk"),
+            "/chain-{chunk}.json": self._of_contest(Archive.chain, "chunk"),
+            "/rounds.json": self._of_contest(Archive.rounds),
+            "/faults.json": self._of_contest(Archive.faults),
+            "/ratings.json": self._ratings,
+            "/bots/{place}.json": self._bot,
+            "/history-{place}.json": self._history,
+            "/records/{game}.json": self._record,
+            "/records/{game}.record": self._record_file,
+            "/pictures/{name}.png": self._picture,
+            f"/{FEED}": self._feed_of_results,
+            f"/{CALENDAR}": self._calendar,
+        }
+        return {
+            "contests.json": self._contests,
+            "bots/{bot}.json": self._bot_contests,
+            "played.json": self._recent,
+            **{f"contests/{{number}}{path}": endpoint for path, endpoint in of_contest.items()},
+        }
+
+    def _of_contest(self, method: Callable[..., Any], *numbers: str) -> Endpoint:
+        """An endpoint for what `method` of an archive returns, with these numbers of the path."""
+
+        async def endpoint(request: Request) -> Response:
+            given = [number_in(request, key) for key in numbers]
+            found = await self._reads.of(request.path_params["number"], method, *given)
+            # Chunks are kept as bytes: they need not be encoded again.
+            encoded = isinstance(found, bytes)
+            return Response(found, media_type="application/json") if encoded else JSONResponse(found)
+
+        return endpoint
+
+    async def _contests(self, _: Request) -> Response:
+        return JSONResponse({"contests": await self._reads.run(self._reads.archive.contests)})
+
+    async def _recent(self, _: Request) -> Response:
+        def read() -> list[dict[str, Any]]:
+            played = self._reads.played
+            return [] if played is None or not played.exists() else played.recent(RECENT)
+
+        return JSONResponse({"contests": await self._reads.run(read)})
+
+    async def _ratings(self, request: Request) -> Response:
+        found = await self._reads.run(self._reads.find, request.path_params["number"])
+        return JSONResponse(await self._rated.get(*found))
+
+    async def _bot(self, request: Request) -> Response:
+        found = await self._reads.run(self._reads.find, request.path_params["number"])
+        return JSONResponse(await self._bots.get(*found, number_in(request, "place")))
+
+    async def _history(self, request: Request) -> Response:
+        archive, number = await self._reads.run(self._reads.find, request.path_params["number"])
+        name = await self._reads.run(archive.name, number, number_in(request, "place"))
+        return JSONResponse(await self._histories.get(archive, number, name))
+
+    async def _bot_contests(self, request: Request) -> Response:
+        name = request.path_params["bot"]
+        read = partial(self._reads.archive.bot_contests, name)
+        return JSONResponse(await self._reads.share(("bots", name), read))
+
+    async def _record_of(self, request: Request, game: str) -> bytes:
+        return await self._reads.of(request.path_params["number"], Archive.record, game)
+
+    async def _record(self, request: Request) -> Response:
+        data = await self._record_of(request, request.path_params["game"])
+        return JSONResponse(await self._reads.run(plain_record, data))
+
+    async def _record_file(self, request: Request) -> Response:
+        game = request.path_params["game"]
+        headers = {"Content-Disposition": f'attachment; filename="{game}.record"'}
+        data = await self._record_of(request, game)
+        return Response(data, media_type="application/octet-stream", headers=headers)
+
+    async def _picture(self, request: Request) -> Response:
+        place = place_of(request.path_params["name"])
+        if self._pictures is None or place is None:
+            raise NotFoundError("no picture")
+        game, ply = place
+        data = await self._record_of(request, game)
+        try:
+            picture = await self._pictures.get(request.path_params["number"], game, data, ply)
+        except IndexError:
+            raise NotFoundError(f"game {game} has no ply {ply}") from None
+        if picture is None:
+            error = {"error": "too many pictures are being drawn; try later"}
+            return JSONResponse(error, 503, {"Retry-After": str(PICTURE_RETRY_S)})
+        return Response(picture, media_type="image/png", headers={"Cache-Control": "public, max-age=86400"})
+
+    async def _feed_of_results(self, request: Request) -> Response:
+        found = await self._reads.of(request.path_params["number"], newest)
+        text = atom_text(*found, address_of_site(request))
+        return Response(text, media_type="application/atom+xml; charset=utf-8")
+
+    async def _calendar(self, request: Request) -> Response:
+        document = await self._reads.of(request.path_params["number"], Archive.contest)
+        text = calendar_text(document, address_of_site(request), datetime.now(UTC))
+        return Response(text, media_type="text/calendar; charset=utf-8")
+
+    async def preview(self, page: str, query: Mapping[str, str]) -> Preview | None:
+        """What a link to a page of PREVIEWED shows of itself; None if it is only a page."""
+        contest = query.get("id" if page == "contest" else "contest", "")
+        name, ply = query.get("bot" if page == "bot" else "game", ""), small_number(query.get("ply", ""))
+
+        def read() -> Preview | None:
+            archive, number = self._reads.find(contest)
+            if page == "game":
+                found = game_preview(contest, decode(archive.record(number, name)), ply)
+                return found if self._pictures is not None else replace(found, picture=None)
+            document = archive.contest(number)
+            return contest_preview(document) if page == "contest" else bot_preview(document, name)
+
+        try:
+            return await self._reads.share(("preview", page, contest, name, ply), read)
+        except (NotFoundError, ArenaError, RecordError):
+            return None  # the page says what is wrong
+
+
+def number_in(request: Request, key: str) -> int:
+    """The number of the path that is called `key`. Raises NotFoundError."""
+    number = small_number(request.path_params[key])
+    if number is None:
+        raise NotFoundError(f"no {key} {request.path_params[key]:.40}")
+    return number
