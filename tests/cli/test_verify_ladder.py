@@ -10,10 +10,9 @@ from tests.server.core.contest_harness import ONE_PLY, ContestHarness
 from tests.server.core.test_entrants import TOKEN, add
 from tests.server.core.test_invites import invite, register
 from tests.server.programs import Shell
-from tests.server.records import Kept
+from tests.server.records import keep_played
 
 from arena_server.core.deal import token_digest
-from arena_server.core.effects import Journal, Store
 from arena_server.store.database import ContestHeader
 
 NAMES = ("ann", "bob", "cid", "dan")
@@ -60,14 +59,8 @@ def play(folder: Path, games: int) -> list[str]:
     assert harness.command("remove", "zoe") is None
     players.play_until(2 * games)
     assert harness.finished == "finished"
-    kept = Kept(folder / "arena.db", ContestHeader(harness.config, {"plies": "1"}, NAMES, games=0))
-    kept.start()
-    for effect in harness.effects:
-        if isinstance(effect, Journal):
-            kept.append(*effect.entries)
-        elif isinstance(effect, Store):
-            kept.writer.store(effect.game_id, effect.record)
-    kept.close("finished")
+    header = ContestHeader(harness.config, {"plies": "1"}, NAMES, games=0)
+    keep_played(folder / "arena.db", header, harness.effects)
     return [record.end for record in harness.records.values()]
 
 

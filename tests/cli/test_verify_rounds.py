@@ -10,9 +10,8 @@ import pytest
 from tests.server.core.contest_harness import ContestHarness, play_on
 from tests.server.core.formats.test_rounds import DRAWING
 from tests.server.programs import Shell
-from tests.server.records import Kept
+from tests.server.records import keep_played
 
-from arena_server.core.effects import Journal, Store
 from arena_server.store.database import ContestHeader
 
 NAMES = ("ann", "bob", "cid", "dan", "eve")
@@ -28,14 +27,7 @@ def play(folder: Path, form: str, **options: int | str) -> None:
     play_on(harness)
     assert harness.finished == "finished"
     header = ContestHeader(harness.config, {"plies": "1"}, NAMES, games=99)
-    kept = Kept(folder / "arena.db", header)
-    kept.start()
-    for effect in harness.effects:
-        if isinstance(effect, Journal):
-            kept.append(*effect.entries)
-        elif isinstance(effect, Store):
-            kept.writer.store(effect.game_id, effect.record)
-    kept.close("finished")
+    keep_played(folder / "arena.db", header, harness.effects)
 
 
 @pytest.fixture

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 from tests.server.core.contest_harness import ContestHarness, play_on
 from tests.server.programs import Shell
-from tests.server.records import Kept
+from tests.server.records import keep_played
 
 from arena_protocol.record import GameRecord
 from arena_protocol.record_codec import decode, encode
-from arena_server.core.effects import Journal, Store
 from arena_server.core.journal import Entry
 from arena_server.store.database import ContestHeader
 
@@ -28,14 +27,7 @@ def played(folder: Path, change: str = "") -> None:
         harness.wait(1)
     config = replace(harness.config, seed=8) if change == "secret" else harness.config
     header = ContestHeader(config, {"plies": "2"}, ("ann", "bob"), games=2)
-    kept = Kept(folder / "arena.db", header)
-    kept.start()
-    for effect in harness.effects:
-        if isinstance(effect, Journal):
-            kept.append(*(_changed(entry, change) for entry in effect.entries))
-        elif isinstance(effect, Store):
-            kept.writer.store(effect.game_id, effect.record)
-    kept.close("finished")
+    keep_played(folder / "arena.db", header, harness.effects, lambda entry: _changed(entry, change))
 
 
 def _changed(entry: Entry, change: str) -> Entry:

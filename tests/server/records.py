@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from queue import SimpleQueue
 
 from arena_protocol.record import FaultRecord, GameRecord, PlyRecord
+from arena_server.core.effects import Effect, Journal, Store
 from arena_server.core.facts import Separated
 from arena_server.core.journal import CONTEST, Entry, entry_of
 from arena_server.errors import StoreError
@@ -79,6 +80,23 @@ class Kept:
         if status is not None:
             self.writer.end(status)
         self.writer.close()
+
+
+def keep_played(
+    database: Database,
+    header: ContestHeader,
+    effects: Iterable[Effect],
+    change: Callable[[Entry], Entry] = lambda entry: entry,
+) -> None:
+    """Write the contest that had these effects, as finished; `change` makes other entries of its own."""
+    kept = Kept(database, header)
+    kept.start()
+    for effect in effects:
+        if isinstance(effect, Journal):
+            kept.append(*map(change, effect.entries))
+        elif isinstance(effect, Store):
+            kept.writer.store(effect.game_id, effect.record)
+    kept.close("finished")
 
 
 def opening(

@@ -284,3 +284,20 @@ def watched(browser: Browser) -> Iterator[Watched]:
     yield pages
     pages.close()
     assert not pages.complaints, "\n".join(pages.complaints)
+
+
+def kept_pages() -> tuple[Any, Any]:
+    """Fixtures `kept` and `pages` of a module: pages that stay open from test to test."""
+
+    @pytest.fixture(scope="module")
+    def kept(browser: Browser) -> Iterator[Watched]:
+        pages = Watched(browser)
+        yield pages
+        pages.close()
+
+    @pytest.fixture
+    def pages(kept: Watched) -> Iterator[Watched]:
+        yield kept
+        kept.keep()
+
+    return kept, pages

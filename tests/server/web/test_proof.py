@@ -20,11 +20,11 @@ from arena_server.web.pages import API, Pages
 from arena_server.web.site import PublicApi
 
 from ..records import Kept
-from .browser import PHONE, Watched
+from .browser import PHONE, Watched, kept_pages
 from .running import running
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page, Route
+    from playwright.sync_api import Page, Route
 
 pytestmark = pytest.mark.real
 GAMES = 5
@@ -54,17 +54,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield f"http://{server.address}"
 
 
-@pytest.fixture(scope="module")
-def kept(browser: Browser) -> Iterator[Watched]:
-    pages = Watched(browser)
-    yield pages
-    pages.close()
-
-
-@pytest.fixture
-def pages(kept: Watched) -> Iterator[Watched]:
-    yield kept
-    kept.keep()
+kept, pages = kept_pages()
 
 
 def opened(

@@ -26,7 +26,7 @@ from arena_server.web.pages import Pages
 from arena_server.web.scenes import IN_PAGES, record_scenes
 from arena_server.web.security import PageHeaders
 
-from .browser import DESKTOP, PHONE, Watched, watched
+from .browser import DESKTOP, PHONE, Watched, kept_pages, watched
 from .running import running
 
 if TYPE_CHECKING:
@@ -70,17 +70,7 @@ def site() -> Iterator[str]:
         yield f"http://{server.address}"
 
 
-@pytest.fixture(scope="module")
-def kept(browser: Browser) -> Iterator[Watched]:
-    pages = Watched(browser)
-    yield pages
-    pages.close()
-
-
-@pytest.fixture
-def pages(kept: Watched) -> Iterator[Watched]:
-    yield kept
-    kept.keep()
+kept, pages = kept_pages()
 
 
 def drop(page: Page, data: bytes, name: str = "game.record") -> None:
