@@ -216,6 +216,7 @@ def _orders(where: Where) -> list[dict[str, Any]]:
     except ConfigError:
         raise
     except ArenaError:
+        # An address means a server; without one the database has all orders of a server that has ended.
         if where.connect is not None:
             raise
         with open_results(where.database) as results:

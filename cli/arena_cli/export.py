@@ -158,6 +158,7 @@ def _write_msgpack(folder: Path, results: Results, contest: ContestRow, last: in
             _write_private(path, row["record"])
             written.files.append(str(path))
         links.append((row["place"], link))
+    # The rows come in the order of the schedule, the chain is in that of storing.
     order = [link for _, link in sorted(links, key=itemgetter(0))]
     written.games = len(written.files)
     written.head = order[-1]["chain"] if order else GENESIS.hex()
@@ -197,6 +198,7 @@ def _write_csv(folder: Path, results: Results, contest: ContestRow, last: int | 
             writers[table].writerow(TABLES[table])
         annulled = results.facts.annulled(contest)
         for record in _records(results, contest, last, written):
+            # The record stays as it was stored; its result was taken back.
             shown = replace(record, end=VOID) if record.game_id in annulled else record
             for table, row in csv_rows(shown):
                 writers[table].writerow([_cell(row[column]) for column in TABLES[table]])

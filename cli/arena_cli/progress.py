@@ -54,6 +54,7 @@ class Speed:
     def at(self, now: float, plies: int) -> float:
         """Add the count at `now` (seconds) and return the speed."""
         self._samples.append((now, plies))
+        # Two samples are kept, however old: a speed needs both.
         while len(self._samples) > 2 and self._samples[0][0] < now - self._window:
             self._samples.popleft()
         then, before = self._samples[0]
@@ -149,6 +150,7 @@ class Display(ProgressListener):
     def _line_due(self, now: float, progress: dict[str, Any]) -> bool:
         """Whether to print a plain line: at intervals, at the end, and when other bots are missing."""
         regular = now >= self._next_line
+        # A bot that comes and goes would print a line each time.
         changed = progress["waiting"] != self._waiting and now >= self._last_line + PLAIN_S[0]
         if not (regular or changed or progress["ended"]):
             return False

@@ -148,6 +148,7 @@ def serve(prepared: Prepared, run: RunOptions) -> None:
         reports = asyncio.run(_serve(prepared, setup, log, run.supervised))
     finally:
         log_lines.close()
+    # A supervisor prints the table itself.
     if run.until_finished and not run.supervised:
         _print_standings(prepared, reports)
 
@@ -161,6 +162,7 @@ def _print_standings(prepared: Prepared, reports: dict[str, dict[str, Any]]) -> 
     with Results(prepared.database) as results:
         for name in reports:
             print_standings(results, results.contest(name))
+    # After all tables: a contest that failed hides no other.
     for report in reports.values():
         if ENDINGS[report["ended"]].fails:
             raise ArenaError(unplayed_message(report))

@@ -209,6 +209,7 @@ def _site(connect: str | None, name: str | None, token: str | None, contest: str
     try:
         port = parts.port or (443 if parts.scheme == "https" else 80)
     except ValueError:
+        # The text is read as a number only here; 0 is refused below like every other wrong address.
         port = 0
     if parts.scheme not in ("http", "https") or not parts.hostname or not port or parts.path not in ("", "/"):
         raise ConfigError(f"--connect: expected HOST:PORT or http(s)://HOST of the page, got {connect!r:.80}")
@@ -236,6 +237,7 @@ def _submit(site: Site, folder: Path, *, as_json: bool) -> None:
             if line.strip():
                 event = _object(line, site.url)
                 typer.echo(json.dumps(event)) if as_json else _print_event(event)
+                # What a build prints says nothing of how the admission ends.
                 last = event if event["fact"] != "line" else last
     if last.get("fact") == "failed":
         raise typer.Exit(1)

@@ -95,10 +95,12 @@ class FaultPlan:
         if self._faults.join:
             due += -due % WINDOW_NS
         gap = GAP_NS if apart and self._faults.split else 0
+        # A stream has an order: a piece with less jitter waits for the one before it.
         self._last = max(due, self._last + gap)
         return self._last
 
     def _add(self, pieces: list[Piece], piece: Piece) -> None:
+        # What is due at the same moment goes in one segment.
         if pieces and pieces[-1].at == piece.at:
             piece = Piece(piece.at, pieces.pop().data + piece.data)
         pieces.append(piece)
@@ -164,11 +166,13 @@ class Proxy:
         except TimeoutError:
             end = "reset by the proxy"
         except ExceptionGroup as broken:
+            # Any other error is a fault of the proxy's own.
             if broken.split(OSError)[1] is not None:
                 raise
             end = "broken by a peer"
         else:
             return "closed"
+        # Both ends see a reset, as of a network that has lost the connection.
         for sock in (client, server):
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
         return end

@@ -72,6 +72,7 @@ def check_at(door: Door, settings: BotSettings, cases: Iterable[Case[BotBench]])
         yield game.result(part)
     for case in BOT_SUITE.with_needs(cases):
         needed = cause or next((missed[each] for each in case.needs if each in missed), "")
+        # It has had its line as the cause of all others.
         if case.id == cause:
             continue
         if needed:
@@ -90,6 +91,7 @@ def _run_bot(case: Case[BotBench], door: Door, settings: BotSettings) -> CaseRes
     """Run one case, and once more if the bot was late: the second run counts, as the first may be chance."""
     finished = _finish(case.run, BotBench(door, settings))
     if isinstance(finished.found, LateFinding):
+        # On a bench of its own: what the late answer has left behind is not judged.
         finished = _finish(case.run, BotBench(door, settings))
         if isinstance(finished.found, LateFinding):
             finished.found.actual += ", in the second of two tries"

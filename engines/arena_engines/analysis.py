@@ -52,6 +52,7 @@ def analyse_file(
     positions = list(_read(engine, Path(path), options or {}))
     if not positions:
         raise EngineError(f"{path}: no positions; expected a line `{_line_format(engine)}` for each")
+    # Compiling is no part of the time of a search.
     engine.warm_up()
     answers = []
     for number, position in positions:

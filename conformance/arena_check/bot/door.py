@@ -81,6 +81,7 @@ class Listening:
             if self._bot.exited is not None:
                 selector.register(self._bot.exited, selectors.EVENT_READ)
             ready = [key.fileobj for key, _ in selector.select(patience)]
+        # First: a bot may connect and end before it is looked at, and the case wants its connection.
         if self._listener in ready:
             return self._listener.accept()[0]
         return self._end() if ready else f"none within {patience:g} s"

@@ -55,6 +55,7 @@ class Process:
         """Start the process. Raises OSError if there is no such program."""
         values = {"host": host, "port": str(port), "name": name, "token": token}
         words = [_filled(word, values) for word in self._command]
+        # A file, not a pipe: a bot that writes much must not wait for a reader.
         stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed in stop()
         printed = Printed()
         try:
@@ -90,12 +91,14 @@ class Process:
         if self._process is None or self._stderr is None or self._printed is None:
             return ""
         with suppress(ProcessLookupError, PermissionError):
+            # The group: what a bot has started would keep its connections open.
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         if self._waiter is not None:
             self._waiter.join()
         if self.exited is not None:
             self.exited.close()
+        # Only the end is read: a bot may have written more than fits into memory.
         self._stderr.seek(0, os.SEEK_END)
         self._stderr.seek(max(0, self._stderr.tell() - STDERR_TAIL))
         said = self._stderr.read().decode("utf-8", "replace")

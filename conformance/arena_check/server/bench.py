@@ -236,6 +236,7 @@ class ServerBench:
                     "a game to be offered to both bots", f"none within {2 * self.settings.limits:g} s"
                 )
             self._go_on(both)
+            # Nothing came of it: what the server sends next is due by one of its own limits.
             if not (both[0].sync() + both[1].sync()):
                 self._await_line(both)
         first = both[0].game
@@ -250,6 +251,7 @@ class ServerBench:
             if client.game is None or client.game.offer.game_id not in left:
                 continue
             if client.turn is not None:
+                # Here, not by PLAYED: the next look may be before that has come, and would send another MOVE.
                 client.turn = None
                 client.send(f"MOVE {any_move(client.game)}")
             elif is_fresh(client.game):
@@ -259,6 +261,7 @@ class ServerBench:
         """Wait until something comes on either connection."""
         with selectors.DefaultSelector() as selector:
             for client in both:
+                # Decrypted bytes lie in the object: the socket itself is not readable for them.
                 if isinstance(client.socket, ssl.SSLSocket) and client.socket.pending():
                     return
                 selector.register(client.socket, selectors.EVENT_READ)

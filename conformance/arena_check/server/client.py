@@ -119,6 +119,7 @@ class Client:
             try:
                 message = wire.parse_server(line)
             except ProtocolError as problem:
+                # A later version of the protocol may have more messages.
                 if problem.code is ErrorCode.UNKNOWN_VERB:
                     continue
                 raise failed("a line of PROTOCOL.md", f"{shown(line)} ({problem.text})") from problem
@@ -148,6 +149,7 @@ class Client:
             return
         try:
             self.game = self.game.after(message)
+            # The position is made when it is asked for: here, so that a wrong PLAYED is found at its line.
             if isinstance(message, wire.Played):
                 _ = self.game.position
         except ClientError as error:
@@ -252,6 +254,7 @@ class Client:
             self.hello(credentials)
             message = self.receive("WELCOME")
             taken = isinstance(message, wire.Error) and message.code == ErrorCode.NAME_TAKEN
+            # A key takes the seat over, so a name that is taken is no chance then.
             if not taken or "resume=" in credentials or monotonic() > deadline:
                 return self._welcomed(message)
             self.close()

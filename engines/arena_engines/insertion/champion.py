@@ -142,6 +142,7 @@ class Adaptive:
     def _weigh(self, visible: str, move: int, seats: int) -> None:
         task = Task(self._planes, pack_pictures(visible), pack_roles(seats), len(visible))
         selfish, spoiling = (self._best(task, strategy) for strategy in (COOPERATIVE, SPOILING))
+        # A move that both would play, or neither, tells nothing of the strategy.
         if selfish != spoiling and move in (selfish, spoiling):
             self._votes.append(1 if move == selfish else -1)
 

@@ -153,6 +153,7 @@ class FixedDepth(InsertionEngine):
         task = task_of(position, depth)
         forced = ((other - seat) % seats for other in gone)
         unknown = position.rules.plies - len(position.state.sequence)
+        # What the depth wants beyond the visible pictures, as far as the game still has plies.
         wildcards = min(depth - task.depth, self.number("wildcards"), unknown, MAX_DEPTH - task.depth)
         return task._replace(roles=pack_roles(seats, forced), wildcards=wildcards)
 

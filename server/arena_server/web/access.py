@@ -168,6 +168,7 @@ class AccessFile:
 def _write(path: Path, text: str) -> None:
     """Write a file that only its owner can ever read, whole or not at all."""
     new = path.with_name(f"{path.name}.{os.getpid()}")
+    # A killed process of the same number may have left it, and O_EXCL would refuse it.
     new.unlink(missing_ok=True)
     with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
         file.write(text)
@@ -209,6 +210,7 @@ def _find(database: Database, contest: str | None) -> Path | None:
         return path if path.exists() else None
     home = home_of(database)
     beginning = f"{home.name}-"
+    # By the beginning, not in the pattern: a name may have signs that `glob` reads otherwise.
     paths = [path for path in sorted(home.parent.glob(f"*{SUFFIX}")) if path.name.startswith(beginning)]
     if len(paths) > 1:
         names = ", ".join(path.name.removeprefix(beginning).removesuffix(SUFFIX) for path in paths)

@@ -199,6 +199,7 @@ class CasualGames:
         game = next((game for game in self._games if seat in game.seats), None)
         if game is None or seat.state != "finished":
             raise SeatError("there is a rematch after a game that was started here")
+        # The first player who asks begins it, and the others come into the same one.
         if game.rematch is None or game.rematch.over:
             players = (*game.players[-1:], *game.players[:-1])
             place = game.wish.seat % len(players) + 1
@@ -223,6 +224,7 @@ class CasualGames:
         playing = self._playing()
         own = [game for game in playing if game.address == address]
         full = len(playing) >= self._setup.limit
+        # Rounded up: a single place is open to all. Behind a proxy all have the address of loopback.
         has_share = len(own) >= -(-self._setup.limit // 2) and not is_loopback(address)
         if full or has_share:
             who = "" if full else "of your address "
@@ -295,6 +297,7 @@ class CasualGame:
                 options = ("--game", wish.game, *(("--steady",) if wish.takes_back else ()))
                 command = [*_priority(), *arena, "bot", player.engine, *options]
                 self._bots.append(LocalBot(name, command, token, contest=self.contest))
+        # Who has started the game comes first in the answer.
         self.seats.sort(key=lambda seat: seat.place != wish.seat)
         self._keys = {seat.place: str(seat.key) for seat in self.seats}
         #: The seats of invited persons that have not come: their names are not known.

@@ -35,6 +35,7 @@ def newest(archive: Archive, number: int) -> tuple[dict[str, Any], list[list[Any
     """The document of a contest, and the rows of its newest games that are over. Raises NotFoundError."""
     document = archive.contest(number)
     games, chunk = document["list"]["games"], document["list"]["chunk"]
+    # ENTRIES are fewer than a chunk has, so at most two are read.
     first = max(0, games - ENTRIES) // chunk
     parts = range(first, max(0, games - 1) // chunk + 1)
     return document, [row for part in parts for row in json.loads(archive.games(number, part))]
@@ -109,6 +110,7 @@ def _result(document: Mapping[str, Any], row: Sequence[Any]) -> str:
     """How a game ended, without points where it is only won or lost."""
     names = [document["bots"][place] for place in row[1]]
     said = describe_result(names, row[2], row[3])
+    # The points of such a game say no more than who has won.
     if document["decided"]:
         said = re.sub(r",? \d[\d,]* : \d[\d,]*", "", said)
     return f"{' – '.join(names)}, {said}"

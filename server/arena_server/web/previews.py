@@ -73,6 +73,7 @@ def bot_preview(document: Mapping[str, Any], bot: str) -> Preview | None:
 
 def game_preview(number: str, record: GameRecord, ply: int | None) -> Preview:
     """Of a game that is over, at one of its plies or at its end."""
+    # The last ply is the end: both have the same picture.
     shown = None if ply is None or ply >= len(record.plies) else ply
     totals = list(record.totals)
     result = describe_result(record.names, totals, record.end)
@@ -112,6 +113,7 @@ def with_head(
         key = "property" if name.startswith("og:") else "name"
         if value:
             tags.append(f'<meta {key}="{name}" content="{escape(value)}">')
+    # A function: in a text a backslash would refer to a group.
     return _TITLE.sub(lambda _: "\n".join(tags), html.decode(), count=1).encode()
 
 
@@ -147,6 +149,7 @@ class Pictures:
             drawing = asyncio.ensure_future(loop.run_in_executor(self._thread, self._painter, record, ply))
             self._drawn[key] = drawing
             drawing.add_done_callback(lambda _: self._drawn.pop(key))
+        # Others may wait for the same picture when one who asked has left.
         picture = await asyncio.shield(self._drawn[key])
         self._kept[key] = picture
         while len(self._kept) > KEPT:

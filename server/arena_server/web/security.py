@@ -85,7 +85,9 @@ class PageLimit:
         if not self._limit.admits(address, self._clock(), REQUESTS_A_PAGE):
             return False
         paid = self._paid.pop(address, 0) + REQUESTS_A_PAGE
+        # Pages out of a browser's cache ask for less than they paid: what is left must not grow for ever.
         self._paid[address] = min(paid, self._most)
+        # The first key is the address that has opened no page for longest: it loses least.
         if len(self._paid) > KEPT:
             del self._paid[next(iter(self._paid))]
         return True
@@ -117,6 +119,7 @@ class RateLimit:
         if client is None or is_loopback(client[0]):
             return None
         wait = RETRY_S + secrets.randbelow(SPREAD_S)
+        # With CORS a script of another origin sees the status; else it would know of a failure only.
         headers = {"Retry-After": str(wait), "Access-Control-Allow-Origin": "*", "Cache-Control": "no-store"}
         if not is_page(scope["path"]):
             text = "too many requests from this address"
@@ -258,6 +261,7 @@ def host_name(host: str) -> str | None:
         name, _, port = host.partition(":")
     if port and not (port.isascii() and port.isdigit() and len(port) <= 5):
         return None
+    # `name.` is the same name, written as absolute.
     return name.lower().removesuffix(".") or None
 
 

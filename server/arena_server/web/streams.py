@@ -52,6 +52,7 @@ class Viewer:
         transport = self._transport
         transport.write(b"%x\r\n%b\r\n" % (len(event), event) if self._chunked else event)
         if transport.get_write_buffer_size() > self._backlog:
+            # `close` would first wait until the viewer has read what it does not read.
             transport.abort()
 
     def close(self) -> None:
@@ -67,6 +68,7 @@ class Channel:
 
     def publish(self, event: bytes) -> None:
         """Send an event to all viewers."""
+        # A copy: a viewer that is disconnected by an event leaves the channel.
         for viewer in tuple(self.viewers):
             viewer.send(event)
 
@@ -86,6 +88,7 @@ class EventStream:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         extensions: dict[str, Any] = scope["extensions"]
+        # An answer has a limit of time; a stream lasts as long as its viewer.
         extensions[DEADLINE].reschedule(None)
         await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
         chunked = scope["http_version"] == "1.1"
@@ -93,6 +96,7 @@ class EventStream:
         try:
             for event in self.join(viewer):
                 viewer.send(event)
+            # A viewer sends nothing more; `receive` ends when its connection does.
             while (await receive())["type"] != "http.disconnect":
                 pass
         finally:

@@ -167,6 +167,7 @@ class Searcher:
     def search(self, side: int, limits: Limits) -> SearchResult:
         """VCF, VCT, then alpha-beta ever deeper, until a limit or a proof; `side` is to move."""
         self._clear_registers()
+        # What was good at the last move is good still, but less than what this search will find.
         self._history //= 2
         self._control[memory.LIMIT] = limits.nodes or 1 << 60
         self._control[memory.ROOT_WIDTH] = ROOT_MOVES
@@ -190,6 +191,7 @@ class Searcher:
             value = self._aspire(side, depth, best.value)
             stopped = bool(self._control[memory.STOP])
             cell, nodes = int(self._control[memory.BEST]), int(self._control[memory.NODES])
+            # A search that was stopped has seen some of the moves only: its value says nothing.
             best = SearchResult(cell, best.value if stopped else value, depth - stopped, nodes)
             late = limits.enough is not None and perf_counter() - began > limits.enough
             if stopped or late or best.decided:
