@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from arena_server.web.access import Access
+    from arena_server.web.admin_file import Access
 
 Order = Literal[
     "status",
@@ -163,7 +163,7 @@ def _show_done(verb: str, target: str, answer: dict[str, Any], *, as_json: bool)
 
 def _access(where: Where) -> Access:
     from arena_server.store.database import database_of
-    from arena_server.web.access import find_access
+    from arena_server.web.admin_file import find_access
 
     return find_access(database_of(where.database), where.contest, where.connect, os.environ)
 

@@ -22,7 +22,7 @@ from arena_server.places.base import LocalBot
 from arena_server.terms.config import ContestConfig
 from arena_server.terms.spec import ContestSpec, entrant_of, fresh_seed
 from arena_server.terms.terms import LONGEST_MS
-from arena_server.web.access import Invitation, invite
+from arena_server.web.ports import Invitation, invite
 
 #: Instead of an engine: another person, with a link of their own.
 PERSON = "person"

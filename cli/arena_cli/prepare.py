@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from arena_server.terms.schema import ContestFile, ServerTable
     from arena_server.terms.spec import ContestSpec
     from arena_server.terms.submissions import SubmissionSetup
-    from arena_server.web.access import CasualSetup, Invitation, WebPorts
+    from arena_server.web.ports import CasualSetup, Invitation, WebPorts
 
 #: Games that visitors of a page on loopback may have at once, where the file gives no number.
 CASUAL_GAMES = 2
@@ -311,7 +311,7 @@ def _spec(file: ContestFile, options: ServeOptions) -> tuple[ContestSpec, list[I
         webhooks_of,
     )
     from arena_server.terms.spec import ContestSpec
-    from arena_server.web.access import invite
+    from arena_server.web.ports import invite
 
     absent_ms = None if options.absent is None else duration(options.absent, "--absent")
     persons = [invite(bot.name, file.contest.name, file.contest.game) for bot in file.bot if bot.person]
@@ -382,7 +382,8 @@ def _paint_link(record: bytes, ply: int | None) -> bytes:
 def _bind_web(server: ServerTable, options: WebOptions) -> WebPorts:
     """Bind the ports of the site and of the organiser, and choose the token. Raises ArenaError."""
     from arena_server.host.sockets import bind
-    from arena_server.web.access import WebPorts, choose_token
+    from arena_server.web.admin_file import choose_token
+    from arena_server.web.ports import WebPorts
 
     admin_port = server.admin_port if options.admin_port is None else options.admin_port
     token = choose_token(os.environ)
@@ -422,7 +423,7 @@ def _casual(database: StoreURL, server: ServerTable, site: socket.socket | None)
     """
     from arena_server.host.sockets import bind
     from arena_server.store.database import home_of
-    from arena_server.web.access import CasualSetup
+    from arena_server.web.ports import CasualSetup
 
     if site is None:
         return None

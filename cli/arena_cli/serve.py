@@ -206,7 +206,7 @@ async def _serve(prepared: Prepared, setup: Any, log: Log, supervised: bool) -> 
 def _share_descriptors(prepared: Prepared) -> tuple[Prepared, int]:
     """Give the site the descriptors that the referee leaves, at least a few. Returns how many the web has."""
     from arena_server.host.listener import RESERVE, raise_descriptor_limit
-    from arena_server.web.access import ORGANISER_CONNECTIONS, SITE_CONNECTIONS
+    from arena_server.web.ports import ORGANISER_CONNECTIONS, SITE_CONNECTIONS
 
     ports = prepared.web
     kept = 0 if ports.organiser is None else ORGANISER_CONNECTIONS
@@ -266,7 +266,7 @@ def _web(
 ) -> Iterator[None]:
     """Serve the site and the organiser's port, as far as there are any, inside the `with` statement."""
     from arena_server.host.sockets import address_of, urls_of
-    from arena_server.web.access import Access, AccessFile
+    from arena_server.web.admin_file import Access, AccessFile
     from arena_server.web.bridge import Referee
     from arena_server.web.thread import serve_web
 

@@ -21,7 +21,7 @@ from arena_cli.results import (
 )
 from arena_cli.tables import Cell, Column, FormatOption, OutputFormat, ResultTable, chosen
 from arena_server.stats.standings import Standings, plain_row
-from arena_server.stats.tiebreaks import Meetings
+from arena_server.stats.tiebreaks import HeadToHead
 
 if TYPE_CHECKING:
     from arena_server.store.reader import Results
@@ -169,8 +169,8 @@ def cross_table(title: str, table: Standings) -> ResultTable:
     return ResultTable(title, [*heads, Column("score")], cells)
 
 
-def _score(pairs: Meetings | Iterable[Meetings] | None) -> str | None:
+def _score(pairs: HeadToHead | Iterable[HeadToHead] | None) -> str | None:
     """The score of all games of these, and their number; None without games."""
-    each = () if pairs is None else (pairs,) if isinstance(pairs, Meetings) else tuple(pairs)
+    each = () if pairs is None else (pairs,) if isinstance(pairs, HeadToHead) else tuple(pairs)
     games = sum(pair.games for pair in each)
     return f"{float(sum(pair.score for pair in each)):g}/{games}" if games else None

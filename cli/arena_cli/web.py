@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from arena_server.store.database import Database as StoreURL
-    from arena_server.web.access import WebPorts
     from arena_server.web.feeds import GameServer
+    from arena_server.web.ports import WebPorts
 
 STDERR = 2
 
@@ -83,7 +83,7 @@ def command(
     from arena_server.host.sockets import bind, urls_of
     from arena_server.store.database import database_of
     from arena_server.store.reader import Results
-    from arena_server.web.access import WebPorts
+    from arena_server.web.ports import WebPorts
 
     where = database_of(database)
     about = site_identity(options.config)
@@ -147,7 +147,7 @@ def _origin(text: str) -> str:
 def _connections() -> int:
     """How many connections the descriptors allow."""
     from arena_server.host.listener import RESERVE, raise_descriptor_limit
-    from arena_server.web.access import SITE_CONNECTIONS
+    from arena_server.web.ports import SITE_CONNECTIONS
 
     descriptors = raise_descriptor_limit()
     return SITE_CONNECTIONS if descriptors is None else min(SITE_CONNECTIONS, descriptors - RESERVE)

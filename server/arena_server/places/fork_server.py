@@ -1,6 +1,6 @@
 """A Python interpreter that has imported modules, and forks: each fork runs one program and ends.
 
-    python -P -m arena_server.places.fork_server FD MODULE ...        started by `forks.Template`
+    python -P -m arena_server.places.fork_server FD MODULE ...        started by `forks.ForkServer`
 
 Requests and answers are messages of JSON on the Unix socket FD. A request comes with the descriptors of its
 stdout and stderr:
@@ -9,8 +9,8 @@ stdout and stderr:
     {"number": 1, "pid": ...}               it runs, in a process group of its own
     {"number": 1, "status": ...}            it has ended; a negative status is the signal that killed it
 
-The template itself runs nothing of a program, so a fork has nothing of the ones before it. At the end of the
-socket it kills all that is left of its forks.
+The fork server itself runs nothing of a program, so a fork has nothing of the ones before it. At the end of
+the socket it kills all that is left of its forks.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Python programs as forks of an interpreter that has imported what they need.
 
-    Forks.start -> Template.fork --a message on a socket--> fork_server.py --fork--> the program
+    Forks.start -> ForkServer.fork --a message on a socket--> fork_server.py --fork--> the program
 
 To start an interpreter and import the client takes 80 ms of a processor, a fork of one that has them 10 ms. A
 fork is a process of its own that runs one program: nothing of it is left for the next one.
@@ -25,7 +25,7 @@ from arena_server.places.base import RUN_MODULE, inherited
 from arena_server.places.fork_server import REQUEST_BYTES
 from arena_server.places.process import LINE_BYTES, Child, open_log
 
-#: Seconds for a template to kill what is left of its forks.
+#: Seconds for a fork server to kill what is left of its forks.
 END_S = 5.0
 
 
@@ -76,7 +76,7 @@ class ForkedProcess:
             os.kill(self.pid, number)
 
 
-class Template:
+class ForkServer:
     """A process of `fork_server.py` that has imported `modules`; it and its forks end with this one."""
 
     def __init__(self, modules: Sequence[str]) -> None:
@@ -107,7 +107,7 @@ class Template:
     async def fork(
         self, command: Sequence[str], environment: Mapping[str, str], cores: Sequence[int]
     ) -> ForkedProcess | None:
-        """Run a program, FILE or [-P] -m MODULE with its arguments; None if the template cannot."""
+        """Run a program, FILE or [-P] -m MODULE with its arguments; None if the fork server cannot."""
         if not self._reading:
             asyncio.get_running_loop().add_reader(self._sock, self._read)
             self._reading = True
@@ -151,7 +151,7 @@ class Template:
                 self._forks.pop(number).ended(status)
 
     def _lost(self) -> None:
-        """The template has ended, or is about to: no one would see its forks end."""
+        """The fork server has ended, or is about to: no one would see its forks end."""
         self.gone = True
         self._stop_reading()
         for process in self._forks.values():
@@ -167,14 +167,14 @@ class Template:
             self._reading = False
 
     def rest(self) -> bool:
-        """Let go of the loop; False if a fork is left, and the template was ended with it."""
+        """Let go of the loop; False if a fork is left, and the fork server was ended with it."""
         self._stop_reading()
         if self._forks or self.gone:
             self.close()
         return not self.gone
 
     def close(self) -> None:
-        """End the template, and all that is left of its forks."""
+        """End the fork server, and all that is left of its forks."""
         self._lost()
         self._sock.close()
         try:
@@ -193,7 +193,7 @@ class Forks:
 
     def __init__(self, imports: Mapping[tuple[str, ...], Sequence[str]]) -> None:
         self._imports = sorted(imports.items(), key=lambda each: -len(each[0]))
-        self._templates: dict[tuple[str, ...], Template] = {}
+        self._servers: dict[tuple[str, ...], ForkServer] = {}
 
     @contextmanager
     def used(self) -> Iterator[None]:
@@ -201,7 +201,7 @@ class Forks:
         try:
             yield
         finally:
-            self._templates = {key: each for key, each in self._templates.items() if each.rest()}
+            self._servers = {key: each for key, each in self._servers.items() if each.rest()}
 
     async def start(
         self,
@@ -213,17 +213,17 @@ class Forks:
         """As `Child.start`, on these cores; None if the program is none to be forked."""
         if (key := self._key(command)) is None:
             return None
-        template = self._templates.get(key)
-        if template is not None and template.gone:
-            template.close()
-            template = None
-        if template is None:
-            template = self._templates[key] = Template(dict(self._imports)[key])
-        process = await template.fork(command[1:], environment, cores)
+        server = self._servers.get(key)
+        if server is not None and server.gone:
+            server.close()
+            server = None
+        if server is None:
+            server = self._servers[key] = ForkServer(dict(self._imports)[key])
+        process = await server.fork(command[1:], environment, cores)
         return None if process is None else Child(process, open_log(log), split=False, close=process.close)
 
     def _key(self, command: Sequence[str]) -> tuple[str, ...] | None:
-        """Which template a command is for; None: it is not to be forked."""
+        """Which fork server a command is for; None: it is not to be forked."""
         words = tuple(command[1:])
         if sys.platform != "linux" or command[0] != sys.executable or not words:
             return None

@@ -21,7 +21,7 @@ from typing import Any
 
 from arena_server.stats import tiebreaks
 from arena_server.stats.results import GameResult
-from arena_server.stats.tiebreaks import Meetings, PlayerSums, Unplayed
+from arena_server.stats.tiebreaks import HeadToHead, PlayerSums, Unplayed
 
 SCORINGS = ("points", "wins")
 
@@ -134,7 +134,7 @@ class Standings:
         if not faults[kind]:  # taken back
             del faults[kind]
 
-    def against(self, name: str) -> Mapping[str, Meetings]:
+    def against(self, name: str) -> Mapping[str, HeadToHead]:
         """The games of `name` against each opponent that it has met."""
         return self._sums[name].against
 

@@ -34,7 +34,7 @@ from arena_protocol.plugins import PluginError, Plugins
 
 
 @dataclass(slots=True)
-class Meetings:
+class HeadToHead:
     """The games of a player against another: their number, and its score in them in halves."""
 
     games: int = 0
@@ -58,7 +58,7 @@ class PlayerSums:
     wins: int = 0
     used_ms: int = 0
     faults: Counter[str] = field(default_factory=Counter)
-    against: dict[str, Meetings] = field(default_factory=dict)
+    against: dict[str, HeadToHead] = field(default_factory=dict)
     halves: int = 0
     draws: int = 0
 
@@ -70,7 +70,7 @@ class PlayerSums:
         """Count `games` against `other`; in each of them `own` points are to `others` as here."""
         pair = self.against.get(other)
         if pair is None:
-            pair = self.against[other] = Meetings()
+            pair = self.against[other] = HeadToHead()
         pair.games += games
         if not pair.games:  # taken back
             del self.against[other]

@@ -35,7 +35,6 @@ from arena_server.host.run import ContestRun
 from arena_server.host.waiting import waiting_now
 from arena_server.places.workers.dispatch import workers_of
 from arena_server.terms.config import Entrant
-from arena_server.web.access import TOKEN_BYTES
 from arena_server.web.bridge import HostView, LoopBridge, NewcomerError, UnavailableError, UnknownContestError
 from arena_server.web.metrics import exposition
 from arena_server.web.orders import (
@@ -45,6 +44,7 @@ from arena_server.web.orders import (
     parse_order,
     plain_order,
 )
+from arena_server.web.ports import TOKEN_BYTES
 from arena_server.web.register import PAGE, make_invitation
 from arena_server.web.security import WrongSecrets, address_of, read_body
 

@@ -35,8 +35,8 @@ from arena_server.web.submit import SubmitApi
 
 if TYPE_CHECKING:
     from arena_server.store.database import Database
-    from arena_server.web.access import CasualSetup, WebPorts
     from arena_server.web.bridge import Referee
+    from arena_server.web.ports import CasualSetup, WebPorts
 
 #: What the loop of the submissions may take for an answer: it waits for the disk.
 SUBMISSION_S = 20.0

@@ -1,6 +1,6 @@
 """Games that a person starts on the page /play. They are no part of the contest and its standings.
 
-    POST start --> CasualGames.start    checks the wish, makes a seat and a link for each person
+    POST start --> CasualGames.start    checks the request, makes a seat and a link for each person
                --> CasualGame.run       when each invited person has used the link, and chosen a name: a
                                         contest of its own for one game, on the same host (`casual_host.py`)
                --> PersonSeat           holds a person's connection to that host
@@ -38,9 +38,9 @@ from arena_server.places.process import Child
 from arena_server.terms.config import ContestConfig, contest_of
 from arena_server.terms.spec import ContestSpec, entrant_of, fresh_seed
 from arena_server.terms.terms import LONGEST_MS, GameTerms
-from arena_server.web.access import CasualSetup, Invitation, invite
 from arena_server.web.casual_host import CasualHost, Replay, Streams
 from arena_server.web.person import PersonSeat, SeatError
+from arena_server.web.ports import CasualSetup, Invitation, invite
 from arena_server.web.scenes import SceneWriter
 from arena_server.web.security import is_loopback
 
@@ -65,7 +65,7 @@ LOW_PRIORITY: Final = ("nice", "-n", "10")
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class GameRequest:
     """What a person wants to play. The person has seat `seat`, and is called `name` (empty: after the seat).
 
     With `hints` the page offers some, and moves against engines may be taken back.
@@ -102,15 +102,15 @@ class Player:
         return self.name or f"{self.engine or PERSON}-{seat}"
 
 
-def parse_wish(body: Mapping[str, Any]) -> Wish:
-    """The wish in the body of a request. Raises SeatError for a value of another type, and for a name."""
+def parse_request(body: Mapping[str, Any]) -> GameRequest:
+    """The game that a body asks for. Raises SeatError for a value of another type, and for a name."""
     kinds = {"game": str, "opponent": str, "clock": bool, "seat": int, "hints": bool, "name": str}
     given = {"name": "", **body}
     for key, kind in kinds.items():
         if type(given.get(key)) is not kind:
             raise SeatError(f"expected {key} as a {kind.__name__}, got {given.get(key)!r:.40}")
     parse_name(given["name"])
-    return Wish(**{key: given[key] for key in kinds})
+    return GameRequest(**{key: given[key] for key in kinds})
 
 
 def parse_name(given: object) -> str:
@@ -177,19 +177,20 @@ class CasualGames:
         """The games that have a place."""
         return [game for game in self._games if game.used and not game.over]
 
-    async def start(self, wish: Wish, address: str) -> dict[str, Any]:
+    async def start(self, wanted: GameRequest, address: str) -> dict[str, Any]:
         """Start a game for `address`; return its contest and the links of its persons. Raises SeatError."""
         offered = {game["name"]: game for game in (await self.offer())["games"]}
-        game = offered.get(wish.game)
+        game = offered.get(wanted.game)
         if game is None:
-            raise SeatError(f"no game {wish.game!r:.40}; there are: {', '.join(offered)}")
-        if wish.opponent not in (PERSON, *game["engines"]):
+            raise SeatError(f"no game {wanted.game!r:.40}; there are: {', '.join(offered)}")
+        if wanted.opponent not in (PERSON, *game["engines"]):
             raise SeatError(
-                f"no engine {wish.opponent!r:.40} for {wish.game}; there are: {', '.join(game['engines'])}"
+                f"no engine {wanted.opponent!r:.40} for {wanted.game}; "
+                f"there are: {', '.join(game['engines'])}"
             )
-        if not 1 <= wish.seat <= game["seats"]:
-            raise SeatError(f"expected a seat from 1 to {game['seats']}, got {wish.seat}")
-        return self._begin(wish, wish.players(game["seats"]), address).answer()
+        if not 1 <= wanted.seat <= game["seats"]:
+            raise SeatError(f"expected a seat from 1 to {game['seats']}, got {wanted.seat}")
+        return self._begin(wanted, wanted.players(game["seats"]), address).answer()
 
     def rematch(self, seat: PersonSeat, address: str) -> dict[str, Any]:
         """The same players again, each on the next seat; returns the link of the person of `seat`.
@@ -202,17 +203,17 @@ class CasualGames:
         # The first player who asks begins it, and the others come into the same one.
         if game.rematch is None or game.rematch.over:
             players = (*game.players[-1:], *game.players[:-1])
-            place = game.wish.seat % len(players) + 1
-            game.rematch = self._begin(replace(game.wish, seat=place), players, address)
+            place = game.wanted.seat % len(players) + 1
+            game.rematch = self._begin(replace(game.wanted, seat=place), players, address)
             for person in game.seats:
                 person.offer_rematch(game.rematch.key_at(person.place % len(players) + 1))
         return {"contest": game.rematch.contest, "key": seat.rematch}
 
-    def _begin(self, wish: Wish, players: Sequence[Player], address: str) -> CasualGame:
-        _check_names([player.name_at(seat) for seat, player in enumerate(players, 1)], wish.name)
+    def _begin(self, wanted: GameRequest, players: Sequence[Player], address: str) -> CasualGame:
+        _check_names([player.name_at(seat) for seat, player in enumerate(players, 1)], wanted.name)
         self._admit(address)
-        config = config_of(wish, self._config, self._options(wish.game))
-        started = CasualGame(self._setup.arena, config, wish, players, address, self._admit)
+        config = config_of(wanted, self._config, self._options(wanted.game))
+        started = CasualGame(self._setup.arena, config, wanted, players, address, self._admit)
         self._games.append(started)
         self._drop_unused()
         task = asyncio.create_task(started.run(self._host))
@@ -258,7 +259,7 @@ class CasualGame:
         self,
         arena: Sequence[str],
         config: ContestConfig,
-        wish: Wish,
+        wanted: GameRequest,
         players: Sequence[Player],
         address: str,
         admit: Callable[[str], None],
@@ -268,7 +269,7 @@ class CasualGame:
         `admit` raises SeatError if there is no place for a game of an address.
         """
         self.contest = config.name
-        self.wish = wish
+        self.wanted = wanted
         #: In the order of the seats.
         self.players = tuple(players)
         #: The game that the players have begun after this one.
@@ -291,14 +292,14 @@ class CasualGame:
         for seat, player in enumerate(players, 1):
             name = player.name_at(seat)
             if player.engine is None:
-                self.seats.append(self._person(invite(name, self.contest, wish.game), seat, player))
+                self.seats.append(self._person(invite(name, self.contest, wanted.game), seat, player))
             else:
                 token = secrets.token_hex(16)
-                options = ("--game", wish.game, *(("--steady",) if wish.takes_back else ()))
+                options = ("--game", wanted.game, *(("--steady",) if wanted.takes_back else ()))
                 command = [*_priority(), *arena, "bot", player.engine, *options]
                 self._bots.append(LocalBot(name, command, token, contest=self.contest))
         # Who has started the game comes first in the answer.
-        self.seats.sort(key=lambda seat: seat.place != wish.seat)
+        self.seats.sort(key=lambda seat: seat.place != wanted.seat)
         self._keys = {seat.place: str(seat.key) for seat in self.seats}
         #: The seats of invited persons that have not come: their names are not known.
         self._guests = {seat.place for seat in self.seats if seat.is_named_late}
@@ -311,10 +312,10 @@ class CasualGame:
             self._connect,
             contest=self.contest,
             place=place,
-            hints=self.wish.hints,
-            alone=self.wish.opponent != PERSON,
-            replay=self._play_again if self.wish.takes_back else None,
-            named=partial(self._name, place) if place != self.wish.seat and not player.name else None,
+            hints=self.wanted.hints,
+            alone=self.wanted.opponent != PERSON,
+            replay=self._play_again if self.wanted.takes_back else None,
+            named=partial(self._name, place) if place != self.wanted.seat and not player.name else None,
             taken=self._take,
             finished=self._left,
         )
@@ -426,20 +427,20 @@ class CasualGame:
             await asyncio.gather(stopping, playing, return_exceptions=True)
 
 
-def config_of(wish: Wish, config: ContestConfig, options: Mapping[str, object]) -> ContestConfig:
+def config_of(wanted: GameRequest, config: ContestConfig, options: Mapping[str, object]) -> ContestConfig:
     """The contest of one game, with the clock of the server's contest `config` or without any.
 
     It has no spectators; its players see all of it at once.
     """
-    terms: GameTerms = config if wish.clock else replace(NO_CLOCK, software=config.software)
+    terms: GameTerms = config if wanted.clock else replace(NO_CLOCK, software=config.software)
     return contest_of(
-        replace(terms, game=wish.game, options=options, ready_ms=WAIT_MS),
+        replace(terms, game=wanted.game, options=options, ready_ms=WAIT_MS),
         name=f"play-{strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}",
         seed=fresh_seed(),
         format=Single.NAME,
         games_per_pair=1,
         # A game is played again on its deal when a move is taken back: till its end nothing shows the deal.
-        deals="paired" if wish.takes_back else "fresh",
+        deals="paired" if wanted.takes_back else "fresh",
         absent_ms=WAIT_MS,
         probation=0,
         spectator_delay_ms=0,

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from arena_server.errors import ArenaError, ConfigError
-from arena_server.web.access import TOKEN_VARIABLE, Access
+from arena_server.web.admin_file import TOKEN_VARIABLE, Access
 from arena_server.web.bridge import ORDER_S
 
 #: A little more than the server itself takes before it reports that there is no answer.

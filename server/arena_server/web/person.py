@@ -21,8 +21,8 @@ from itertools import takewhile
 from typing import Final
 
 from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader, Overlong
-from arena_server.web.access import Invitation
 from arena_server.web.gamestream import LineStream
+from arena_server.web.ports import Invitation
 from arena_server.web.streams import Channel, Viewer, encode_event
 
 SESSION_BYTES: Final = 16

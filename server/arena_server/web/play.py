@@ -29,9 +29,9 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from arena_server.core.ratelimit import Limit
-from arena_server.web.access import Invitation
-from arena_server.web.casual import CasualGames, parse_name, parse_wish
+from arena_server.web.casual import CasualGames, parse_name, parse_request
 from arena_server.web.person import Connect, PersonSeat, SeatError
+from arena_server.web.ports import Invitation
 from arena_server.web.security import STARTS, WrongSecrets, address_of, is_foreign, is_loopback, read_body
 from arena_server.web.streams import EventStream, combined
 
@@ -88,7 +88,7 @@ class PlayApi:
         if limited and self._starts.wait(address, time.monotonic_ns()):
             return JSONResponse({"error": "too many games from this address; try again in a minute"}, 429)
         try:
-            started = await self._casual.start(parse_wish(await _body(request)), address)
+            started = await self._casual.start(parse_request(await _body(request)), address)
             if limited:
                 self._starts.count(address, time.monotonic_ns())
             return JSONResponse(started)

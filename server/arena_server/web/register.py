@@ -22,9 +22,9 @@ from arena_server.core.clock import NS_PER_MS
 from arena_server.core.deal import token_digest
 from arena_server.core.events import Command
 from arena_server.core.invites import NO_CODE
-from arena_server.web.access import TOKEN_BYTES
 from arena_server.web.bridge import HostView, LoopBridge, NewcomerError, UnavailableError, UnknownContestError
 from arena_server.web.orders import parse_texts
+from arena_server.web.ports import TOKEN_BYTES
 from arena_server.web.security import WrongSecrets, address_of, is_foreign, read_body
 
 PATH: Final = "/api/v1/register"

@@ -17,8 +17,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from arena_server.host.logs import Log, PageError, WebFault
-from arena_server.web.access import ORGANISER_CONNECTIONS, WebPorts
 from arena_server.web.bridge import HostView, LoopBridge, Referee
+from arena_server.web.ports import ORGANISER_CONNECTIONS, WebPorts
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp

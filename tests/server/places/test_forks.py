@@ -1,4 +1,4 @@
-"""Forks of a template run programs as new interpreters do, and leave nothing."""
+"""Forks of a server run programs as new interpreters do, and leave nothing."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ async def forks() -> AsyncIterator[Forks]:
     made = Forks({("-P", "-m", "json.tool"): ("json",), (): ("json",)})
     with made.used():
         yield made
-    for template in made._templates.values():
-        template.close()
+    for server in made._servers.values():
+        server.close()
 
 
 def script(folder: Path, text: str) -> list[str]:
@@ -69,7 +69,7 @@ async def outcome(child: Child) -> tuple[int, list[str]]:
     return status, lines + [line for line in trace if line]
 
 
-#: Starts a fork of a template, and says which processes these are.
+#: Starts a fork of a server, and says which processes these are.
 STARTER = """
 import asyncio, sys
 from arena_server.places.forks import Forks
@@ -78,7 +78,7 @@ async def main():
     forks = Forks({(): ("json",)})
     with forks.used():
         child = await forks.start(sys.argv[1:], {"PATH": "/bin"}, None, ())
-        print(forks._templates[()]._process.pid, child.process.pid, flush=True)
+        print(forks._servers[()]._process.pid, child.process.pid, flush=True)
         await child.wait()
 
 asyncio.run(main())
@@ -89,9 +89,9 @@ async def test_a_template_that_stands_still_ends_with_its_parent(tmp_path: Path)
     words = [sys.executable, "-c", STARTER, *script(tmp_path, WAITS)]
     parent = await asyncio.create_subprocess_exec(*words, stdout=asyncio.subprocess.PIPE)
     assert parent.stdout is not None
-    template, fork = map(int, (await parent.stdout.readline()).split())
-    ends = [os.pidfd_open(pid) for pid in (template, fork)]
-    for pid in (template, fork):
+    server, fork = map(int, (await parent.stdout.readline()).split())
+    ends = [os.pidfd_open(pid) for pid in (server, fork)]
+    for pid in (server, fork):
         os.kill(pid, signal.SIGSTOP)
     parent.kill()
     await parent.wait()
@@ -210,21 +210,21 @@ async def test_what_is_left_when_a_game_ends_is_killed(tmp_path: Path) -> None:
     made = Forks({(): ()})
     with made.used():
         child = await running(made, tmp_path)
-        (template,) = made._templates.values()
-    assert (made._templates, template._process.returncode) == ({}, 0)
+        (server,) = made._servers.values()
+    assert (made._servers, server._process.returncode) == ({}, 0)
     with pytest.raises(ProcessLookupError):
         os.kill(child.process.pid, 0)
     assert await child.end() == -signal.SIGKILL
-    with made.used():  # the next game has a new template
+    with made.used():  # the next game has a new server
         assert await outcome(await forked(made, script(tmp_path, "print(1)"))) == (0, ["1"])
-    for template in made._templates.values():
-        template.close()
+    for server in made._servers.values():
+        server.close()
 
 
 async def test_the_forks_of_a_template_that_is_killed_are_killed(tmp_path: Path, forks: Forks) -> None:
     child = await running(forks, tmp_path)
-    (template,) = forks._templates.values()
-    template._process.kill()
+    (server,) = forks._servers.values()
+    server._process.kill()
     assert await child.wait() == -signal.SIGKILL
     assert await child.end() == -signal.SIGKILL
     assert await outcome(await forked(forks, script(tmp_path, "print(1)"))) == (0, ["1"])
@@ -243,9 +243,9 @@ async def test_a_template_that_stands_still_is_killed(
     made = Forks({(): ()})
     with made.used():
         child = await running(made, tmp_path)
-        (template,) = made._templates.values()
-        os.kill(template._process.pid, signal.SIGSTOP)
-    assert template._process.returncode == -signal.SIGKILL
+        (server,) = made._servers.values()
+        os.kill(server._process.pid, signal.SIGSTOP)
+    assert server._process.returncode == -signal.SIGKILL
     assert await child.end() == -signal.SIGKILL
 
 
@@ -253,7 +253,7 @@ async def test_a_template_that_stands_still_is_killed(
 async def test_what_is_not_forked(forks: Forks, words: list[str]) -> None:
     assert await forks.start([sys.executable, *words], ENVIRONMENT, None, ()) is None
     assert await forks.start(["python-of-another-kind", __file__], ENVIRONMENT, None, ()) is None
-    assert forks._templates == {}
+    assert forks._servers == {}
 
 
 async def test_a_command_that_is_too_long_is_not_forked(tmp_path: Path, forks: Forks) -> None:
@@ -266,9 +266,9 @@ async def test_a_template_ends_in_order_though_its_answers_were_not_read(tmp_pat
     made = Forks({(): ()})
     with made.used():
         child = await running(made, tmp_path)
-        (template,) = made._templates.values()
-        template._stop_reading()
+        (server,) = made._servers.values()
+        server._stop_reading()
         os.kill(child.process.pid, signal.SIGKILL)
-        select.select([template._sock], [], [])  # until the answer is there
-    assert template._process.returncode == 0
+        select.select([server._sock], [], [])  # until the answer is there
+    assert server._process.returncode == 0
     await child.end()

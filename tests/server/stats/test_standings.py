@@ -16,7 +16,7 @@ from arena_server.stats.standings import (
     plain_row,
     standings,
 )
-from arena_server.stats.tiebreaks import Meetings
+from arena_server.stats.tiebreaks import HeadToHead
 
 #: The seed's table of ten programs (seed 001): row i, column j is what i scored against j.
 PARADOX = [
@@ -45,7 +45,7 @@ def test_the_games_against_each_opponent() -> None:
     table = Standings(NAMES)
     for result in paradox():
         table.add(result)
-    won, lost, drawn = Meetings(1, 2), Meetings(1, 0), Meetings(1, 1)
+    won, lost, drawn = HeadToHead(1, 2), HeadToHead(1, 0), HeadToHead(1, 1)
     assert table.against("10") == dict.fromkeys(NAMES[:9], won)
     assert table.against("2") == {"1": won, **dict.fromkeys(NAMES[2:9], drawn), "10": lost}
 

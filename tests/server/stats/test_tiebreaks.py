@@ -16,7 +16,7 @@ from arena_server.stats.standings import Standings
 from arena_server.stats.tiebreaks import (
     TIE_BREAKS,
     Field,
-    Meetings,
+    HeadToHead,
     PlayerSums,
     Unplayed,
     check,
@@ -158,7 +158,7 @@ def field_of(
     scores: dict[str, Fraction] = {}
     for name, of_them in opponents.items():
         numbered = {f"{name}{number}": Fraction(score) for number, score in enumerate(of_them)}
-        entrants[name] = PlayerSums(against={each: Meetings(games, games) for each in numbered})
+        entrants[name] = PlayerSums(against={each: HeadToHead(games, games) for each in numbered})
         scores |= {name: Fraction(own)} | numbered
     return Field(entrants, scores, 0, tuple(opponents), unplayed=dict.fromkeys(opponents, unplayed))
 

@@ -26,15 +26,15 @@ from arena_server.terms.spec import ContestSpec
 from arena_server.terms.terms import LONGEST_MS
 from arena_server.web import casual as module
 from arena_server.web import person
-from arena_server.web.access import CasualSetup
-from arena_server.web.casual import MOVE_MS, PERSON, CasualGames, Wish, config_of, parse_wish
+from arena_server.web.casual import MOVE_MS, PERSON, CasualGames, GameRequest, config_of, parse_request
 from arena_server.web.casual_host import Replay, Streams
 from arena_server.web.person import PersonSeat, SeatError
+from arena_server.web.ports import CasualSetup
 from arena_server.web.streams import Viewer
 
 from .spectating import FakeViewer
 
-WISH = Wish("lastcoin", "random", clock=False, seat=1, hints=True)
+WANTED = GameRequest("lastcoin", "random", clock=False, seat=1, hints=True)
 OFFER = {"lastcoin": ["random"]}
 HERE, THERE, ELSEWHERE = "127.0.0.1", "192.0.2.1", "192.0.2.2"
 LIMIT_S = 150.0
@@ -49,36 +49,40 @@ OFFERING = f"print({json.dumps(OFFER)!r})"
 def test_the_contest_has_the_clock_of_the_server(game: str, clock: bool) -> None:
     options = {"seats": 3, "start": "empty"} if game == "insertion" else {}
     config = ContestConfig(name="x", seed=1, clock_ms=7_001, increment_ms=5, lag_quota_ms=3, byoyomi_ms=2)
-    found = config_of(Wish(game, PERSON, clock, 1, hints=True), config, options)
+    found = config_of(GameRequest(game, PERSON, clock, 1, hints=True), config, options)
     check_numbers(found)
     assert (found.game, dict(found.options), found.guests) == (game, options, False)
     clocks = (found.clock_ms, found.increment_ms, found.lag_quota_ms, found.byoyomi_ms, found.move_limit_ms)
     assert clocks == ((7_001, 5, 3, 2, 0) if clock else (LONGEST_MS, 0, 0, 0, MOVE_MS))
     seats = game_of(found).seats
     assert format_of(found, ["a-1", "b-2", "c-3"][:seats], seats).total == 1
-    assert config_of(WISH, config, {}).seed != config_of(WISH, config, {}).seed, "no deal can be foreseen"
+    assert config_of(WANTED, config, {}).seed != config_of(WANTED, config, {}).seed, "no deal can be foreseen"
 
 
 def test_the_wish_of_a_request() -> None:
     body = {"game": "xo", "opponent": "xo", "clock": True, "seat": 2, "hints": False}
-    assert parse_wish(body | {"more": 1}) == Wish("xo", "xo", True, 2, False)
+    assert parse_request(body | {"more": 1}) == GameRequest("xo", "xo", True, 2, False)
     for key in body:
         with pytest.raises(SeatError, match=f"^expected {key} as a (str|bool|int), got "):
-            parse_wish(body | {key: 1.5})
-    assert parse_wish(body | {"name": "ann.2"}).name == "ann.2"
+            parse_request(body | {key: 1.5})
+    assert parse_request(body | {"name": "ann.2"}).name == "ann.2"
     form = "1 to 32 letters, digits, `_`, `.`, `-`, a letter or digit first"
     for name, shown in (("a b", "'a b'"), ("Иван", r"'\u0418\u0432\u0430\u043d'"), ("a" * 33, "'aaa")):
         with pytest.raises(SeatError) as refused:
-            parse_wish(body | {"name": name})
+            parse_request(body | {"name": name})
         assert str(refused.value).startswith(f"expected as your name {form}, got {shown}")
 
 
 @pytest.mark.parametrize(
-    ("wish", "deals"),
-    [(WISH, "paired"), (replace(WISH, hints=False), "fresh"), (replace(WISH, opponent=PERSON), "fresh")],
+    ("wanted", "deals"),
+    [
+        (WANTED, "paired"),
+        (replace(WANTED, hints=False), "fresh"),
+        (replace(WANTED, opponent=PERSON), "fresh"),
+    ],
 )
-def test_a_deal_stays_hidden_where_a_game_on_it_may_be_played_again(wish: Wish, deals: str) -> None:
-    assert config_of(wish, ContestConfig(name="x", seed=1), {}).deals == deals
+def test_a_deal_stays_hidden_where_a_game_on_it_may_be_played_again(wanted: GameRequest, deals: str) -> None:
+    assert config_of(wanted, ContestConfig(name="x", seed=1), {}).deals == deals
 
 
 class FakeHost:
@@ -175,7 +179,7 @@ class TestGames:
     async def test_a_host_that_fails(self, tmp_path: Path) -> None:
         started = games(tmp_path, host=FakeHost(StoreError("arena-play.db: the disk is full")))
         assert (await started.offer())["running"] == 0
-        answer = await started.start(WISH, HERE)
+        answer = await started.start(WANTED, HERE)
         (link,) = answer["links"]
         assert (link["name"], len(link["key"])) == ("person-1", 32)
         assert answer["contest"].startswith("play-")
@@ -188,7 +192,7 @@ class TestGames:
     @pytest.mark.real
     async def test_the_contest_of_a_game(self, tmp_path: Path) -> None:
         started = games(tmp_path, host=(host := FakeHost()))
-        contest = (await started.start(replace(WISH, seat=2), HERE))["contest"]
+        contest = (await started.start(replace(WANTED, seat=2), HERE))["contest"]
         take_all(started)
         await until(lambda: bool(host.played))
         ((spec, (engine,)),) = host.played
@@ -207,9 +211,9 @@ class TestGames:
         started = games(tmp_path, host=(host := FakeHost(begins=True)))
         text = "^another player is called random-2: choose another name$"
         with pytest.raises(SeatError, match=text):
-            await started.start(replace(WISH, name="random-2"), HERE)
+            await started.start(replace(WANTED, name="random-2"), HERE)
         assert (await started.offer())["running"] == 0
-        answer = await started.start(replace(WISH, name="maria", hints=False), HERE)
+        answer = await started.start(replace(WANTED, name="maria", hints=False), HERE)
         assert [link["name"] for link in answer["links"]] == ["maria"]
         take_all(started)
         await until(lambda: bool(host.played))
@@ -224,7 +228,7 @@ class TestGames:
     @pytest.mark.real
     async def test_an_invited_person_chooses_a_name_and_the_game_begins_then(self, tmp_path: Path) -> None:
         started = games(tmp_path, host=(host := FakeHost()))
-        answer = await started.start(replace(WISH, opponent=PERSON, name="ann"), HERE)
+        answer = await started.start(replace(WANTED, opponent=PERSON, name="ann"), HERE)
         assert [link["name"] for link in answer["links"]] == ["ann", "person-2"]
         ann, guest = started.seats()
         assert (ann.link()["named"], guest.link()["named"]) == (False, True)
@@ -246,10 +250,10 @@ class TestGames:
     ) -> None:
         monkeypatch.setattr(module, "WAIT_MS", 0)
         started = games(tmp_path, host=(host := FakeHost()))
-        await started.start(replace(WISH, opponent=PERSON), HERE)
+        await started.start(replace(WANTED, opponent=PERSON), HERE)
         assert await finished(started) == "a player has not come"
         assert host.played == []
-        await started.start(WISH, HERE)
+        await started.start(WANTED, HERE)
         take_all(started)
         await until(lambda: bool(host.played))
         await asyncio.sleep(0)
@@ -267,7 +271,7 @@ class TestGames:
     @pytest.mark.real
     async def test_a_rematch_has_the_same_players_on_the_next_seats(self, tmp_path: Path) -> None:
         started = games(tmp_path, limit=3, host=(host := FakeHost()))
-        await started.start(replace(WISH, opponent=PERSON, name="ann"), HERE)
+        await started.start(replace(WANTED, opponent=PERSON, name="ann"), HERE)
         ann, other = started.seats()
         ann.take()
         other.take()
@@ -289,7 +293,7 @@ class TestGames:
     @pytest.mark.real
     async def test_a_rematch_against_an_engine(self, tmp_path: Path) -> None:
         started = games(tmp_path, host=(host := FakeHost()))
-        await started.start(replace(WISH, name="ann"), HERE)
+        await started.start(replace(WANTED, name="ann"), HERE)
         for place in (2, 1):
             seat = started.seats()[-1]
             seat.take()
@@ -321,7 +325,7 @@ class TestGames:
     ) -> None:
         for begins, problem in ((False, None), (True, "the referee cannot be reached: refused")):
             started = games(tmp_path, host=FakeHost(begins=begins))
-            await started.start(WISH, HERE)
+            await started.start(WANTED, HERE)
             (seat,) = started.seats()
             seat.take()
             for _ in range(20):
@@ -336,10 +340,10 @@ class TestGames:
         """A flood from addresses that look the same, and one that is there to play."""
         monkeypatch.setattr(module, "MOST_UNUSED", 4)
         started = games(tmp_path, host=(host := FakeHost()))
-        first = [await started.start(WISH, HERE) for _ in range(3)]
-        own = (await started.start(WISH, HERE))["links"][0]["key"]
+        first = [await started.start(WANTED, HERE) for _ in range(3)]
+        own = (await started.start(WANTED, HERE))["links"][0]["key"]
         dropped = started.seats()[0]
-        rest = [await started.start(WISH, HERE) for _ in range(3)]
+        rest = [await started.start(WANTED, HERE) for _ in range(3)]
         assert len({answer["contest"] for answer in (*first, *rest)}) == 6
         assert await problem_of(dropped) == "others have been started since, and none of its links was used"
         assert len(started.seats()) == 4
@@ -352,8 +356,8 @@ class TestGames:
     @pytest.mark.real
     async def test_a_game_takes_its_place_with_the_first_link_that_is_used(self, tmp_path: Path) -> None:
         started = games(tmp_path)
-        for wish in (WISH, WISH, WISH, replace(WISH, opponent=PERSON)):
-            await started.start(wish, HERE)
+        for wanted in (WANTED, WANTED, WANTED, replace(WANTED, opponent=PERSON)):
+            await started.start(wanted, HERE)
         one, two, three, other, guest = started.seats()
         one.take()
         two.take()
@@ -364,7 +368,7 @@ class TestGames:
             assert seat.key is not None, "the link is good for later"
             assert state_of(seat) == "link"
         with pytest.raises(SeatError, match=full):
-            await started.start(WISH, HERE)
+            await started.start(WANTED, HERE)
         started._games[0].end("the test is over")
         with pytest.raises(SeatError, match=r"^another player is called person-1: choose another name$"):
             guest.take(other.name)
@@ -378,7 +382,7 @@ class TestGames:
     async def test_an_address_of_another_machine_has_half_of_the_places(self, tmp_path: Path) -> None:
         started = games(tmp_path, limit=3)
         for _ in range(3):
-            await started.start(WISH, THERE)
+            await started.start(WANTED, THERE)
         first, second, third = started.seats()
         first.take()
         second.take()
@@ -386,11 +390,11 @@ class TestGames:
         with pytest.raises(SeatError, match=text):
             third.take()
         with pytest.raises(SeatError, match=text):
-            await started.start(WISH, THERE)
-        await started.start(WISH, ELSEWHERE)
+            await started.start(WANTED, THERE)
+        await started.start(WANTED, ELSEWHERE)
         started.seats()[-1].take()
         with pytest.raises(SeatError, match=r"^3 games are being played here, as many as may be; try later$"):
-            await started.start(WISH, ELSEWHERE)
+            await started.start(WANTED, ELSEWHERE)
         await end(started)
 
     @pytest.mark.real
@@ -400,7 +404,7 @@ class TestGames:
         monkeypatch.setattr(person, "ABANDONED_S", 0.0)
         monkeypatch.setattr(module, "REST_S", 0.0)
         started = games(tmp_path)
-        await started.start(Wish("lastcoin", PERSON, clock=False, seat=1, hints=True), HERE)
+        await started.start(GameRequest("lastcoin", PERSON, clock=False, seat=1, hints=True), HERE)
         first, second = started.seats()
         viewer = cast(Viewer, FakeViewer())
         second.take()
@@ -421,6 +425,6 @@ class TestGames:
     async def test_a_game_that_takes_too_long(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "LONGEST_S", 0.0)
         started = games(tmp_path)
-        await started.start(Wish("lastcoin", PERSON, clock=False, seat=2, hints=True), HERE)
+        await started.start(GameRequest("lastcoin", PERSON, clock=False, seat=2, hints=True), HERE)
         assert [seat.name for seat in started.seats()] == ["person-2", "person-1"]
         assert await finished(started) == "the game was ended after 0 hours"

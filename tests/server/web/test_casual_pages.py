@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.real
 
-WISH = {"game": "tictactoe", "opponent": "perfect", "clock": False, "seat": 1, "hints": True}
+WANTED = {"game": "tictactoe", "opponent": "perfect", "clock": False, "seat": 1, "hints": True}
 
 
 @contextmanager
@@ -219,10 +219,10 @@ class TestRequests:
         ],
     )
     def test_wishes_that_are_refused(self, web: Web, change: dict[str, object], error: str) -> None:
-        assert web.post("start", **(WISH | change)) == (409, {"error": error})
+        assert web.post("start", **(WANTED | change)) == (409, {"error": error})
 
     def test_a_foreign_page_starts_no_game(self, web: Web) -> None:
-        body = json.dumps(WISH).encode()
+        body = json.dumps(WANTED).encode()
         for origin in ("http://evil.example", "null", f"{web.url}0"):
             request = Request(f"{web.url}/api/v1/play/start", body, {"Origin": origin}, method="POST")
             with pytest.raises(HTTPError, match="403") as refused, urlopen(request, timeout=PATIENCE_S):
@@ -230,7 +230,7 @@ class TestRequests:
             refused.value.close()
 
     def test_the_deal_of_a_game_that_is_played_again_stays_hidden(self, web: Web) -> None:
-        _, answer = web.post("start", **(WISH | {"name": "maria"}))
+        _, answer = web.post("start", **(WANTED | {"name": "maria"}))
         web.links = {link["name"]: f"#{link['key']}" for link in answer["links"]}
         person = Person(web, "maria")
         person.ready()
@@ -270,11 +270,11 @@ class TestRequests:
 def test_as_many_games_as_may_be_and_all_end_with_the_server(tmp_path: Path) -> None:
     with server_of(tmp_path, "play = 1") as server:
         # With hints the deal of a void game could be played again, and stays hidden.
-        status, answer = server.post("start", **(WISH | {"hints": False}))
+        status, answer = server.post("start", **(WANTED | {"hints": False}))
         assert status == 200
         server.links = {link["name"]: f"#{link['key']}" for link in answer["links"]}
         person = Person(server, "person-1")
-        assert server.post("start", **WISH) == (
+        assert server.post("start", **WANTED) == (
             409,
             {"error": "1 games are being played here, as many as may be; try later"},
         )
@@ -297,7 +297,7 @@ def test_as_many_games_as_may_be_and_all_end_with_the_server(tmp_path: Path) -> 
 
 def test_a_seat_that_is_given_up_frees_its_place(tmp_path: Path) -> None:
     with server_of(tmp_path, "play = 1") as server:
-        _, answer = server.post("start", **WISH)
+        _, answer = server.post("start", **WANTED)
         server.links = {link["name"]: f"#{link['key']}" for link in answer["links"]}
         person = Person(server, "person-1")
         person.ready()
@@ -310,13 +310,13 @@ def test_a_seat_that_is_given_up_frees_its_place(tmp_path: Path) -> None:
         person.close()
         while running(server):  # until the processes have ended
             pass
-        assert server.post("start", **WISH)[0] == 200
+        assert server.post("start", **WANTED)[0] == 200
 
 
 @pytest.mark.parametrize("waits", [False, pytest.param(True, marks=pytest.mark.soak)])
 def test_the_games_of_a_server_that_was_killed_are_stopped(tmp_path: Path, waits: bool) -> None:
     with server_of(tmp_path) as server:
-        _, answer = server.post("start", **WISH)
+        _, answer = server.post("start", **WANTED)
         server.links = {link["name"]: f"#{link['key']}" for link in answer["links"]}
         person = Person(server, "person-1")
         person.ready()

@@ -15,7 +15,7 @@ from tests.ports import deaf_port
 
 from arena_server.errors import ArenaError, ConfigError
 from arena_server.web import client
-from arena_server.web.access import Access
+from arena_server.web.admin_file import Access
 from arena_server.web.app import application
 
 from .running import TOKEN, Running, running

@@ -11,8 +11,8 @@ import pytest
 import pytest_asyncio
 
 from arena_server.web import person as module
-from arena_server.web.access import invite
 from arena_server.web.person import PersonSeat, SeatError
+from arena_server.web.ports import invite
 
 from .spectating import NEXT, OVER, PLAYED, START, STATE, FakeViewer
 

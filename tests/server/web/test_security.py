@@ -21,8 +21,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from arena_server.core import ratelimit
 from arena_server.core.ratelimit import Budget
 from arena_server.web import security
-from arena_server.web.access import WebPorts
 from arena_server.web.app import _checks, application
+from arena_server.web.ports import WebPorts
 from arena_server.web.security import (
     REQUESTS_A_PAGE,
     RETRY_S,

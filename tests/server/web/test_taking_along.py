@@ -18,8 +18,8 @@ from tests.protocol.records import a_record
 
 from arena_server.store.database import ContestHeader, database_of
 from arena_server.terms.config import ContestConfig
-from arena_server.web.access import WebPorts
 from arena_server.web.app import archive_app
+from arena_server.web.ports import WebPorts
 
 from ..records import Kept
 from .browser import DESKTOP, PHONE, WATCH_SHIFTS, Watched

@@ -10,14 +10,7 @@ import pytest
 
 from arena_server.errors import ArenaError, ConfigError
 from arena_server.store.database import Postgres
-from arena_server.web.access import (
-    TOKEN_VARIABLE,
-    Access,
-    AccessFile,
-    choose_token,
-    find_access,
-    path_of,
-)
+from arena_server.web.admin_file import TOKEN_VARIABLE, Access, AccessFile, choose_token, find_access, path_of
 
 
 class TestAccess:

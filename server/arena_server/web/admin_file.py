@@ -1,4 +1,4 @@
-"""The web ports, the organiser's token, and the file by which `arena admin` finds token and address.
+"""The organiser's token, and the file by which `arena admin` finds token and address.
 
 The file lies beside the database, with PostgreSQL in the server's current folder, as
 `arena.db-CONTEST.admin` with mode 0600, and is removed when the server ends. A server that was
@@ -10,100 +10,20 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import socket
-import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from arena_server.errors import ArenaError, ConfigError
-from arena_server.host.sockets import urls_of
 from arena_server.store.database import Database, home_of
-from arena_server.web.identity import NO_IDENTITY, SiteIdentity
-
-if TYPE_CHECKING:
-    from arena_server.web.previews import Painter
+from arena_server.web.ports import TOKEN_BYTES
 
 #: The environment's token takes precedence over the file's, on both sides.
 TOKEN_VARIABLE: Final = "ARENA_ADMIN_TOKEN"  # noqa: S105 - the name of a variable
-#: 128 bits, as hexadecimal digits.
-TOKEN_BYTES: Final = 16
 #: Shorter ones can be guessed.
 SHORTEST: Final = 16
 SUFFIX: Final = ".admin"
-
-
-#: Connections of the organiser's port: a scraper, a probe and a few commands need fewer than ten.
-ORGANISER_CONNECTIONS = 64
-#: Connections of the site: a stream per viewer, and those that load pages.
-SITE_CONNECTIONS = 6_400
-
-
-@dataclass(frozen=True, slots=True)
-class Invitation:
-    """A seat for a person in `contest` of `game`: the bot's name and token, and the key of the link.
-
-    The key works once.
-    """
-
-    name: str
-    contest: str
-    game: str
-    token: str
-    key: str
-
-
-def invite(name: str, contest: str, game: str) -> Invitation:
-    return Invitation(name, contest, game, secrets.token_hex(TOKEN_BYTES), secrets.token_hex(TOKEN_BYTES))
-
-
-@dataclass(frozen=True, slots=True)
-class CasualSetup:
-    """How persons start games on the page /play (`casual.py`): at most `limit` at once, into `database`.
-
-    `arena` is the command line of the command arena. Its engines connect to `sock`, a port of 127.0.0.1.
-    """
-
-    limit: int
-    database: Path
-    arena: Sequence[str]
-    sock: socket.socket
-
-
-@dataclass(frozen=True, slots=True)
-class WebPorts:
-    """The listening sockets of the site and of the organiser's port; None: there is none.
-
-    Without a port of their own the organiser's pages are part of the site. Without a `token`
-    there are none. `names` are the host names by which the ports are reached, beside addresses
-    and localhost; `proxies` say where a request comes from (X-Forwarded-For); pages of the origins `embed`
-    may show a game in a frame. The pages say `about`. The site holds at most `connections`. `persons` play in
-    a browser. With `casual` visitors of the site may start games of their own. With a
-    `painter` links to games have pictures. `visited` is set when a
-    browser has been on the site.
-    """
-
-    site: socket.socket | None = None
-    organiser: socket.socket | None = None
-    token: str | None = None
-    names: Sequence[str] = ()
-    proxies: Sequence[str] = ()
-    embed: Sequence[str] = ()
-    about: SiteIdentity = NO_IDENTITY
-    connections: int = SITE_CONNECTIONS
-    persons: Sequence[Invitation] = ()
-    casual: CasualSetup | None = None
-    painter: Painter | None = None
-    visited: threading.Event = field(default_factory=threading.Event)
-
-    @property
-    def address(self) -> str | None:
-        """Where others find the site, if there is one; behind a proxy only the organiser knows."""
-        if self.site is None:
-            return None
-        url, outside = urls_of(self.site)
-        return outside or url
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,90 @@
+"""The web ports of a server, and what is offered on them: seats of persons, games of visitors."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from arena_server.host.sockets import urls_of
+from arena_server.web.identity import NO_IDENTITY, SiteIdentity
+
+if TYPE_CHECKING:
+    from arena_server.web.previews import Painter
+
+#: 128 bits, as hexadecimal digits.
+TOKEN_BYTES: Final = 16
+#: Connections of the organiser's port: a scraper, a probe and a few commands need fewer than ten.
+ORGANISER_CONNECTIONS = 64
+#: Connections of the site: a stream per viewer, and those that load pages.
+SITE_CONNECTIONS = 6_400
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """A seat for a person in `contest` of `game`: the bot's name and token, and the key of the link.
+
+    The key works once.
+    """
+
+    name: str
+    contest: str
+    game: str
+    token: str
+    key: str
+
+
+def invite(name: str, contest: str, game: str) -> Invitation:
+    return Invitation(name, contest, game, secrets.token_hex(TOKEN_BYTES), secrets.token_hex(TOKEN_BYTES))
+
+
+@dataclass(frozen=True, slots=True)
+class CasualSetup:
+    """How persons start games on the page /play (`casual.py`): at most `limit` at once, into `database`.
+
+    `arena` is the command line of the command arena. Its engines connect to `sock`, a port of 127.0.0.1.
+    """
+
+    limit: int
+    database: Path
+    arena: Sequence[str]
+    sock: socket.socket
+
+
+@dataclass(frozen=True, slots=True)
+class WebPorts:
+    """The listening sockets of the site and of the organiser's port; None: there is none.
+
+    Without a port of their own the organiser's pages are part of the site. Without a `token`
+    there are none. `names` are the host names by which the ports are reached, beside addresses
+    and localhost; `proxies` say where a request comes from (X-Forwarded-For); pages of the origins `embed`
+    may show a game in a frame. The pages say `about`. The site holds at most `connections`. `persons` play in
+    a browser. With `casual` visitors of the site may start games of their own. With a
+    `painter` links to games have pictures. `visited` is set when a
+    browser has been on the site.
+    """
+
+    site: socket.socket | None = None
+    organiser: socket.socket | None = None
+    token: str | None = None
+    names: Sequence[str] = ()
+    proxies: Sequence[str] = ()
+    embed: Sequence[str] = ()
+    about: SiteIdentity = NO_IDENTITY
+    connections: int = SITE_CONNECTIONS
+    persons: Sequence[Invitation] = ()
+    casual: CasualSetup | None = None
+    painter: Painter | None = None
+    visited: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def address(self) -> str | None:
+        """Where others find the site, if there is one; behind a proxy only the organiser knows."""
+        if self.site is None:
+            return None
+        url, outside = urls_of(self.site)
+        return outside or url
