@@ -115,13 +115,14 @@ def _files(document: dict[str, Any], head: PublishedHead) -> dict[str, str]:
 def page(document: dict[str, Any], head: PublishedHead) -> str:
     """The standings of a document as a page without scripts, which loads nothing."""
     from arena_cli.results import standings_table
+    from arena_server.stats.scoring import POINTS
 
     rows, scoring = document["standings"], document["scoring"]
     title = f"{document['name']}: {document['game']}, {_games(document)}, {document['status']}"
     notes = [f"ranked by score: {document['ranked_by']}"] if "ranked_by" in document else []
     if not notes and len({row["games"] for row in rows}) > 1:
         notes = [f"ranked by {scoring} a game, because the bots have different numbers of games"]
-    table = standings_table(title, rows, wins=scoring == "wins", notes=notes).as_html()
+    table = standings_table(title, rows, wins=scoring != POINTS, notes=notes).as_html()
     name = escape(document["name"])
     return f"""<!doctype html>
 <html lang="en">

@@ -13,6 +13,7 @@ from arena_protocol.games import GAMES
 from arena_protocol.record import describe_fault
 from arena_protocol.text import text_of
 from arena_server.core.life import reason_of
+from arena_server.stats.scoring import POINTS
 from arena_server.stats.standings import plain_row
 
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ def print_standings(
         notes.append(f"secret of the deals: {plain['contest']['secret']}")
     games = plain["contest"]["games"]
     title = contest_title(contest, games["played"], games["total"], scoring)
-    wins = plain["contest"]["scoring"] == "wins"
+    wins = plain["contest"]["scoring"] != POINTS
     standings_table(title, plain["standings"], wins=wins, notes=notes).print(form)
 
 

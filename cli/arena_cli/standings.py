@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,17 +19,13 @@ from arena_cli.results import (
     standings_table,
 )
 from arena_cli.tables import Cell, Column, FormatOption, OutputFormat, ResultTable, chosen
+from arena_server.stats.scoring import POINTS, Scoring
 from arena_server.stats.standings import Standings, plain_row
 from arena_server.stats.tiebreaks import HeadToHead
 
 if TYPE_CHECKING:
     from arena_server.store.reader import Results
     from arena_server.store.schema import ContestRow
-
-
-class Scoring(StrEnum):
-    POINTS = "points"
-    WINS = "wins"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +39,11 @@ class StandingsOptions:
         typer.Option(metavar="FILE", help="Rank the games of a text file instead.", show_default=False),
     ] = None
     scoring: Annotated[
-        Scoring | None,
+        str | None,
         typer.Option(
-            help="Rank by points or by games won; by default as the contest does.", show_default=False
+            metavar="points|wins|3-1-0",
+            help="Rank by points, by games won, or by values of win, draw and loss; else as the contest.",
+            show_default=False,
         ),
     ] = None
     cross: Annotated[
@@ -62,7 +59,13 @@ class StandingsOptions:
     def check(self) -> None:
         """Raise ConfigError for options that contradict each other."""
         from arena_server.errors import ConfigError
+        from arena_server.stats.scoring import scoring_of
 
+        if self.scoring is not None:
+            try:
+                scoring_of(self.scoring)
+            except ValueError as error:
+                raise ConfigError(f"--scoring: {error}") from None
         if self.file is not None and self.contest is not None:
             raise ConfigError("--file: a file of results has no contests; leave out --contest")
         if self.ratings and (self.cross or self.rounds or self.file is not None):
@@ -80,17 +83,17 @@ def command(
     """Print the standings of a contest, or of a file of results.
 
     Its columns: rank, bot, points, games, mean points, the contest's tie-breaks, faults by kind. A file holds
-    a line `NAME POINTS NAME POINTS ...` a game. The two scorings may disagree entirely: see
+    a line `NAME POINTS NAME POINTS ...` a game. Points and wins may disagree entirely: see
     examples/paradox.txt. --ratings adds what `arena ratings` says of each bot. In the table of --cross
-    3.5/4 are 3.5 of 4 games: a win is 1, a draw 1/2. --rounds prints what a format has drawn: a bracket as
-    a tree if it fits, with the games won by each.
+    3.5/4 are 3.5 in 4 games: a win is 1, a draw 1/2, or what the values of the scoring are. --rounds
+    prints what a format has drawn: a bracket as a tree if it fits, with the games won by each.
 
     Example: arena standings --file examples/paradox.txt --scoring wins
     """
     options.check()
     form, scoring = chosen(form, as_json), options.scoring
     if options.file is not None:
-        print_file(options.file, scoring or Scoring.POINTS, form, cross=options.cross)
+        print_file(options.file, scoring or POINTS, form, cross=options.cross)
         return
     with open_results(options.database) as results:
         of = results.contest(options.contest)
@@ -125,7 +128,7 @@ def _print_cross(results: Results, contest: ContestRow, scoring: str | None, for
     cross_table(contest_title(contest, table.games, results.sums.total(contest), scoring), table).print(form)
 
 
-def print_file(path: Path, scoring: Scoring, form: OutputFormat, *, cross: bool) -> None:
+def print_file(path: Path, scoring: str, form: OutputFormat, *, cross: bool) -> None:
     """Print the table of the games in a text file."""
     games = read_results(path)
     table = Standings(dict.fromkeys(name for game in games for name in game.names), scoring)
@@ -139,7 +142,7 @@ def print_file(path: Path, scoring: Scoring, form: OutputFormat, *, cross: bool)
     elif cross:
         cross_table(title, table).print(form)
     else:
-        standings_table(title, rows, wins=scoring == Scoring.WINS).print(form)
+        standings_table(title, rows, wins=scoring != POINTS).print(form)
 
 
 def _plain_cross(table: Standings) -> dict[str, Any]:
@@ -147,14 +150,17 @@ def _plain_cross(table: Standings) -> dict[str, Any]:
     pairs = {row.name: table.against(row.name) for row in table.rows()}
     return {
         "cross_table": {
-            name: {other: {"games": pair.games, "score": float(pair.score)} for other, pair in each.items()}
+            name: {
+                other: {"games": pair.games, "score": float(pair.worth(table.scoring))}
+                for other, pair in each.items()
+            }
             for name, each in pairs.items()
         }
     }
 
 
 def cross_table(title: str, table: Standings) -> ResultTable:
-    """Return what each bot has scored against each other: `3.5/4` are 3.5 of 4 games."""
+    """Return what each bot has scored against each other: `3.5/4` are 3.5 in 4 games."""
     names = [row.name for row in table.rows()]
     heads = [
         Column(""),
@@ -164,13 +170,14 @@ def cross_table(title: str, table: Standings) -> ResultTable:
     cells: list[list[Cell]] = []
     for place, name in enumerate(names, start=1):
         pairs = table.against(name)
-        scores = (_score(pairs.get(other)) if other != name else "*" for other in names)
-        cells.append([place, name, *scores, _score(pairs.values())])
+        worth = table.scoring
+        scores = (_score(pairs.get(other), worth) if other != name else "*" for other in names)
+        cells.append([place, name, *scores, _score(pairs.values(), worth)])
     return ResultTable(title, [*heads, Column("score")], cells)
 
 
-def _score(pairs: HeadToHead | Iterable[HeadToHead] | None) -> str | None:
+def _score(pairs: HeadToHead | Iterable[HeadToHead] | None, worth: Scoring) -> str | None:
     """The score of all games of these, and their number; None without games."""
     each = () if pairs is None else (pairs,) if isinstance(pairs, HeadToHead) else tuple(pairs)
     games = sum(pair.games for pair in each)
-    return f"{float(sum(pair.score for pair in each)):g}/{games}" if games else None
+    return f"{float(sum(pair.worth(worth) for pair in each)):g}/{games}" if games else None

@@ -30,6 +30,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, Protocol
 
 from arena_server.stats.results import PastGame
+from arena_server.stats.scoring import POINTS, scoring_of
 
 LOOKS: Final = 10
 CONSTANT: Final = 2.087
@@ -100,15 +101,15 @@ class _Common:
 class Separation:
     """Watches the results of one contest of `total` games for the rule "top:`first`".
 
-    With `by_wins` a game is scored by whether it was won, a draw as half of a win. `deal_games` of the same
+    A game is scored as `scoring` says. `deal_games` of the same
     players on the same deal are one observation: 1, or with paired deals the number of seats.
     """
 
     def __init__(
-        self, names: Sequence[str], first: int, total: int, *, by_wins: bool = False, deal_games: int = 1
+        self, names: Sequence[str], first: int, total: int, *, scoring: str = POINTS, deal_games: int = 1
     ) -> None:
         self._first, self._total = first, total
-        self._by_wins, self._deal_games = by_wins, deal_games
+        self._scoring, self._deal_games = scoring_of(scoring), deal_games
         self._done = 0
         self._sums = {name: _Sums() for name in names}
         self._common: defaultdict[tuple[str, str], _Common] = defaultdict(_Common)
@@ -131,11 +132,12 @@ class Separation:
         return self._separated(look) if before < look < LOOKS else ()
 
     def _scores(self, totals: Sequence[int]) -> Sequence[int]:
-        if not self._by_wins:
+        worth = self._scoring
+        if worth.by_points:
             return totals
         best = max(totals)
-        share = 2 if totals.count(best) == 1 else 1
-        return [share * (total == best) for total in totals]
+        most = worth.win if totals.count(best) == 1 else worth.draw
+        return [int(2 * (most if total == best else worth.loss)) for total in totals]
 
     def _observe(self, scores: dict[str, int]) -> None:
         names = sorted(scores)

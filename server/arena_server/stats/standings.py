@@ -1,7 +1,8 @@
 """Results of a contest: the table.
 
 Scoring by `points` ranks by the points of all games together; scoring by `wins` by the games in which
-a player alone had the most points, and half of those in which others had as many (draws). The two may
+a player alone had the most points, and half of those in which others had as many (draws); values for a win, a
+draw and a loss (`scoring.py`) replace 1, 1/2 and 0. Points and wins may
 disagree entirely: a player that loses every game may win a contest on points. While players have different
 numbers of games (`by_mean`) the score a game decides, or who has played more would lead; the tie-breaks are
 means then, too. A format that draws may rank by scores of its own, with byes and walkovers, instead
@@ -21,9 +22,8 @@ from typing import Any
 
 from arena_server.stats import tiebreaks
 from arena_server.stats.results import GameResult
+from arena_server.stats.scoring import scoring_of
 from arena_server.stats.tiebreaks import HeadToHead, PlayerSums, Unplayed
-
-SCORINGS = ("points", "wins")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +86,7 @@ class Standings:
         ranked_by: Callable[[], Mapping[str, Fraction] | None] = lambda: None,
         unplayed: Callable[[], Mapping[str, Sequence[Unplayed]]] = dict,
     ) -> None:
-        if scoring not in SCORINGS:
-            raise ValueError(f"scoring is one of {', '.join(SCORINGS)}, not {scoring!r}")
-        self._scoring = scoring
+        self.scoring = scoring_of(scoring)
         self._tie_breaks = tiebreaks.check(tie_breaks)
         self._secret = secret
         self._ranked_by = ranked_by
@@ -149,7 +147,7 @@ class Standings:
         own = {name: self._score(name, by_mean=by_mean) for name in self._sums}
         # A late entrant may be known here before what was drawn until then may be shown.
         scores = own if drawn is None else {name: drawn.get(name, Fraction(0)) for name in own}
-        shown = None if drawn is None and not self._draws_decide(own) else scores
+        shown = None if drawn is None and not self._needs_score(own) else scores
         broken = self._broken(scores, None if drawn is None else scores, by_mean=by_mean and drawn is None)
         order = sorted(self._sums, key=lambda name: self._order(name, scores[name], broken[name], own[name]))
         ranks: dict[tuple[Fraction, ...], int] = {}
@@ -159,10 +157,10 @@ class Standings:
             self._row(ranks[scores[name], *broken[name]], name, broken[name], shown) for name in order
         )
 
-    def _draws_decide(self, scores: Mapping[str, Fraction]) -> bool:
-        """Whether the games won alone would give another order: then a reader needs the scores."""
-        if self._scoring != "wins":
-            return False
+    def _needs_score(self, scores: Mapping[str, Fraction]) -> bool:
+        """Whether a reader needs the scores: the games won alone may give another order."""
+        if self.scoring.by_points or self.scoring.has_values:
+            return self.scoring.has_values
         games = {name: max(1, sums.games) if self.by_mean else 1 for name, sums in self._sums.items()}
         pairs = sorted((scores[name], Fraction(self._sums[name].wins, games[name])) for name in scores)
         return any((a < c) != (b < d) or b > d for (a, b), (c, d) in pairwise(pairs))
@@ -173,7 +171,14 @@ class Standings:
         """The values of the tie-breaks of each player."""
         unplayed = self._unplayed() if self._tie_breaks else {}
         return tiebreaks.values(
-            self._tie_breaks, self._sums, scores, self._secret, whole, by_mean=by_mean, unplayed=unplayed
+            self._tie_breaks,
+            self._sums,
+            scores,
+            self._secret,
+            whole,
+            by_mean=by_mean,
+            unplayed=unplayed,
+            scoring=self.scoring,
         )
 
     def _row(
@@ -194,14 +199,17 @@ class Standings:
     def _score(self, name: str, *, by_mean: bool) -> Fraction:
         """Exact, so that equal means are equal."""
         sums = self._sums[name]
-        score = Fraction(sums.points) if self._scoring == "points" else sums.wins + Fraction(sums.draws, 2)
+        if self.scoring.by_points:
+            score = Fraction(sums.points)
+        else:
+            score = self.scoring.of(sums.games, sums.wins, sums.draws)
         return score / max(1, sums.games) if by_mean else score
 
     def _order(
         self, name: str, score: Fraction, broken: Sequence[Fraction], own: Fraction
     ) -> tuple[Any, ...]:
         sums = self._sums[name]
-        other = sums.wins if self._scoring == "points" else sums.points
+        other = sums.wins if self.scoring.by_points else sums.points
         return -score, not sums.games, *(-value for value in broken), -own, -other, name
 
 

@@ -13,11 +13,12 @@
     lot                drawn from the contest's secret: it separates all
 
 The score of a game is 1 against each player that has fewer points in it, 1/2 against one with as many, and
-0 otherwise; with two seats these are a win, a draw and a loss. Where the table ranks by a mean the values
-are means, too: a game, and match-points an opponent. A game that was not played in a round of a Swiss
-(`Unplayed`) is one against a virtual opponent with the player's own score or less, for sonneborn-berger and
-the Buchholz values. Names and values are those of the FIDE handbook, C.07; docs/configuration.md has the
-differences. Values are exact (`Fraction`). Packages add others (`arena.tie_breaks`).
+0 otherwise, or what the contest's `Scoring` says; with two seats these are a win, a draw and a loss. Where
+the table ranks by a mean the values are means, too: a game, and match-points an opponent. A game that was not
+played in a round of a Swiss (`Unplayed`) is one against a virtual opponent with the player's own score or
+less, for sonneborn-berger and the Buchholz values. Names and values are those of the FIDE handbook, C.07;
+docs/configuration.md has the differences. Values are exact (`Fraction`). Packages add others
+(`arena.tie_breaks`).
 """
 
 from __future__ import annotations
@@ -31,23 +32,31 @@ from types import MappingProxyType
 from typing import Final
 
 from arena_protocol.plugins import PluginError, Plugins
+from arena_server.stats.scoring import BY_WINS, Scoring
 
 
 @dataclass(slots=True)
 class HeadToHead:
-    """The games of a player against another: their number, and its score in them in halves."""
+    """The games of a player against another: their number, its score in them in halves, those drawn."""
 
     games: int = 0
     halves: int = 0
+    draws: int = 0
 
     @property
     def score(self) -> Fraction:
         return Fraction(self.halves, 2)
 
+    def worth(self, scoring: Scoring) -> Fraction:
+        """Its score in them by these values."""
+        if not scoring.has_values:
+            return self.score
+        return scoring.of(self.games, (self.halves - self.draws) // 2, self.draws)
+
 
 @dataclass(slots=True)
 class PlayerSums:
-    """The sums of a player: its own, faults by kind, and those `against` each opponent; `halves` is of all.
+    """The sums of a player: its own, faults by kind, and those `against` each opponent; `met` is of all.
 
     `draws` are the games in which others had the most points, too. A game that was not played, as a walkover,
     has no clock and adds nothing to `used_ms`.
@@ -59,25 +68,26 @@ class PlayerSums:
     used_ms: int = 0
     faults: Counter[str] = field(default_factory=Counter)
     against: dict[str, HeadToHead] = field(default_factory=dict)
-    halves: int = 0
+    met: HeadToHead = field(default_factory=HeadToHead)
     draws: int = 0
 
     @property
     def score(self) -> Fraction:
-        return Fraction(self.halves, 2)
+        return self.met.score
 
     def meet(self, other: str, own: int, others: int, games: int = 1) -> None:
         """Count `games` against `other`; in each of them `own` points are to `others` as here."""
         pair = self.against.get(other)
         if pair is None:
             pair = self.against[other] = HeadToHead()
-        pair.games += games
+        halves = 2 * games if own > others else games if own == others else 0
+        # The table is asked for at every news of the page; a sum over all pairs grows with their square.
+        for each in (pair, self.met):
+            each.games += games
+            each.halves += halves
+            each.draws += games if own == others else 0
         if not pair.games:  # taken back
             del self.against[other]
-        halves = 2 * games if own > others else games if own == others else 0
-        pair.halves += halves
-        # The table is asked for at every news of the page; a sum over all pairs grows with their square.
-        self.halves += halves
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +111,8 @@ class Unplayed:
 class Field:
     """All players of a contest by name, its secret, and those with the same score (`tied`).
 
-    `scores` are those of the whole contest; with `by_mean` they are means, and so are the values.
+    `scores` are those of the whole contest; with `by_mean` they are means, and so are the values. `scoring`
+    says what a game is worth.
     """
 
     entrants: Mapping[str, PlayerSums]
@@ -110,11 +121,12 @@ class Field:
     tied: Sequence[str]
     by_mean: bool = False
     unplayed: Mapping[str, Sequence[Unplayed]] = field(default_factory=dict)
+    scoring: Scoring = BY_WINS
 
     def seen(self, name: str) -> Fraction:
         """The score that a player has as an opponent: the rounds after it has left are draws."""
         gone = sum(each.departed for each in self.unplayed.get(name, ()))
-        return self.scores[name] + Fraction(gone, 2)
+        return self.scores[name] + gone * self.scoring.draw
 
     def scaled(self, value: Fraction | int, count: int) -> Fraction:
         """A sum over `count` games, or over as many opponents, on the scale of the score."""
@@ -147,7 +159,8 @@ def _head_to_head(name: str, field: Field) -> Fraction:
     if len(met) > 1 or met == {0}:
         return Fraction(0)  # who has met more of the others would be ahead by that
     against = field.entrants[name].against
-    return sum((against[other].score for other in field.tied if other != name), Fraction(0))
+    met_all = (against[other] for other in field.tied if other != name)
+    return sum((each.worth(field.scoring) for each in met_all), Fraction(0))
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -166,7 +179,7 @@ def _opponents(name: str, field: Field) -> list[_Opponent]:
     The rounds in which the player was not there come before all others, which ascend by their scores.
     """
     pairs = field.entrants[name].against.items()
-    real = [_Opponent(field.seen(other), pair.games, pair.score) for other, pair in pairs]
+    real = [_Opponent(field.seen(other), pair.games, pair.worth(field.scoring)) for other, pair in pairs]
     own = field.scores[name]
     virtual = [
         _Opponent(_virtual(own, each, field), each.games, Fraction(each.games * each.score), each.voluntary)
@@ -262,6 +275,7 @@ def values(
     *,
     by_mean: bool = False,
     unplayed: Mapping[str, Sequence[Unplayed]] = MappingProxyType({}),
+    scoring: Scoring = BY_WINS,
 ) -> dict[str, tuple[Fraction, ...]]:
     """The values of each player, in the order of `tie_breaks`; `scores` are what the table ranks by.
 
@@ -271,7 +285,7 @@ def values(
     Head-to-head looks at those that the tie-breaks before it leave together.
     """
     if whole is None:
-        whole = {name: _own_score(entrant, by_mean=by_mean) for name, entrant in entrants.items()}
+        whole = {name: _own_score(entrant, scoring, by_mean=by_mean) for name, entrant in entrants.items()}
     found: dict[str, tuple[Fraction, ...]] = dict.fromkeys(entrants, ())
     for tie_break in tie_breaks:
         rule = TIE_BREAKS[tie_break]
@@ -279,12 +293,11 @@ def values(
         for name in entrants:
             groups.setdefault((scores[name], *found[name]), []).append(name)
         for tied in groups.values():
-            field = Field(entrants, whole, secret, tied, by_mean, unplayed)
+            field = Field(entrants, whole, secret, tied, by_mean, unplayed, scoring)
             for name in tied:
                 found[name] = (*found[name], rule(name, field))
     return found
 
 
-def _own_score(sums: PlayerSums, *, by_mean: bool) -> Fraction:
-    met = sum(pair.games for pair in sums.against.values()) if by_mean else 1
-    return sums.score / max(1, met)
+def _own_score(sums: PlayerSums, scoring: Scoring, *, by_mean: bool) -> Fraction:
+    return sums.met.worth(scoring) / (max(1, sums.met.games) if by_mean else 1)

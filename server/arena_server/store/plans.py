@@ -17,6 +17,7 @@ from arena_server.core.formats.rounds import Rounds
 from arena_server.core.formats.scheduled import Scheduled
 from arena_server.core.journal import CONTEST, entry_of, fact_of
 from arena_server.core.life import WHOLE
+from arena_server.stats.scoring import WINS
 from arena_server.stats.standings import Standings
 from arena_server.store.schema import ContestRow
 from arena_server.terms.formats import Terms
@@ -34,6 +35,7 @@ def format_of_row(contest: ContestRow) -> Format:
         owners=config.get("owners", {}),
         by_points=contest.scoring == "points",
         secret=int(contest.seed),
+        scoring=contest.scoring,
     )
     if find_format(contest.format).DRAWS:
         return make_format(contest.format, terms)  # it is to be given its facts
@@ -94,6 +96,7 @@ def plain_plan(contest: ContestRow, facts: Iterable[ContestFact]) -> dict[str, A
         "games_per_pair": terms.games,
         "paired": terms.paired,
         "by_points": terms.by_points,
+        "scoring": terms.scoring,
         "options": {key: value for key, value in terms.options.items() if key != "seeding"},
         "owners": dict(terms.owners),
         "over": contest.status in WHOLE,
@@ -111,6 +114,7 @@ def history_of_plan(plan: Mapping[str, Any]) -> History:
         plan["options"],
         plan["owners"],
         plan["by_points"],
+        scoring=plan.get("scoring", WINS),  # an earlier version had one kind of values
     )
     form = make_format(plan["format"], terms)
     if not isinstance(form, Rounds):

@@ -138,4 +138,4 @@ def separation_of(
         return None
     assert total is not None, "the games of its format are planned"
     deal_games = seats if config.deals == "paired" else 1
-    return Separation(names, first, total, by_wins=config.scoring == "wins", deal_games=deal_games)
+    return Separation(names, first, total, scoring=config.scoring, deal_games=deal_games)

@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import ClassVar, Final, Protocol
 
 from arena_protocol.plugins import Plugins
+from arena_server.stats.scoring import WINS, Scoring, scoring_of
 
 
 class FormatError(ValueError):
@@ -55,7 +56,8 @@ class Terms:
 
     `games` is `games_per_pair`; with `paired` a deal is played from every seat. `options` has those of
     the format's own that are not left out. `owners` has the author of each bot that names one. With
-    `by_points` a pairing with as many games won on both sides is decided by points.
+    `by_points` a pairing with as many games won on both sides is decided by points. `scoring` is the text of
+    what a win, a draw and a bye are worth (`stats/scoring.py`).
     """
 
     names: tuple[str, ...]
@@ -66,6 +68,12 @@ class Terms:
     owners: Mapping[str, str] = field(default_factory=dict)
     by_points: bool = True
     secret: int = 0
+    scoring: str = WINS
+
+    @property
+    def worth(self) -> Scoring:
+        """What a pairing that is won, tied or lost is worth, and a bye."""
+        return scoring_of(self.scoring)
 
     @property
     def seeds(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from arena_server.errors import ConfigError
+from arena_server.stats.scoring import scoring_of
 from arena_server.terms.formats import FORMATS
 from arena_server.terms.schema import ContestFile, ContestTable
 from arena_server.terms.tables import format_duration
@@ -27,6 +28,7 @@ def idle_keys(file: ContestFile, now: datetime) -> Iterator[str]:
     """Each key that decides nothing, with what was expected."""
     yield from _moments(file.contest, now)
     yield from _probation(file.contest)
+    yield from _scoring(file.contest)
     yield from _tie_breaks(file.contest)
     yield from _owners(file)
 
@@ -46,6 +48,14 @@ def _probation(contest: ContestTable) -> Iterator[str]:
     if contest.probation_for is not None and not contest.probation:
         given = format_duration(contest.probation_for)
         yield f"contest.probation_for: expected none with probation = 0, which bars no bot, got {given!r}"
+
+
+def _scoring(contest: ContestTable) -> Iterator[str]:
+    scoring = scoring_of(contest.scoring)
+    if scoring.bye != scoring.win and contest.format != "swiss":
+        yield f"contest.scoring: expected bye with a Swiss alone, got {contest.scoring!r}"
+    elif scoring.has_values and contest.format == "knockout":
+        yield f'contest.scoring: expected "points" or "wins" for a bracket, got {contest.scoring!r}'
 
 
 def _tie_breaks(contest: ContestTable) -> Iterator[str]:

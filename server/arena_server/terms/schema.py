@@ -15,6 +15,8 @@ from typing import Any, Final, Literal, Self
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from arena_protocol.codec import valid_name
+from arena_server.stats.scoring import POINTS, WINS
+from arena_server.stats.scoring import text_of as scoring_text
 from arena_server.stats.tiebreaks import check as check_tie_breaks
 from arena_server.terms.config import (
     GUESTS_PER_ADDRESS,
@@ -94,6 +96,14 @@ def _check_format(value: str) -> str:
     return value
 
 
+def _read_scoring(value: object) -> str:
+    if isinstance(value, dict):
+        return scoring_text(value)
+    if value in (POINTS, WINS):
+        return str(value)
+    raise ValueError("expected 'points', 'wins' or values such as { win = 3, draw = 1, loss = 0 }")
+
+
 def _check_tie_breaks(value: list[str]) -> list[str]:
     return list(check_tie_breaks(value))
 
@@ -130,7 +140,8 @@ class ContestTable(FileTable):
     format_options: dict[str, Any] = Field(default_factory=dict, alias=OPTIONS_PLACE)
     games_per_pair: int = _number("games_per_pair")
     deals: Literal["fresh", "paired"] = "fresh"
-    scoring: Literal["points", "wins"] = "points"
+    #: A word, or a table of values, which is read as the text of `stats.scoring`.
+    scoring: str = "points"
     tie_breaks: list[str] = Field(default_factory=list)
     stop: str = _CONFIG.stop
     seed: int | None = Field(default=None, ge=0)
@@ -167,6 +178,7 @@ class ContestTable(FileTable):
 
     _name = field_validator("name")(_check_name)
     _format = field_validator("format")(_check_format)
+    _scoring = field_validator("scoring", mode="before")(_read_scoring)
     _tie_breaks = field_validator("tie_breaks")(_check_tie_breaks)
     _open = field_validator("open")(_check_hours)
     _moments = field_validator("starts_at", "ends_at", "freeze_at", mode="before")(check_moment)

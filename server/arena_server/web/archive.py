@@ -142,7 +142,7 @@ class Archive:
                 "list": {"games": index.last, "chunk": CHUNK},
                 "schedule": {"games": index.planned, "chunk": CHUNK},
             }
-            | ({} if index.history is None else {"ranked_by": index.history.form.RANKED_BY})
+            | ({} if index.history is None else {"ranked_by": index.history.form.ranked_by})
         )
 
     def rounds(self, number: int) -> bytes:

@@ -53,13 +53,18 @@ def watch(rule: Separation, results: Sequence[Result], games: int = 1) -> tuple[
 # -- a slow twin
 
 
-def twin(results: Sequence[Result], first: int, look: int, *, wins: bool) -> tuple[str, ...]:
+#: What a win, a draw and a loss add, where points do not.
+VALUES = {"wins": (Fraction(1), Fraction(1, 2), 0), "3-1-0": (3, 1, 0), "3-2-1": (3, 2, 1)}
+
+
+def twin(results: Sequence[Result], first: int, look: int, scoring: str) -> tuple[str, ...]:
     """The rule as its docstring has it, with one number for every game, exactly."""
     scores: dict[str, list[tuple[int, Fraction]]] = {}
     for game, (names, totals) in enumerate(results):
         for name, total in zip(names, totals, strict=True):
-            won = Fraction(total == max(totals), totals.count(total))
-            scores.setdefault(name, []).append((game, won if wins else Fraction(total)))
+            ended = (total < max(totals)) * 2 or int(totals[0] == totals[1])
+            worth = VALUES[scoring][ended] if scoring in VALUES else total
+            scores.setdefault(name, []).append((game, Fraction(worth)))
     mean = {name: sum((score for _, score in mine), Fraction(0)) / len(mine) for name, mine in scores.items()}
     order = sorted(scores, key=lambda name: (-mean[name], name))
     for one in order[:first]:
@@ -77,7 +82,7 @@ def twin(results: Sequence[Result], first: int, look: int, *, wins: bool) -> tup
 
 
 @st.composite
-def contests(draw: st.DrawFn) -> tuple[Sequence[Result], int, bool]:
+def contests(draw: st.DrawFn) -> tuple[Sequence[Result], int, str]:
     """All pairs of four bots, 20 games each in any order; ann tends to have more points."""
     pairs = draw(st.permutations([pair for pair in combinations(NAMES, 2) for _ in range(20)]))
     rng, edge = Random(draw(st.integers(0, 10**6))), draw(st.integers(0, 4))
@@ -86,19 +91,19 @@ def contests(draw: st.DrawFn) -> tuple[Sequence[Result], int, bool]:
         for first in (draw(st.integers(1, 3)),)
         for pair in pairs
     ]
-    return results, draw(st.integers(1, 3)), draw(st.booleans())
+    return results, draw(st.integers(1, 3)), draw(st.sampled_from(["points", *VALUES]))
 
 
 @given(contests())
-def test_the_looks_decide_as_a_slow_twin(contest: tuple[Sequence[Result], int, bool]) -> None:
-    results, first, wins = contest
-    rule = Separation(NAMES, first, len(results), by_wins=wins)
+def test_the_looks_decide_as_a_slow_twin(contest: tuple[Sequence[Result], int, str]) -> None:
+    results, first, scoring = contest
+    rule = Separation(NAMES, first, len(results), scoring=scoring)
     at, separated = watch(rule, results)
     for look in range(1, 10):
         games = look * len(results) // 10
         so_far = results[:games]
         enough = all(sum(name in names for names, _ in so_far) >= LEAST for name in NAMES)
-        found = twin(so_far, first, look, wins=wins) if enough else ()
+        found = twin(so_far, first, look, scoring) if enough else ()
         if found or games == at:
             assert (at, separated) == (games, found)
             return

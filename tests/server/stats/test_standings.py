@@ -45,7 +45,7 @@ def test_the_games_against_each_opponent() -> None:
     table = Standings(NAMES)
     for result in paradox():
         table.add(result)
-    won, lost, drawn = HeadToHead(1, 2), HeadToHead(1, 0), HeadToHead(1, 1)
+    won, lost, drawn = HeadToHead(1, 2), HeadToHead(1, 0), HeadToHead(1, 1, 1)
     assert table.against("10") == dict.fromkeys(NAMES[:9], won)
     assert table.against("2") == {"1": won, **dict.fromkeys(NAMES[2:9], drawn), "10": lost}
 
@@ -208,7 +208,7 @@ def test_no_such_tie_break() -> None:
 
 
 def test_no_such_scoring() -> None:
-    with pytest.raises(ValueError, match="scoring is one of points, wins, not 'goals'"):
+    with pytest.raises(ValueError, match="expected points, wins or values such as 3-1-0, got 'goals'"):
         Standings("ab", "goals")
 
 

@@ -18,7 +18,7 @@ GOOD = {"name": "c", "seed": 1}
         ({"deals": "mixed"}, "deals is one of fresh, paired, not 'mixed'"),
         ({"format": "league"}, f"contest.format: expected one of {', '.join(FORMATS)}, got 'league'"),
         ({"tie_breaks": ("wins", "luck")}, "tie_breaks: a tie-break is one of points, wins, "),
-        ({"scoring": "goals"}, "scoring is one of points, wins, not 'goals'"),
+        ({"scoring": "goals"}, "expected points, wins or values such as 3-1-0, got 'goals'"),
         ({"game": "go"}, "no game 'go'"),
         ({"options": {"plies": 0}}, "plies is a whole number from 1"),
         (

@@ -152,7 +152,11 @@ def test_a_wrong_address_of_a_webhook(url: str) -> None:
         (toml(contest="seed = -1"), "contest.seed: expected 0 or more, got -1"),
         (toml(contest="announce_zombies = 1"), "contest.announce_zombies: expected true or false, got 1"),
         (toml(contest="games_per_pair = true"), "contest.games_per_pair: expected a whole number, got true"),
-        (toml(contest="scoring = 3"), "contest.scoring: expected 'points' or 'wins', got 3"),
+        (
+            toml(contest="scoring = 3"),
+            "contest.scoring: expected 'points', 'wins' or values such as { win = 3, draw = 1, loss = 0 }, "
+            "got 3",
+        ),
         (
             toml(contest='format = "league"'),
             f"contest.format: expected one of {', '.join(FORMATS)}, got 'league'",

@@ -48,6 +48,14 @@ def found(contest: str, bots: str = "") -> list[str]:
             'probation = 0\nprobation_for = "1h"',
             "contest.probation_for: expected none with probation = 0, which bars no bot, got '1h'",
         ),
+        (
+            "scoring = { win = 3, draw = 1, loss = 0, bye = 1 }",
+            "contest.scoring: expected bye with a Swiss alone, got '3-1-0,bye=1'",
+        ),
+        (
+            'format = "knockout"\nscoring = { win = 3, draw = 1, loss = 0 }',
+            'contest.scoring: expected "points" or "wins" for a bracket, got \'3-1-0\'',
+        ),
         ('tie_breaks = ["points"]', LAST + "'points': the table ranks by points already"),
         ('tie_breaks = ["lot", "wins"]', LAST + "'wins': lot before it separates all"),
         (
@@ -72,6 +80,8 @@ def test_a_key_that_decides_nothing(contest: str, line: str) -> None:
         'probation_for = "1h"',
         'tie_breaks = ["wins", "head-to-head", "lot"]',
         'scoring = "wins"\ntie_breaks = ["points"]',
+        "scoring = { win = 3, draw = 1, loss = 0 }",
+        'format = "swiss"\nscoring = { win = 3, draw = 1, loss = 0, bye = 1 }',
         'format = "swiss"\ntie_breaks = ["points", "buchholz"]',
         'format = "knockout"\ntie_breaks = ["points"]',
     ],

@@ -47,6 +47,7 @@ def _terms(config: ContestConfig, names: Sequence[str], seats: int) -> Terms:
         owners=config.owners,
         by_points=config.scoring == "points",
         secret=config.seed,
+        scoring=config.scoring,
     )
 
 

@@ -278,6 +278,11 @@ class DrawnFormat(Format):
     @abstractmethod
     def scores(self) -> Mapping[str, Fraction]: ...
 
+    @property
+    def ranked_by(self) -> str:
+        """What `scores` counts in this contest."""
+        return self.RANKED_BY
+
     def not_played(self) -> Mapping[str, Sequence[Unplayed]]:
         """The games that rounds did without, for tie-breaks that count them."""
         return {}

@@ -24,6 +24,7 @@ from arena_server.core.formats.base import Pairing, PairingError
 from arena_server.core.formats.document import BY_POINTS, BY_SEED, OPEN, OVER, WALKOVER, DrawnMatch
 from arena_server.core.formats.groups import CirclePairs
 from arena_server.stats.results import PastGame
+from arena_server.stats.scoring import Scoring
 from arena_server.terms.formats import Terms
 
 
@@ -154,17 +155,20 @@ def shown(names: Iterable[str]) -> str:
     return ", ".join(names).encode("unicode_escape").decode("ascii")
 
 
-def match_points(names: Iterable[str], encounters: Iterable[Encounter]) -> dict[str, Fraction]:
-    """A point for each pairing that is won, by games or walkover, and half of one for a tied one."""
+def match_points(
+    names: Iterable[str], encounters: Iterable[Encounter], worth: Scoring
+) -> dict[str, Fraction]:
+    """What each pairing is worth that is won, tied or lost; nothing to who has lost by walkover."""
     points = dict.fromkeys(names, Fraction(0))
     for each in encounters:
         if not each.is_over:
             continue
-        if each.winner is not None:
-            points[each.winner] += 1
-        elif not each.lost_by:
-            for name in each.names:
-                points[name] += Fraction(1, 2)
+        winner = each.winner
+        for name in each.names:
+            if name == winner:
+                points[name] += worth.win
+            elif not each.lost_by:
+                points[name] += worth.draw if winner is None else worth.loss
     return points
 
 

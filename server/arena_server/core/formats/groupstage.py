@@ -116,17 +116,22 @@ class GroupStage(Knockout):
 
     def _shares(self) -> dict[str, Fraction]:
         """The share of the points that each bot has won of those of its group that it could have."""
-        points = match_points(self.terms.names, self._stage)
-        return {name: points[name] / (len(group) - 1) for group in self.groups for name in group}
+        worth = self.terms.worth
+        points = match_points(self.terms.names, self._stage, worth)
+        return {
+            name: points[name] / (worth.win * (len(group) - 1)) for group in self.groups for name in group
+        }
 
     def _ranking(self, group: tuple[str, ...]) -> list[str]:
         """The players of a group, the first first."""
         played = [each for each in self._stage if each.names[0] in group]
-        points = match_points(group, played)
+        worth = self.terms.worth
+        points = match_points(group, played, worth)
         among = {}
         for name in group:
             tied = {other for other in group if points[other] == points[name]}
-            among[name] = match_points(group, (each for each in played if tied.issuperset(each.names)))[name]
+            inside = (each for each in played if tied.issuperset(each.names))
+            among[name] = match_points(group, inside, worth)[name]
         mine = {name: [each for each in played if name in each.names] for name in group}
         won = {name: sum((each.scores[name] for each in mine[name]), Fraction(0)) for name in group}
         own = {name: sum(each.points[name] for each in mine[name]) * self.terms.by_points for name in group}

@@ -71,7 +71,7 @@ class History:
     def document(self) -> dict[str, Any]:
         """The rounds so far in the types of JSON (`document.py`)."""
         form = self.form
-        return plain_rounds(form.rounds(), form.terms.seeds, form.RANKED_BY)
+        return plain_rounds(form.rounds(), form.terms.seeds, form.ranked_by)
 
     def _advance(self) -> None:
         self._take_results()

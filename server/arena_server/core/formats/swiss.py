@@ -193,6 +193,17 @@ class Swiss(Rounds):
 
     # -- for readers
 
+    @property
+    def ranked_by(self) -> str:
+        worth = self.terms.worth
+        if not worth.has_values:
+            return self.RANKED_BY
+        values = " and ".join(f"{float(each):g}" for each in (worth.draw, worth.loss))
+        return (
+            f"points of the rounds: {float(worth.win):g} for a pairing won, {values} for a tied and a lost "
+            f"one, {float(worth.bye):g} for a bye"
+        )
+
     def rounds(self) -> list[Round]:
         return [
             Round(f"round {number}", "round", tuple(map(_match, made)))
@@ -201,43 +212,45 @@ class Swiss(Rounds):
         ]
 
     def scores(self) -> dict[str, Fraction]:
-        """A point for a pairing that was won, by games or walkover, and for a bye; half of one for a draw."""
-        scores = match_points(self.terms.names, self.draws.encounters)
+        """What each pairing is worth, which was won by games or walkover, tied or lost, and each bye."""
+        worth = self.terms.worth
+        scores = match_points(self.terms.names, self.draws.encounters, worth)
         for made in self.draws.rounds:
             for each in made:
                 if isinstance(each, str):
-                    scores[each] += 1
+                    scores[each] += worth.bye
         return scores
 
     def not_played(self) -> dict[str, list[Unplayed]]:
         """For each bot what it had not played of each round: a bye, a walkover, or a round without it."""
         found: dict[str, list[Unplayed]] = {name: [] for name in self.terms.names}
         rounds = [made for made in self.draws.rounds if made]
-        half, games = Fraction(len(rounds), 2), self.terms.games
+        worth, games = self.terms.worth, self.terms.games
+        drawn_all = len(rounds) * worth.draw
         drawn_later: set[str] = set()
         for made in reversed(rounds):
             drawn: set[str] = set()
             for each in made:
                 if isinstance(each, str):
                     drawn.add(each)
-                    found[each].append(Unplayed(games, 1, limit=half))
+                    found[each].append(Unplayed(games, worth.bye, limit=drawn_all))
                 elif each is not None:
                     drawn.update(each.names)
                     for name in each.names if each.lost_by else ():
-                        found[name].append(_walkover(each, name, half))
+                        found[name].append(_walkover(each, name, worth.win, drawn_all))
             drawn_later |= drawn
             for name in found.keys() - drawn:
                 departed = name not in drawn_later
-                found[name].append(Unplayed(games, 0, limit=half, voluntary=True, departed=departed))
+                found[name].append(Unplayed(games, 0, limit=drawn_all, voluntary=True, departed=departed))
         return {name: unplayed[::-1] for name, unplayed in found.items()}
 
 
-def _walkover(encounter: Encounter, name: str, half: Fraction) -> Unplayed:
+def _walkover(encounter: Encounter, name: str, win: Fraction, drawn_all: Fraction) -> Unplayed:
     """What one of its bots has not played of a pairing that was lost by walkover."""
     games = len(encounter.waiting)
     if name == encounter.winner:
-        return Unplayed(games, 1, absent=encounter.lost_by[0])
-    return Unplayed(games, 0, limit=half, voluntary=name in encounter.lost_by)
+        return Unplayed(games, win, absent=encounter.lost_by[0])
+    return Unplayed(games, 0, limit=drawn_all, voluntary=name in encounter.lost_by)
 
 
 def _match(entry: Entry) -> DrawnMatch:

@@ -32,6 +32,9 @@ export const TEXTS = {
   "the address names no contest": "адресът не посочва състезание", "Rank": "Място", "Bot": "Бот", "Bots": "Ботове",
   "Score": "Резултат", "Points": "Точки", "Mean": "Средно", "Wins": "Победи", "Faults": "Грешки",
   "ranked by score: {}": "подредени по резултат: {}", "scored by wins": "по победи", "scored by points": "по точки",
+  "scored by {} for a win, a draw and a loss": "по {} за победа, реми и загуба",
+  "What the bot in the row has scored against the bot in the column, by their ranks: {}.":
+    "Какво е спечелил ботът в реда срещу бота в колоната, по местата им: {}.",
   " a game, because the numbers of games differ": " на партия, защото броят на партиите е различен",
   "a score of {}": "резултат {}", "{} wins a game": "{} победи на партия", "{} points a game": "{} точки на партия",
   "{} lead with {} in {}": "{} водят с {} в {}", "{} leads with {} in {}": "{} води с {} в {}",
@@ -381,6 +384,8 @@ export const SERVER = {
   "group {}": "група {}", "round {}": "кръг {}", "levels of the bracket passed": "изиграни нива на схемата",
   "points of the rounds: 1 for a pairing won or a bye, 1/2 for a tied one":
     "точки от кръговете: 1 за спечелена среща или почивка, 1/2 за равна",
+  "points of the rounds: {} for a pairing won, {} and {} for a tied and a lost one, {} for a bye":
+    "точки от кръговете: {} за спечелена среща, {} и {} за равна и загубена, {} за почивка",
   "1 for a place in the bracket and 1 for each of its levels passed; without one the share of the points of the group":
     "1 за място в схемата и 1 за всяко минато ниво; без място делът от точките на групата",
   // running games of another server

@@ -1,7 +1,7 @@
 // The cross-table: a cell has the games of the bot in its row against the bot in its column, each a link.
 
 import { el, numberText, pliesText, plural } from "./dom.js";
-import { OVER, PLANNED, resultFor, RUNNING, scoreFor } from "./gamelist.js";
+import { OVER, PLANNED, resultFor, RUNNING, scoreFor, valuesOf } from "./gamelist.js";
 import { gameLink } from "./gameview.js";
 import { named, t } from "./texts.js";
 
@@ -50,7 +50,9 @@ export class CrossTable {
     const line = (bot, i) => el("tr", {},
       el("th", { scope: "row", title: names[i] }, el("span", { class: "rank" }, `${i + 1} `), names[i]),
       ...ranked.map((other) => cell(bot, other)));
-    const meaning = contest.decided
+    const meaning = valuesOf(contest)
+      ? t`What the bot in the row has scored against the bot in the column, by their ranks: ${contest.scoring}.`
+      : contest.decided
       ? t`Games that the bot in the row has won against the bot in the column, by their ranks; a draw is a half.`
       : t`Points of the bot in the row against the bot in the column, by their ranks.`;
     this.element.replaceChildren(el("section", { class: "panel" }, el("h2", {}, t`Cross-table`),
@@ -77,7 +79,7 @@ export class CrossTable {
     }
     const key = `${bot},${other}`;
     const counted = games.filter((row) => row.state === OVER && row.end !== "void");
-    const sum = counted.reduce((total, row) => total + scoreFor(contest, row, bot), 0);
+    const sum = counted.reduce((total, row) => total + worthOf(contest, row, bot), 0);
     const list = el("div", { class: "cell-games" });
     const fill = () => {
       if (!list.childElementCount) {
@@ -100,10 +102,12 @@ export class CrossTable {
   /** A game as a link to its last ply: the points of `bot`, with a mark while it runs. */
   #link(contest, game, bot) {
     const link = el("a", { "data-focus": `${game.id}-${bot}` });
+    // While a game runs it has points, and neither a winner nor a value.
+    const isCounted = !contest.decided && !valuesOf(contest);
     const show = (row) => {
       const over = row.state === OVER;
       const text = row.end === "void" ? named("void")
-        : `${over ? "" : "▸"}${over || !contest.decided ? numberText(scoreFor(contest, row, bot)) : ""}`;
+        : `${over ? "" : "▸"}${over || isCounted ? numberText(worthOf(contest, row, bot)) : ""}`;
       const state = over ? named(resultFor(row, bot)) : t`running, ${pliesText(row.plies)}`;
       link.textContent = text;
       link.href = gameLink(contest.id, row.id, row.plies);
@@ -120,8 +124,14 @@ export class CrossTable {
 function shareOf(contest, games, bot) {
   const over = games.filter((row) => row.state === OVER && row.end !== "void");
   const sum = (of) => over.reduce((all, row) => all + of(row), 0);
-  const all = sum((row) => scoreFor(contest, row, row.seats[0]) + scoreFor(contest, row, row.seats[1]));
-  return all > 0 ? sum((row) => scoreFor(contest, row, bot)) / all : null;
+  const all = sum((row) => worthOf(contest, row, row.seats[0]) + worthOf(contest, row, row.seats[1]));
+  return all > 0 ? sum((row) => worthOf(contest, row, bot)) / all : null;
+}
+
+/** What a game adds to the score of `bot`. */
+function worthOf(contest, row, bot) {
+  const values = valuesOf(contest);
+  return values ? values[resultFor(row, bot)] ?? 0 : scoreFor(contest, row, bot);
 }
 
 /** A dot for each of the newest games: won, drawn or lost. The links say the same. */

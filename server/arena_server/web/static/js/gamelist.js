@@ -134,6 +134,12 @@ export function scoreFor(contest, row, bot) {
   return row.totals?.[row.seats.indexOf(bot)] ?? 0;
 }
 
+/** The values of a win, a draw and a loss by which a contest is scored, as "3-1-0"; null without such. */
+export function valuesOf(contest) {
+  const found = /^([\d.]+)-([\d.]+)-([\d.]+)/.exec(contest.scoring);
+  return found && { win: Number(found[1]), draw: Number(found[2]), loss: Number(found[3]) };
+}
+
 /** The rows that match {state, bot, other, result, fault}; null matches everything. */
 export function filterGames(rows, { state = null, bot = null, other = null, result = null, fault = null }) {
   return rows.filter((row) =>

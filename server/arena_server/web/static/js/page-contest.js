@@ -61,7 +61,8 @@ export function standingsTable(contest, rows) {
 function rankedBy(contest) {
   if (contest.ranked_by) return t`ranked by score: ${said(contest.ranked_by)}`;
   const each = unequal(contest.standings) ? t` a game, because the numbers of games differ` : "";
-  return `${contest.scoring === "wins" ? t`scored by wins` : t`scored by points`}${each}`;
+  const by = { wins: t`scored by wins`, points: t`scored by points` };
+  return `${by[contest.scoring] ?? t`scored by ${contest.scoring} for a win, a draw and a loss`}${each}`;
 }
 
 function earlyText({ games, names }) {
