@@ -118,12 +118,13 @@ def page(document: dict[str, Any], head: PublishedHead) -> str:
     from arena_server.stats.scoring import POINTS
 
     rows, scoring = document["standings"], document["scoring"]
-    title = f"{document['name']}: {document['game']}, {_games(document)}, {document['status']}"
+    about = document["about"]
+    title = f"{document['name']}: {document['game_title']}, {_games(document)}, {document['status']}"
     notes = [f"ranked by score: {document['ranked_by']}"] if "ranked_by" in document else []
     if not notes and len({row["games"] for row in rows}) > 1:
         notes = [f"ranked by {scoring} a game, because the bots have different numbers of games"]
     table = standings_table(title, rows, wins=scoring != POINTS, notes=notes).as_html()
-    name = escape(document["name"])
+    name = escape(about.get("title", document["name"]))
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -136,7 +137,7 @@ def page(document: dict[str, Any], head: PublishedHead) -> str:
 <body>
 <main>
 <h1>{name}</h1>
-<div class="wide">
+{_about(about)}<div class="wide">
 {table}</div>
 <p>Head of the chain of {head.games} records, at {head.written_at}: <code>{head.head}</code></p>
 <p>It fixes every result so far: keep <a href="head.json">head.json</a>. The organiser's database has to go
@@ -146,6 +147,14 @@ on from it: <code>arena verify --published head.json</code> checks that. The tab
 </body>
 </html>
 """
+
+
+def _about(about: dict[str, Any]) -> str:
+    """What people read of the contest, as paragraphs."""
+    where = [about[key] for key in ("date", "place", "organiser") if key in about]
+    parts = [escape(", ".join(where)), escape(about.get("text", ""))]
+    links = (f'<a href="{escape(url)}">{escape(text)}</a>' for text, url in about.get("links", {}).items())
+    return "".join(f"<p>{part}</p>\n" for part in (*parts, " · ".join(links)) if part)
 
 
 @contextmanager

@@ -71,6 +71,7 @@ def command(
     """
     from arena_cli.results import open_results
     from arena_server.errors import StoreError
+    from arena_server.terms.about import headline
     from arena_server.web.bundle import report_page
 
     about = site_identity(config)
@@ -78,7 +79,9 @@ def command(
         chosen = results.contest(contest)
         found = PackedDocuments()
         answer = _collect(found, results, chosen, database, megabytes)
-        page = report_page(f"{chosen.name}: report", chosen.id, found.files, about).encode()
+        page = report_page(
+            f"{headline(chosen.name, chosen.about)}: report", chosen.id, found.files, about
+        ).encode()
     try:
         file.write_bytes(page)
     except OSError as error:

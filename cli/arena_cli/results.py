@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena_cli.tables import Cell, Column, OutputFormat, ResultTable
-from arena_protocol.games import GAMES
+from arena_protocol.games import GAMES, title_of
 from arena_protocol.record import describe_fault
 from arena_protocol.text import text_of
 from arena_server.core.life import reason_of
 from arena_server.stats.scoring import POINTS
 from arena_server.stats.standings import plain_row
+from arena_server.terms.about import headline, lines_about
 
 if TYPE_CHECKING:
     from arena_protocol.record import FaultRecord
@@ -110,7 +111,9 @@ def plain_standings(
         "contest": {
             "id": contest.id,
             "name": contest.name,
+            "about": contest.about,
             "game": contest.game,
+            "game_title": title_of(contest.game),
             "scoring": scoring or contest.scoring,
             "status": contest.status,
             "reason": reason_of(contest.status) or None,
@@ -148,7 +151,9 @@ def _plain_fault(contest: ContestRow, bot: str, game: str, fault: FaultRecord) -
 def contest_title(contest: ContestRow, played: int, total: int | None, scoring: str | None) -> str:
     games = games_text(played, total)
     scored = f"scored by {scoring or contest.scoring}"
-    return f"{contest.name}: {contest.game}, {games}, {scored}, {contest.status}"
+    about = contest.about
+    game = title_of(contest.game) if "title" in about else contest.game
+    return f"{headline(contest.name, about)}: {game}, {games}, {scored}, {contest.status}"
 
 
 def print_standings(
@@ -183,6 +188,7 @@ def print_standings(
         notes.insert(0, separated_text(plain["separated"]["names"], plain["separated"]["games"]))
     if (reason := plain["contest"]["reason"]) is not None:
         notes.insert(0, f"ended early: {reason}")
+    notes = [*lines_about(contest.about), *notes]
     if plain["contest"]["secret"] is not None:
         notes.append(f"secret of the deals: {plain['contest']['secret']}")
     games = plain["contest"]["games"]

@@ -31,6 +31,11 @@ GAMES: Final[Plugins[type[Game[Any]]]] = Plugins(
 )
 
 
+def title_of(name: str) -> str:
+    """What people call a game; its name where it has no title, or is not known here."""
+    return (GAMES[name].title if name in GAMES else "") or name
+
+
 def make_game(name: str, options: Mapping[str, object], *, allow_unknown: bool = True) -> Game[Any]:
     """Build a game by its name.
 

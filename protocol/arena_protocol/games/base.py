@@ -57,6 +57,8 @@ class Game(ABC, Generic[P]):
     """
 
     name: ClassVar[str]
+    #: What people call the game; empty: its name.
+    title: ClassVar[str] = ""
     #: The move that the server plays for a zombie; None if such a seat forfeits.
     zombie_move: ClassVar[str | None]
     seats: int

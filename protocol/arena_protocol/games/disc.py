@@ -53,6 +53,7 @@ class Disc(DecidedGame[Turned]):
     """The disc game with target `m`; a move is the new top segment."""
 
     name: ClassVar[str] = "disc"
+    title: ClassVar[str] = "The disc game"
     zombie_move: ClassVar[str | None] = None
     OPTIONS: ClassVar[frozenset[str]] = frozenset({"seats", "m"})
 

@@ -47,6 +47,7 @@ class LastCoin(DecidedGame[Heap]):
     """Last coin loses with `coins` coins at the start; a move is the number of coins taken."""
 
     name: ClassVar[str] = "lastcoin"
+    title: ClassVar[str] = "Last coin loses"
     #: One coin can be taken from any heap.
     zombie_move: ClassVar[str | None] = "1"
     OPTIONS: ClassVar[frozenset[str]] = frozenset({"seats", "coins"})

@@ -227,6 +227,7 @@ class TicTacToe(MarksGame):
     """
 
     name: ClassVar[str] = "tictactoe"
+    title: ClassVar[str] = "Tic-tac-toe"
     zombie_move: ClassVar[str | None] = None
     OPTIONS: ClassVar[frozenset[str]] = frozenset({"seats", "size", "win", "board"})
 
@@ -269,6 +270,7 @@ class Xo(MarksGame):
     """
 
     name: ClassVar[str] = "xo"
+    title: ClassVar[str] = "XO"
     zombie_move: ClassVar[str | None] = None
     OPTIONS: ClassVar[frozenset[str]] = frozenset({"seats", "size", "win", "opening", "board"})
 

@@ -197,7 +197,7 @@ class ContestStore:
             if self._found is None:
                 self._begin(session, header, config)
             else:
-                self._resume(session, self._found)
+                self._resume(session, self._found, config)
             session.flush()
             bots = (
                 select(schema.BotRow)
@@ -237,8 +237,9 @@ class ContestStore:
         session.add_all(schema.BotRow(contest_id=contest.id, name=name) for name in header.names)
         self._own(contest.id)
 
-    def _resume(self, session: Session, found: UnfinishedContest) -> None:
+    def _resume(self, session: Session, found: UnfinishedContest, config: ContestConfig) -> None:
         contest = session.get_one(schema.ContestRow, found.contest)
+        schema.set_about(contest, config.about)
         schema.set_status(contest, RUNNING, None, None)
         self._contest = found.contest
         newest = select(func.max(schema.JournalRow.place)).where(schema.JournalRow.contest_id == contest.id)

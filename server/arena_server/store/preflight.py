@@ -196,8 +196,8 @@ def check_same_config(
     before = {**plain_config(ContestConfig(name="", seed=0), ()), **stored.config, "seed": stored.seed}
     given = {**plain_config(config, names), "seed": str(config.seed) if seeded else stored.seed}
     is_over = stored.status in FINAL
-    # Words about a bot may change, and what decides nothing any more.
-    for key in given.keys() - {"details"} - (_HOUSE if is_over else frozenset()):
+    # Words about a bot and the contest may change, and what decides nothing any more.
+    for key in given.keys() - {"details", "about"} - (_HOUSE if is_over else frozenset()):
         if given[key] != before.get(key):
             state = f"over ({stored.status})" if is_over else "unfinished"
             same = "show it by the same configuration" if is_over else "go on with the same configuration"

@@ -87,6 +87,11 @@ class ContestRow(Base):
         """How many games are to be played; None: the contest is open."""
         return self.games or None
 
+    @property
+    def about(self) -> dict[str, Any]:
+        """What people read of it (`terms/about.py`)."""
+        return dict(self.config.get("about", {}))
+
 
 class BotRow(Base):
     """An entrant of a contest, in the order of the configuration."""
@@ -237,6 +242,13 @@ def set_total(contest: ContestRow, games: int) -> None:
     """Change how many games there are, and the digest."""
     contest.games = games
     contest.checksum = contest_checksum(contest)
+
+
+def set_about(contest: ContestRow, about: Mapping[str, Any]) -> None:
+    """Change what people read of it, and the digest."""
+    if contest.about != dict(about):
+        contest.config = {**contest.config, "about": dict(about)}
+        contest.checksum = contest_checksum(contest)
 
 
 _CONTEST_COLUMNS = (

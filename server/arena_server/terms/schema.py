@@ -18,6 +18,7 @@ from arena_protocol.codec import valid_name
 from arena_server.stats.scoring import POINTS, WINS
 from arena_server.stats.scoring import text_of as scoring_text
 from arena_server.stats.tiebreaks import check as check_tie_breaks
+from arena_server.terms.about import KEYS, URL, WORDS, check_links, check_word
 from arena_server.terms.config import (
     GUESTS_PER_ADDRESS,
     MOST_SLOTS,
@@ -96,6 +97,10 @@ def _check_format(value: str) -> str:
     return value
 
 
+def _read_word(value: object, info: ValidationInfo) -> str:
+    return check_word(str(info.field_name), value)
+
+
 def _read_scoring(value: object) -> str:
     if isinstance(value, dict):
         return scoring_text(value)
@@ -134,6 +139,13 @@ class ContestTable(FileTable):
     """`[contest]`: the schedule, and what faults cost. `terms.config.ContestConfig` explains the values."""
 
     name: str
+    #: What people read of it.
+    title: str | None = None
+    text: str | None = None
+    date: str | None = None
+    place: str | None = None
+    organiser: str | None = None
+    links: dict[str, str] = Field(default_factory=dict, max_length=8)
     game: str = _CONFIG.game
     format: str = _CONFIG.format
     #: The keys that belong to a format: `_move_options` puts them here. No key of a file is called so.
@@ -176,7 +188,14 @@ class ContestTable(FileTable):
         rest = {key: value for key, value in table.items() if key not in options}
         return {**rest, OPTIONS_PLACE: options} if options else rest
 
+    @property
+    def about(self) -> dict[str, object]:
+        """What people read of it, by key; what is left out is not there."""
+        return {key: getattr(self, key) for key in KEYS if getattr(self, key)}
+
     _name = field_validator("name")(_check_name)
+    _words = field_validator(*WORDS, mode="before")(_read_word)
+    _links = field_validator("links")(check_links)
     _format = field_validator("format")(_check_format)
     _scoring = field_validator("scoring", mode="before")(_read_scoring)
     _tie_breaks = field_validator("tie_breaks")(_check_tie_breaks)
@@ -299,14 +318,7 @@ class SiteTable(FileTable):
     #: A file, relative to the configuration.
     logo: str | None = Field(default=None, min_length=1)
 
-    @field_validator("links")
-    @classmethod
-    def _check_links(cls, links: dict[str, str]) -> dict[str, str]:
-        for text, url in links.items():
-            if not 0 < len(text) <= 40 or not _URL.fullmatch(url):
-                expected = 'expected TEXT = "https://HOST/PATH" with at most 40 characters'
-                raise ValueError(f"{expected}, got {text!r}")
-        return links
+    _links = field_validator("links")(check_links)
 
 
 class BotTable(ContainerTable):
@@ -398,7 +410,7 @@ class WebhookTable(FileTable):
     @classmethod
     def _check_url(cls, url: object) -> object:
         expected = "expected https://HOST/PATH or http://HOST/PATH without a user name"
-        if not isinstance(url, str) or not _URL.fullmatch(url):
+        if not isinstance(url, str) or not URL.fullmatch(url):
             raise ValueError(f"{expected}, got something else")
         return url
 
@@ -429,10 +441,6 @@ class WebhookTable(FileTable):
         return self
 
 
-#: A URL without user name and fragment; what it may hold as a path is up to its receiver.
-_URL: Final = re.compile(
-    r"https?://(?:[a-zA-Z0-9.-]{1,253}|\[[0-9a-fA-F:]+\])(?::[0-9]{1,5})?(?:/[!-\"$-~]{0,1900})?"
-)
 #: The least length of a secret's text.
 LEAST_SECRET: Final = 16
 

@@ -120,7 +120,8 @@ class HouseTerms:
     (0: never), until `probation_for_ms` has passed and it has then played a validation game without a fault
     (None: until the organiser lifts it). With `validation` every bot plays one before its first game.
     Spectators are admitted if `guests`, and see a line `spectator_delay_ms` after the players; from
-    `freeze_at_ms` (since 1970, UTC) until the end they see nothing new.
+    `freeze_at_ms` (since 1970, UTC) until the end they see nothing new. `about` has what people read of the
+    contest (`about.py`).
     """
 
     absent_ms: int | None = term(None, key="contest.absent", low=0, high=LONGEST_MS)
@@ -130,4 +131,5 @@ class HouseTerms:
     validation: bool = term(False, key="contest.validation")
     spectator_delay_ms: int = term(5_000, key="contest.spectator_delay", low=0, high=LONGEST_MS)
     guests: bool = term(True, key="contest.guests")
+    about: Mapping[str, Any] = term(make=dict, key="contest.about")
     freeze_at_ms: int | None = term(None, key="contest.freeze_at", read=milliseconds)

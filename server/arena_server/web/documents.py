@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from arena_protocol.games import title_of
 from arena_protocol.record import GameRecord
 from arena_protocol.record_codec import decode, to_json
 from arena_server.core.life import reason_of
@@ -20,7 +21,9 @@ def plain_contest(contest: ContestRow) -> dict[str, Any]:
     return {
         "id": contest.id,
         "name": contest.name,
+        "about": contest.about,
         "game": contest.game,
+        "game_title": title_of(contest.game),
         "options": dict(contest.options),
         "format": contest.format,
         "games_per_pair": contest.games_per_pair,

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from arena_server.terms.about import KEYS
 from arena_server.terms.config import ContestConfig, contest_of
 from arena_server.terms.file import config_of, parse_contest
 from arena_server.terms.schema import ContestTable, GameTable
@@ -47,9 +48,10 @@ VALUES: dict[str, tuple[str, Any]] = {
     "contest.freeze_at": ("1970-01-01T00:00:28Z", 28_000),
 }
 #: Keys whose value is made of several lines of the file: tested below.
-MADE = {"game.own_options", "contest.format_options"}
+MADE = {"game.own_options", "contest.format_options", "contest.about"}
 #: Keys that are no terms: what the contest is called and drawn from, and the timetable of the shell.
 OTHERS = {
+    *(f"contest.{key}" for key in KEYS),
     *("contest.name", "contest.seed", "contest.open", "contest.starts_at", "contest.ends_at"),
     *("contest.quorum", "game.library"),
 }

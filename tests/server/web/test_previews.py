@@ -79,7 +79,7 @@ def test_a_contest_a_bot_and_a_game(database: Path) -> None:
         base = f"http://{server.address}"
         contest = tags_of(server, "/contest.html?id=1")
         assert contest["title"] == "<trial> · Friday & Co"
-        text = "insertion, round-robin, finished: 2 of 6 games; a is first"
+        text = "Insertion, round-robin, finished: 2 of 6 games; a is first"
         assert contest["description"] == contest["og:description"] == contest["twitter:description"] == text
         assert contest["og:url"] == f"{base}/contest.html?id=1"
         assert contest["twitter:card"] == "summary"

@@ -111,6 +111,7 @@ class Insertion(Game[Position]):
     """
 
     name: ClassVar[str] = "insertion"
+    title: ClassVar[str] = "Insertion"
     zombie_move: ClassVar[str | None] = "6"
     OPTIONS: ClassVar[frozenset[str]] = frozenset(
         {"seats", "plies", "colours", "lookahead", "start", "board"}

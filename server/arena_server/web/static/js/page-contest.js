@@ -107,19 +107,30 @@ function latest(contest, rows) {
     `${row.id}: ${resultText(row.seats.map((bot) => contest.bots[bot]), row.totals, row.end, !contest.decided)}`)]);
 }
 
+/** What the organiser says of a contest: when, where and who, a text, links. */
+function aboutContest(name, about) {
+  const when = [about.title ? name : null, about.date, about.place, about.organiser].filter(Boolean);
+  const links = Object.entries(about.links ?? {})
+    .flatMap(([text, href], i) => [i ? " · " : "", el("a", { href }, text)]);
+  return [Object.keys(about).length ? el("p", { class: "sub when" }, when.join(", ")) : null,
+    about.text ? el("p", { class: "about" }, about.text) : null,
+    links.length ? el("p", { class: "sub" }, ...links) : null].filter(Boolean);
+}
+
 function summary(contest) {
   const frozen = contest.frozen_at
     ? t`; the table stands still since ${instantText(contest.frozen_at)}, until the contest is over` : "";
   const increment = contest.increment_ms ? t` + ${contest.increment_ms / 1000} s per move` : "";
   const clock = t`${clockText(contest.clock_ms)} per seat${increment}`;
-  return `${contest.game}, ${named(contest.format)}, ${rankedBy(contest)}; ${clock}${frozen}`;
+  return `${named(contest.game_title ?? contest.game)}, ${named(contest.format)}, ${rankedBy(contest)}; ${clock}${frozen}`;
 }
 
 async function begin() {
   const site = await get("site.json");
   if (!number) throw new Error(t`the address names no contest`);
   let contest = await get(`contests/${encodeURIComponent(number)}.json`);
-  document.title = contest.name;
+  const about = contest.about ?? {};
+  document.title = about.title ?? contest.name;
   const live = site.live && (site.running ?? []).map(String).includes(number) && contest.status === "running";
   const banner = el("p", { class: "banner", role: "status" });
   const status = el("span", { class: "tag" });
@@ -193,7 +204,8 @@ async function begin() {
   // A report has no page before this one.
   const { text } = inReport() ? aboutSite() : {};
   main.replaceChildren(...[banner, text ? el("p", { class: "about" }, text) : null,
-    el("div", { class: "title" }, el("h1", {}, contest.name, " ", status), leader, played, waiting, newest,
+    el("div", { class: "title" }, el("h1", {}, about.title ?? contest.name, " ", status),
+      ...aboutContest(contest.name, about), leader, played, waiting, newest,
       el("p", { class: "sub" }, sub),
       site.written_at ? el("p", { class: "sub" }, t`As of ${instantText(site.written_at)}`)
         : null,
