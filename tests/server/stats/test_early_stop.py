@@ -54,7 +54,11 @@ def watch(rule: Separation, results: Sequence[Result], games: int = 1) -> tuple[
 
 
 #: What a win, a draw and a loss add, where points do not.
-VALUES = {"wins": (Fraction(1), Fraction(1, 2), 0), "3-1-0": (3, 1, 0), "3-2-1": (3, 2, 1)}
+VALUES: dict[str, tuple[Fraction | int, ...]] = {
+    "wins": (1, Fraction(1, 2), 0),
+    "3-1-0": (3, 1, 0),
+    "3-2-1": (3, 2, 1),
+}
 
 
 def twin(results: Sequence[Result], first: int, look: int, scoring: str) -> tuple[str, ...]:

@@ -88,8 +88,8 @@ def worth(scoring: Scoring, own: int, others: int) -> Fraction:
     return scoring.win if own > others else scoring.draw if own == others else scoring.loss
 
 
-def number(text: str | None) -> float:
-    return 0.0 if text in (None, "*") else float(text.partition("/")[0])
+def number(cell: object) -> float:
+    return 0.0 if cell in (None, "*") else float(str(cell).partition("/")[0])
 
 
 @given(GAMES, st.sampled_from(TEXTS))
@@ -118,8 +118,8 @@ def test_table_cross_table_tie_breaks_and_ratings_never_contradict_each_other(
     for row, line in zip(rows.values(), drawn.rows, strict=True):
         assert row.score == score[row.name] if scoring.has_values else row.score in (None, score[row.name])
         assert number(line[-1]) == sums[row.name]
-        for other, cell in zip(rows, line[2:-1], strict=True):
-            assert number(cell) == cells.get((row.name, other), 0)
+        for rival, cell in zip(rows, line[2:-1], strict=True):
+            assert number(cell) == cells.get((row.name, rival), 0)
         tied = [name for name in NAMES if score[name] == score[row.name] and name != row.name]
         among = sum((cells.get((row.name, name), Fraction(0)) for name in tied), Fraction(0))
         assert row.tie_breaks["head-to-head"] in (0, among)
