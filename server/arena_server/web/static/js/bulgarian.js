@@ -328,7 +328,8 @@ export const NAMED = {
   "round-robin": "всеки срещу всеки", matches: "двойки", gauntlet: "претенденти срещу останалите",
   knockout: "на отпадане", groups: "групи", swiss: "швейцарска система", ladder: "стълбица", single: "една партия",
   // games
-  "Insertion": "Вмъкване", "XO": "Х и О", "Tic-tac-toe": "морски шах", "The disc game": "играта с дискове", "Last coin loses": "последната монета губи",
+  "Insertion": "Вмъкване", "XO": "Х и О", "Tic-tac-toe": "морски шах",
+  "The disc game": "играта с дискове", "Last coin loses": "последната монета губи",
   // tie-breaks
   points: "точки", wins: "победи", "match-points": "точки от срещи", "head-to-head": "пряка среща",
   "sonneborn-berger": "Зонеборн–Бергер", buchholz: "Бухолц", "median-buchholz": "среден Бухолц",

@@ -122,7 +122,8 @@ function summary(contest) {
     ? t`; the table stands still since ${instantText(contest.frozen_at)}, until the contest is over` : "";
   const increment = contest.increment_ms ? t` + ${contest.increment_ms / 1000} s per move` : "";
   const clock = t`${clockText(contest.clock_ms)} per seat${increment}`;
-  return `${named(contest.game_title ?? contest.game)}, ${named(contest.format)}, ${rankedBy(contest)}; ${clock}${frozen}`;
+  const game = named(contest.game_title ?? contest.game);
+  return `${game}, ${named(contest.format)}, ${rankedBy(contest)}; ${clock}${frozen}`;
 }
 
 async function begin() {

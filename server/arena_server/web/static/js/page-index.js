@@ -39,7 +39,8 @@ function table(contests) {
   const gamesOf = ({ games, games_played: played }) => (games === null ? numberText(played)
     : t`${numberText(played)} of ${numberText(games)}`);
   const rows = contests.map((contest) => el("tr", {}, ...labelled(["", ...heads.slice(1, 4), ""], [
-    el("td", { class: "name-cell" }, el("a", { href: link("contest.html", { id: contest.id }) }, contest.about?.title ?? contest.name)),
+    el("td", { class: "name-cell" },
+      el("a", { href: link("contest.html", { id: contest.id }) }, contest.about?.title ?? contest.name)),
     el("td", {}, named(contest.game_title ?? contest.game)),
     el("td", { class: "num" }, gamesOf(contest)),
     el("td", {}, instantText(contest.started_at)),
