@@ -177,7 +177,7 @@ def test_each_record_of_the_core_has_one_module_that_writes_it() -> None:
                 fields.setdefault(name, set()).add(module)
     written = [
         (path.name, line, name)
-        for path in sorted((ROOT / "server" / "arena_server" / "core").glob("*.py"))
+        for path in sorted((ROOT / "server" / "arena_server" / "core").rglob("*.py"))
         for line, name in attributes_written(path)
         if name in fields
     ]

@@ -63,8 +63,7 @@ class Verification:
 
     def check_validation(self, name: str, game: Validated, contest: ContestRow) -> None:
         """Check a validation game, with the moves that the server played in it by the contest's secret."""
-        from arena_server.core.deal import REFEREE
-        from arena_server.core.validation import other_move
+        from arena_server.core.deal import REFEREE, other_move
 
         self.validations += 1
         record = self.check(name, game.record, {"game_id": name, "contest": contest.name})

@@ -27,16 +27,18 @@ from typing import Final
 
 from arena_server.core.deal import number_of
 from arena_server.core.effects import Reply
-from arena_server.core.entrants import REASON, CommandError, Entrants
+from arena_server.core.entrants import Entrants
 from arena_server.core.events import Command, Freeze, Hours, TimeUp
 from arena_server.core.facts import Extended, Invited, Order, Redeemed, RunStateSet, Shortened
 from arena_server.core.formats.length import MOST_GAMES, SUSPICIOUS, Length
-from arena_server.core.games import GameManager
+from arena_server.core.games import REASON, GameManager
 from arena_server.core.invites import Invites
 from arena_server.core.journal import JournalError
 from arena_server.core.life import ABORTED, STOPPED
 from arena_server.core.log_events import CommandDone, ContestBegun
 from arena_server.core.orders import VERBS
+from arena_server.core.parts.part import CommandError
+from arena_server.core.parts.parts import Parts
 from arena_server.core.peers import Bot, Outbox
 from arena_server.terms.config import Entrant
 from arena_server.terms.formats import FormatError
@@ -64,6 +66,7 @@ class Commands:
         self,
         games: GameManager,
         entrants: Entrants,
+        parts: Parts,
         out: Outbox,
     ) -> None:
         self.state = RunState.OPEN
@@ -78,6 +81,7 @@ class Commands:
         self.orders: list[Order] = []
         self._games = games
         self._entrants = entrants
+        self._parts = parts
         self.invites = Invites(out)
         self._out = out
 
@@ -89,7 +93,7 @@ class Commands:
         """The contest begins if the quorum is there, within its hours."""
         if self.begun or not self.hours.is_open:
             return
-        here = sum(bot.plays and bot.present for bot in bots)
+        here = sum(bot.plays and self._parts.present(bot) for bot in bots)
         if here >= self._quorum:
             self.begun = True
             self._out.effects.append(ContestBegun(here))
@@ -138,7 +142,7 @@ class Commands:
                 self._time_up = True
             case Freeze(ago):
                 self._games.spectators.freeze(now - ago)
-        self._games.reconsider()
+        self._games.notes.reconsider()
 
     @property
     def is_aborted(self) -> bool:
@@ -181,12 +185,6 @@ class Commands:
                 self._games.void_all(REASON, now, again=False)
             case "extend" | "shorten":
                 self._resize(command)
-            case "kick":
-                self._kick(self._entrants.find(target), now)
-            case "lift":
-                self._entrants.lift(self._entrants.find(target), now)
-            case "validate":
-                self._entrants.validate(self._entrants.find(target), now)
             case "void" | "replay":
                 self._break_off(target, now, again=command.verb == "replay")
             case "void-worker":  # VOID_WORKER would be a name here
@@ -195,7 +193,7 @@ class Commands:
                 self._change_entrant(command, now)
             case "invite":
                 self.invites.invite(target, command.code, command.until, command.at)
-            case _:
+            case _ if not self._parts.take(command, now):
                 raise CommandError(f"the commands are {', '.join(VERBS)}, not {command.verb!r:.40}")
 
     def _change_entrant(self, command: Command, now: int) -> None:
@@ -242,17 +240,12 @@ class Commands:
                 fixtures.resize(Extended, by)
         except FormatError as error:
             raise CommandError(str(error)) from None
-        self._games.reconsider()
+        self._games.notes.reconsider()
 
     def _set(self, state: RunState) -> None:
         self.state = state
-        self._games.reconsider()
+        self._games.notes.reconsider()
         self._out.fact(RunStateSet("", str(state)))
-
-    def _kick(self, bot: Bot, now: int) -> None:
-        bot.kick()
-        self._out.fact(bot.conduct)
-        self._entrants.send_away(bot, now, ends_games=True)
 
     def _exclude(self, worker: str) -> None:
         if not self._games.exclude(worker):
@@ -261,7 +254,8 @@ class Commands:
     def _break_off(self, game_id: str, now: int, *, again: bool) -> None:
         live = self._games.find(game_id)
         if live is not None and not live.match.over:
-            self._games.void(live, REASON, now, again=again)
+            # A validation game that is broken off is always played again.
+            self._games.void(live, REASON, now, again=again or not live.counts)
         elif not again:
             raise CommandError(f"no game {game_id!r:.40} is running")
         elif not self._games.play_again(number_of(game_id)):

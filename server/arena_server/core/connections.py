@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from arena_protocol import messages as wire
 from arena_protocol.errors import ByeReason, ErrorCode, ProtocolError
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.effects import ShowLog
-from arena_server.core.games import GameManager
+from arena_server.core.games import REASON, GameManager
 from arena_server.core.log_events import BotAbsent, BotLogRead, ConnectionLost, ConnectionRefused
 from arena_server.core.login import DENIED
 from arena_server.core.peers import Bot, Outbox, Peer, Slot
@@ -79,6 +79,15 @@ class Connections:
         """The client does not read what it is sent."""
         self.close(peer, ByeReason.SLOW, now)
 
+    def send_away(self, bot: Bot, now: int, *, ends_games: bool) -> None:
+        """Close the connections of a bot by an order; its running games are broken off, or wait for it."""
+        self._games.notes.bot(bot)
+        for slot in bot.slots:
+            if ends_games and slot.game is not None and not slot.game.announced:
+                self._games.void(slot.game, REASON, now)
+            if slot.peer is not None:
+                self.close(slot.peer, ByeReason.KICKED, now)
+
     def _forget(self, peer: Peer, now: int) -> None:
         """The connection is gone; its bot may come back on another."""
         del self.peers[peer.conn]
@@ -121,7 +130,7 @@ class Connections:
         if was_stuck:
             self.arrived(slot.bot)
         if was_stuck or live is None:
-            self._games.update_free_slots(slot.bot, now)
+            self._games.notes.bot(slot.bot)
 
     def not_thawed(self, slot: Slot, now: int) -> None:
         """The time for the program of `slot` to be thawed is over.
@@ -133,7 +142,7 @@ class Connections:
         if (live := self._games.turns.spare(slot, now)) is not None:
             limit = self._config.handover_ms
             self._games.void(live, f"the container of {slot.name} was not thawed within {limit} ms", now)
-        self._games.update_free_slots(slot.bot, now)
+        self._games.notes.bot(slot.bot)
         if not slot.bot.is_here:
             self.absent_from(slot.bot, now)
 
@@ -144,7 +153,7 @@ class Connections:
         if self._waits and self._config.absent_ms is not None:
             self._deadlines.set((DeadlineKind.ABSENCE, bot.number), now + self._config.absent_ms * NS_PER_MS)
 
-    def set_waits(self, waits: bool, bots: Iterable[Bot], now: int) -> None:
+    def set_waits(self, waits: bool, bots: Iterable[Bot], is_absent: Callable[[Bot], bool], now: int) -> None:
         """Note whether games may start: in the night no bot is missed, and in the morning none is late."""
         if waits is self._waits:
             return
@@ -152,7 +161,7 @@ class Connections:
         for bot in bots:
             if not waits:
                 self.stop_waiting(bot)
-            elif bot.plays and not bot.withdrawn and (bot.failed or bot.stuck or not bot.connected):
+            elif bot.plays and not bot.withdrawn and is_absent(bot):
                 bot.set_awaited(True)
                 self.absent_from(bot, now)
 
@@ -175,5 +184,5 @@ class Connections:
         """The contest does not wait for `bot` any longer."""
         self._deadlines.set((DeadlineKind.ABSENCE, bot.number), None)
         bot.set_awaited(False)
-        self._games.reconsider()
+        self._games.notes.reconsider()
         self._out.effects.append(BotAbsent(bot.name))

@@ -57,6 +57,7 @@ from arena_server.core.leases import LeasedGames
 from arena_server.core.life import ABORTED, FINISHED, OVER, STOPPED
 from arena_server.core.log_events import LoopStalled
 from arena_server.core.login import Authenticator
+from arena_server.core.news import Begins, Expired
 from arena_server.core.overview import (
     Awaited,
     BotState,
@@ -67,6 +68,7 @@ from arena_server.core.overview import (
     where_is,
     why_waiting,
 )
+from arena_server.core.parts.parts import Parts
 from arena_server.core.peers import Outbox, Peer
 from arena_server.core.recovery import recover
 from arena_server.core.seat_lines import SeatLines
@@ -121,26 +123,29 @@ class Contest:
                 )
         except ValueError as error:
             raise ContestConfigError(str(error)) from error
+        self._turns, self._notes = self._games.turns, self._games.notes
         self._connections = Connections(config, self._games, self.output, self.deadlines)
-        self._turns = self._games.turns
         self._seat_lines = SeatLines(config, self._turns, self.output)
         self._handlers = Handlers(
             config, self._connections, authenticator, self._games, self._seat_lines, self.output
         )
         self.entrants = Entrants(authenticator, self._games, self._connections, self.output)
-        self._commands = Commands(self._games, self.entrants, self.output)
+        self._parts = Parts(
+            config, game.seats, bots, self._games, self._connections, self.output, self.deadlines
+        )
+        self._commands = Commands(self._games, self.entrants, self._parts, self.output)
         self._stopping = False
         self._ended = ended
         self._end_reported = self._was_over = ended is not None
         self._missing_at_end: tuple[str, ...] = ()
         if past is not None:
-            recover(past, self._games, self._commands, self.entrants, now)
+            recover(past, self._games, self._commands, self.entrants, self._parts, bots, now)
         if self._was_over:
             return
         if self._games.quiet and self._games.fixtures.results.done == 0:
             self._commands.wait_for(quorum, game.seats)
-        self._games.validations.begin(self._bots, now)
-        self._connections.set_waits(self._commands.may_start, self._bots, now)
+        self._notes.add(Begins())
+        self._connections.set_waits(self._commands.may_start, self._bots, self._parts.is_absent, now)
         if self._leased is not None:
             self._leased.begin(now)
 
@@ -195,7 +200,7 @@ class Contest:
             self._connections.close(peer, reason, now)
             return
         self._handlers.hello(peer, hello, now)
-        if self._games.changed or self._ended is not None:
+        if self._notes.changed or self._ended is not None:
             self._start_and_end(now)
 
     def handle(self, event: Event, now: int) -> list[Effect]:
@@ -226,7 +231,7 @@ class Contest:
                 self._handlers.measure(peer, now)
         else:
             self._handlers.received(peer, line, arrived, now)
-        if self._games.changed or self._ended is not None:
+        if self._notes.changed or self._ended is not None:
             self._start_and_end(now)
 
     def flushed(self, conn: int, marker: Marker, at: int, now: int) -> None:
@@ -240,7 +245,7 @@ class Contest:
             peer.lag.sent(marker.number, at)
         else:
             self._games.chunk_sent(peer, now)
-            if self._games.changed or self._ended is not None:
+            if self._notes.changed or self._ended is not None:
                 self._start_and_end(now)
 
     def feed(self, event: Event, now: int) -> None:
@@ -264,7 +269,7 @@ class Contest:
                 self._commands.keep_time(event, now)
             case Stop():
                 self._stopping = True
-                self._games.reconsider()
+                self._notes.reconsider()
                 self._games.void_all("stopped", now)
             case Stalled(began, ended):
                 self._stalled(began, ended, now)
@@ -276,7 +281,7 @@ class Contest:
                 self._games.done_elsewhere(event, now)
         # Nothing can start or end unless a game ended or a player came or left; after the end
         # spectators are closed as soon as the last line has been sent to them.
-        if self._games.changed or self._ended is not None:
+        if self._notes.changed or self._ended is not None:
             self._start_and_end(now)
 
     # -- status
@@ -284,7 +289,9 @@ class Contest:
     def progress(self) -> Progress:
         """The work grows with the number of bots."""
         connected = sum(bot.connected for bot in self._bots)
-        progress = self._games.progress(connected, self.ended, causes_of_absence(self._bots))
+        progress = self._games.progress(
+            connected, self.ended, causes_of_absence(self._bots, self._parts.shown)
+        )
         return replace(progress, missing=self._missing_at_end, waiting=self.waiting())
 
     def waiting(self) -> tuple[Awaited, ...]:
@@ -292,11 +299,11 @@ class Contest:
         if self._ended is not None:
             return ()
         return tuple(
-            Awaited.of(bot, reason)
+            Awaited.of(bot, reason, self._parts.probation.faulty_games(bot))
             for bot in self._bots
             if bot.plays
             and not bot.withdrawn
-            and (reason := why_waiting(bot)) is not None
+            and (reason := why_waiting(bot, self._parts.shown(bot))) is not None
             and self._games.fixtures.has_games_left(bot.name)
         )
 
@@ -315,7 +322,14 @@ class Contest:
             progress=self.progress(),
             running=self._games.running(),
             bots=tuple(
-                BotState.of(bot, where_is(bot), mean_move_ms(bot.name)) for bot in self._bots if bot.plays
+                BotState.of(
+                    bot,
+                    where_is(bot, self._parts.shown(bot)),
+                    self._parts.probation.faulty_games(bot),
+                    mean_move_ms(bot.name),
+                )
+                for bot in self._bots
+                if bot.plays
             ),
             orders=tuple(self._commands.orders),
             length=None if self._ended is not None else self._commands.length,
@@ -338,23 +352,18 @@ class Contest:
                         self._connections.absence_expired(self._bots[number])
                 case DeadlineKind.FEED:
                     self._games.spectators.update(number, now)
-                    self._games.reconsider()
-                case DeadlineKind.PROBATION:
-                    bot = self._bots[number]
-                    self._games.validations.expire(bot)
-                    self._games.update_free_slots(bot, now)
-                case DeadlineKind.VALIDATION:
-                    if (failed := self._games.validated(number, now)) is not None:
-                        self._connections.absent_from(failed, now)
+                    self._notes.reconsider()
                 case DeadlineKind.REST:
                     slot = self._authenticator.slots[number]
                     slot.rested()
-                    self._games.update_free_slots(slot.bot, now)
+                    self._notes.bot(slot.bot)
                 case DeadlineKind.THAW:
                     self._connections.not_thawed(self._authenticator.slots[number], now)
                 case DeadlineKind.LEASE:
                     assert self._leased is not None, "only a lease has this deadline"
                     self._leased.expired(number, now)
+                case _:
+                    self._parts.take(Expired(kind, number), now)
 
     def _stalled(self, began: int, ended: int, now: int) -> None:
         """The referee stood still: beyond the limit no clock that ran meanwhile can be trusted."""
@@ -377,25 +386,26 @@ class Contest:
     # -- the next game, or the end
 
     def _start_and_end(self, now: int) -> None:
-        self._games.changed = False  # all that can start will be started now
         self.entrants.succeed(now)
+        self._parts.spread(self._games.fixtures, self._notes, now)
+        self._notes.changed = False  # all that can start will be started now
         self._commands.begin(self._bots)
         may_start = self._commands.may_start
-        self._connections.set_waits(may_start, self._bots, now)
+        self._connections.set_waits(may_start, self._bots, self._parts.is_absent, now)
         goes_on = not self._stopping and self._ended is None and may_start
+        self._parts.due(now, may_start=goes_on)
         if goes_on:
             self._games.pair(now)
         # While a game runs it may become void and be played again.
         if self._ended is None and self._games.quiet:
-            patient = self._config.probation_for_ms is not None
-            causes = causes_of_absence(self._bots, patient=patient)
+            causes = causes_of_absence(self._bots, self._parts.shown, patient=True)
             if goes_on:
                 self._games.fixtures.next_round(causes)
             # In the night, or in a pause, no bot is missed.
             self._ended = self._commands.end(causes if goes_on else {}, stopping=self._stopping)
             if self._ended not in (None, FINISHED):
                 # Kept: after the end every bot leaves, and all would seem to be missing.
-                self._missing_at_end = absent_or_removed(self._bots)
+                self._missing_at_end = absent_or_removed(self._bots, self._parts.shown)
         elif self._ended == STOPPED and self._commands.is_aborted:
             # By an order after the last game of a drained contest: no server goes on with it.
             self._ended, self._end_reported = ABORTED, False

@@ -17,6 +17,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from arena_protocol import messages as wire
+from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, Game
 from arena_protocol.messages import printer
 from arena_protocol.record import FaultRecord, GameRecord, InfoRecord, PlyRecord, commitment
@@ -87,6 +88,19 @@ def own_move(contest_seed: int, game_id: str, ply: int, moves: Sequence[str]) ->
     """Which of the legal `moves` the server plays in a seat of its own."""
     digest = sha256(f"move:{contest_seed}:{game_id}:{ply}".encode("ascii")).digest()
     return moves[int.from_bytes(digest) % len(moves)]
+
+
+def other_move(record: GameRecord, contest_seed: int) -> int:
+    """The first ply of the server in a game, whose record is true, that it would not have played; 0: none."""
+    game = make_game(record.game, {**record.options, "seats": len(record.names)})
+    position: Any = game.start(Deal(record.board, record.sequence))
+    for number, ply in enumerate(record.plies, start=1):
+        if record.names[ply.seat - 1] == REFEREE:
+            moves = game.legal_moves(position)
+            if ply.move != own_move(contest_seed, record.game_id, number, moves):
+                return number
+        position = game.play(position, ply.move).position
+    return 0
 
 
 def may_show_deal(*, paired: bool, results: int, seats: int, final: bool = False) -> bool:

@@ -11,23 +11,19 @@ from typing import Final
 from arena_protocol.errors import ByeReason
 from arena_server.core.connections import Connections
 from arena_server.core.events import Replace
-from arena_server.core.facts import Joined, Left, Sent, TokenSet, TrialSet
+from arena_server.core.facts import Joined, Left, Sent, TokenSet
 from arena_server.core.games import GameManager
 from arena_server.core.journal import JournalError
 from arena_server.core.log_events import BotJoined, BotLeft, BotReplaced
 from arena_server.core.login import Authenticator, is_digest
+from arena_server.core.news import CameBack, NewProgram
+from arena_server.core.parts.part import CommandError, bot_of_fact, bot_of_order
 from arena_server.core.peers import Bot, Outbox
 from arena_server.terms.config import ContestConfigError, Entrant
 from arena_server.terms.formats import FormatError
 
-#: The reason in the record of a game that was broken off by a command.
-REASON: Final = "organiser"
 #: What is said of a bot for people.
 DETAILS: Final = ("owner", "author", "language", "url")
-
-
-class CommandError(ValueError):
-    """A command that cannot be carried out; the text is one clear line."""
 
 
 class Entrants:
@@ -52,12 +48,7 @@ class Entrants:
 
     def find(self, name: str) -> Bot:
         """A bot that takes part."""
-        bot = self._authenticator.bots.get(name)
-        if bot is None or not bot.plays:
-            raise CommandError(f"no bot of this contest is called {name!r:.40}")
-        if bot.withdrawn:
-            raise CommandError(f"{name} has left the contest; arena admin add {name} brings it back")
-        return bot
+        return bot_of_order(self._authenticator.bots, name)
 
     def check_new(self, name: str) -> None:
         """A bot that has left is the organiser's to bring back: its name is not free."""
@@ -85,7 +76,7 @@ class Entrants:
         bot.set_token(entrant.key_sha256)
         self._out.fact(TokenSet(bot.name, entrant.key_sha256))
         self._connections.absent_from(bot, now)
-        self._games.update_free_slots(bot, now)
+        self._games.notes.bot(bot)
         self._out.effects.append(BotJoined(bot.name))
 
     def _enter(self, entrant: Entrant, now: int) -> Bot:
@@ -99,7 +90,6 @@ class Entrants:
         except (ContestConfigError, FormatError) as error:
             raise CommandError(str(error)) from None
         bot = self._authenticator.enter(entrant)
-        self._games.validations.enter(bot)
         details = entrant.owner, entrant.author, entrant.language, entrant.url
         self._out.fact(Joined(bot.name, first, entrant.concurrency, *details))
         if entrant.author_sha256 is not None:
@@ -110,18 +100,16 @@ class Entrants:
         """One that has left comes again."""
         self._games.fixtures.come_back(bot.name, now)
         bot.readmit()
-        self._games.validations.enter(bot)
         self._out.fact(Left(bot.name, left=False))
-        self._out.fact(bot.conduct)
-        self._out.fact(TrialSet(bot.name, bot.trial))
+        self._games.notes.add(CameBack(bot))
         return bot
 
     def remove(self, bot: Bot, now: int) -> None:
         """Withdraw a bot: its running games are void, and no other is played."""
         bot.withdraw()
         self._out.fact(Left(bot.name, left=True))
-        self.send_away(bot, now, ends_games=True)
-        self._games.fixtures.leave(bot.name)
+        self._connections.send_away(bot, now, ends_games=True)
+        self._games.fixtures.leave(bot.name, now)
         self._games.fixtures.note_total()
         self._count_slots()
         self._connections.stop_waiting(bot)
@@ -151,7 +139,7 @@ class Entrants:
         """Only the token of this digest logs the bot in: what is connected by the old one is closed."""
         bot.set_token(digest)
         self._out.fact(TokenSet(bot.name, digest))
-        self.send_away(bot, now, ends_games=False)
+        self._connections.send_away(bot, now, ends_games=False)
         self._drop_keys(bot)
 
     def replace(self, order: Replace, now: int) -> None:
@@ -159,7 +147,7 @@ class Entrants:
         bot = self._authenticator.bots[order.bot]
         bot.await_successor(order.token_sha256, order.version)
         self._succeeding[bot.name] = bot
-        self._games.update_free_slots(bot, now)
+        self._games.notes.bot(bot)
 
     def succeed(self, now: int) -> None:
         """Let the programs play whose predecessors have ended their games."""
@@ -169,50 +157,13 @@ class Entrants:
             del self._succeeding[bot.name]
             # After a restart the first program is the one that played before.
             if bot.version is not None:
-                self._games.validations.renew(bot)
+                self._games.notes.add(NewProgram(bot))
             version = bot.succeed()
             self._out.effects.append(BotReplaced(bot.name, version))
             for slot in bot.slots:
                 if slot.peer is not None:
                     self._connections.close(slot.peer, ByeReason.REPLACED, now)
             self._drop_keys(bot)
-
-    def lift(self, bot: Bot, now: int) -> None:
-        """Forgive a bot what it has done: it can be paired, without a validation game, too."""
-        if bot.trial:
-            self._out.fact(TrialSet(bot.name, trial=False))
-        bot.lift()
-        self._out.fact(bot.conduct)
-        self._await(bot)
-        self._end_validation(bot, now)
-        self._games.update_free_slots(bot, now)
-
-    def validate(self, bot: Bot, now: int) -> None:
-        """Have a bot, or a new version of it, play a validation game before it is paired again."""
-        self._games.validations.require(bot)
-        self._await(bot)
-        self._end_validation(bot, now)
-        self._games.update_free_slots(bot, now)
-
-    def _end_validation(self, bot: Bot, now: int) -> None:
-        """Break off a validation game that would decide nothing any more."""
-        for slot in bot.slots:
-            if slot.game is not None and slot.game.is_validation:
-                self._games.void(slot.game, REASON, now)
-
-    def _await(self, bot: Bot) -> None:
-        """A bot that was connected and could not be paired is not absent any more."""
-        if bot.connected:
-            self._connections.arrived(bot)
-
-    def send_away(self, bot: Bot, now: int, *, ends_games: bool) -> None:
-        """Close the connections of a bot; its running games are broken off, or wait for it."""
-        self._games.update_free_slots(bot, now)
-        for slot in bot.slots:
-            if ends_games and slot.game is not None and not slot.game.announced:
-                self._games.void(slot.game, REASON, now)
-            if slot.peer is not None:
-                self._connections.close(slot.peer, ByeReason.KICKED, now)
 
     def _drop_keys(self, bot: Bot) -> None:
         for slot in bot.slots:
@@ -230,16 +181,15 @@ class Entrants:
         except ContestConfigError as error:
             raise JournalError(str(error)) from None
         bot.enter_late()
-        self._games.validations.enter(bot)
         self._count_slots()
 
     def restore_sent(self, sent: Sent) -> None:
         """Take the way in which a late entrant plays; its token follows. Raises JournalError."""
-        self.known(sent.name).take_versions(ponders=sent.ponders)
+        bot_of_fact(self._authenticator.bots, sent.name).take_versions(ponders=sent.ponders)
 
     def restore_left(self, name: str, left: bool) -> None:
         """Take what the journal says of a bot; its games are `Fixtures.recall`'s."""
-        bot = self.known(name)
+        bot = bot_of_fact(self._authenticator.bots, name)
         if left:
             bot.withdraw()
             self._count_slots()
@@ -248,10 +198,4 @@ class Entrants:
         """Take the token of a bot from the journal."""
         if not is_digest(digest):
             raise JournalError(f"the token of {name!r:.40} is not a SHA-256 digest")
-        self.known(name).set_token(digest)
-
-    def known(self, name: str) -> Bot:
-        """A bot that takes part, or did. Raises JournalError."""
-        if name not in self._authenticator.bots:
-            raise JournalError(f"no bot of this contest is called {name!r:.40}")
-        return self._authenticator.bots[name]
+        bot_of_fact(self._authenticator.bots, name).set_token(digest)

@@ -74,7 +74,7 @@ class Fixtures:
         self._seats = seats
         self._paired = config.deals == "paired"
         self._out = out
-        self.results = ResultCounter(config, bots, out, self._format)
+        self.results = ResultCounter(config, bots, self._format)
         #: That the contest ends early, once it is certain who is first.
         self.separated: Separated | None = None
         self._separation = separation_of(config, names, self._format.total, seats)
@@ -140,15 +140,17 @@ class Fixtures:
         self._format.come_back(name)
         self._away[name] = now - LATE_NS - 1
 
-    def leave(self, name: str) -> None:
-        """`name`, which is not present, takes part no more: no game of it starts."""
+    def leave(self, name: str, now: int) -> None:
+        """`name` takes part no more: no game of it starts."""
+        self._away.setdefault(name, now)
+        self._format.withdraw(name)
         self._format.leave(name)
 
     # -- games that start
 
-    def update(self, bot: Bot, now: int) -> None:
-        """The slots of `bot` have changed, or whether it may be paired."""
-        if not bot.present:
+    def update(self, bot: Bot, now: int, *, present: bool) -> None:
+        """The slots of `bot` have changed, or whether it is `present`: it can be paired, now or later."""
+        if not present:
             self._away.setdefault(bot.name, now)
             self._format.withdraw(bot.name)
             return

@@ -9,7 +9,7 @@ A result counts once its record is durable. Which games there are is up to the f
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from arena_protocol.games.base import Game
 from arena_protocol.record import VOID, FaultKind, time_used
@@ -29,15 +29,17 @@ from arena_server.core.log_events import (
     GameResumed,
     GameStarted,
     GameVoided,
-    ValidationStarted,
 )
 from arena_server.core.match import Abort, Match
+from arena_server.core.news import Arrived, Counted, Notes
 from arena_server.core.overview import Progress, RunningGame
 from arena_server.core.peers import REFEREE_KEY, Bot, LiveGame, Outbox, Peer, Slot
 from arena_server.core.turns import Turns
-from arena_server.core.validation import Validations, referee_slot, tried
 from arena_server.stats.results import PastGame
 from arena_server.terms.config import ContestConfig
+
+#: The reason in the record of a game that was broken off by an order.
+REASON: Final = "organiser"
 
 
 class GameManager:
@@ -61,14 +63,8 @@ class GameManager:
         self.spectators = Spectators(config.spectator_delay_ms * NS_PER_MS, self._chunks, out, deadlines)
         self.turns = Turns(self._chunks, self.spectators, out, deadlines, config.handover_ms)
         self.fixtures = Fixtures(config, bots, game.seats, out, now)
-        self.validations = Validations(config, game.seats, bots.values(), out, deadlines)
         self._games: dict[int, LiveGame] = {}
-        #: Whether a game may start, or the contest may end, for something that `pair` has not seen.
-        self.changed = True
-
-    def reconsider(self) -> None:
-        """What has just changed may let a game start, or the contest end."""
-        self.changed = True
+        self.notes = Notes()
 
     # -- status
 
@@ -76,6 +72,11 @@ class GameManager:
     def quiet(self) -> bool:
         """Whether no game is running and no result is awaited."""
         return not self._games
+
+    @property
+    def by_number(self) -> Mapping[int, LiveGame]:
+        """The games that run, those that count nowhere too."""
+        return self._games
 
     def running(self) -> tuple[RunningGame, ...]:
         """The games without a result, in the order in which they began."""
@@ -88,7 +89,7 @@ class GameManager:
     def progress(self, connected: int, ended: str | None, causes: Mapping[str, str]) -> Progress:
         """The work grows with the number of bots; `causes` has a word for each bot that is missing."""
         incomplete = ended not in (None, FINISHED)
-        counted = (live for live in self._games.values() if not (live.announced or live.is_validation))
+        counted = (live for live in self._games.values() if live.counts and not live.announced)
         running = [live.match for live in counted]
         return Progress(
             done=self.fixtures.results.done,
@@ -112,9 +113,8 @@ class GameManager:
 
     def arrive(self, slot: Slot, now: int) -> None:
         """`slot` has a connection: back in its game, or free for one."""
-        if slot.bot.failed:
-            slot.bot.try_out()
-        self.update_free_slots(slot.bot, now)
+        self.notes.add(Arrived(slot))
+        self.notes.bot(slot.bot)
         live = slot.game
         if live is not None:
             self.turns.begin_again(live, slot.seat)
@@ -123,7 +123,7 @@ class GameManager:
 
     def depart(self, slot: Slot, now: int) -> None:
         """`slot` has no connection any more, or watches instead of playing."""
-        self.update_free_slots(slot.bot, now)
+        self.notes.bot(slot.bot)
         live = slot.game
         if live is not None:
             self._advance(live, live.match.depart(slot.seat, now), now)
@@ -144,15 +144,13 @@ class GameManager:
 
     def pair(self, now: int) -> None:
         """Start every game that can start."""
-        while (pairing := self.validations.take()) is not None:
-            self._start(pairing, now)
         while (pairing := self.fixtures.take()) is not None:
-            self._start(pairing, now)
+            self.start(pairing, now)
 
-    def _start(self, pairing: Pairing, now: int) -> None:
+    def start(self, pairing: Pairing, now: int) -> None:
         """Offer a game; who gives out pairings knows that each player has a free slot."""
         seated = tuple(
-            referee_slot() if name == REFEREE else next(slot for slot in self._bots[name].slots if slot.free)
+            own_slot() if name == REFEREE else next(slot for slot in self._bots[name].slots if slot.free)
             for name in pairing.names
         )
         live = self.open(pairing, seated, now)
@@ -160,23 +158,21 @@ class GameManager:
             if slot.peer is not None:
                 live.match.set_lag(seat, slot.peer.lag.ms)
         numbers = live.slot_numbers
-        if live.is_validation:
-            self._out.effects.append(ValidationStarted(tried(live).name, live.game_id))
-        else:
+        if live.counts:
             self._out.effects.append(GameStarted(live.game_id, pairing.names, numbers))
         self.turns.advance(live, [Offered(pairing.names, pairing.deal, numbers, live.agents)], now)
 
     def done_elsewhere(self, event: DrawDone | FromWorkers, now: int) -> None:
         """A round has been drawn, whose games can start; or workers report."""
         assert isinstance(event, DrawDone), "no worker has a game"
-        self.changed = True
+        self.notes.reconsider()
         self.fixtures.drawn(event.drawn)
 
     def open(self, pairing: Pairing, seated: tuple[Slot, ...], now: int) -> LiveGame:
         """Begin a game that these slots play."""
         match = Match(Setting.of(self._config, self._game, pairing), now)
         live = self._games[pairing.number] = LiveGame(pairing.number, match, seated, now)
-        if not live.is_validation:
+        if live.counts:
             self.spectators.open(pairing.number, live.game_id, live.transcript)
         return live
 
@@ -200,15 +196,9 @@ class GameManager:
             if rests:
                 self._deadlines.set((DeadlineKind.REST, slot.key), now + self._config.rest_ms * NS_PER_MS)
             if slot.key != REFEREE_KEY:
-                self.update_free_slots(slot.bot, now)
+                self.notes.bot(slot.bot)
         if all(slot.game is not live for slot in live.seated):
             del self._games[live.number]
-
-    def update_free_slots(self, bot: Bot, now: int) -> None:
-        """The slots of `bot` have changed, or whether it may be paired: that counts from the next game on."""
-        self.changed = True
-        self.validations.update(bot)
-        self.fixtures.update(bot, now)
 
     def expire(self, number: int, now: int) -> Peer | None:
         """The deadline of game `number` has passed. Returns the connection that does not take its TURN."""
@@ -227,12 +217,10 @@ class GameManager:
         """Break a running game off, to be played `again` or not; one that is over keeps its result."""
         if live.match.over:
             return
-        if live.is_validation:
-            repeated = tried(live).trial
-        else:
+        if live.counts:
             self.fixtures.set_void(live.number)
-            repeated = again and self.play_again(live.number)
-        self._out.effects.append(GameVoided(live.game_id, reason, repeated))
+            again = again and self.play_again(live.number)
+        self._out.effects.append(GameVoided(live.game_id, reason, again))
         self.turns.advance(live, live.match.execute(Abort(reason), now), now)
 
     def void_all(self, reason: str, now: int, running_at: int | None = None, *, again: bool = True) -> None:
@@ -245,7 +233,7 @@ class GameManager:
         """Have a void game played again. Returns False if it is not void, or is so already."""
         if not self.fixtures.play_again(number):
             return False
-        self.changed = True
+        self.notes.reconsider()
         return True
 
     def exclude(self, worker: str, *, restored: bool = False) -> bool:
@@ -259,32 +247,19 @@ class GameManager:
         live = self._games.get(number_of(game_id))
         if live is None or not live.match.over or live.announced:
             return
-        self.changed = True
-        match, names = live.match, live.match.setting.names
-        past = past_of(live)
+        self.notes.reconsider()
+        match, past = live.match, past_of(live)
         self.fixtures.add(past)
-        for name in names:
-            bot = self._bots[name]
-            if bot.on_probation and past.end != VOID:
-                self.validations.begin([bot], now)
-                self.fixtures.update(bot, now)  # it may have other slots, which are free
-        live.transcript.close(match.totals, match.end, now, opened=self.fixtures.may_show_deal(past))
+        if past.end != VOID:
+            self.notes.add(Counted(past))
         self._out.effects.append(GameOver(game_id, match.end, match.totals, past.faults))
         self._out.effects += silent_seats(live)
-        self._advance(live, [], now)
+        self.announce(live, now, opened=self.fixtures.may_show_deal(past))
 
-    def validated(self, number: int, now: int) -> Bot | None:
-        """Validation game `number` is over. Returns its bot if it is not paired until it comes again."""
-        live = self._games[-number]
-        bot, record = tried(live), live.match.record()
-        self.validations.judge(bot, record, now)
-        live.transcript.close(record.totals, record.end, now, opened=True)
-        peer = next(slot.peer for slot in live.seated if slot.bot is bot)
+    def announce(self, live: LiveGame, now: int, *, opened: bool) -> None:
+        """Send OVER, which shows the deal if the commit is `opened`, and free the slots."""
+        live.transcript.close(live.match.totals, live.match.end, now, opened=opened)
         self._advance(live, [], now)
-        if peer is not None and (refusal := self.validations.refusal(bot, record)) is not None:
-            self._out.error(peer, refusal)
-        self.update_free_slots(bot, now)
-        return bot if bot.failed else None
 
     # -- an interrupted contest
 
@@ -301,6 +276,11 @@ class GameManager:
         self.turns.advance(live, live.match.restart(now), now)
         if over:
             self.turns.store(live, now)
+
+
+def own_slot() -> Slot:
+    """A seat that the server plays itself."""
+    return Slot(REFEREE_KEY, Bot(REFEREE_KEY, REFEREE, None, plays=False))
 
 
 def silent_seats(live: LiveGame) -> Iterator[BotSilent]:

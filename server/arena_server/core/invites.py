@@ -12,10 +12,10 @@ from __future__ import annotations
 from typing import Final
 
 from arena_protocol.messages import valid_name
-from arena_server.core.entrants import CommandError
 from arena_server.core.facts import Invited, Redeemed
 from arena_server.core.journal import JournalError
 from arena_server.core.login import is_digest
+from arena_server.core.parts.part import CommandError
 from arena_server.core.peers import Outbox
 from arena_server.terms.config import Entrant
 

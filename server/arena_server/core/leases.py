@@ -29,6 +29,7 @@ from arena_server.core.facts import Ended, Excluded, GameFact, Leased, Offered, 
 from arena_server.core.games import GameManager, past_of
 from arena_server.core.journal import JournalError
 from arena_server.core.log_events import GameStarted, LeaseEnded, ResultRefused, ResultReturned, WorkerVoided
+from arena_server.core.news import TakenBack
 from arena_server.core.peers import Bot, LiveGame, Outbox
 from arena_server.core.recovery import restore
 from arena_server.stats.results import PastGame
@@ -81,7 +82,7 @@ class LeasedGames(GameManager):
         self._out.effects += map(ExcludeWorker, sorted(self._excluded))
         for bot in self._bots.values():
             if bot.plays:
-                self.update_free_slots(bot, now)
+                self.notes.bot(bot)
 
     # -- games to workers
 
@@ -124,7 +125,7 @@ class LeasedGames(GameManager):
         if isinstance(event, Capacity):
             self._capacity = event.games
             self._assign_waiting(now)
-            self.reconsider()
+            self.notes.reconsider()
             return
         if isinstance(event, PlayedBy):
             self._annul(event.worker, event.games)
@@ -191,7 +192,7 @@ class LeasedGames(GameManager):
         )
         returned = ResultReturned(live.game_id, record.names, event.worker, event.host)
         self._out.effects += Store(live.game_id, record), returned
-        self.reconsider()
+        self.notes.reconsider()
 
     # -- as for games whose bots are seated here
 
@@ -219,9 +220,10 @@ class LeasedGames(GameManager):
 
     def _annul(self, worker: str, games: Sequence[PastGame]) -> None:
         """Take back the results of a worker, as far as nothing follows from them, and replay the games."""
-        void = [game.number for game in games if self.fixtures.annul(game, worker)]
-        for number in void:
-            self.play_again(number)
+        void = [game for game in games if self.fixtures.annul(game, worker)]
+        for game in void:
+            self.notes.add(TakenBack(game))
+            self.play_again(game.number)
         kept = sum(game.end != VOID and game.number not in self.fixtures.annulled for game in games)
         self._out.effects.append(WorkerVoided(worker, len(void), kept))
 

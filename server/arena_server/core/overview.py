@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from arena_server.core.facts import Order
 from arena_server.core.formats.length import Length
+from arena_server.core.parts.part import Unpaired
 from arena_server.core.peers import Bot
 from arena_server.stats.standings import Row
 
@@ -38,18 +39,14 @@ class Awaited:
     faulty_games: int
 
     @classmethod
-    def of(cls, bot: Bot, reason: str) -> Awaited:
-        return cls(bot.name, reason, bot.last_seen, bot.faulty_games - bot.forgiven)
+    def of(cls, bot: Bot, reason: str, faulty_games: int) -> Awaited:
+        return cls(bot.name, reason, bot.last_seen, faulty_games)
 
 
-def why_waiting(bot: Bot) -> str | None:
+def why_waiting(bot: Bot, shown: Unpaired) -> str | None:
     """The reason of `Awaited`; None for a bot that plays, or can be paired."""
-    if bot.kicked:
-        return KICKED
-    if bot.on_probation and not bot.trial:
-        return PROBATION
-    if bot.failed and bot.connected:
-        return VALIDATION
+    if shown.where:
+        return shown.where
     if bot.is_here:
         return None
     if bot.stuck:
@@ -59,32 +56,29 @@ def why_waiting(bot: Bot) -> str | None:
     return AWAY if bot.known else NEVER_CONNECTED
 
 
-def causes_of_absence(bots: Iterable[Bot], *, patient: bool = False) -> dict[str, str]:
-    """The bots that no game waits for, each with the cause; `patient`: probation ends by itself."""
-    return {
-        bot.name: _cause_of_absence(bot)
-        for bot in bots
-        if bot.plays and (bot.gone or bot.removed or (bot.on_probation and not patient))
-    }
+def causes_of_absence(
+    bots: Iterable[Bot], shown: Callable[[Bot], Unpaired], *, patient: bool = False
+) -> dict[str, str]:
+    """The bots that no game waits for, each with the cause; `patient`: without those that return."""
+    causes = {}
+    for bot in bots:
+        said = shown(bot)
+        if bot.withdrawn:
+            causes[bot.name] = WITHDRAWN
+        elif bot.plays and (bot.gone or (said.barred and not (patient and said.returns))):
+            causes[bot.name] = said.cause or "absent"
+    return causes
 
 
-def _cause_of_absence(bot: Bot) -> str:
-    if bot.withdrawn:
-        return WITHDRAWN
-    if bot.kicked:
-        return "removed"
-    if bot.on_probation:
-        return "on probation"
-    return "not validated" if bot.failed else "absent"
-
-
-def absent_or_removed(bots: Sequence[Bot]) -> tuple[str, ...]:
+def absent_or_removed(bots: Sequence[Bot], shown: Callable[[Bot], Unpaired]) -> tuple[str, ...]:
     """Those of them that are not here: on probation a bot may be connected."""
-    causes = causes_of_absence(bots)
+    causes = causes_of_absence(bots, shown)
     return tuple(
         bot.name
         for bot in bots
-        if bot.name in causes and not bot.withdrawn and (bot.kicked or bot.stuck or not bot.connected)
+        if bot.name in causes
+        and not bot.withdrawn
+        and (shown(bot).where == KICKED or bot.stuck or not bot.connected)
     )
 
 
@@ -148,11 +142,10 @@ class BotState:
     move_ms: int | None = None
 
     @classmethod
-    def of(cls, bot: Bot, where: str, move_ms: int | None = None) -> BotState:
+    def of(cls, bot: Bot, where: str, faulty_games: int, move_ms: int | None = None) -> BotState:
         about = bot.owner, bot.author, bot.language, bot.url
         peer, agent = next(((slot.peer, slot.agent) for slot in bot.slots if slot.peer), (None, None))
         address = None if peer is None else peer.address
-        faulty_games = bot.faulty_games - bot.forgiven
         return cls(bot.name, where, bot.connected, faulty_games, *about, address, agent, move_ms)
 
 
@@ -173,13 +166,14 @@ class Overview:
     length: Length | None = None
 
 
-def where_is(bot: Bot) -> str:
+def where_is(bot: Bot, shown: Unpaired) -> str:
     """Where a bot is; what keeps it from being paired goes first, and a game of any slot before the rest."""
     if bot.withdrawn:
         return WITHDRAWN
-    reason = why_waiting(bot)
-    if reason in (KICKED, PROBATION, VALIDATION, FROZEN):
-        return reason
+    if shown.where:
+        return shown.where
+    if bot.stuck and not bot.is_here:
+        return FROZEN
     if any(slot.game is not None for slot in bot.slots):
         return PLAYING
     if bot.connected:

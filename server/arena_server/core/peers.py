@@ -14,7 +14,6 @@ from arena_server.core.effects import CloseConnection, Effect, Mute, Send, SetFr
 from arena_server.core.facts import ContestFact, FormerKeys, ResumeKeys
 from arena_server.core.journal import CONTEST, Entry, entry_of
 from arena_server.core.match import Match
-from arena_server.core.probation import Participant
 from arena_server.core.ratelimit import LINES, InfoBudget, Limit
 from arena_server.core.transcript import Transcript
 from arena_server.terms.config import NO_TOKEN
@@ -59,9 +58,10 @@ class Peer:
 
 
 @dataclass(slots=True, eq=False)
-class Bot(Participant):
+class Bot:
     """One entrant, with a slot for each game at once.
 
+    One that does not play may only watch; who is `withdrawn` cannot log in.
     `gone`: not to be paired for longer than the contest waits. `known`: it has logged in to this contest
     before. `untried`: it was added by an order, and has not logged in since. `last_seen` (ns) is when it
     lost its last connection to this server. `owner` and the three after it are for people, as in
@@ -70,6 +70,11 @@ class Bot(Participant):
     `ponders` is as in `config.Entrant`. `hosted`: workers play its games, and it has no connection.
     """
 
+    number: int
+    name: str
+    token_sha256: str | None
+    plays: bool = True
+    withdrawn: bool = False
     slots: list[Slot] = field(default_factory=list)
     gone: bool = False
     known: bool = False
@@ -89,11 +94,6 @@ class Bot(Participant):
     def connected(self) -> bool:
         """Whether any slot has a connection, or needs none."""
         return self.hosted or any(slot.peer is not None for slot in self.slots)
-
-    @property
-    def present(self) -> bool:
-        """Whether it can be paired, now or when a slot is free."""
-        return not self.barred and self.is_here
 
     @property
     def is_here(self) -> bool:
@@ -123,6 +123,14 @@ class Bot(Participant):
     def open_slots(self, key: int, count: int) -> None:
         """Make its slots; the first of them has the key `key`."""
         self.slots += (Slot(key + at, self, at + 1) for at in range(count))
+
+    def withdraw(self) -> None:
+        """It takes part no more."""
+        self.withdrawn = True
+
+    def readmit(self) -> None:
+        """It takes part again."""
+        self.withdrawn = False
 
     def enter_late(self) -> None:
         """It was added by an order."""
@@ -334,9 +342,9 @@ class LiveGame:
         return self.transcript.closed
 
     @property
-    def is_validation(self) -> bool:
-        """Whether it is none of the contest's games (`validation.py`)."""
-        return self.number < CONTEST
+    def counts(self) -> bool:
+        """Whether it is one of the contest's games, and no validation game."""
+        return self.number > CONTEST
 
     @property
     def slot_numbers(self) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ fact that the match would not have decided where it stands is refused: the journ
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from arena_protocol.record import FORFEIT, VOID, FaultKind, FaultRecord, InfoRecord, PlyRecord
@@ -18,7 +18,6 @@ from arena_server.core.entrants import Entrants
 from arena_server.core.facts import (
     Annulled,
     Away,
-    Conduct,
     Drawn,
     Ended,
     Excluded,
@@ -42,24 +41,31 @@ from arena_server.core.facts import (
     Started,
     TokenSet,
     TotalSet,
-    TrialSet,
-    Validated,
     Walkover,
 )
 from arena_server.core.fixtures import FixtureFact
 from arena_server.core.formats.base import Pairing
-from arena_server.core.games import GameManager
+from arena_server.core.games import GameManager, own_slot
 from arena_server.core.journal import CONTEST, JournalError, Live, Past, fact_of
 from arena_server.core.login import is_digest
 from arena_server.core.match import Match, Phase
+from arena_server.core.parts.part import bot_of_fact
+from arena_server.core.parts.parts import Parts
 from arena_server.core.peers import Bot, Slot
-from arena_server.core.validation import referee_slot
 
 _NO_OFFER: Final = "a game begins with its offer"
 _SEAT_FAULTS: Final = frozenset(FaultKind) - {FaultKind.VOID}
 
 
-def recover(past: Past, games: GameManager, commands: Commands, entrants: Entrants, now: int) -> None:
+def recover(
+    past: Past,
+    games: GameManager,
+    commands: Commands,
+    entrants: Entrants,
+    parts: Parts,
+    bots: Mapping[str, Bot],
+    now: int,
+) -> None:
     """Bring back games, run state and bots. Raises JournalError for a past that no contest has had."""
     # All are checked first: an impossible entry is found before anything is changed.
     for entry in past.entries:
@@ -74,12 +80,11 @@ def recover(past: Past, games: GameManager, commands: Commands, entrants: Entran
     }
     offers = {number: _offer(number, facts[0]) for number, facts in unfinished.items()}
     pairings = {number: Pairing(number, offer.names, offer.deal) for number, offer in offers.items()}
-    facts_of_fixtures = _recover_contest(live, commands, entrants, games)
+    facts_of_fixtures = _recover_contest(live, commands, entrants, parts, games, bots)
     rated = [pairing for number, pairing in pairings.items() if number > CONTEST]
     games.fixtures.recall(past.results, facts_of_fixtures, rated, now)
     for number, facts in unfinished.items():
-        games.validations.restore_number(-number)
-        seated = _seated(pairings[number], offers[number].slots, entrants)
+        seated = _seated(pairings[number], offers[number].slots, bots)
         game = games.open(pairings[number], seated, now)
         restore(game.match, facts, now)
         games.resume(game, facts, now)
@@ -93,17 +98,22 @@ def _offer(number: int, fact: GameFact) -> Offered:
 
 
 def _recover_contest(
-    live: Live, commands: Commands, entrants: Entrants, games: GameManager
+    live: Live,
+    commands: Commands,
+    entrants: Entrants,
+    parts: Parts,
+    games: GameManager,
+    bots: Mapping[str, Bot],
 ) -> list[FixtureFact]:
     """Apply the facts of the contest; returns those that are for its fixtures."""
     facts: list[FixtureFact] = []
     for entry in live.contest:
-        match fact_of(entry):
+        fact = fact_of(entry)
+        assert not isinstance(fact, GameFact)
+        match fact:
             case ResumeKeys() | FormerKeys() as keys:
-                for slot, digest in _keys(entrants.known(keys.name), keys.digests):
+                for slot, digest in _keys(bot_of_fact(bots, keys.name), keys.digests):
                     slot.restore_key(digest) if isinstance(keys, ResumeKeys) else slot.restore_former(digest)
-            case Conduct() | TrialSet() | Validated() as conduct:
-                games.validations.restore(entrants.known(conduct.name), conduct)
             case Excluded(worker):
                 games.exclude(worker, restored=True)
             case Joined() as joined:
@@ -125,7 +135,7 @@ def _recover_contest(
                 | Shortened()
                 | TotalSet()
                 | Separated()
-            ) as fact:
+            ):
                 facts.append(fact)
             case Order() | Invited() | Redeemed() as order:
                 commands.restore_order(order)
@@ -134,6 +144,7 @@ def _recover_contest(
                     raise JournalError(f"expected one of {', '.join(RunState)}, found {state!r:.40}")
                 # A contest was drained to stop the server; now the server runs again.
                 commands.restore(RunState.OPEN if state == RunState.DRAINING else RunState(state))
+        parts.restore(fact)
     return facts
 
 
@@ -144,7 +155,7 @@ def _keys(bot: Bot, digests: Sequence[str | None]) -> Iterator[tuple[Slot, str |
     return zip(bot.slots, digests, strict=False)
 
 
-def _seated(pairing: Pairing, numbers: Sequence[int], entrants: Entrants) -> tuple[Slot, ...]:
+def _seated(pairing: Pairing, numbers: Sequence[int], bots: Mapping[str, Bot]) -> tuple[Slot, ...]:
     """The slots that play an unfinished game. Raises JournalError if they cannot play it."""
     game, numbers = pairing.number, numbers or (1,) * len(pairing.names)
     if len(numbers) != len(pairing.names):
@@ -152,9 +163,9 @@ def _seated(pairing: Pairing, numbers: Sequence[int], entrants: Entrants) -> tup
     seated = []
     for name, number in zip(pairing.names, numbers, strict=True):
         if name == REFEREE:
-            seated.append(referee_slot())
+            seated.append(own_slot())
             continue
-        bot = entrants.known(name)
+        bot = bot_of_fact(bots, name)
         # The organiser has lowered `concurrency` while the server was down.
         if not 1 <= number <= len(bot.slots):
             slots_text = f"a concurrency of {len(bot.slots)}"

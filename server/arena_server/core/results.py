@@ -7,8 +7,7 @@ from collections.abc import Mapping
 
 from arena_protocol.record import VOID
 from arena_server.core.formats.base import DrawnFormat, Format
-from arena_server.core.log_events import BotOnProbation
-from arena_server.core.peers import Bot, Outbox
+from arena_server.core.peers import Bot
 from arena_server.stats.results import GameResult, PastGame
 from arena_server.stats.standings import Standings
 from arena_server.terms.config import ContestConfig
@@ -24,7 +23,6 @@ class ResultCounter:
         self,
         config: ContestConfig,
         bots: Mapping[str, Bot],
-        out: Outbox,
         form: Format,
     ) -> None:
         names = [bot.name for bot in bots.values() if bot.plays]
@@ -33,9 +31,8 @@ class ResultCounter:
             names, config.scoring, config.tie_breaks, config.seed, form.scores, unplayed
         )
         self.done = self.void = self.plies = 0
-        self._probation = config.probation
-        self._bots = bots
-        self._out = out
+        #: In how many games that count each bot was at fault.
+        self.faulty_games: Counter[str] = Counter()
         #: The time charged to each bot, and the plies of its seats in those games.
         self._used_ms: Counter[str] = Counter()
         self._own_plies: Counter[str] = Counter()
@@ -52,25 +49,18 @@ class ResultCounter:
             self.void += 1
             return
         self._count(game, 1)
-        for name, _ in game.faults:
-            self._blame(self._bots[name])
 
     def take_back(self, game: PastGame) -> None:
         """A game that was counted is void."""
         self.void += 1
         self._count(game, -1)
-        for name, _ in game.faults:
-            self._bots[name].absolve(self._probation)
 
     def _count(self, game: PastGame, sign: int) -> None:
         self.done += sign
         self.standings.add(GameResult(game.names, game.totals, game.faults, game.used_ms), sign)
+        for name, _ in game.faults:
+            self.faulty_games[name] += sign
         for seat, (name, used) in enumerate(zip(game.names, game.used_ms, strict=False)):
             self._used_ms[name] += sign * used
             # The seats take turns.
             self._own_plies[name] += sign * ((game.plies + len(game.names) - 1 - seat) // len(game.names))
-
-    def _blame(self, bot: Bot) -> None:
-        """One faulty game more: a bot that has had too many is paired no more."""
-        if bot.blame(self._probation):
-            self._out.effects.append(BotOnProbation(bot.name, bot.faulty_games))

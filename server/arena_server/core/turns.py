@@ -19,7 +19,7 @@ from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.delivery import CHUNK, ChunkedSender, Spectators
 from arena_server.core.effects import Send, SetFrozen, Store, TurnMark
 from arena_server.core.facts import Ended, GameFact
-from arena_server.core.journal import CONTEST, KIND_OF
+from arena_server.core.journal import KIND_OF
 from arena_server.core.match import Phase, PlayMove
 from arena_server.core.peers import LiveGame, Outbox, Peer, Slot
 
@@ -84,7 +84,7 @@ class Turns:
 
     def store(self, live: LiveGame, now: int) -> None:
         """The game is over: its result counts once its record is durable."""
-        if live.number > CONTEST:
+        if live.counts:
             self._out.effects.append(Store(live.game_id, live.match.record()))
         else:  # its record is a fact: the next Tick makes it, when all of this event has been judged
             self._deadlines.set((DeadlineKind.VALIDATION, -live.number), now)

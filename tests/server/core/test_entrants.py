@@ -219,10 +219,10 @@ class TestRemove:
         assert add(harness, "ann") is None
         assert harness.last_entries == [
             (0, "left", "ann", False),
-            (0, "conduct", "ann", 0, False, 0),
-            (0, "trial", "ann", False),
             (0, "games", "", 6),
             (0, "token", "ann", token_digest(TOKEN)),
+            (0, "conduct", "ann", 0, False, 0),
+            (0, "trial", "ann", False),
         ]
         assert harness.contest.progress().total == 6
         for again in (restarted(harness), harness):

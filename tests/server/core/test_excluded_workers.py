@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena_protocol.record import GameRecord
+from arena_server.core.deal import Setting
 from arena_server.core.effects import Assign
 from arena_server.core.events import Capacity, PlayedBy
 from arena_server.core.journal import Live, Past
@@ -128,6 +129,43 @@ def test_a_fault_of_a_void_game_does_not_count_against_its_bot() -> None:
     run.find_games("w1")
     assert not any(bot.faulty_games or bot.where == "probation" for bot in run.contest.overview().bots)
     assert all(not row.faults for row in run.contest.progress().standings)
+
+
+def faulty_free(setting: Setting) -> GameRecord:
+    return next(each for seed in range(1000) if not (each := played(setting, seed)).faults)
+
+
+def test_the_bot_of_a_void_game_is_paired_again() -> None:
+    run = Workers("ann", "bob", games_per_pair=4, probation=1, probation_for_ms=60_000)
+    run.event(Capacity(1))
+    faulty = next(each for seed in range(100) if (each := played(run.assigned[0].setting, seed)).faults)
+    run.give(run.assigned[0], faulty, worker="w1")
+    run.give(run.assigned[1], faulty_free(run.assigned[1].setting), worker="w2")
+    assert len(run.assigned) == 2
+    run.command("void-worker", "w1")
+    run.find_games("w1")
+    assert len(run.assigned) == 3, "its fault does not count, and the game is played again"
+
+
+def test_what_was_forgiven_of_a_void_game_is_not_forgiven_to_another() -> None:
+    config: dict[str, Any] = {"games_per_pair": 8, "probation": 1}
+    run = Workers("ann", "bob", **config)
+    run.event(Capacity(1))
+
+    def fail(worker: str) -> set[str]:
+        setting = run.assigned[-1].setting
+        record = next(each for seed in range(100) if (each := played(setting, seed)).faults)
+        run.give(run.assigned[-1], record, worker=worker)
+        return {record.names[fault.seat - 1] for fault in record.faults}
+
+    for name in fail("w1"):
+        run.command("lift", name)
+    run.command("void-worker", "w1")
+    run.find_games("w1")
+    blamed = fail("w2")
+    for each in (run, resumed(run, **config)):
+        where = {bot.name for bot in each.contest.overview().bots if bot.where == "probation"}
+        assert where == blamed
 
 
 def test_results_that_a_later_round_follows_from_stand() -> None:

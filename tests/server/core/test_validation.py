@@ -13,10 +13,11 @@ from arena_protocol.games import GAMES, make_game
 from arena_protocol.record import GameRecord
 from arena_protocol.record_codec import decode
 from arena_protocol.verify import verify
-from arena_server.core.deal import REFEREE, Setting, game_id, number_of, own_move, token_digest
+from arena_server.core.deal import REFEREE, Setting, game_id, number_of, other_move, own_move, token_digest
+from arena_server.core.events import Tick
 from arena_server.core.facts import Validated
 from arena_server.core.formats.base import Pairing
-from arena_server.core.journal import JournalError, Past, fact_of
+from arena_server.core.journal import JournalError, Live, Past, fact_of
 from arena_server.core.log_events import (
     BotAbsent,
     BotOnProbation,
@@ -27,7 +28,6 @@ from arena_server.core.log_events import (
     ValidationFailed,
     ValidationStarted,
 )
-from arena_server.core.validation import other_move
 from arena_server.terms.config import ContestConfig, ContestConfigError, Entrant
 
 from .contest_harness import ContestHarness, check_sums, play_on, restarted, rows
@@ -97,6 +97,19 @@ class TestBefore:
             assert other_move(changed, harness.config.seed) == place + 1
         assert [record.names for record in records(harness).values()] == [("ann", REFEREE), (REFEREE, "bob")]
         assert harness.received("ann")[-2].startswith("OVER v1") or "OVER v1" in harness.transcript("ann")
+
+    def test_a_server_that_was_killed_before_it_judged_one_gives_its_number_to_no_other(self) -> None:
+        harness = begun("ann", "bob", "cid")
+        play(harness, "ann")
+        play(harness, "cid", move="99")
+        kinds = [entry[1] for entry in harness.entries]
+        judged = len(kinds) - kinds[::-1].index("validated") - 1
+        live = Live()
+        live.add(harness.entries[:judged])
+        again = ContestHarness(*harness.entrants, past=Past((), tuple(live)), options=TWO, validation=True)
+        again.event(Tick())
+        again.log_in("cid")
+        assert [each.game for each in again.logged(ValidationStarted)] == ["v4"]
 
     def test_spectators_do_not_see_it(self) -> None:
         harness = begun("ann", "bob", Entrant("eye", plays=False))

@@ -1,0 +1,69 @@
+"""All parts of a contest, in the order in which they are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from arena_server.core.connections import Connections
+from arena_server.core.deadlines import Deadlines
+from arena_server.core.events import Event
+from arena_server.core.facts import ContestFact
+from arena_server.core.fixtures import Fixtures
+from arena_server.core.games import GameManager
+from arena_server.core.news import Changed, News, Notes
+from arena_server.core.parts.part import Part, Unpaired
+from arena_server.core.parts.probation import Probation
+from arena_server.core.peers import Bot, Outbox
+from arena_server.terms.terms import HouseTerms
+
+_NOTHING = Unpaired()
+
+
+class Parts:
+    """The parts of one contest; what one does to another follows from their order."""
+
+    def __init__(
+        self,
+        terms: HouseTerms,
+        seats: int,
+        bots: Mapping[str, Bot],
+        games: GameManager,
+        connections: Connections,
+        out: Outbox,
+        deadlines: Deadlines,
+    ) -> None:
+        self.probation = Probation(terms, seats, bots, games, connections, out, deadlines)
+        self._all: tuple[Part, ...] = (self.probation,)
+
+    def present(self, bot: Bot) -> bool:
+        """Whether `bot` can be paired, now or when a slot is free."""
+        return bot.is_here and not bot.withdrawn and all(part.may_pair(bot) for part in self._all)
+
+    def is_absent(self, bot: Bot) -> bool:
+        """Whether the contest waits for `bot` to connect."""
+        return bot.stuck or not bot.connected or self.shown(bot).absent
+
+    def take(self, event: Event | News, now: int) -> bool:
+        """Whether a part has taken `event` alone. Raises CommandError."""
+        return any(part.take(event, now) for part in self._all)
+
+    def spread(self, fixtures: Fixtures, notes: Notes, now: int) -> None:
+        """Let the parts know what has happened, and the fixtures which bots can be paired by that."""
+        while news := notes.take():
+            for each in news:
+                self.take(each, now)
+                if isinstance(each, Changed):
+                    fixtures.update(each.bot, now, present=self.present(each.bot))
+
+    def due(self, now: int, *, may_start: bool) -> None:
+        for part in self._all:
+            part.due(now, may_start=may_start)
+
+    def restore(self, fact: ContestFact) -> bool:
+        """Whether a part has taken `fact` alone. Raises JournalError."""
+        return any(part.restore(fact) for part in self._all)
+
+    def shown(self, bot: Bot) -> Unpaired:
+        """What the first part says that has something to say."""
+        said = (part.shown(bot) for part in self._all)
+        return next((each for each in said if each.where or each.cause), _NOTHING)
