@@ -91,6 +91,7 @@ class LocalContest:
             programs=self.programs,
         )
         check_numbers(config)
+        # A container that stands still between the turns of its bot cannot think meanwhile.
         frozen = {bot.name for bot in self.group if bot.sandbox and not bot.sandbox.limits.ponder}
         entrants = [
             replace(entrant_of(bot.name, bot.token, self.concurrency), ponders=bot.name not in frozen)

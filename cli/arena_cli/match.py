@@ -241,6 +241,7 @@ def command(players: Players, options: MatchOptions) -> None:
     if seated or any(is_command(player) or is_scripted(player) for player in players):
         _play_processes(players, rules.seats, plan, options)
         return
+    # Nothing is stored here: a signal may end the process in the middle of compiled code.
     with interruptible():
         if len(players) > rules.seats:
             answer = league(players, rules.seats, plan)

@@ -87,9 +87,11 @@ class Tally:
     def add(self, result: Mapping[str, Any], seating: tuple[int, ...]) -> bool:
         """Add a `reporter.plain_result` with the player of every seat; True if its deal is complete."""
         faults: list[str | None] = [None] * len(seating)
+        # The first fault of a seat counts, so it is written last.
         for fault in reversed(result["faults"]):
             faults[fault["seat"] - 1] = fault["kind"]
         game = PlayedGame(tuple(result["totals"]), tuple(faults), tuple(result["used_ms"]), ())
+        # Seats that are moved on alike play the same deal: it is found by the order from the first player on.
         first = seating.index(0)
         deal = self._open.setdefault((result["deal"], seating[first:] + seating[:first]), {})
         deal.setdefault(seating, []).append(game)
@@ -192,6 +194,7 @@ class MatchRun(ProgressListener):
             referee.when_ended(lambda: calls.put(None))
             while (call := calls.get()) is not None:
                 call()
+            # A match that is decided was stopped as well, but by no signal.
             return not referee.join() and not self.decided
 
     def answer(self) -> dict[str, Any]:

@@ -100,6 +100,7 @@ def command(config: Config, options: TournamentOptions = TournamentOptions(), as
     with TournamentDisplay(file.contest.name, options.database, json=as_json) as display:
         compile_engines(file.contest.game, (bot.engine for bot in file.bot if bot.engine), display.step)
         environment, place = server_environment(bots), place_of(options.database, file.contest.name)
+        # With --on the workers start the programs.
         here = () if options.workers.on else bots
         ended = asyncio.run(_run(Tournament(server, environment, here, options.logs, place), display))
     last = display.last
@@ -145,6 +146,7 @@ def _server_command(config: Path, file: ContestFile, options: TournamentOptions)
 
     port = options.port
     if port is None:
+        # Another tournament may run on the usual port: only one that the file names is taken.
         port = file.server.port if "port" in file.server.model_fields_set else 0
     # A person may take a while to open the link, an author to send a version, and its check takes minutes.
     is_patient = file.contest.absent is not None or file.takes_versions or any(bot.person for bot in file.bot)
@@ -205,6 +207,7 @@ def bots_to_start(file: ContestFile, config: Path) -> list[LocalBot]:
             bots += slots_of(LocalBot(bot.name, bot.command or (), "", sandbox=sandbox), bot.concurrency)
             continue
         if bot.launcher is not None and bot.command is not None:
+            # What the words of its command mean is the launcher's own: they are not looked up here.
             _check_launcher(bot.launcher, f"{place}: launcher")
             remote = LocalBot(bot.name, bot.command, "", launcher=bot.launcher)
             bots += slots_of(remote, bot.concurrency)
