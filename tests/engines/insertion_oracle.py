@@ -5,13 +5,18 @@ The values are packed (evaluation.py), of the seat that moves first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
 
-from arena_engines.insertion.evaluation import COOPERATIVE, FELL, Strategy
-from arena_protocol.games.insertion.board import Planes
+from arena_engines.engine import Analysis
+from arena_engines.insertion.evaluation import COOPERATIVE, FELL, Strategy, unpack
+from arena_protocol.games.insertion.board import Planes, parse_board
 from arena_protocol.games.insertion.rules import MOVES, distinct_moves, play
+
+if TYPE_CHECKING:
+    from tests.engines.conftest import Case
 
 
 class Node(NamedTuple):
@@ -71,3 +76,15 @@ class InsertionTree:
     def horizon(self, position: Node) -> int:
         """Count only what has been gained."""
         return 0
+
+
+def thousand(cases: list[Case], depth: int) -> Iterator[Case]:
+    """Enough cases for a readable search to get through: 1,200 at depth 1 and 2, then fewer."""
+    for case, start in product(cases[:: {3: 12, 4: 48}.get(depth, 1)], range(5 if depth < 3 else 1)):
+        yield case._replace(visible=case.visible[start:])
+
+
+def oracle(search: object, case: Case, depth: int) -> Analysis:
+    tree = InsertionTree(case.visible[:depth])
+    found = search(tree, Node(parse_board(case.board)), depth)  # type: ignore[operator]
+    return Analysis(found.line[0], unpack(found.value), found.nodes, depth)

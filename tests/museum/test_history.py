@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
 
-from arena_engines.engine import Analysis
 from arena_engines.insertion.champion import Champion
-from arena_engines.insertion.evaluation import COOPERATIVE, unpack
+from arena_engines.insertion.evaluation import COOPERATIVE
 from arena_engines.search.minimax import minimax
 from arena_museum.history import Minimax
 from arena_protocol.games.insertion.board import parse_board
 
-from ..engines.insertion_oracle import InsertionTree, Node
+from ..engines.insertion_oracle import InsertionTree, oracle, thousand
 from ..engines.positions import at, task_at
 
 if TYPE_CHECKING:
@@ -33,18 +30,6 @@ from ..engines.insertion_oracle import Node as Board
 @pytest.fixture(scope="module")
 def plain() -> Minimax:
     return Minimax()
-
-
-def thousand(cases: list[Case], depth: int) -> Iterator[Case]:
-    """Enough cases for a readable search to get through: 1,200 at depth 1 and 2, then fewer."""
-    for case, start in product(cases[:: {3: 12, 4: 48}.get(depth, 1)], range(5 if depth < 3 else 1)):
-        yield case._replace(visible=case.visible[start:])
-
-
-def oracle(search: object, case: Case, depth: int) -> Analysis:
-    tree = InsertionTree(case.visible[:depth])
-    found = search(tree, Node(parse_board(case.board)), depth)  # type: ignore[operator]
-    return Analysis(found.line[0], unpack(found.value), found.nodes, depth)
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])

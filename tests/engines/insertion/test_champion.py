@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
 
-from arena_engines.engine import Analysis
 from arena_engines.insertion.champion import Champion
 from arena_engines.insertion.evaluation import COOPERATIVE, SPOILING, Strategy, unpack
 from arena_engines.insertion.fixed_depth import Task, pack_pictures, pack_roles
@@ -16,7 +14,7 @@ from arena_engines.search.alphabeta import alphabeta
 from arena_museum.history import Minimax
 from arena_protocol.games.insertion.board import parse_board
 
-from ..insertion_oracle import InsertionTree, Node
+from ..insertion_oracle import InsertionTree, Node, oracle, thousand
 from ..positions import at, task_at
 
 if TYPE_CHECKING:
@@ -45,18 +43,6 @@ def test_champion_equals_minimax_in_move_and_eval(
     for case, start in product(cases, range(5)):
         task = task_at(case.board, case.visible[start:], depth)
         assert champion.run(task, strategy)[:2] == plain.run(task, strategy)[:2], (case, start)
-
-
-def thousand(cases: list[Case], depth: int) -> Iterator[Case]:
-    """Enough cases for a readable search to get through: 1,200 at depth 1 and 2, then fewer."""
-    for case, start in product(cases[:: {3: 12, 4: 48}.get(depth, 1)], range(5 if depth < 3 else 1)):
-        yield case._replace(visible=case.visible[start:])
-
-
-def oracle(search: object, case: Case, depth: int) -> Analysis:
-    tree = InsertionTree(case.visible[:depth])
-    found = search(tree, Node(parse_board(case.board)), depth)  # type: ignore[operator]
-    return Analysis(found.line[0], unpack(found.value), found.nodes, depth)
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3, 4])

@@ -14,12 +14,15 @@ from arena_engines.insertion.master.opponent import (
     MODELS,
     OpponentModel,
 )
+from arena_engines.insertion.master.planner import SearchRequest
 from arena_engines.insertion.master.tracker import GameTracker
 from arena_engines.insertion.master.workspace import Weights, Workspace
 from arena_protocol.games.insertion import Insertion
 from arena_protocol.games.insertion.board import Planes
 from arena_protocol.games.insertion.rules import distinct_moves, play
 from arena_server.stats.scores import PlayedGame
+
+Planning = tuple[SearchRequest, Workspace]
 
 
 def master(**values: int | str) -> Master:

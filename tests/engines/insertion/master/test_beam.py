@@ -10,31 +10,19 @@ from arena_engines.insertion.baselines import Dummy
 from arena_engines.insertion.champion import Champion
 from arena_engines.insertion.master.beam import CERTAIN, member
 from arena_engines.insertion.master.layout import INFINITY
-from arena_engines.insertion.master.planner import SearchRequest
 from arena_engines.insertion.master.search import ALL, FIRST
-from arena_engines.insertion.master.tracker import PLAN_WEIGHTS, GameTracker
+from arena_engines.insertion.master.tracker import PLAN_WEIGHTS
 from arena_engines.insertion.master.workspace import (
     HALF_MODEL,
     OWN_MODEL,
     PLAN,
     POINTS_MODEL,
-    Workspace,
     depths_to,
 )
 from arena_protocol.games.insertion.board import Planes
 from arena_protocol.games.insertion.rules import distinct_moves, play
 
-from .games import followed, positions
-
-Planning = tuple[SearchRequest, Workspace]
-
-
-@pytest.fixture(scope="module")
-def request_and_work() -> Planning:
-    work = Workspace(14)
-    tracker = GameTracker((work,), 5)
-    tracker.follow(positions(Champion({"depth": 3}))[9], lambda: False)
-    return SearchRequest(tracker.planes, tracker.ply, tracker.known), work
+from .games import Planning, followed, positions
 
 
 def test_a_wider_plan_has_no_lower_value(request_and_work: Planning) -> None:

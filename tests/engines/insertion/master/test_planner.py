@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-from arena_engines.insertion.champion import Champion
 from arena_engines.insertion.master.opponent import (
     OpponentModel,
 )
@@ -13,7 +10,6 @@ from arena_engines.insertion.master.planner import (
     NOTHING,
     SET_LEAF,
     Ponder,
-    SearchRequest,
     ThreadPool,
     plan,
     sampled,
@@ -22,24 +18,12 @@ from arena_engines.insertion.master.planner import (
     worst_case,
 )
 from arena_engines.insertion.master.search import ALL
-from arena_engines.insertion.master.tracker import GameTracker
 from arena_engines.insertion.master.workspace import OWN_MODEL, POINTS_MODEL, Workspace
 from arena_protocol.games.insertion.rules import distinct_moves
 
-from .games import positions
+from .games import Planning
 
 LONG = 600.0
-
-
-Planning = tuple[SearchRequest, Workspace]
-
-
-@pytest.fixture(scope="module")
-def request_and_work() -> Planning:
-    work = Workspace(14)
-    tracker = GameTracker((work,), 5)
-    tracker.follow(positions(Champion({"depth": 3}))[9], lambda: False)
-    return SearchRequest(tracker.planes, tracker.ply, tracker.known), work
 
 
 def test_plans_the_worst_case_and_shallow_searches_give_distinct_moves(
