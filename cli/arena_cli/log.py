@@ -72,41 +72,31 @@ def fetch(
     token: str | None,
     contest: str | None = None,
 ) -> Iterator[str]:
-    """Log in and yield the lines of the log. Raises ArenaError if the server does not send one."""
+    """Log in and yield the lines of the log. Raises ArenaError or ClientError if the server sends none."""
     from arena_protocol import messages as wire
-    from arena_protocol.errors import ProtocolError
-    from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader, Overlong
-    from arena_protocol.session import ClientSession
+    from arena_protocol.link import Link
 
-    session, lines, count = ClientSession(), LineReader(SERVER_LINE_LIMIT), 0
+    link = Link(wire.Hello(wire.VERSION, name, token=token, role=wire.LOG_READER, contest=contest))
+    link.opened()
+    count = 0
     sock.settimeout(WAIT_S)
     transport.start()
-    out = b""
     while True:
         try:
-            sock.sendall(transport.send(out))
-            out, data = b"", sock.recv(READ_BYTES)
+            sock.sendall(transport.send(link.data_to_send()))
+            data = sock.recv(READ_BYTES)
             if not data:
                 raise ArenaError("the server closed the connection before the end of the log; try again")
             plain = transport.receive(data)
         except OSError as error:
             raise ArenaError(f"the connection was lost: {error.strerror or error}; try again") from None
-        for line in lines.feed(plain):
-            try:
-                message = None if isinstance(line, Overlong) else session.receive(line)
-            except ProtocolError as error:
-                raise ArenaError(f"the server breaks the protocol: {error}; is it an arena server?") from None
+        for _, message in link.receive(plain):
             match message:
-                case wire.Arena():
-                    hello = wire.Hello(wire.VERSION, name, token=token, role=wire.LOG_READER, contest=contest)
-                    out += session.send(hello)
-                case wire.Ping(word):
-                    out += session.send(wire.Pong(word))
                 case wire.Log(text):
                     count += 1
                     yield text
-                case wire.Error(code, text):
-                    raise ArenaError(f"the server refuses: {text} ({code})")
+                case wire.Error():
+                    raise link.refused(message)
                 case wire.Bye():
                     if not count:
                         raise ArenaError(

@@ -21,7 +21,7 @@ from typing import Any
 
 from arena_client.errors import ClientError
 from arena_protocol import messages as wire
-from arena_protocol.errors import ByeReason
+from arena_protocol.link import Link
 from arena_protocol.view import GameView
 
 #: Seconds before a connection that was lost or refused is tried again, if the server names no time.
@@ -48,59 +48,50 @@ class Findings:
 
 
 class SeatBot(asyncio.Protocol):
-    """One connection; `over` has the reason of BYE, or the seconds after which to connect again."""
+    """One connection; `over` is done when it has ended. `link` is the log-in over all of them."""
 
-    def __init__(self, hello: wire.Hello, move_ms: int, random: Random, findings: Findings) -> None:
-        self._hello, self._move_ms, self._random, self._findings = hello, move_ms, random, findings
-        self.over: asyncio.Future[float | None] = asyncio.get_running_loop().create_future()
-        self._rest = b""
-        self._again_s: float | None = AGAIN_S
-        self._welcomed = False
+    def __init__(self, link: Link, move_ms: int, random: Random, findings: Findings) -> None:
+        self._link, self._move_ms, self._random, self._findings = link, move_ms, random, findings
+        self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._offer: wire.Game | None = None
         self._view: GameView[Any] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
+        self._link.opened()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._link.closed()
         if not self.over.done():
-            self.over.set_result(self._again_s)
+            self.over.set_result(None)
 
     def data_received(self, data: bytes) -> None:
         began = time.perf_counter_ns()
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        for line in lines:
-            if line.startswith(b"TURN "):
-                self._turn(int(line.split(b" ", 2)[1]), began)
-            elif self._view is not None or not line.startswith(b"PLAYED "):
-                self._take(wire.parse_server(line))
+        try:
+            for line, message in self._link.receive(data):
+                if line.startswith(b"TURN "):
+                    self._turn(int(line.split(b" ", 2)[1]), began)
+                elif message is None and (self._view is not None or not line.startswith(b"PLAYED ")):
+                    self._take(wire.parse_server(line))
+        except ClientError as error:
+            self.over.set_exception(error)
+            self._transport.close()
+            return
+        self._flush()
 
-    def _send(self, message: wire.ClientMessage) -> None:
-        self._transport.write(wire.encode(message))
+    def _flush(self) -> None:
+        self._transport.write(self._link.data_to_send())
 
     def _take(self, message: wire.ServerMessage | None) -> None:
         match message:
-            case wire.Arena():
-                self._send(self._hello)
-            case wire.Welcome():
-                self._welcomed = True
             case wire.Game(game_id=game_id):
                 self._findings.mark()
                 self._offer = message
                 self._view = GameView.of(message) if message.zombie is None else None
-                self._send(wire.Ready(game_id))
+                self._link.send(wire.Ready(game_id))
             case wire.Over():
                 self._findings.mark()
-            case wire.Ping(token):
-                self._send(wire.Pong(token))
-            case wire.Bye(reason) if reason != ByeReason.SLOW:
-                self._again_s = None
-            case wire.Error(text=text, retry_after=retry_after) if not self._welcomed:
-                if retry_after is None:
-                    self.over.set_exception(ClientError(f"the server refuses {self._hello.name}: {text}"))
-                else:
-                    self._again_s = retry_after / 1000
         if self._view is not None and message is not None:
             self._view = self._view.after(message)
 
@@ -118,23 +109,26 @@ class SeatBot(asyncio.Protocol):
             self._move(offer.game_id, ply, move, began)
 
     def _move(self, game_id: str, ply: int, move: str, began: int) -> None:
+        if self.over.done():
+            return
         thought = (time.perf_counter_ns() - began) // 1000
         self._findings.thought.setdefault(game_id, []).append((ply, thought))
-        self._send(wire.Move(move))
+        self._link.send(wire.Move(move))
+        self._flush()
 
 
 async def play_seat(given: dict[str, Any], number: int, findings: Findings) -> None:
     """Play in one seat until BYE. Raises ClientError if the server refuses the bot."""
     name, token, slot = given["seats"][number]
-    hello = wire.Hello(wire.VERSION, name, token=token, agent="arena-rehearse", slot=slot)
+    link = Link(wire.Hello(wire.VERSION, name, token=token, agent="arena-rehearse", slot=slot), checked=False)
     random = Random(number)  # noqa: S311 - a game, not a secret
-    again: float | None = 0.0
-    while again is not None:
-        await asyncio.sleep(again)
+    while link.bye is None:
         _, bot = await asyncio.get_running_loop().create_connection(
-            lambda: SeatBot(hello, given["move_ms"], random, findings), given["host"], given["port"]
+            lambda: SeatBot(link, given["move_ms"], random, findings), given["host"], given["port"]
         )
-        again = await bot.over
+        await bot.over
+        if link.bye is None:
+            await asyncio.sleep(link.retry_after_s or AGAIN_S)
 
 
 async def play_all(given: dict[str, Any]) -> dict[str, Any]:

@@ -8,12 +8,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from arena_client.errors import ClientError
-from arena_client.protocol import TEMPORARY
 from arena_client.transport import LinkError, TlsTransport, tls_context
 from arena_protocol import messages as wire
-from arena_protocol.errors import ErrorCode, LocalProtocolError, ProtocolError
-from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader, Overlong
-from arena_protocol.session import ClientSession
+from arena_protocol.errors import ErrorCode
+from arena_protocol.link import Link
 
 if TYPE_CHECKING:
     from arena_client.run import ConnectArgs
@@ -33,17 +31,18 @@ def check_seat(seat: ConnectArgs, games: Sequence[str]) -> None:
     try may change, is left to the log-in.
     """
     try:
-        answer = _ask(seat, games)
-    except (OSError, LinkError, LocalProtocolError, ProtocolError):
+        _ask(seat, games)
+    except (OSError, LinkError):
         return
-    if isinstance(answer, wire.Error) and answer.code not in (ErrorCode.SLOT, *TEMPORARY):
-        raise ClientError(f"the server refuses {seat.name}: {answer.code}: {answer.text}", code=answer.code)
+    except ClientError as error:
+        # Without a code it is no refusal: the log-in of the bot says what is wrong.
+        if error.code not in (None, ErrorCode.SLOT):
+            raise
 
 
-def _ask(seat: ConnectArgs, games: Sequence[str]) -> wire.Welcome | wire.Error | None:
-    """The answer to the HELLO; None if the connection ends before it."""
+def _ask(seat: ConnectArgs, games: Sequence[str]) -> None:
+    """Return at the answer to the HELLO, or at the end of the connection. Raises ClientError if refused."""
     deadline = time.monotonic() + ANSWER_S
-    session, lines, out = ClientSession(), LineReader(SERVER_LINE_LIMIT), b""
     hello = wire.Hello(
         wire.VERSION,
         seat.name,
@@ -53,22 +52,18 @@ def _ask(seat: ConnectArgs, games: Sequence[str]) -> wire.Welcome | wire.Error |
         slot=NO_SLOT,
         contest=seat.contest,
     )
+    link = Link(hello)
     transport = TlsTransport(tls_context(seat.tls), seat.host)
     with socket.create_connection((seat.host, seat.port), timeout=ANSWER_S) as sock:
         transport.start()
-        while True:
+        link.opened()
+        while not link.welcomed and link.refusal is None:
             sock.settimeout(max(deadline - time.monotonic(), 0.001))
-            sock.sendall(transport.send(out))
-            out = b""
+            sock.sendall(transport.send(link.data_to_send()))
             if not (data := sock.recv(READ_BYTES)):
-                return None
-            for line in lines.feed(transport.receive(data)):
-                message = None if isinstance(line, Overlong) else session.receive(line)
-                match message:
-                    case wire.Arena():
-                        out = session.send(hello)
-                    case wire.Welcome():
-                        sock.sendall(transport.send(session.send(wire.Quit())))
-                        return message
-                    case wire.Error():
-                        return message
+                return
+            for _ in link.receive(transport.receive(data)):
+                pass
+        if link.welcomed:
+            link.quit()
+            sock.sendall(transport.send(link.data_to_send()))

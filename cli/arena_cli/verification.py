@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from arena_protocol.record import GameRecord
     from arena_server.core.facts import Validated
     from arena_server.core.formats.history import History
-    from arena_server.store.chain import Flaw, Link
+    from arena_server.store.chain import ChainLink, Flaw
     from arena_server.store.schema import ContestRow
 
 #: The key in `Verification.errors` of an error of the whole chain.
@@ -25,7 +25,7 @@ class Verification:
     def __init__(self) -> None:
         self.count = self.absent = self.validations = 0
         self.errors: dict[str, str] = {}
-        self._links: list[Link] = []
+        self._links: list[ChainLink] = []
         self._deals: dict[tuple[str, ...], set[int]] = {}
         #: Games whose deal may not be shown: their errors name no value.
         self._secret: set[str] = set()
@@ -84,9 +84,9 @@ class Verification:
         self._add_link(name, digest, link)
 
     def _add_link(self, name: str, digest: bytes, link: tuple[int, bytes]) -> None:
-        from arena_server.store.chain import Link
+        from arena_server.store.chain import ChainLink
 
-        self._links.append(Link(link[0], name, digest, link[1]))
+        self._links.append(ChainLink(link[0], name, digest, link[1]))
 
     def check_deal(self, name: str, record: GameRecord, seed: int, deal: int | None, deals: int) -> None:
         """Check that deal and nonce of a record are derived from the contest's secret.
@@ -146,7 +146,7 @@ class Verification:
         self.errors.setdefault(WHOLE, text)
         return 0
 
-    def _sorted(self) -> list[Link]:
+    def _sorted(self) -> list[ChainLink]:
         return sorted(self._links, key=lambda each: each.place)
 
     def require_no_error(self) -> None:

@@ -146,7 +146,7 @@ class Connection:
 
     async def _pause(self, reason: str, lasted: float) -> None:
         """Wait for the next try after a connection that lasted for this number of seconds."""
-        welcomed, at_least = self.protocol.welcomed, self.protocol.retry_after_s
+        welcomed, at_least = self.protocol.link.welcomed, self.protocol.link.retry_after_s
         wait = self._retry.after(reason, welcomed=welcomed, at_least=at_least, lasted=lasted)
         server = server_name(self._host, self._port)
         logger.warning(
@@ -198,7 +198,7 @@ class Connection:
                 await self._flush(sock)
                 while self.protocol.bye_reason is None:
                     self.protocol.receive_data(await self._receive(sock))
-                    if self.protocol.welcomed:
+                    if self.protocol.link.welcomed:
                         limit.reschedule(None)
                     await self._flush(sock)
         except TimeoutError:

@@ -13,27 +13,20 @@ import logging
 import operator
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, SupportsIndex
 
 from arena_client.bot import AnyBot
 from arena_client.errors import SILENT, ClientError
 from arena_protocol import messages as wire
-from arena_protocol.errors import ByeReason, ErrorCode, LocalProtocolError, ProtocolError
-from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader, Overlong
+from arena_protocol.errors import ByeReason, LocalProtocolError
+from arena_protocol.link import Link, Trace
 from arena_protocol.record import describe_fault
-from arena_protocol.session import LOGGED_IN, ClientSession, State
 from arena_protocol.view import GameView, Result
 
 AGENT = "arena-client"
 
 logger = logging.getLogger("arena_client")
-
-#: ERRORs before WELCOME after which another try may succeed.
-TEMPORARY = frozenset({ErrorCode.FULL, ErrorCode.RATE})
-
-#: Called with `<` (received) or `>` (sent) and a line without its line end.
-Trace = Callable[[str, bytes], None]
 
 #: Notes that wait to be sent; of more the oldest are dropped. The server keeps as many a ply.
 MAX_NOTES = 32
@@ -60,11 +53,6 @@ def move_message(value: object) -> wire.Move:
     except LocalProtocolError as error:
         raise ClientError(f"the bot's move {value!r} cannot be sent: {error}") from error
     return move
-
-
-def quote_line(line: bytes) -> str:
-    """Return the beginning of a line of the server for an error text."""
-    return repr(line[:80])[1:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,31 +85,14 @@ class ClientProtocol:
         trace: Trace | None = None,
     ) -> None:
         self.bot = bot
-        #: The reason of BYE, or None before it.
-        self.bye_reason: str | None = None
-        #: Whether this connection is logged in.
-        self.welcomed = False
-        #: Why the server refused this connection for now, and the wait that it asked for.
-        self.refusal: str | None = None
-        self.retry_after_s = 0.0
-        self._hello = wire.Hello(
+        hello = wire.Hello(
             wire.VERSION, name, tuple(bot.games), token, agent=agent, slot=slot, contest=contest
         )
-        try:
-            wire.encode(self._hello)
-        except LocalProtocolError as error:
-            raise ClientError(f"this log-in cannot be sent: {error}") from error
+        #: The log-in, over all connections.
+        self.link = Link(hello, trace=trace)
         #: Called, by the thread of the bot, when a note waits in `data_to_send`.
         self.on_note: Callable[[], object] | None = None
         self._notes: deque[wire.Info] = deque(maxlen=MAX_NOTES)
-        self._trace = trace
-        self._resume: str | None = None
-        self._resuming = False
-        self._known = False
-        self._leaving = False
-        self._session: ClientSession | None = None
-        self._lines = LineReader(SERVER_LINE_LIMIT)
-        self._out = bytearray()
         self._view: GameView | None = None
         self._job: Job | None = None
         self._ended: deque[tuple[GameView, Result]] = deque()
@@ -132,7 +103,12 @@ class ClientProtocol:
 
     @property
     def name(self) -> str:
-        return self._hello.name
+        return self.link.name
+
+    @property
+    def bye_reason(self) -> str | None:
+        """The reason of BYE, or None before it."""
+        return self.link.bye
 
     @property
     def view(self) -> GameView | None:
@@ -146,55 +122,39 @@ class ClientProtocol:
 
     def connection_made(self) -> None:
         """Begin a new connection; the server sends the first line."""
-        self._session = ClientSession()
-        self._lines = LineReader(SERVER_LINE_LIMIT)
-        self._out.clear()
-        self.welcomed = False
-        self.refusal = None
-        self.retry_after_s = 0.0
+        self.link.opened()
 
     def connection_lost(self) -> None:
         """End the connection: until the next one nothing is sent and no move is asked for."""
-        self._session = None
+        self.link.closed()
         # A running game is sent again after the next WELCOME; a finished one is not.
         self._view = None
-        self._out.clear()
-        if self._leaving and self.bye_reason is None:
-            self.bye_reason = ByeReason.QUIT
+        if self.link.leaving and self.link.bye is None:
+            self.link.bye = ByeReason.QUIT
 
     def end_reason(self, text: str) -> str:
-        """Return why the connection ended, for a connection error `text`: the server's words go first."""
-        assert self._session is not None, "call it before connection_lost()"
-        silent = self._session.state is State.OPENED
-        return self.refusal or (f"{text}; {SILENT}" if silent else text)
+        """Return why the connection ends, for a connection error `text`: the server's words go first.
+
+        Call it before `connection_lost`.
+        """
+        return self.link.refusal or (text if self.link.is_greeted else f"{text}; {SILENT}")
 
     def quit(self) -> None:
         """Leave the contest: send QUIT if logged in. BYE or the end of the connection completes it."""
-        self._leaving = True
-        if self._session is not None and self._session.state in LOGGED_IN:
-            self._send(wire.Quit())
-        else:
-            self.bye_reason = ByeReason.QUIT
+        self.link.quit()
+        if not self.link.is_logged_in:
+            self.link.bye = ByeReason.QUIT
 
     def data_to_send(self) -> bytes:
         """Return the bytes to send now, and forget them."""
         self._send_notes()
-        data = bytes(self._out)
-        self._out.clear()
-        return data
+        return self.link.data_to_send()
 
     def receive_data(self, data: bytes) -> None:
         """Act on bytes of the server. Raises ClientError if the client cannot go on."""
-        for line in self._lines.feed(data):
-            if self.bye_reason is not None:
-                return
-            if isinstance(line, Overlong):
-                raise ClientError(
-                    f"the server sent a line of more than {SERVER_LINE_LIMIT} bytes: {quote_line(line.head)}"
-                )
-            if self._trace is not None:
-                self._trace("<", line)
-            self._receive(line)
+        for _, message in self.link.receive(data):
+            if message is not None:
+                self._receive(message)
         self._send_answers()
 
     def next_job(self) -> Job | None:
@@ -220,13 +180,17 @@ class ClientProtocol:
             ended, result = self._ended.popleft()
             return Job("game_over", ended, lambda: self.bot.game_over(ended, result))
         view = self._view
-        if view is None or view.over is not None or self._leaving or self.bye_reason is not None:
+        if view is None or view.over is not None or self._is_leaving:
             return None
         if self._prepared != view.game_id:
             return Job("new_game", view, lambda: self.bot.new_game(view)) if view.is_dealt else None
         if view.my_turn and not self._is_answered(view):
             return Job("choose", view, lambda: self.bot.choose(view))
         return None
+
+    @property
+    def _is_leaving(self) -> bool:
+        return self.link.leaving or self.link.bye is not None
 
     def _is_answered(self, view: GameView) -> bool:
         return self._answer is not None and self._answer[0] == moment(view)
@@ -238,16 +202,16 @@ class ClientProtocol:
         chunk are all read before anything is sent.
         """
         view = self._view
-        if view is None or view.over is not None or self._leaving or self.bye_reason is not None:
+        if view is None or view.over is not None or self._is_leaving:
             return
         ready_due = not view.started and view.zombie is None and not self._ready_sent
         if ready_due and self._prepared == view.game_id and view.is_dealt:
             self._ready_sent = True
-            self._send(wire.Ready(view.game_id))
+            self.link.send(wire.Ready(view.game_id))
         if self._answer is not None and view.my_turn and not self._move_sent and self._is_answered(view):
             self._move_sent = True
             self._send_notes()  # before its MOVE
-            self._send(self._answer[1])
+            self.link.send(self._answer[1])
 
     def _take_note(self, note: wire.Info) -> None:
         self._notes.append(note)
@@ -258,34 +222,13 @@ class ClientProtocol:
         """Send the notes about the game that is played; drop all others."""
         view = self._view
         playing = view is not None and view.started and view.over is None and view.zombie is None
-        playing = playing and not self._leaving and self.bye_reason is None
+        playing = playing and not self._is_leaving
         while self._notes:
             note = self._notes.popleft()
             if playing and view is not None and view.game_id == note.game:
-                self._send(note)
+                self.link.send(note)
 
-    def _send(self, message: wire.ClientMessage) -> None:
-        assert self._session is not None, "nothing is sent between two connections"
-        try:
-            line = self._session.send(message)
-        except LocalProtocolError as error:
-            # For example a game id that is too long for the line of a client.
-            raise ClientError(f"no answer to the server is possible: {error}") from error
-        if self._trace is not None:
-            self._trace(">", line[:-1])
-        self._out += line
-
-    def _receive(self, line: bytes) -> None:
-        assert self._session is not None, "call connection_made() first"
-        try:
-            message = self._session.receive(line)
-        except ProtocolError as error:
-            hint = "; is it an arena server?" if self._session.state is State.OPENED else ""
-            raise ClientError(
-                f"the server broke the protocol: {error.text}: {quote_line(line)}{hint}"
-            ) from error
-        if message is None:
-            return
+    def _receive(self, message: wire.ServerMessage) -> None:
         self._handle(message)
         if self._view is not None:
             self._view = self._view.after(message)
@@ -295,11 +238,6 @@ class ClientProtocol:
     def _handle(self, message: wire.ServerMessage) -> None:
         """Act on a message, apart from its effect on the view."""
         match message:
-            case wire.Arena(version):
-                self._log_in(version)
-            case wire.Welcome(resume=resume):
-                self.welcomed = self._known = True
-                self._resume = resume
             case wire.Game():
                 self._view = GameView.of(message, self._take_note)
                 self._ready_sent = self._move_sent = False
@@ -307,27 +245,8 @@ class ClientProtocol:
                 self._move_sent = False
             case wire.Zombie():
                 self._warn_zombie(message)
-            case wire.Ping(token):
-                self._send(wire.Pong(token))
-            case wire.Bye(ByeReason.SLOW):
-                # The contest goes on without this connection: come back.
-                self.refusal = f"the server sent BYE: {ByeReason.SLOW.meaning}"
-            case wire.Bye(reason):
-                self.bye_reason = reason
-            case wire.Error():
-                self._handle_error(message)
-
-    def _log_in(self, version: int) -> None:
-        if version != wire.VERSION:
-            raise ClientError(
-                f"the server has version {version} of the protocol, this client {wire.VERSION}",
-                code=ErrorCode.VERSION,
-            )
-        self._resuming = self._resume is not None
-        if self._resuming:
-            self._send(replace(self._hello, token=None, resume=self._resume))
-        else:
-            self._send(self._hello)
+            case wire.Error(code, text) if self.link.welcomed:
+                logger.warning("%s: the server sent ERROR %s: %s", self.name, code, text)
 
     def _end_game(self, game_id: str) -> None:
         """Queue the result if the bot knows of the game. A later game with the same id is a new one."""
@@ -345,22 +264,3 @@ class ClientProtocol:
             line = wire.encode(self._answer[1]).rstrip() if sent and self._answer is not None else b""
             fault = describe_fault(self.name, message.reason, message.ply, line, zombie_move=view.zombie_move)
             logger.warning("%s: %s", view.game_id, fault)
-
-    def _handle_error(self, message: wire.Error) -> None:
-        if self.welcomed:
-            logger.warning("%s: the server sent ERROR %s: %s", self.name, message.code, message.text)
-            return
-        if not self._may_retry(message.code):
-            raise ClientError(
-                f"the server refuses {self.name}: {message.code}: {message.text}", code=message.code
-            )
-        self.refusal = f"{message.code}: {message.text}"
-        self.retry_after_s = (message.retry_after or 0) / 1000
-
-    def _may_retry(self, code: str) -> bool:
-        """Whether another try may succeed after a refused log-in."""
-        if self._resuming and code == ErrorCode.TOKEN:
-            self._resume = None  # used or expired: log in by name and token
-            return True
-        # After a log-in, a taken name is our own old connection, which the server has not closed yet.
-        return code in TEMPORARY or (self._known and code == ErrorCode.NAME_TAKEN)

@@ -138,7 +138,7 @@ class Connection:
 
     async def _pause(self, reason: str, lasted: float) -> None:
         """Wait for the next try after a connection that lasted for this number of seconds."""
-        welcomed, at_least = self.protocol.welcomed, self.protocol.retry_after_s
+        welcomed, at_least = self.protocol.link.welcomed, self.protocol.link.retry_after_s
         wait = self._retry.after(reason, welcomed=welcomed, at_least=at_least, lasted=lasted)
         server = server_name(self._host, self._port)
         logger.warning(
@@ -189,7 +189,7 @@ class Connection:
             await self._flush(stream)
             while self.protocol.bye_reason is None:
                 self.protocol.receive_data(await self._receive(stream))
-                if self.protocol.welcomed:
+                if self.protocol.link.welcomed:
                     limit.deadline = math.inf
                 await self._flush(stream)
         if limit.cancelled_caught:

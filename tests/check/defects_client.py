@@ -89,7 +89,7 @@ class Library(Program):
     def lost(self, *, reset: bool) -> None:
         self.around.close()
         if self.protocol.bye_reason is None:
-            wait = max(0.1, self.protocol.retry_after_s)
+            wait = max(0.1, self.protocol.link.retry_after_s)
             self.protocol.connection_lost()
             self.around.later(wait, self.around.connect)
 

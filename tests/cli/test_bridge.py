@@ -146,7 +146,10 @@ class TestErrors:
                 ["--connect", "h:1", "--name", "a", "--", "./none"],
                 "cannot start ./none: No such file or directory",
             ),
-            (["--connect", "h:1", "--name", "a b", "--", "x"], "the server could not read this log-in"),
+            (
+                ["--connect", "h:1", "--name", "a b", "--", "x"],
+                "this log-in cannot be sent: HELLO: name must be",
+            ),
             (
                 ["--connect", "h:1", "--name", "a", "--stderr", "/", "--", "x"],
                 "--stderr: /: Is a directory",

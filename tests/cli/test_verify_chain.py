@@ -15,7 +15,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from tests.server.programs import Gate, Outcome, Players, Server, Shell, contest
 
-from arena_server.store.chain import GENESIS, Link, audit, extend
+from arena_server.store.chain import GENESIS, ChainLink, audit, extend
 from arena_server.store.checks import faults_by_game
 from arena_server.store.reader import Results
 from arena_server.store.schema import ContestRow, GameRow, game_checksum, open_engine, set_status
@@ -277,7 +277,9 @@ def test_a_killed_server_goes_on_with_its_chain(tmp_path: Path, monkeypatch: pyt
     with Results(tmp_path / "arena.db") as results:
         chosen = results.contest()
         assert chosen.head == found[-1][3]
-        links = [Link(place, name, sha256(record).digest(), value) for place, name, record, value in found]
+        links = [
+            ChainLink(place, name, sha256(record).digest(), value) for place, name, record, value in found
+        ]
         assert audit(links, chosen.head) == []
 
 

@@ -55,9 +55,7 @@ def watch_port(port: int, *options: str) -> Outcome:
     return inside("watch", "--connect", f"127.0.0.1:{port}", *options)
 
 
-NO_ARENA = (
-    "the server breaks the protocol: unexpected: the first line of a server is ARENA; is it an arena server?"
-)
+NO_ARENA = "the server broke the protocol: the first line of a server is ARENA: {}; is it an arena server?"
 
 
 @pytest.mark.parametrize(
@@ -71,11 +69,11 @@ NO_ARENA = (
         ),
         (
             sends(b"SSH-2.0-OpenSSH_9.2\r\n"),
-            NO_ARENA,
+            NO_ARENA.format("'SSH-2.0-OpenSSH_9.2'"),
         ),
         (
             sends(b"HTTP/1.1 400 Bad Request\r\n\r\n"),
-            NO_ARENA,
+            NO_ARENA.format("'HTTP/1.1 400 Bad Request'"),
         ),
     ],
     ids=["silent", "closing", "stopped", "ssh", "http"],

@@ -29,7 +29,7 @@ class TestReconnecting:
         client = playing(token="s3cret")
         client.reconnect()
         client.receive("ARENA 1 fake/1", "ERROR token wrong key")
-        assert client.protocol.refusal == "token: wrong key"
+        assert client.protocol.link.refusal == "token: wrong key"
         client.reconnect()
         assert client.receive("ARENA 1 fake/1") == ["HELLO 1 me token=s3cret agent=arena-client"]
 
@@ -39,21 +39,21 @@ class TestReconnecting:
         client.receive("ARENA 1 fake/1", "ERROR token spent")
         client.reconnect()
         client.receive("ARENA 1 fake/1", "ERROR name-taken this name is connected already")
-        assert client.protocol.refusal == "name-taken: this name is connected already"
+        assert client.protocol.link.refusal == "name-taken: this name is connected already"
 
     @pytest.mark.parametrize("code", ["full", "rate"])
     def test_a_temporary_refusal(self, code: str) -> None:
         client = Harness()
         client.receive("ARENA 1 fake/1", f"ERROR {code} later retry_after=7000")
-        assert (client.protocol.refusal, client.protocol.retry_after_s) == (f"{code}: later", 7)
+        assert (client.protocol.link.refusal, client.protocol.link.retry_after_s) == (f"{code}: later", 7)
         client.reconnect()
-        assert (client.protocol.refusal, client.protocol.retry_after_s) == (None, 0)
+        assert (client.protocol.link.refusal, client.protocol.link.retry_after_s) == (None, 0)
 
     def test_a_slow_reader_connects_again(self) -> None:
         client = playing()
         client.receive("BYE reason=slow")
         assert client.protocol.bye_reason is None
-        assert client.protocol.refusal == "the server sent BYE: the client did not read what it was sent"
+        assert client.protocol.link.refusal == "the server sent BYE: the client did not read what it was sent"
 
     def test_the_plies_so_far_are_read_before_the_answer(self) -> None:
         client = playing()

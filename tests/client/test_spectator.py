@@ -99,14 +99,16 @@ def test_a_spectator_of_all_games_stays_until_bye() -> None:
             b"ERROR no-such-game no such game is being played\n",
             "game g1 is not being played now; without a game id all games are shown",
         ),
-        (b"ERROR flood too many lines\n", "the server refuses: too many lines (flood)"),
+        (b"ERROR flood too many lines\n", "the server refuses spectator: flood: too many lines"),
         (
             b"WELCOME again session=1 resume=2\n",
-            "the server breaks the protocol: unexpected: WELCOME has no meaning while watching",
+            "the server broke the protocol: WELCOME has no meaning while watching: "
+            "'WELCOME again session=1 resume=2'",
         ),
         (
             OFFER.replace(b"seats=2", b"seats=3"),
-            "the server breaks the protocol: g1: the server sent GAME with seats that do not add up",
+            "the server broke the protocol: g1: the server sent GAME with seats that do not add up: "
+            "'GAME g1 insertion seat=0 seats=3 names=ann,bob clock=20000 increment=0 zombie=6 '",
         ),
         (
             OFFER.replace(b"seat=0", b"seat=1"),
@@ -127,7 +129,7 @@ def test_why_it_cannot_go_on_is_one_line(lines: bytes, message: str) -> None:
 
 
 def test_a_refusal_before_the_log_in_has_the_code_of_error() -> None:
-    with pytest.raises(ClientError, match=r"^the server refuses: full house \(full\)$") as caught:
+    with pytest.raises(ClientError, match=r"^the server refuses spectator: full: full house$") as caught:
         list(Spectator("spectator", None, "*").receive(b"ERROR full full house\n"))
     assert caught.value.code == "full"
 

@@ -82,7 +82,7 @@ def test_finds(name: str, data: bytes, scratch: str) -> None:
 
 def test_a_line_without_a_possible_answer_ends_the_client(scratch: str) -> None:
     assert the("player", scratch).run(FINDS[1][1]) == (
-        "no answer to the server is possible: READY: a line may have 1024 bytes, not 1036"
+        "the protocol cannot carry this: READY: a line may have 1024 bytes, not 1036"
     )
 
 

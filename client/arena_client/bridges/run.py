@@ -199,14 +199,14 @@ class Bridge:
         """Play until BYE and return its reason. Raises ClientError if that does not come about."""
         await self._start()
         try:
-            while self._seat.bye is None:
+            while self._seat.link.bye is None:
                 began = asyncio.get_running_loop().time()
                 welcomed = await self._visit()
                 lasted = asyncio.get_running_loop().time() - began
-                if self._seat.bye is None:
-                    reason = self._seat.refusal or self._reason
+                if self._seat.link.bye is None:
+                    reason = self._seat.link.refusal or self._reason
                     wait = self._retry.after(
-                        reason, welcomed=welcomed, at_least=self._seat.retry_after_s, lasted=lasted
+                        reason, welcomed=welcomed, at_least=self._seat.link.retry_after_s, lasted=lasted
                     )
                     self._note(f"no connection ({reason}), next try in {wait:.1f} s")
                     await self._play_alone(wait)
@@ -217,44 +217,44 @@ class Bridge:
             self._adapter.goodbye()
             self._flush_program()
             await self._program.end(GOODBYE_S)
-        return self._seat.bye
+        return self._seat.link.bye
 
     # -- connections ---------------------------------------------------------------------------------
 
     async def _visit(self) -> bool:
         """Open one connection and use it to its end; return whether it was logged in."""
-        self._seat.refusal = None  # of the connection before
+        self._seat.link.refusal = None  # of the connection before
         try:
             async with asyncio.timeout(DEFAULT.greeting_s):
                 reader, writer = await asyncio.open_connection(self._host, self._port, ssl=self._tls)
         except OSError as error:
             self._reason = describe(error)
             return False
-        self._seat.opened()
+        self._seat.link.opened()
         self._connections += 1
         reading = asyncio.create_task(self._read(reader, self._connections))
         welcomed = False
         try:
             greeted_by = asyncio.get_running_loop().time() + DEFAULT.greeting_s
-            while self._seat.bye is None:
-                event = await self._next(None if self._seat.welcomed else greeted_by)
+            while self._seat.link.bye is None:
+                event = await self._next(None if self._seat.link.welcomed else greeted_by)
                 if event == ("server", self._connections, None):
                     break
                 await self._take(event)
-                welcomed = welcomed or self._seat.welcomed
+                welcomed = welcomed or self._seat.link.welcomed
                 await self._flush_seat(writer)
         except ClientError:
             await self._flush_seat(writer)  # a QUIT, so that no rival waits for the clock
             raise
         finally:
             reading.cancel()
-            self._seat.lost()
+            self._seat.link.closed()
             writer.close()
         return welcomed
 
     async def _flush_seat(self, writer: asyncio.StreamWriter) -> None:
         """Send what the seat has to send."""
-        writer.write(self._seat.data_to_send())
+        writer.write(self._seat.link.data_to_send())
         with suppress(ConnectionError):
             await writer.drain()
 
@@ -334,7 +334,7 @@ class Bridge:
 
     def _note(self, text: str) -> None:
         """Print a line for people, where the program's own stderr goes."""
-        self._stderr.write(f"{self._seat.name}: {text}\n".encode("utf-8", "replace"))
+        self._stderr.write(f"{self._seat.link.name}: {text}\n".encode("utf-8", "replace"))
         self._stderr.flush()
 
     # -- the program ---------------------------------------------------------------------------------
@@ -371,6 +371,6 @@ class Bridge:
             self._seat.leave_game()
             self._adapter.game_lost()
         if self._ends >= MAX_ENDS:
-            raise ClientError(f"{self._seat.name}: {text}; given up after {self._ends} times")
+            raise ClientError(f"{self._seat.link.name}: {text}; given up after {self._ends} times")
         self._note(text)
         await self._start()

@@ -10,11 +10,14 @@ import os
 import secrets
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from arena_protocol import messages as wire
+from arena_protocol.errors import ClientError
+from arena_protocol.link import Link
 from arena_protocol.record import VOID, GameRecord
 from arena_server.core.events import Command
 from arena_server.core.log_events import BotSilent, LogEvent, LoggedIn
@@ -29,14 +32,13 @@ from arena_server.host.logs import LineWriter, Log, worker_line
 from arena_server.host.observers import Attachment
 from arena_server.host.run import ContestRun
 from arena_server.host.sockets import address_of, bind, parse_address
-from arena_server.places.base import Launcher, LocalBot
+from arena_server.places.base import BotGames, Launcher, LocalBot
 from arena_server.places.frozen_bots import ContainedBots
 from arena_server.places.games import ObservedGames
 from arena_server.places.launchers import Place, launcher_of
 from arena_server.places.process import Fork
 from arena_server.places.reporter import plain_result, report_of
 from arena_server.places.restarts import STOP_S, BotGroup
-from arena_server.places.stand_in import stand_in
 from arena_server.places.supervisor import SERVER_LOG, STOPPING, ProgressListener
 from arena_server.places.workers.base import Workers
 from arena_server.places.workers.dispatch import Dispatcher
@@ -49,6 +51,7 @@ STDERR = 2
 SPARE_CONNECTIONS = 100
 #: The number of an order that awaits no answer.
 UNANSWERED = 0
+READ_BYTES = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,3 +232,22 @@ def _log(folder: Path | None) -> Iterator[Log]:
         lines.close()
         if folder is not None:
             os.close(fd)
+
+
+async def stand_in(bot: LocalBot, host: str, port: int, games: BotGames) -> None:
+    """Seat a bot whose program is not started: the referee plays its games, and their records have the fault.
+
+    Returns when the server has closed the connection.
+    """
+    link = Link(wire.Hello(wire.VERSION, bot.name, token=bot.token))
+    with suppress(ConnectionError, ClientError):
+        reader, writer = await asyncio.open_connection(host, port)
+        try:
+            link.opened()
+            while data := await reader.read(READ_BYTES):
+                for _, message in link.receive(data):
+                    writer.write(link.data_to_send())
+                    if isinstance(message, wire.Game):
+                        await games.abandon(bot.name, bot.slot, message.game_id, "")
+        finally:
+            writer.close()

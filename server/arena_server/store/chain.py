@@ -43,7 +43,7 @@ def verify_checksum(data: bytes) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class ChainLink:
     """A stored record: its place (from 1), the SHA-256 digest of its bytes, its chain value."""
 
     place: int
@@ -66,13 +66,13 @@ class Flaw:
     chain: bytes = GENESIS
 
 
-def audit(links: Iterable[Link], head: bytes | None = None) -> list[Flaw]:
+def audit(links: Iterable[ChainLink], head: bytes | None = None) -> list[Flaw]:
     """Every break in a chain, in the order of the places. `head` is that of the whole chain, if known."""
     return _ChainAudit(sorted(links, key=lambda each: each.place), head).run()
 
 
 class _ChainAudit:
-    def __init__(self, links: Sequence[Link], head: bytes | None) -> None:
+    def __init__(self, links: Sequence[ChainLink], head: bytes | None) -> None:
         self._links = links
         self._head = head
         self._flaws: list[Flaw] = []
@@ -98,7 +98,7 @@ class _ChainAudit:
     def _flaw(self, kind: str, game_id: str, text: str, chain: bytes = GENESIS) -> None:
         self._flaws.append(Flaw(kind, game_id, text, self._value, chain))
 
-    def _gap(self, index: int, found: Link) -> None:
+    def _gap(self, index: int, found: ChainLink) -> None:
         """Rows are missing. The value before this row is unknown, so the row's own value is accepted."""
         gone = found.place - self._place
         games = "1 game" if gone == 1 else f"{gone} games"
@@ -107,7 +107,7 @@ class _ChainAudit:
         self._flaw("missing", found.game_id, text if gone == 1 else f"{text} to {found.place - 1}")
         self._value = found.chain
 
-    def _break(self, index: int, found: Link) -> None:
+    def _break(self, index: int, found: ChainLink) -> None:
         """Find out why the value of this row does not follow from the previous one and the record."""
         computed = link(self._value, found.digest)
         after = self._after(index)
@@ -133,7 +133,7 @@ class _ChainAudit:
             return _Follower(self._links[index + 1].digest, self._links[index + 1].chain)
         return None if self._head is None else _Follower(None, self._head)
 
-    def _owner(self, found: Link) -> str | None:
+    def _owner(self, found: ChainLink) -> str | None:
         """The game whose record was stored where `found` stands now."""
         for each in self._links:
             if each is not found and link(self._value, each.digest) == found.chain:

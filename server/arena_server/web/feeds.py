@@ -15,7 +15,9 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
 from typing import Final, NamedTuple, Protocol
 
-from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader, Overlong
+from arena_protocol import messages as wire
+from arena_protocol.errors import ClientError, ErrorCode
+from arena_protocol.link import Link
 from arena_server.core.transcript import Transcript
 from arena_server.web.bridge import (
     EventTaker,
@@ -143,25 +145,28 @@ class SocketFeed:
         except OSError as error:
             raise FeedError(f"cannot be reached: {_reason(error)}") from None
         try:
-            # PONG follows the lines of the running games.
-            hello = f"HELLO 1 web role=spectator agent=web/1 contest={self._contest}"
-            writer.write(f"{hello}\nWATCH *\nPING shown\n".encode("ascii"))
             async with aclosing(self._read(reader, writer)) as batches:
                 async for batch in batches:
                     yield batch
-        except (FeedError, OSError) as error:
+        except (FeedError, ClientError, OSError) as error:
             if self._begun and self._news:  # the last lines come with the end
                 yield self._take_news()
             if isinstance(error, FeedError):
                 raise
-            raise FeedError(f"the connection is lost: {_reason(error)}") from None
+            if isinstance(error, OSError):
+                raise FeedError(f"the connection is lost: {_reason(error)}") from None
+            if error.code == ErrorCode.CONTEST:
+                raise _OtherContestsError from None
+            raise FeedError(str(error)) from None
         finally:
             writer.close()
 
     async def _read(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> AsyncGenerator[list[GameSource], None]:
-        buffer = LineReader(SERVER_LINE_LIMIT)
+        hello = wire.Hello(wire.VERSION, "web", role=wire.SPECTATOR, agent="web/1", contest=self._contest)
+        link = Link(hello, checked=False)
+        link.opened()
         asked = True
         due = 0.0
         while True:
@@ -173,36 +178,41 @@ class SocketFeed:
             except TimeoutError:
                 if collecting:
                     yield self._take_news()
-                elif asked:
+                elif asked or not link.is_logged_in:
                     raise _silent() from None
                 else:
                     asked = True
-                    writer.write(b"PING alive\n")
+                    link.send(wire.Ping("alive"))
+                    writer.write(link.data_to_send())
                 continue
             if not data:
                 raise FeedError("the server closed the connection")
             asked = False
             if not self._news:
                 due = time.monotonic() + FLUSH_S
-            for line in buffer.feed(data):
-                if not isinstance(line, Overlong) and self._take(line, writer):
+            for line, message in link.receive(data):
+                complete = self._take(line, message, link)
+                writer.write(link.data_to_send())
+                if complete:
                     yield self._take_news()
 
-    def _take(self, line: bytes, writer: asyncio.StreamWriter) -> bool:
+    def _take(self, line: bytes, message: wire.ServerMessage | None, link: Link) -> bool:
         """Take one line. True: all games under way have come. Raises FeedError."""
+        match message:
+            case wire.Welcome():
+                link.send(wire.Watch("*"))
+                link.send(wire.Ping("shown"))  # its PONG follows the lines of the running games
+            case wire.Error():
+                raise link.refused(message)
+            case wire.Bye(reason):
+                raise FeedError(f"the contest is over there (reason={reason})")
         verb, _, rest = line.partition(b" ")
         match verb:
-            case b"PING":
-                writer.write(b"PONG " + rest + b"\n")
             case b"PONG" if not self._begun:
                 self._begun = True
                 return True
-            case b"ERROR" if rest.startswith(b"contest "):
-                raise _OtherContestsError
             case b"ERROR":
                 raise FeedError(rest.decode("latin-1"))
-            case b"BYE":
-                raise FeedError(f"the contest is over there ({rest.decode('latin-1')})")
             case b"GAME":
                 game_id = rest.partition(b" ")[0].decode("latin-1")
                 self._sources[game_id] = LineSource(game_id)

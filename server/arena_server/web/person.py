@@ -20,7 +20,9 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Final
 
-from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader, Overlong
+from arena_protocol import messages as wire
+from arena_protocol.errors import ByeReason, ClientError
+from arena_protocol.link import Link
 from arena_server.web.gamestream import LineStream
 from arena_server.web.ports import Invitation
 from arena_server.web.streams import Channel, Viewer, encode_event
@@ -33,6 +35,7 @@ SYNC_S: Final = 10.0
 #: A casual game is given up for a person whose page has been closed for this time: long enough to load it
 #: again, and, with the 15 s until a lost line is noticed, less than a minute.
 ABANDONED_S: Final = 40.0
+UNREACHED: Final = "the referee cannot be reached now"
 #: Each move that is taken back leaves a record.
 MOST_TAKEN_BACK: Final = 100
 
@@ -95,8 +98,8 @@ class PersonSeat:
         self._leaving: asyncio.TimerHandle | None = None
         self.invitation = invitation
         self._connect = connect
-        self._token = invitation.token
-        self._resume: str | None = None
+        #: The log-in, once the link of the invitation has been used.
+        self._link: Link
         self._writer: asyncio.StreamWriter | None = None
         self._problem: str | None = None
         self._game: LineStream | None = None
@@ -131,6 +134,10 @@ class PersonSeat:
             self._named(name)
             self.invitation = replace(self.invitation, name=name or self.name)
         self._taken()
+        seat = self.invitation
+        games = (seat.game,)
+        hello = wire.Hello(wire.VERSION, seat.name, games, seat.token, agent="web/1", contest=seat.contest)
+        self._link = Link(hello)
         self.key = None
         self.session = secrets.token_hex(SESSION_BYTES)
         self.state = "connecting"
@@ -173,7 +180,7 @@ class PersonSeat:
         """Let the clock start. Raises SeatError."""
         if self.state != "invited" or self._game is None:
             raise SeatError("no game waits for you")
-        self._send(f"READY {self._game.game_id}")
+        self._send(wire.Ready(self._game.game_id))
         self.state = "ready"
         self._publish()
 
@@ -183,7 +190,7 @@ class PersonSeat:
             raise SeatError("a move is a word of ASCII characters")
         if self._turn is None or ply != self._turn:
             raise SeatError("it is not your turn")
-        self._send(f"MOVE {move}")
+        self._send(wire.Move(move))
         self._turn = None
         self._publish()
 
@@ -208,7 +215,10 @@ class PersonSeat:
 
     def quit(self) -> None:
         """Give the contest up. Raises SeatError."""
-        self._send("QUIT")
+        if self._writer is None:
+            raise SeatError(UNREACHED)
+        self._link.quit()
+        self._flush(self._writer)
 
     def join(self, viewer: Viewer) -> list[bytes]:
         if self._leaving is not None:
@@ -244,15 +254,14 @@ class PersonSeat:
             except OSError as error:
                 self._problem = f"the referee cannot be reached: {error}"
             else:
-                credential = f"token={self._token}" if self._resume is None else f"resume={self._resume}"
-                self._resume = None  # a key that is refused is not tried again
                 try:
-                    seat = f"games={self.invitation.game} contest={self.invitation.contest}"
-                    self._send(f"HELLO 1 {self.name} {seat} {credential} agent=web/1")
-                    await self._read(reader)
+                    await self._read(reader, self._writer)
+                except ClientError as error:
+                    self._problem = str(error)
                 except OSError as error:
                     self._problem = f"the connection to the referee is lost: {error}"
                 finally:
+                    self._link.closed()
                     self._writer.close()
                     self._writer = None
             if self.state != "finished":
@@ -260,38 +269,35 @@ class PersonSeat:
                 self._publish()
                 await asyncio.sleep(RETRY_S[min(failures, len(RETRY_S) - 1)])
 
-    async def _read(self, reader: asyncio.StreamReader) -> None:
-        buffer = LineReader(SERVER_LINE_LIMIT)
+    async def _read(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._link.opened()
         while data := await reader.read(65536):
-            for line in buffer.feed(data):
-                if not isinstance(line, Overlong):
-                    self._take(line)
+            try:
+                for line, message in self._link.receive(data):
+                    self._take(line, message)
+            finally:
+                self._flush(writer)
             self._publish()
 
-    def _take(self, line: bytes) -> None:
-        verb, _, rest = line.partition(b" ")
-        first = rest.partition(b" ")[0].decode("latin-1")
-        match verb:
-            case b"PING":
-                self._send(f"PONG {rest.decode('latin-1')}")
-            case b"WELCOME":
+    def _take(self, line: bytes, message: wire.ServerMessage | None) -> None:
+        match message:
+            case wire.Welcome():
                 self._problem = None
-                self._resume = rest.rpartition(b"resume=")[2].partition(b" ")[0].decode("latin-1")
                 self.state = "waiting"
-            case b"ERROR":
-                self._problem = rest.decode("latin-1")
-            case b"BYE":
+            case wire.Error(code, text):
+                self._problem = f"{code}: {text}"
+            case wire.Bye(reason) if reason != ByeReason.SLOW:
                 self._finish()
-            case b"GAME":
-                self._begin(first, line)
-            case b"TURN":
-                self._turn = int(first)
+            case wire.Game(game_id=game_id):
+                self._begin(game_id, line)
+            case wire.Turn(ply):
+                self._turn = ply
                 if self._script is not None:
                     self._follow(*self._script)
-            case b"OVER" if self._script is not None and b" end=void" in line:
+            case wire.Over(end="void") if self._script is not None:
                 pass  # the page shows this game until the new one has come as far
-            case _ if self._game is not None:
-                self._read_on(self._game, verb, line)
+            case _ if self._game is not None and message is not None:
+                self._read_on(self._game, line, message)
 
     def _begin(self, game_id: str, line: bytes) -> None:
         """A game is offered; while it only repeats another one, what happens is kept back."""
@@ -303,28 +309,30 @@ class PersonSeat:
         if self._script is not None:
             self.ready()
 
-    def _read_on(self, game: LineStream, verb: bytes, line: bytes) -> None:
+    def _read_on(self, game: LineStream, line: bytes, message: wire.ServerMessage) -> None:
         game.add(line)
-        if verb in (b"STATE", b"NEXT"):
-            game.channel.publish(encode_event("snapshot", game.snapshot()))
-        elif verb in (b"START", b"PLAYED"):
-            self.state = "playing"
-        elif verb == b"OVER":
-            self.state = "over"
-            self._show_game()
-        if verb in (b"ZOMBIE", b"OVER"):
-            self._turn = None
+        match message:
+            case wire.State() | wire.Next():
+                game.channel.publish(encode_event("snapshot", game.snapshot()))
+            case wire.Start() | wire.Played():
+                self.state = "playing"
+            case wire.Zombie(seat=None):  # of this seat; that of another one is an announcement
+                self._turn = None
+            case wire.Over():
+                self.state, self._turn = "over", None
+                self._show_game()
 
     def _follow(self, moves: Sequence[str], before: str, taken_back: int) -> None:
         """Play on as in the game `before`; after the last of `moves`, or where another seat departs, stop."""
         assert self._game is not None
+        assert self._turn is not None
         played = [move for _, move in self._game.moves()]
         if len(played) < len(moves) and played == list(moves[: len(played)]):
             self.move(self._turn, moves[len(played)])
             return
         same = sum(takewhile(bool, (now == then for now, then in zip(played, moves, strict=False))))
         text = f"{self.name} took back ply {taken_back} of {before}; plies 1 to {same} are the same"
-        self._send(f"INFO game={self._game.game_id} ply={self._turn} text={text}")
+        self._send(wire.Info(self._game.game_id, self._turn, text=text))
         self._show_game()
 
     def _show_game(self) -> None:
@@ -334,10 +342,18 @@ class PersonSeat:
             self._game.channel = self.channel
             self.channel.publish(encode_event("snapshot", self._game.snapshot()))
 
-    def _send(self, line: str) -> None:
-        if self._writer is None:
-            raise SeatError("the referee cannot be reached now")
-        self._writer.write(f"{line}\n".encode("ascii"))
+    def _send(self, message: wire.ClientMessage) -> None:
+        """Send a message. Raises SeatError if it is not due, as without a connection."""
+        if self._writer is None or not self._link.is_logged_in:
+            raise SeatError(UNREACHED)
+        try:
+            self._link.send(message)
+        except ClientError as error:
+            raise SeatError(str(error)) from None
+        self._flush(self._writer)
+
+    def _flush(self, writer: asyncio.StreamWriter) -> None:
+        writer.write(self._link.data_to_send())
 
     # -- events
 

@@ -23,7 +23,7 @@ class Wire:
     def __init__(self, token: str | None = "t") -> None:
         self.trace: list[str] = []
         self.seat = Seat("me", token, trace=lambda way, line: self.trace.append(f"{way} {line.decode()}"))
-        self.seat.opened()
+        self.seat.link.opened()
 
     def receive(self, *lines: str) -> list[str]:
         """Give the seat lines of the server; return the lines for the program."""
@@ -36,11 +36,11 @@ class Wire:
         return self.sent()
 
     def sent(self) -> list[str]:
-        return self.seat.data_to_send().decode().splitlines()
+        return self.seat.link.data_to_send().decode().splitlines()
 
     def reconnect(self, *lines: str) -> list[str]:
-        self.seat.lost()
-        self.seat.opened()
+        self.seat.link.closed()
+        self.seat.link.opened()
         return self.receive(*lines)
 
 
@@ -76,7 +76,7 @@ class TestOneConnection:
         assert wire.receive("ZOMBIE ply=3 reason=timeout", OVER) == ["ZOMBIE ply=3 reason=timeout", OVER]
         assert wire.seat.unanswered
         wire.receive("BYE reason=finished")
-        assert wire.seat.bye == "finished"
+        assert wire.seat.link.bye == "finished"
 
     def test_what_a_bridge_does_by_itself_is_dropped(self) -> None:
         wire = logged_in()
@@ -89,7 +89,7 @@ class TestOneConnection:
         assert wire.sent() == ["QUIT"]
         assert wire.answer("READY g1") == []
         assert wire.receive(START, "BYE reason=quit") == []
-        assert wire.seat.bye is None
+        assert wire.seat.link.bye is None
         assert wire.reconnect(ARENA) == []
         assert wire.sent() == [LOG_IN]
 
@@ -111,9 +111,9 @@ class TestLostConnections:
         wire.receive(*GAME)
         wire.answer("READY g1")
         wire.receive(START, TURN_1)
-        wire.seat.lost()
+        wire.seat.link.closed()
         assert wire.answer("MOVE 4") == []
-        wire.seat.opened()
+        wire.seat.link.opened()
         assert wire.receive(ARENA, WELCOME, *GAME, START, TURN_1) == []
         assert wire.sent() == [RESUME, "READY g1", "MOVE 4"]
 
@@ -139,25 +139,29 @@ class TestLostConnections:
     def test_slow_ends_the_connection_and_not_the_contest(self) -> None:
         wire = logged_in()
         wire.receive("BYE reason=slow")
-        assert wire.seat.bye is None
-        assert wire.seat.refusal == "BYE reason=slow"
+        assert wire.seat.link.bye is None
+        assert wire.seat.link.refusal == "the server sent BYE: the client did not read what it was sent"
 
     def test_a_full_server_may_be_tried_again(self) -> None:
         wire = Wire()
         wire.receive(ARENA, "ERROR rate wait retry_after=1500")
-        assert wire.seat.refusal == "rate: wait"
-        assert wire.seat.retry_after_s == 1.5
+        assert wire.seat.link.refusal == "rate: wait"
+        assert wire.seat.link.retry_after_s == 1.5
 
 
 class TestRefusals:
     @pytest.mark.parametrize(
         ("lines", "text"),
         [
-            (["ARENA 2 fake/2"], "the server speaks version 2 of the protocol, this bridge 1"),
+            (["ARENA 2 fake/2"], "the server has version 2 of the protocol, this client 1"),
             ([ARENA, "ERROR token wrong"], "the server refuses me: token: wrong"),
             ([ARENA, "ERROR name-taken in use"], "the server refuses me: name-taken: in use"),
-            (["HTTP/1.1 400 Bad Request"], "is it an arena server, and do both sides use TLS or neither"),
-            ([ARENA, WELCOME, "TURN x"], "the server sent what is no line of the protocol: b'TURN x'"),
+            (["HTTP/1.1 400 Bad Request"], "'HTTP/1.1 400 Bad Request'; is it an arena server?"),
+            (
+                [ARENA, WELCOME, "TURN x"],
+                "the server broke the protocol: TURN: ply must be a whole number of at most 12 digits, "
+                "not 'x': 'TURN x'",
+            ),
             (["x" * 70_000], "the server sent a line of more than 65536 bytes"),
         ],
     )
@@ -172,5 +176,5 @@ class TestRefusals:
         assert error.value.code is ErrorCode.VERSION
 
     def test_a_name_that_cannot_stand_in_hello(self) -> None:
-        with pytest.raises(ClientError, match="the server could not read this log-in"):
+        with pytest.raises(ClientError, match="this log-in cannot be sent"):
             Seat("two words")

@@ -10,21 +10,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena_server.store.chain import GENESIS, MANY, Flaw, Link, audit, changed_bytes, extend
+from arena_server.store.chain import GENESIS, MANY, ChainLink, Flaw, audit, changed_bytes, extend
 
 RECORDS = [f"the record of game {number}".encode() for number in range(1, 8)]
 
 
-def chained(records: Sequence[bytes]) -> list[Link]:
+def chained(records: Sequence[bytes]) -> list[ChainLink]:
     """The chain as the specification has it, said once more in its own words."""
     value, links = b"\0" * 32, []
     for place, record in enumerate(records, start=1):
         value = sha256(value + sha256(record).digest()).digest()
-        links.append(Link(place, f"g{place}", sha256(record).digest(), value))
+        links.append(ChainLink(place, f"g{place}", sha256(record).digest(), value))
     return links
 
 
-def found(links: Sequence[Link], head: bytes | None = None) -> list[tuple[str, str]]:
+def found(links: Sequence[ChainLink], head: bytes | None = None) -> list[tuple[str, str]]:
     return [(flaw.kind, flaw.game_id) for flaw in audit(links, head)]
 
 
@@ -81,13 +81,13 @@ class TestEveryPlace:
             )
 
     def test_a_row_put_in_between(self, place: int) -> None:
-        extra = Link(place + 1, "g99", digest("extra"), digest("made up"))
+        extra = ChainLink(place + 1, "g99", digest("extra"), digest("made up"))
         later = [replace(each, place=each.place + 1) for each in self.links[place:]]
         (flaw,) = audit([*self.links[:place], extra, *later], self.head)
         assert (flaw.kind, flaw.text) == ("extra", "game g99: it was added to the chain later")
 
     def test_a_row_at_a_taken_place(self, place: int) -> None:
-        extra = Link(place + 1, "g99", digest("extra"), digest("made up"))
+        extra = ChainLink(place + 1, "g99", digest("extra"), digest("made up"))
         (flaw,) = audit([*self.links, extra], self.head)
         assert (flaw.kind, flaw.text) == ("extra", f"game g99: place {place + 1} is taken twice")
 
@@ -97,7 +97,7 @@ def test_records_in_another_order_are_reported_by_game(order: list[int]) -> None
     """The records change places; values and places stay, as an UPDATE would do it."""
     true = chained(RECORDS)
     links = [
-        Link(place, f"g{index + 1}", true[index].digest, true[place - 1].chain)
+        ChainLink(place, f"g{index + 1}", true[index].digest, true[place - 1].chain)
         for place, index in enumerate(order, start=1)
     ]
     moved = [each for each in links if each.game_id != f"g{each.place}"]
@@ -134,7 +134,7 @@ def test_without_a_head_a_changed_last_value_is_reported_as_a_changed_record() -
 
 def test_a_chain_that_is_wrong_everywhere_is_audited_in_linear_time() -> None:
     links = [
-        Link(place, f"g{place}", digest(f"{place}"), digest(f"x{place}")) for place in range(1, 3 * MANY)
+        ChainLink(place, f"g{place}", digest(f"{place}"), digest(f"x{place}")) for place in range(1, 3 * MANY)
     ]
     assert len(found(links)) == 3 * MANY - 1
 

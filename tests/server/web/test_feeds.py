@@ -203,8 +203,11 @@ class Server:
         self.done = asyncio.Event()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"ARENA 1 test\nWELCOME web session=1 resume=2\n")
-        self.received = await reader.readuntil(b"PING shown\n")
+        writer.write(b"ARENA 1 test\n")
+        self.received = await reader.readline()
+        if self.lines[0].partition(b" ")[0] not in (b"", b"ERROR", b"WELCOME"):
+            writer.write(b"WELCOME web session=1 resume=2\n")
+            self.received += await reader.readuntil(b"PING shown\n")
         writer.write(b"".join(line + b"\n" for line in self.lines))
         await writer.drain()
         if not self.ends:
@@ -247,7 +250,7 @@ class TestSocketFeed:
         found, error = await self.read(server)
         assert found == [["Game", "State", "Next", "Start"], ["Played", "Info"]]
         assert error == "S1: the contest is over there (reason=finished)"
-        hello = b"HELLO 1 web role=spectator agent=web/1 contest=friday\n"
+        hello = b"HELLO 1 web agent=web/1 role=spectator contest=friday\n"
         assert server.received == hello + b"WATCH *\nPING shown\n"
 
     async def test_what_follows_is_news(self) -> None:
@@ -269,11 +272,28 @@ class TestSocketFeed:
         await running.wait_closed()
 
     async def test_a_silent_server(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(feeds, "ANSWER_S", 0.05)
+        monkeypatch.setattr(feeds, "ANSWER_S", 0.3)
         server = Server(b"PONG shown", ends=False)
         found, error = await self.read(server)
-        assert (found, error) == ([[]], "S1: no answer within 0.05 s")
+        assert (found, error) == ([[]], "S1: no answer within 0.3 s")
         assert server.received.endswith(b"PING alive\n")
+
+    @pytest.mark.parametrize(
+        ("line", "error"),
+        [
+            (b"", "no answer within 0.05 s"),
+            (b"ERROR full no place", "the server refuses web: full: no place"),
+            (b"ERROR token no guests", "the server refuses web: token: no guests"),
+            (b"WELCOME", "the server broke the protocol: WELCOME: name must be given: 'WELCOME'"),
+        ],
+    )
+    async def test_a_server_that_does_not_log_it_in(
+        self, monkeypatch: pytest.MonkeyPatch, line: bytes, error: str
+    ) -> None:
+        if not line:
+            monkeypatch.setattr(feeds, "ANSWER_S", 0.05)
+        server = Server(line, ends=line != b"")
+        assert await self.read(server) == ([], f"S1: {error}")
 
     async def test_the_first_server_that_has_the_contest(self) -> None:
         other = Server(b"ERROR contest there are: monday")

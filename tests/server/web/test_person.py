@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from arena_protocol import messages as wire
 from arena_server.web import person as module
 from arena_server.web.person import PersonSeat, SeatError
 from arena_server.web.ports import invite
@@ -39,6 +40,7 @@ class Referee:
 
     async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._writers.append(writer)
+        send(writer, b"ARENA 1 x")
         self.connections.put_nowait((reader, writer))
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -105,8 +107,8 @@ async def test_a_game_from_the_link_to_its_end(referee: Referee) -> None:
     reader, writer = await referee.next()
     hello = (await reader.readline()).decode()
     token = seat.invitation.token
-    assert hello == f"HELLO 1 ann games=insertion contest=friday token={token} agent=web/1\n"
-    send(writer, b"ARENA 1 x", welcome("r1"), b"PING t", GAME, STATE, NEXT)
+    assert hello == f"HELLO 1 ann games=insertion token={token} agent=web/1 contest=friday\n"
+    send(writer, welcome("r1"), b"PING t", GAME, STATE, NEXT)
     assert await reader.readline() == b"PONG t\n"
     assert (await seat.until(lambda shown: shown["state"] == "invited"))["game"] == "g7"
     seat.seat.ready()
@@ -146,7 +148,7 @@ async def test_a_lost_connection_is_taken_up_by_the_resume_key(
     writer.close()
     reader, writer = await referee.next()
     assert f" token={seat.invitation.token} ".encode() in await reader.readline()
-    assert (await seat.until(lambda shown: shown["problem"]))["problem"] == "token the key is wrong or used"
+    assert (await seat.until(lambda shown: shown["problem"]))["problem"] == "token: the key is wrong or used"
     send(writer, welcome("r2"), GAME, STATE, NEXT, START, *PLAYED, b"TURN 3 clock=997,996 lag=0 credit=0")
     shown = await seat.until(lambda shown: shown["turn"] == 3)
     assert (shown["problem"], shown["state"]) == (None, "playing")
@@ -155,6 +157,49 @@ async def test_a_lost_connection_is_taken_up_by_the_resume_key(
         late.send(event)
     (_, kind, _), (_, second, snapshot) = late.events()
     assert (kind, second, len(snapshot["plies"])) == ("seat", "snapshot", 2)
+    await seat.close()
+
+
+async def test_what_ends_a_connection_and_not_the_contest(
+    referee: Referee, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "RETRY_S", (0.0,))
+    seat = Seat(referee)
+    for line, problem in (
+        (b"ERROR full no place", "full: no place"),
+        (b"ERROR game xo is played", "the server refuses ann: game: xo is played"),
+        (b"TURN x", "the server broke the protocol: TURN: ply must be"),
+        (b"WELCOME ann session=1 resume=2\nBYE reason=slow", None),
+    ):
+        reader, writer = await referee.next()
+        assert (await reader.readline()).startswith(b"HELLO 1 ann games=insertion token=")
+        with pytest.raises(SeatError, match=r"^the referee cannot be reached now$"):
+            seat.seat._send(wire.Ping("x"))
+        send(writer, line)
+        writer.close()
+        if problem is not None:
+            text = (await seat.until(lambda shown: shown["problem"]))["problem"]
+            assert text.startswith(problem)
+    reader, writer = await referee.next()
+    assert (await reader.readline()).startswith(b"HELLO 1 ann games=insertion resume=2 ")
+    send(writer, welcome("r1"), b"PING x")
+    assert await reader.readline() == b"PONG x\n"
+    with pytest.raises(
+        SeatError, match=r"^the protocol cannot carry this: READY has no meaning in the lobby$"
+    ):
+        seat.seat._send(wire.Ready("g7"))
+    await seat.close()
+
+
+async def test_the_turn_stays_open_when_another_seat_becomes_a_zombie(referee: Referee) -> None:
+    seat = Seat(referee)
+    reader, writer = await referee.next()
+    await reader.readline()
+    send(writer, welcome("r1"), GAME, STATE, NEXT, START, b"TURN 1 clock=9,9 lag=0 credit=0")
+    send(writer, b"ZOMBIE ply=1 reason=timeout seat=2", b"PING x")
+    assert await reader.readline() == b"PONG x\n"
+    seat.seat.move(1, "6")
+    assert await reader.readline() == b"MOVE 6\n"
     await seat.close()
 
 
@@ -314,6 +359,8 @@ class TestTakeBack:
         assert (await seat.until(lambda shown: shown["turn"] == 2))["undo"] is False
         with pytest.raises(SeatError, match=r"^you have not moved yet$"):
             seat.seat.take_back()
+        seat.seat.move(2, "6")
+        assert await reader.readline() == b"MOVE 6\n"
         send(writer, PLAYED[1], *more, fifth, b"TURN 6 clock=9,9 lag=0 credit=0")
         await seat.until(lambda shown: shown["turn"] == 6)
         seat.seat.take_back()
