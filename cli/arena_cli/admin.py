@@ -209,7 +209,7 @@ def _orders(where: Where) -> list[dict[str, Any]]:
     from arena_cli.results import open_results
     from arena_server.errors import ArenaError, ConfigError
     from arena_server.web import client
-    from arena_server.web.orders import plain_order
+    from arena_server.web.orders import order_json
 
     try:
         return client.orders(_access(where), where.contest)
@@ -220,7 +220,7 @@ def _orders(where: Where) -> list[dict[str, Any]]:
         if where.connect is not None:
             raise
         with open_results(where.database) as results:
-            return [plain_order(each) for each in results.facts.orders(results.contest(where.contest))]
+            return [order_json(each) for each in results.facts.orders(results.contest(where.contest))]
 
 
 def _show_orders(orders: list[dict[str, Any]], *, as_json: bool) -> None:

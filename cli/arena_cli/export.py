@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from arena_cli.export_files import CHAIN_FILE, SUFFIX, plain_unseen, unseen_text, withheld_text
+from arena_cli.export_files import CHAIN_FILE, SUFFIX, unseen_json, unseen_text, withheld_text
 from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
 from arena_cli.results import open_results
-from arena_server.stats.standings import plain_row
+from arena_server.stats.standings import row_json
 
 if TYPE_CHECKING:
     from arena_protocol.record import GameRecord
@@ -111,7 +111,7 @@ def command(
     head = {} if written.head is None else {"head": written.head}
     if as_json:
         plain = {"contest": chosen.name, "files": written.files, "withheld": written.withheld}
-        print_json(plain | plain_unseen(unseen) | head)
+        print_json(plain | unseen_json(unseen) | head)
     else:
         withheld = withheld_text(written.withheld) + unseen_text(unseen, "--all")
         typer.echo(f"exported: {written.games} games of {chosen.name} to {folder}{withheld}")
@@ -214,7 +214,7 @@ def _write_trf(folder: Path, results: Results, contest: ContestRow, last: int | 
     if history is None or any(each["kind"] != "round" for each in rounds):
         raise ConfigError(f"--format trf: expected a Swiss, {contest.name} is a {contest.format}")
     table = results.sums.table(contest, last=last)
-    rows = [plain_row(row) for row in table.rows()]
+    rows = [row_json(row) for row in table.rows()]
     path = folder / f"{contest.name}.trf"
     text = report(contest, rows, history.form.terms.seeds, rounds)
     _write_private(path, text.encode("ascii"))

@@ -137,6 +137,6 @@ def unseen_text(games: int, option: str = "") -> str:
     return f"; {are} not shown yet ({keys}{f'; {option} writes all' if option else ''})"
 
 
-def plain_unseen(games: int) -> dict[str, int]:
+def unseen_json(games: int) -> dict[str, int]:
     """The same for --json: nothing if there are none."""
     return {"not_shown": games} if games else {}

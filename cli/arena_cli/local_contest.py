@@ -271,7 +271,7 @@ def _command(player: str) -> list[str] | None:
 
 
 def fault_lines(result: Mapping[str, object], game: str) -> list[str]:
-    """Return a sentence for each fault in a `result` of `reporter.plain_result`."""
+    """Return a sentence for each fault in a `result` of `reporter.result_json`."""
     names, faults = result["names"], result["faults"]
     assert isinstance(names, list)
     assert isinstance(faults, list)

@@ -62,7 +62,7 @@ def command(
     transport = TlsTransport(tls_context(tls, tls_ca), host)
     with open_connection(host, port) as sock:
         for line in fetch(sock, transport, name, token, contest_of(contest)):
-            typer.echo(json.dumps(plain_line(line)) if as_json else line)
+            typer.echo(json.dumps(line_json(line)) if as_json else line)
 
 
 def fetch(
@@ -105,7 +105,7 @@ def fetch(
                     return
 
 
-def plain_line(line: str) -> dict[str, Any]:
+def line_json(line: str) -> dict[str, Any]:
     """Return a line of a log as JSON types; `from` is `client`, `server` or `event`."""
     stamp, _, rest = line.partition(" ")
     side, _, text = rest.partition(" ")

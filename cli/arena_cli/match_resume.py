@@ -11,7 +11,7 @@ from arena_protocol.record import VOID
 from arena_protocol.record_codec import decode
 from arena_server.core.life import FINAL
 from arena_server.errors import EmptyDatabaseError, OtherConfigError
-from arena_server.places.reporter import plain_result
+from arena_server.places.reporter import result_json
 from arena_server.store.database import Database
 from arena_server.store.preflight import check_contest, check_writable
 from arena_server.store.reader import Results
@@ -39,4 +39,4 @@ def earlier_results(database: Database, spec: ContestSpec) -> list[dict[str, Any
             records = [decode(row["record"]) for row in results.games.rows(contest, withheld=True)]
     except (EmptyDatabaseError, OtherConfigError):
         return None
-    return [plain_result(record) for record in records if record.end != VOID]
+    return [result_json(record) for record in records if record.end != VOID]

@@ -31,7 +31,7 @@ from arena_server.core.deal import Setting
 from arena_server.core.formats import format_of
 from arena_server.errors import ArenaError
 from arena_server.host.interrupts import handled
-from arena_server.places.reporter import plain_result
+from arena_server.places.reporter import result_json
 from arena_server.places.supervisor import ProgressListener
 from arena_server.stats.elo import Sprt
 from arena_server.stats.scores import (
@@ -85,7 +85,7 @@ class Tally:
         self._open: dict[tuple[str, tuple[int, ...]], dict[tuple[int, ...], list[PlayedGame]]] = {}
 
     def add(self, result: Mapping[str, Any], seating: tuple[int, ...]) -> bool:
-        """Add a `reporter.plain_result` with the player of every seat; True if its deal is complete."""
+        """Add a `reporter.result_json` with the player of every seat; True if its deal is complete."""
         faults: list[str | None] = [None] * len(seating)
         # The first fault of a seat counts, so it is written last.
         for fault in reversed(result["faults"]):
@@ -156,7 +156,7 @@ class MatchRun(ProgressListener):
         assert form.total is not None, "a match is planned"
         for pairing in form.planned(1, form.total + 1):
             setting = Setting.of(config, rules, pairing)
-            self.result(plain_result(play(setting, [engines[name] for name in pairing.names])))
+            self.result(result_json(play(setting, [engines[name] for name in pairing.names])))
             if self.decided:
                 return
 

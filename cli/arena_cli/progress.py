@@ -25,8 +25,8 @@ from rich.text import Text
 from arena_cli.options import DEFAULT_DATABASE, print_json
 from arena_cli.results import (
     open_results,
-    plain_standings,
     print_standings,
+    standings_json,
     standings_table,
     unplayed_message,
 )
@@ -204,7 +204,7 @@ class TournamentDisplay(Display):
             contest = results.contest(self._name)
             if self._json:
                 unplayed = {key: last[key] for key in ("missing", "unplayed") if last["ended"] != "finished"}
-                print_json(plain_standings(results, contest) | unplayed)
+                print_json(standings_json(results, contest) | unplayed)
             else:
                 print_standings(results, contest)
 

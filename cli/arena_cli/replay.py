@@ -86,9 +86,9 @@ def command(
         refuse(options, "expected with --svg or without a file: the others have all plies", "ply")
     record = load_record(game, options.contest, options.database)
     if as_json:
-        from arena_server.web.documents import json_record
+        from arena_server.web.documents import record_json
 
-        print_json(json_record(record))
+        print_json(record_json(record))
         return
     if options.html is not None:
         _write_page(record, options.html)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena_cli.export_files import plain_unseen, unseen_text, withheld_text
+from arena_cli.export_files import unseen_json, unseen_text, withheld_text
 from arena_cli.options import (
     DEFAULT_DATABASE,
     ContestChoice,
@@ -19,7 +19,7 @@ from arena_cli.options import (
     print_json,
     site_identity,
 )
-from arena_cli.site import documents, encoded, listed_games, plain_game, site_document
+from arena_cli.site import documents, encoded, game_json, listed_games, site_document
 
 if TYPE_CHECKING:
     from arena_server.store.reader import Results
@@ -131,7 +131,7 @@ def _collect(
     now = datetime.now(UTC).replace(tzinfo=None).isoformat(timespec="seconds")
     found.add({"site.json": encoded(site_document(contest) | {"written_at": now, "left_out": left})}, inf)
     written = len(games) - len(left) - len(withheld)
-    unseen = plain_unseen(results.games.games_stored(contest) - len(games))
+    unseen = unseen_json(results.games.games_stored(contest) - len(games))
     return {"games": written, "left_out": len(left), "withheld": withheld[::-1]} | unseen
 
 
@@ -141,7 +141,7 @@ def _record_files(results: Results, contest: ContestRow, game: str) -> dict[str,
 
     record = results.games.record(contest, game)
     path = f"contests/{contest.id}/records/{game}"
-    plain = plain_game(game, record)
+    plain = game_json(game, record)
     if contest.game in IN_PAGES:
         return {f"{path}.record": record}
     return {f"{path}.record": record, f"{path}.json": encoded({"scenes": plain.get("scenes")})}

@@ -14,7 +14,7 @@ from arena_protocol.record import describe_fault
 from arena_protocol.text import text_of
 from arena_server.core.life import reason_of
 from arena_server.stats.scoring import POINTS
-from arena_server.stats.standings import plain_row
+from arena_server.stats.standings import row_json
 from arena_server.terms.about import headline, lines_about
 
 if TYPE_CHECKING:
@@ -94,12 +94,12 @@ def open_results(database: str) -> Results:
     return Results(database_of(database))
 
 
-def plain_standings(
+def standings_json(
     results: Results, contest: ContestRow, scoring: str | None = None, *, rated: bool = False
 ) -> dict[str, Any]:
     """Return a contest and its standings as JSON types; if `rated` each row has its `rating`, or None."""
     table = results.sums.table(contest, scoring)
-    rows = [plain_row(row) for row in table.rows()]
+    rows = [row_json(row) for row in table.rows()]
     if rated:
         from arena_server.stats.ratings import plain
 
@@ -129,13 +129,13 @@ def plain_standings(
         ),
         **({} if (history := results.sums.history(contest)) is None else history.document()),
         "first_faults": [
-            _plain_fault(contest, bot, game, fault)
+            _fault_json(contest, bot, game, fault)
             for bot, (game, fault) in results.games.first_faults(contest).items()
         ],
     }
 
 
-def _plain_fault(contest: ContestRow, bot: str, game: str, fault: FaultRecord) -> dict[str, Any]:
+def _fault_json(contest: ContestRow, bot: str, game: str, fault: FaultRecord) -> dict[str, Any]:
     """Return a bot's first fault as JSON types: the line as hexadecimal text, `text` as a sentence."""
     zombie_move = GAMES[contest.game].zombie_move
     return {
@@ -165,7 +165,7 @@ def print_standings(
     rated: bool = False,
 ) -> None:
     """Print a contest's standings on stdout, by `scoring` or else as the contest scores."""
-    plain = plain_standings(results, contest, scoring, rated=rated)
+    plain = standings_json(results, contest, scoring, rated=rated)
     by_mean = len({row["games"] for row in plain["standings"]}) > 1
     counts = {row["bot"]: sum(row["faults"].values()) for row in plain["standings"]}
     notes = [
@@ -238,7 +238,7 @@ def unplayed_message(progress: dict[str, Any]) -> str:
 def standings_table(
     title: str, rows: Sequence[dict[str, Any]], *, wins: bool = False, notes: Sequence[str] = ()
 ) -> ResultTable:
-    """Return the table to print; `rows` are results of `plain_row`."""
+    """Return the table to print; `rows` are results of `row_json`."""
     shown = ("points", "games", "mean points", *(["wins"] if wins else []))
     # Points and wins may break ties, too: one column of each is enough.
     tie_breaks = [name for name in (rows[0].get("tie_breaks", ()) if rows else ()) if name not in shown]

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena_cli.export_files import plain_unseen, unseen_text, withheld_text
+from arena_cli.export_files import unseen_json, unseen_text, withheld_text
 from arena_cli.options import (
     DEFAULT_DATABASE,
     ContestChoice,
@@ -101,7 +101,7 @@ def command(
             raise StoreError(f"{error.filename or folder}: cannot be written: {error.strerror}") from None
     if as_json:
         written = {"contest": chosen.name, "folder": str(folder), "games": games, "withheld": withheld}
-        print_json(written | plain_unseen(unseen))
+        print_json(written | unseen_json(unseen))
     else:
         more = withheld_text(withheld) + unseen_text(unseen)
         typer.echo(f"written: {games} games of {chosen.name} to {folder}{more}")
@@ -199,7 +199,7 @@ def _write_data(
             withheld.append(name)
             continue
         (home / f"{name}.record").write_bytes(record)
-        (home / f"{name}.json").write_bytes(encoded(plain_game(name, record)))
+        (home / f"{name}.json").write_bytes(encoded(game_json(name, record)))
         links.add(name, record)
         games += 1
     listed = [each for each in archive.contests() if each["id"] == contest.id]
@@ -224,14 +224,14 @@ def site_document(contest: ContestRow) -> dict[str, Any]:
     return {"protocol": VERSION, "name": contest.name, "live": False, "state": False, "contest": None}
 
 
-def plain_game(name: str, data: bytes) -> dict[str, Any]:
+def game_json(name: str, data: bytes) -> dict[str, Any]:
     """Return the record of a game as JSON types. Raises StoreError for one that is damaged."""
     from arena_protocol.record import RecordError
     from arena_server.errors import StoreError
-    from arena_server.web.documents import plain_record
+    from arena_server.web.documents import stored_record_json
 
     try:
-        return plain_record(data)
+        return stored_record_json(data)
     except RecordError as error:
         raise StoreError(f"game {name}: {error}; `arena verify` has the details") from None
 

@@ -13,14 +13,14 @@ from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, p
 from arena_cli.results import (
     contest_title,
     open_results,
-    plain_standings,
     print_standings,
     read_results,
+    standings_json,
     standings_table,
 )
 from arena_cli.tables import Cell, Column, FormatOption, OutputFormat, ResultTable, chosen
 from arena_server.stats.scoring import POINTS, Scoring
-from arena_server.stats.standings import Standings, plain_row
+from arena_server.stats.standings import Standings, row_json
 from arena_server.stats.tiebreaks import HeadToHead
 
 if TYPE_CHECKING:
@@ -100,8 +100,8 @@ def command(
         if options.rounds:
             _print_rounds(results, of, form)
         elif form is OutputFormat.JSON:
-            plain = plain_standings(results, of, scoring, rated=options.ratings)
-            print_json(plain | (_plain_cross(results.sums.table(of, scoring)) if options.cross else {}))
+            plain = standings_json(results, of, scoring, rated=options.ratings)
+            print_json(plain | (_cross_json(results.sums.table(of, scoring)) if options.cross else {}))
         elif options.cross:
             _print_cross(results, of, scoring, form)
         else:
@@ -134,18 +134,18 @@ def print_file(path: Path, scoring: str, form: OutputFormat, *, cross: bool) -> 
     table = Standings(dict.fromkeys(name for game in games for name in game.names), scoring)
     for game in games:
         table.add(game)
-    rows = [plain_row(row) for row in table.rows()]
+    rows = [row_json(row) for row in table.rows()]
     title = f"{path}: {len(games)} games, scored by {scoring}"
     if form is OutputFormat.JSON:
         plain = {"file": str(path), "scoring": scoring, "games": len(games), "standings": rows}
-        print_json(plain | (_plain_cross(table) if cross else {}))
+        print_json(plain | (_cross_json(table) if cross else {}))
     elif cross:
         cross_table(title, table).print(form)
     else:
         standings_table(title, rows, wins=scoring != POINTS).print(form)
 
 
-def _plain_cross(table: Standings) -> dict[str, Any]:
+def _cross_json(table: Standings) -> dict[str, Any]:
     """The cross-table as JSON types: name, opponent, games and score."""
     pairs = {row.name: table.against(row.name) for row in table.rows()}
     return {

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from tests.server.programs import PATIENCE_S, Server, contest, inside
 
-from arena_cli.log import fetch, plain_line
+from arena_cli.log import fetch, line_json
 from arena_client import scripted
 from arena_client.errors import ClientError
 from arena_client.transport import TlsTransport
@@ -227,8 +227,8 @@ class TestFetch:
 
 
 def test_a_line_as_json() -> None:
-    assert plain_line("t C MOVE 4") == {"time": "t", "from": "client", "line": "MOVE 4"}
-    assert plain_line("t S") == {"time": "t", "from": "server", "line": ""}
+    assert line_json("t C MOVE 4") == {"time": "t", "from": "client", "line": "MOVE 4"}
+    assert line_json("t S") == {"time": "t", "from": "server", "line": ""}
 
 
 def test_a_name_is_needed() -> None:

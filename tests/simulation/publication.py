@@ -22,7 +22,7 @@ from arena_server.store.database import ContestHeader
 from arena_server.store.journal import unpack
 from arena_server.terms.config import game_of
 from arena_server.web.archive import Archive, NotFoundError
-from arena_server.web.documents import plain_record
+from arena_server.web.documents import stored_record_json
 
 #: The commands that print or write something about a contest, in the folder of its database.
 COMMANDS = (
@@ -67,7 +67,7 @@ def channels(path: Path, games: dict[str, str]) -> Iterator[tuple[str, bytes]]:
     for game in games:
         try:
             data = archive.record(1, game)
-            yield f"the page of {game}", data + repr(plain_record(data)).encode()
+            yield f"the page of {game}", data + repr(stored_record_json(data)).encode()
         except NotFoundError as error:
             yield f"the page of {game}", str(error).encode()
     game, bot = next(reversed(games.items()))

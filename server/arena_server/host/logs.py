@@ -248,7 +248,7 @@ class ContestWaiting(LogEvent):
 
 @dataclass(frozen=True, slots=True)
 class ContestPace(LogEvent):
-    """How many games have a result, of how many (None: the contest is open); the rest is `plain_pace`'s."""
+    """How many games have a result, of how many (None: the contest is open); the rest is `pace_json`'s."""
 
     event = "progress"
     done: int

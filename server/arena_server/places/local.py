@@ -37,7 +37,7 @@ from arena_server.places.frozen_bots import ContainedBots
 from arena_server.places.games import ObservedGames
 from arena_server.places.launchers import Place, launcher_of
 from arena_server.places.process import Fork
-from arena_server.places.reporter import plain_result, report_of
+from arena_server.places.reporter import report_of, result_json
 from arena_server.places.restarts import STOP_S, BotGroup
 from arena_server.places.supervisor import SERVER_LOG, STOPPING, ProgressListener
 from arena_server.places.workers.base import Workers
@@ -210,7 +210,7 @@ class HostedBots(HostObserver, Attachment):
     def recorded(self, record: GameRecord) -> None:
         self._listener.record(record)
         if record.end != VOID:
-            self._listener.result(plain_result(record))
+            self._listener.result(result_json(record))
 
     def stored(self) -> None:
         if self._group is not None:

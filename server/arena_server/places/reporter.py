@@ -6,7 +6,7 @@ On stdout it writes JSON lines; times are milliseconds.
     {"login": NAME, "slot": 1}    a bot has logged in for the first time
     {"silent": NAME, "slot": 1, "game": "g1"}
                                   a bot was too late in a game, and has sent nothing since
-    {"result": {...}}             a game has a durable result, see `plain_result`; not for void games
+    {"result": {...}}             a game has a durable result, see `result_json`; not for void games
     {"says": "..."}               a line for a person, about a worker
     {"page": "kept"}              the contest is over, and the server stays for its page until SIGTERM
     {"freeze": NAME, "slot": 1}   an order about a bot in a container; so are "thaw" and "measure", see
@@ -43,7 +43,7 @@ from arena_server.host.waiting import waiting_now
 from arena_server.places.frozen_bots import ContainedBots
 from arena_server.places.games import ObservedGames
 from arena_server.stats.scores import PlayedGame
-from arena_server.stats.standings import plain_row
+from arena_server.stats.standings import row_json
 
 STDIN, STDOUT = 0, 1
 #: The interval of progress reports.
@@ -101,7 +101,7 @@ class HostReporter(HostObserver, Attachment):
 
     def recorded(self, record: GameRecord) -> None:
         if self._lines is not None and record.end != VOID:
-            self._lines.write(json.dumps({"result": plain_result(record)}))
+            self._lines.write(json.dumps({"result": result_json(record)}))
 
     def stored(self) -> None:
         if self._lines is not None and not self._host.leaving:
@@ -160,7 +160,7 @@ class HostReporter(HostObserver, Attachment):
         self._lines.close()
 
 
-def plain_result(record: GameRecord) -> dict[str, Any]:
+def result_json(record: GameRecord) -> dict[str, Any]:
     """Return a game's result as JSON types; `deal` is equal for games on the same deal.
 
     `used_ms` is the time charged to each seat.
@@ -185,10 +185,10 @@ def report_of(hosted: ContestRun) -> dict[str, Any]:
     """Return the progress of a contest as JSON types; one that has not begun is stopped, without games."""
     if hosted.contest is None:
         return _NOT_BEGUN
-    return plain_report(hosted.contest.overview()) | {"scoring": hosted.spec.config.scoring}
+    return report_json(hosted.contest.overview()) | {"scoring": hosted.spec.config.scoring}
 
 
-def plain_report(overview: Overview) -> dict[str, Any]:
+def report_json(overview: Overview) -> dict[str, Any]:
     """Return a progress report as JSON types."""
     progress = overview.progress
     plain = {name: getattr(progress, name) for name in progress.__slots__}
@@ -197,5 +197,5 @@ def plain_report(overview: Overview) -> dict[str, Any]:
         "waiting": waiting_now(progress.waiting),
         "missing": list(progress.missing),
         "unplayed": dict(progress.unplayed),
-        "standings": [plain_row(row) for row in progress.standings],
+        "standings": [row_json(row) for row in progress.standings],
     }

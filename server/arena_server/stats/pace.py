@@ -1,6 +1,6 @@
 """How fast the games of a contest end, and when the last one will: over the last LAST_GAMES results.
 
-Terminals, `arena admin status`, the log and the pages all show what `plain_pace` returns.
+Terminals, `arena admin status`, the log and the pages all show what `pace_json` returns.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ class GamePace:
                 self._seen.popleft()
 
     def plain(self, now: float, left: int | None, ends_s: float | None = None) -> dict[str, Any] | None:
-        """The pace at `now` as JSON types, see `plain_pace`; the contest ends in `ends_s` at the latest."""
+        """The pace at `now` as JSON types, see `pace_json`; the contest ends in `ends_s` at the latest."""
         if not self._seen:
             return None
         (then, before), (_, done) = self._seen[0], self._seen[-1]
-        plain = plain_pace(done - before, now - then, left)
+        plain = pace_json(done - before, now - then, left)
         if plain is not None and ends_s is not None:
             known = [round(max(0.0, ends_s)), *(() if plain["left_s"] is None else (plain["left_s"],))]
             plain["left_s"] = min(known)
         return plain
 
 
-def plain_pace(games: int, seconds: float, left: int | None) -> dict[str, Any] | None:
+def pace_json(games: int, seconds: float, left: int | None) -> dict[str, Any] | None:
     """The pace of `games` results in `seconds`, with `left` games to come (None: the contest is open).
 
     `games_per_hour`, and `left_s` or None; None as a whole before the first result.

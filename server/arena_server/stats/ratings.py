@@ -185,7 +185,7 @@ def plain(ratings: Ratings, *, versions: bool = False) -> dict[str, Any]:
         "games": ratings.games,
         "ratings": [
             {
-                **_plain_name(row.name, versions=versions),
+                **_player_json(row.name, versions=versions),
                 "rating": round(row.rating, 1),
                 "interval": [round(row.rating - row.margin, 1), round(row.rating + row.margin, 1)],
                 "ranks": [row.best, row.worst],
@@ -199,6 +199,6 @@ def plain(ratings: Ratings, *, versions: bool = False) -> dict[str, Any]:
     }
 
 
-def _plain_name(player: str, *, versions: bool) -> dict[str, str | None]:
+def _player_json(player: str, *, versions: bool) -> dict[str, str | None]:
     name, _, agent = player.partition(" ")
     return {"bot": name, "version": agent or None} if versions else {"bot": name}

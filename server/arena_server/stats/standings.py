@@ -47,7 +47,7 @@ class Row:
         return self.points / self.games if self.games else 0.0
 
 
-def plain_row(row: Row) -> dict[str, Any]:
+def row_json(row: Row) -> dict[str, Any]:
     """Return one row of the standings as JSON types; `score` and `tie_breaks` only if there are some."""
     plain: dict[str, Any] = {
         "rank": row.rank if row.games or row.score else None,
@@ -59,13 +59,13 @@ def plain_row(row: Row) -> dict[str, Any]:
         "faults": dict(row.faults),
     }
     if row.score is not None:
-        plain["score"] = _plain_number(row.score)
+        plain["score"] = _number_json(row.score)
     if row.tie_breaks:
-        plain["tie_breaks"] = {name: _plain_number(value) for name, value in row.tie_breaks.items()}
+        plain["tie_breaks"] = {name: _number_json(value) for name, value in row.tie_breaks.items()}
     return plain
 
 
-def _plain_number(value: Fraction) -> int | float:
+def _number_json(value: Fraction) -> int | float:
     return int(value) if value.denominator == 1 else round(float(value), 4)
 
 

@@ -84,7 +84,7 @@ def history_of(contest: ContestRow) -> History | None:
     return History(form)
 
 
-def plain_plan(contest: ContestRow, facts: Iterable[ContestFact]) -> dict[str, Any] | None:
+def plan_json(contest: ContestRow, facts: Iterable[ContestFact]) -> dict[str, Any] | None:
     """What an export needs to check the rounds of a contest, in the types of JSON; None: nothing is drawn."""
     if (history := history_of(contest)) is None:
         return None
@@ -105,7 +105,7 @@ def plain_plan(contest: ContestRow, facts: Iterable[ContestFact]) -> dict[str, A
 
 
 def history_of_plan(plan: Mapping[str, Any]) -> History:
-    """The history of `plain_plan`, to be given the results. Raises ValueError, LookupError or TypeError."""
+    """The history of `plan_json`, to be given the results. Raises ValueError, LookupError or TypeError."""
     terms = Terms(
         tuple(plan["seeds"]),
         plan["seats"],

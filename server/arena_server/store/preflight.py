@@ -168,7 +168,7 @@ _HOUSE: Final = frozenset(each.name for each in fields(HouseTerms))
 
 @dataclass(frozen=True, slots=True)
 class StoredContest:
-    """A contest that is to go on, or is over: its row, its seed as text, its `plain_config`."""
+    """A contest that is to go on, or is over: its row, its seed as text, its `config_json`."""
 
     number: int
     name: str
@@ -177,7 +177,7 @@ class StoredContest:
     status: str
 
 
-def plain_config(config: ContestConfig, names: Sequence[str]) -> dict[str, Any]:
+def config_json(config: ContestConfig, names: Sequence[str]) -> dict[str, Any]:
     """The config as JSON has it, without what may change when the contest goes on."""
     plain = {**asdict(config), "bots": list(names)}
     for key in _NOT_COMPARED:
@@ -193,8 +193,8 @@ def check_same_config(
 
     A key that the version did not have which began it counts as its default.
     """
-    before = {**plain_config(ContestConfig(name="", seed=0), ()), **stored.config, "seed": stored.seed}
-    given = {**plain_config(config, names), "seed": str(config.seed) if seeded else stored.seed}
+    before = {**config_json(ContestConfig(name="", seed=0), ()), **stored.config, "seed": stored.seed}
+    given = {**config_json(config, names), "seed": str(config.seed) if seeded else stored.seed}
     is_over = stored.status in FINAL
     # Words about a bot and the contest may change, and what decides nothing any more.
     for key in given.keys() - {"details", "about"} - (_HOUSE if is_over else frozenset()):

@@ -32,7 +32,7 @@ from arena_protocol.record import FaultRecord, GameRecord, time_used
 from arena_server.core.life import ENDINGS, RUNNING
 from arena_server.store.database import BUSY_STEP_S, BUSY_TIMEOUT_S, ContestHeader, Database
 from arena_server.store.head import create_private
-from arena_server.store.preflight import is_read_only, plain_config
+from arena_server.store.preflight import config_json, is_read_only
 from arena_server.terms.config import ContestConfig
 
 STATUSES = (RUNNING, *ENDINGS)
@@ -56,7 +56,7 @@ class ContestRow(Base):
 
     `seed` is text, because it may have 128 bits; it reveals all deals.
 
-    `config` is what has to be the same when the contest goes on (`preflight.plain_config`). `head` is
+    `config` is what has to be the same when the contest goes on (`preflight.config_json`). `head` is
     the head of the records' hash chain (`chain.py`), set when the contest ends.
     """
 
@@ -279,7 +279,7 @@ def contest_row(header: ContestHeader, config: ContestConfig) -> ContestRow:
         increment_ms=config.increment_ms,
         margin_ms=config.margin_ms,
         software=config.software,
-        config=plain_config(config, header.names),
+        config=config_json(config, header.names),
         started_at=now(),
         checksum=b"",
     )

@@ -15,7 +15,7 @@ from arena_server.stats.standings import Row, Standings
 from arena_server.store.checks import checked_games, entrants
 from arena_server.store.fact_reader import FactReader
 from arena_server.store.game_reader import GameReader
-from arena_server.store.plans import history_of, plain_plan, table_of
+from arena_server.store.plans import history_of, plan_json, table_of
 from arena_server.store.schema import ContestRow
 from arena_server.store.sums import Endings, Sums
 from arena_server.store.unfinished import past_games
@@ -90,7 +90,7 @@ class SumReader:
         `last`: nothing that follows from results beyond this place.
         """
         history = None if last is None else self.history(contest, last)
-        return plain_plan(contest, self._facts.all(contest) if history is None else history.taken)
+        return plan_json(contest, self._facts.all(contest) if history is None else history.taken)
 
     def total(self, contest: ContestRow) -> int | None:
         """How many games there are, of a format that draws at most from now on; None: it is open."""

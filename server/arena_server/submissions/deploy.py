@@ -42,7 +42,7 @@ from arena_server.places.frozen_bots import ContainedBots
 from arena_server.places.games import ObservedGames
 from arena_server.places.restarts import Orders, RestartingBot, program_of
 from arena_server.submissions.service import SubmittedBot
-from arena_server.submissions.versions import VersionActivated, VersionDeployed, VersionFact, plain_fact
+from arena_server.submissions.versions import VersionActivated, VersionDeployed, VersionFact, fact_json
 from arena_server.terms.sandbox import Sandbox
 from arena_server.terms.submissions import SubmittedSeat
 
@@ -54,7 +54,7 @@ AGAIN_S: Final = 30.0
 
 def noted(name: str, fact: VersionFact) -> SubmissionNoted:
     """What the logs say of a fact."""
-    plain = plain_fact(fact)
+    plain = fact_json(fact)
     reason = plain.get("reason", plain.get("why", plain.get("image")))
     what = plain["stage"] if plain["fact"] == "stage" else plain["fact"]
     return SubmissionNoted(name, fact.number, what, () if reason is None else (str(reason),))

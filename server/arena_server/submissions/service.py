@@ -32,7 +32,7 @@ from arena_server.submissions.versions import (
     VersionFailed,
     Versions,
     VersionState,
-    plain_fact,
+    fact_json,
 )
 from arena_server.terms.submissions import UPLOADS, SubmissionRules, SubmissionSetup
 
@@ -73,7 +73,7 @@ class SubmittedBot:
     def write(self, fact: VersionFact) -> None:
         """Make a fact durable, then report it."""
         self.store.write(fact)
-        self._tell(fact.number, plain_fact(fact))
+        self._tell(fact.number, fact_json(fact))
         for watcher in self.watchers:
             watcher(self, fact)
 
@@ -281,7 +281,7 @@ class SubmissionService:
             "deployed": versions.deployed,
             "limits": asdict(rules.limits) | {"per_hour": rules.per_hour, "versions": rules.versions},
             "freeze": rules.freeze_ms,
-            "versions": [plain_version(each, versions.active) for each in versions.all()],
+            "versions": [version_json(each, versions.active) for each in versions.all()],
         }
 
     def log(self, key: Key, number: int) -> list[str]:
@@ -308,7 +308,7 @@ class SubmissionService:
         return fact.number
 
 
-def plain_version(version: Version, active: int | None) -> dict[str, Any]:
+def version_json(version: Version, active: int | None) -> dict[str, Any]:
     """A version as JSON types; `at` is a moment in UTC."""
     at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(version.at // 1000))
     return asdict(version) | {"state": str(version.state), "at": at, "active": version.number == active}

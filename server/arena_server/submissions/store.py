@@ -18,7 +18,7 @@ from shutil import rmtree
 from typing import Final
 
 from arena_server.errors import ArenaError
-from arena_server.submissions.versions import VersionError, VersionFact, Versions, parse_fact, plain_fact
+from arena_server.submissions.versions import VersionError, VersionFact, Versions, fact_json, parse_fact
 
 _FACTS: Final = "versions.jsonl"
 #: What is kept of the output of an admission.
@@ -68,7 +68,7 @@ class VersionStore:
         """Make a fact durable, and let it count. Raises VersionError if it does not follow."""
         before = self._file.tell()
         try:
-            self._file.write(json.dumps(plain_fact(fact)).encode() + b"\n")
+            self._file.write(json.dumps(fact_json(fact)).encode() + b"\n")
             os.fsync(self._file.fileno())
             self.versions.apply(fact)
         except (OSError, VersionError):

@@ -117,13 +117,13 @@ _KINDS: Final[Mapping[str, type[VersionFact]]] = {
 _WORDS: Final = {kind: word for word, kind in _KINDS.items()}
 
 
-def plain_fact(fact: VersionFact) -> dict[str, Any]:
+def fact_json(fact: VersionFact) -> dict[str, Any]:
     """A fact as JSON types."""
     return {"fact": _WORDS[type(fact)], **asdict(fact)}
 
 
 def parse_fact(plain: object) -> VersionFact:
-    """The fact of `plain_fact`. Raises VersionError."""
+    """The fact of `fact_json`. Raises VersionError."""
     if isinstance(plain, dict) and (kind := _KINDS.get(plain.get("fact", ""))) is not None:
         values = {key: value for key, value in plain.items() if key != "fact"}
         types = {name: int if name in ("number", "size", "at") else str for name in kind.__slots__}

@@ -41,8 +41,8 @@ from arena_server.web.orders import (
     ORDER_BYTES,
     ORDER_FORM,
     YES,
+    order_json,
     parse_order,
-    plain_order,
 )
 from arena_server.web.ports import TOKEN_BYTES
 from arena_server.web.register import PAGE, make_invitation
@@ -121,7 +121,7 @@ class OrganiserApi:
         contests = await self._bridge.call(self._view.names)
         workers = await self._bridge.call(lambda: _workers(self._view.hosted(wanted)))
         plain = {"contests": contests, "pace": pace, **workers}
-        return JSONResponse({"contest": name, **plain_overview(overview, connections), **plain})
+        return JSONResponse({"contest": name, **overview_json(overview, connections), **plain})
 
     async def order(self, request: Request) -> Response:
         order = parse_order(await read_body(request, ORDER_BYTES))
@@ -209,7 +209,7 @@ class OrganiserApi:
     async def orders(self, request: Request) -> Response:
         wanted = request.query_params.get("contest")
         _, overview, *_ = await self._bridge.call(lambda: self._view.overview(wanted))
-        return JSONResponse({"orders": [plain_order(order) for order in overview.orders]})
+        return JSONResponse({"orders": [order_json(order) for order in overview.orders]})
 
 
 def unavailable_as_503(endpoint: Endpoint) -> Endpoint:
@@ -231,7 +231,7 @@ def _workers(hosted: ContestRun) -> dict[str, Any]:
     return {"workers": [], "benches": []} if elsewhere is None else elsewhere.status()
 
 
-def plain_overview(overview: Overview, connections: int) -> dict[str, Any]:
+def overview_json(overview: Overview, connections: int) -> dict[str, Any]:
     """An overview in the types of JSON; each bot has its points and games beside its state."""
     progress = overview.progress
     rows = {row.name: row for row in progress.standings}

@@ -23,10 +23,10 @@ from arena_server.core.deal import number_of
 from arena_server.core.formats.history import History
 from arena_server.core.life import RUNNING
 from arena_server.errors import EmptyDatabaseError, PublicError
-from arena_server.stats.pace import LAST_GAMES, plain_pace
+from arena_server.stats.pace import LAST_GAMES, pace_json
 from arena_server.stats.rated_games import Games
 from arena_server.stats.results import PastGame
-from arena_server.stats.standings import Standings, plain_row
+from arena_server.stats.standings import Standings, row_json
 from arena_server.store.bot_games import BotGame
 from arena_server.store.database import Database
 from arena_server.store.deals import WithheldError
@@ -35,7 +35,7 @@ from arena_server.store.plans import history_of, table_of
 from arena_server.store.reader import Results
 from arena_server.store.schema import ContestRow, plain_time
 from arena_server.store.sums import Endings
-from arena_server.web.documents import encoded, plain_contest, plain_game, plain_seconds
+from arena_server.web.documents import contest_json, encoded, game_json, plain_seconds
 
 #: States of a game that has ended.
 OVER, WITHHELD = "over", "withheld"
@@ -302,7 +302,7 @@ class Archive:
     def _rows(self, index: _GameIndex) -> list[dict[str, Any]]:
         known = index.last, index.facts, len(index.bots)
         if index.rows is None or index.rows[0] != known:
-            index.rows = known, [plain_row(row) for row in index.table.rows()]
+            index.rows = known, [row_json(row) for row in index.table.rows()]
         return index.rows[1]
 
     def record(self, number: int, game_id: str) -> bytes:
@@ -356,19 +356,19 @@ class Archive:
             return []
 
     def _pace(self, results: Results, contest: ContestRow, index: _GameIndex) -> dict[str, Any] | None:
-        """How fast the games of a running contest ended, as far as it is shown; see `plain_pace`."""
+        """How fast the games of a running contest ended, as far as it is shown; see `pace_json`."""
         if contest.status != RUNNING:
             return None
         before = max(0, index.last - LAST_GAMES)
         since = results.games.stored_last(contest, before) if before else contest.started_at
         total = index.contest["games"]
         left = None if total is None else total - index.table.games
-        return plain_pace(index.last - before, (self._until(results, contest) - since).total_seconds(), left)
+        return pace_json(index.last - before, (self._until(results, contest) - since).total_seconds(), left)
 
     # -- reading
 
     def _plain(self, contest: ContestRow) -> dict[str, Any]:
-        return plain_contest(contest) | ({"id": contest.name} if self._by_name else {})
+        return contest_json(contest) | ({"id": contest.name} if self._by_name else {})
 
     def _find(self, results: Results, number: int) -> ContestRow:
         contest = next((each for each in results.contests() if each.id == number), None)
@@ -427,7 +427,7 @@ def _chunk(results: Results, contest: ContestRow, index: _GameIndex, chunk: int)
     last = min(index.last, (chunk + 1) * CHUNK)
     if index.chunks.get(chunk, (-1,))[0] != last:
         places = {name: place for place, name in enumerate(index.bots)}
-        rows = [plain_game(game, places) for game in results.games.summaries(contest, chunk * CHUNK, last)]
+        rows = [game_json(game, places) for game in results.games.summaries(contest, chunk * CHUNK, last)]
         index.chunks[chunk] = last, encoded(rows)
     return index.chunks[chunk][1]
 

@@ -23,7 +23,7 @@ class OrderRefused(ArenaError):  # noqa: N818 - a regular answer of the contest,
 
 
 def status(access: Access, contest: str | None = None) -> dict[str, Any]:
-    """The status of a contest, the only one for None, as `api.plain_overview` makes it."""
+    """The status of a contest, the only one for None, as `api.overview_json` makes it."""
     return _request(access, "GET", f"/status{_query(contest)}")
 
 
@@ -40,7 +40,7 @@ def order(
 
 
 def orders(access: Access, contest: str | None = None) -> list[dict[str, Any]]:
-    """The orders to a contest that were carried out, as `api.plain_order` makes them."""
+    """The orders to a contest that were carried out, as `api.order_json` makes them."""
     found: list[dict[str, Any]] = _request(access, "GET", f"/orders{_query(contest)}")["orders"]
     return found
 

@@ -16,7 +16,7 @@ from arena_server.store.schema import ContestRow, plain_time
 from arena_server.web.scenes import is_decided, record_scenes
 
 
-def plain_contest(contest: ContestRow) -> dict[str, Any]:
+def contest_json(contest: ContestRow) -> dict[str, Any]:
     """What the site shows of a contest, in the types of JSON; the seed stays secret."""
     return {
         "id": contest.id,
@@ -41,19 +41,19 @@ def plain_contest(contest: ContestRow) -> dict[str, Any]:
     }
 
 
-def plain_record(data: bytes) -> dict[str, Any]:
+def stored_record_json(data: bytes) -> dict[str, Any]:
     """A record as JSON, as `arena replay --json` prints it; the seed is a decimal text."""
     record = decode(data)
-    return json_record(record) | {"seed": str(record.seed)}
+    return record_json(record) | {"seed": str(record.seed)}
 
 
-def json_record(record: GameRecord) -> dict[str, Any]:
+def record_json(record: GameRecord) -> dict[str, Any]:
     """A record in the types of JSON, with `scenes` if the pages need them."""
     scenes = record_scenes(record)
     return to_json(record) | ({} if scenes is None else {"scenes": scenes})
 
 
-def plain_game(game: GameSummary, places: Mapping[str, int]) -> list[Any]:
+def game_json(game: GameSummary, places: Mapping[str, int]) -> list[Any]:
     """A row of a list of games, as `Archive.games` describes it; `places` are those of the bots."""
     return [
         game.game_id,

@@ -174,7 +174,7 @@ class GameStream:
             self._position = position
         match message:
             case wire.Game():
-                self._info = plain_game(message)
+                self._info = game_json(message)
                 self._seat = message.seat
                 self._rules = make_game(message.game, {**message.options, "seats": message.seats})
                 self._scenes = SceneWriter(self._rules)
@@ -200,7 +200,7 @@ class GameStream:
                 self._zombies.add(seat)
                 return "zombie", fault
             case wire.Info(seat=int()):
-                info = plain_info(message)
+                info = info_json(message)
                 self._infos.append(info)
                 return "info", info
             case wire.Over():
@@ -347,7 +347,7 @@ class LineStream(GameStream):
             self.read()
 
 
-def plain_game(message: wire.Game) -> dict[str, Any]:
+def game_json(message: wire.Game) -> dict[str, Any]:
     return {
         "game_id": message.game_id,
         "game": message.game,
@@ -362,7 +362,7 @@ def plain_game(message: wire.Game) -> dict[str, Any]:
     }
 
 
-def plain_info(message: wire.Info) -> dict[str, Any]:
+def info_json(message: wire.Info) -> dict[str, Any]:
     """A note in the types of JSON, without what it does not say: a game may have ten thousands."""
     values = ((key, getattr(message, key)) for key in ("depth", "eval", "nodes", "line", "text"))
     return {

@@ -52,7 +52,7 @@ def _is_text(value: object, most: int) -> bool:
     return isinstance(value, str) and len(value) <= most and value.isprintable()
 
 
-def plain_order(order: Order) -> dict[str, Any]:
+def order_json(order: Order) -> dict[str, Any]:
     """An order in the types of JSON; `at` is a moment in UTC."""
     at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(order.at // 1000))
     return {**order._asdict(), "at": at}

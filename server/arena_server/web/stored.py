@@ -16,7 +16,7 @@ from arena_protocol.record_codec import decode
 from arena_server.errors import ArenaError
 from arena_server.web.archive import Archive, NotFoundError
 from arena_server.web.bots import BotDocuments, RatingHistories
-from arena_server.web.documents import plain_record
+from arena_server.web.documents import stored_record_json
 from arena_server.web.following import atom_text, calendar_text, newest
 from arena_server.web.pages import address_of_site
 from arena_server.web.previews import (
@@ -119,7 +119,7 @@ class StoredDocuments:
 
     async def _record(self, request: Request) -> Response:
         data = await self._record_of(request, request.path_params["game"])
-        return JSONResponse(await self._reads.run(plain_record, data))
+        return JSONResponse(await self._reads.run(stored_record_json, data))
 
     async def _record_file(self, request: Request) -> Response:
         game = request.path_params["game"]

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from tests.server.records import game
 
-from arena_server.places.reporter import plain_result
+from arena_server.places.reporter import result_json
 
 
 def test_games_on_one_deal_have_an_equal_word_that_tells_nothing_of_it() -> None:
@@ -15,7 +15,7 @@ def test_games_on_one_deal_have_an_equal_word_that_tells_nothing_of_it() -> None
     first = game(1)
     second = replace(first, game_id="g2", names=first.names[::-1], nonce="22" * 16)
     other = replace(first, game_id="g3", seed=8)
-    deals = [plain_result(record)["deal"] for record in (first, second, other)]
+    deals = [result_json(record)["deal"] for record in (first, second, other)]
     assert deals[0] == deals[1] != deals[2]
     guess = sha256(f"{first.board}:{first.sequence}".encode()).hexdigest()
     assert not guess.startswith(deals[0])

@@ -10,8 +10,8 @@ from arena_server.stats.pace import (
     LAST_GAMES,
     GamePace,
     clock_text,
+    pace_json,
     pace_text,
-    plain_pace,
 )
 
 
@@ -31,17 +31,17 @@ def test_it_is_that_of_the_last_results(steps: list[tuple[int, int]], before: in
             moments.append((now, done))
     then, known = max((each for each in moments if each[1] <= done - LAST_GAMES), default=moments[0])
     now += after
-    expected = plain_pace(done - known, now - then, 7)
+    expected = pace_json(done - known, now - then, 7)
     assert pace.plain(now, 7) == expected
 
 
 def test_games_an_hour_and_what_is_left() -> None:
-    assert plain_pace(0, 60.0, 5) is None
-    assert plain_pace(5, 0.0, 5) is None
-    assert plain_pace(30, 60.0, 90) == {"games_per_hour": 1800.0, "left_s": 180}
-    assert plain_pace(30, 60.0, None) == {"games_per_hour": 1800.0, "left_s": None}
+    assert pace_json(0, 60.0, 5) is None
+    assert pace_json(5, 0.0, 5) is None
+    assert pace_json(30, 60.0, 90) == {"games_per_hour": 1800.0, "left_s": 180}
+    assert pace_json(30, 60.0, None) == {"games_per_hour": 1800.0, "left_s": None}
     # A bracket may have had more games than were expected.
-    assert plain_pace(30, 60.0, -2) == {"games_per_hour": 1800.0, "left_s": 0}
+    assert pace_json(30, 60.0, -2) == {"games_per_hour": 1800.0, "left_s": 0}
     assert GamePace().plain(5.0, 9) is None
 
 

@@ -13,7 +13,7 @@ from arena_server.stats.results import GameResult
 from arena_server.stats.standings import (
     Row,
     Standings,
-    plain_row,
+    row_json,
     standings,
 )
 from arena_server.stats.tiebreaks import HeadToHead
@@ -118,7 +118,7 @@ def test_a_draw_is_half_of_a_win() -> None:
         (("b", "c"), (28, 0), 16), (("b", "c"), (9, 9), 6), (("b", "c"), (0, 28), 6),
     ):  # fmt: skip
         table.add(GameResult(names, totals, games=games))
-    rows = [plain_row(row) for row in table.rows()]
+    rows = [row_json(row) for row in table.rows()]
     shown = [(row["rank"], row["bot"], row["wins"], row["score"]) for row in rows]
     assert shown == [(1, "b", 16, 0.6786), (2, "a", 18, 0.6429), (3, "c", 16, 0.3393)]
 
@@ -176,7 +176,7 @@ def test_the_mean_of_no_game_is_zero() -> None:
 
 def test_a_row_as_json_types() -> None:
     (row, _) = standings("ab", [GameResult(("a", "b"), (5, 0), (("a", "quit"),))])
-    assert plain_row(row) == {
+    assert row_json(row) == {
         "rank": 1, "bot": "a", "points": 5, "games": 1, "mean": 5.0, "wins": 1,
         "faults": {"quit": 1},
     }  # fmt: skip
@@ -190,16 +190,16 @@ def test_tie_breaks_separate_and_what_they_leave_equal_shares_a_rank() -> None:
     rows = table.rows()
     shown = [(row.rank, row.name, int(row.tie_breaks["points"])) for row in rows]
     assert shown == [(1, "a", 11), (2, "b", 5), (2, "c", 5)]
-    assert plain_row(rows[0])["tie_breaks"] == {"points": 11}
+    assert row_json(rows[0])["tie_breaks"] == {"points": 11}
     plain = Standings("abc", "wins")
     assert [row.rank for row in plain.rows()] == [1, 1, 1]
-    assert "tie_breaks" not in plain_row(plain.rows()[0])
+    assert "tie_breaks" not in row_json(plain.rows()[0])
 
 
 def test_a_half_is_a_number_of_json() -> None:
     table = Standings("ab", "points", ["sonneborn-berger"])
     table.add(GameResult(("a", "b"), (1, 1)))
-    assert plain_row(table.rows()[0])["tie_breaks"] == {"sonneborn-berger": 0.25}
+    assert row_json(table.rows()[0])["tie_breaks"] == {"sonneborn-berger": 0.25}
 
 
 def test_no_such_tie_break() -> None:
@@ -230,9 +230,9 @@ def test_scores_of_a_format_rank_before_points() -> None:
     table.add(GameResult(("ann", "bob"), (2, 1)))
     rows = table.rows()
     assert [(row.rank, row.name) for row in rows] == [(1, "ann"), (2, "bob"), (2, "cid"), (4, "dan")]
-    assert [plain_row(row)["score"] for row in rows] == [2, 1, 1, 0]
-    assert [plain_row(row)["rank"] for row in rows] == [1, 2, 2, 4]
-    assert "score" not in plain_row(Standings(("ann",)).rows()[0])
+    assert [row_json(row)["score"] for row in rows] == [2, 1, 1, 0]
+    assert [row_json(row)["rank"] for row in rows] == [1, 2, 2, 4]
+    assert "score" not in row_json(Standings(("ann",)).rows()[0])
 
 
 def test_buchholz_adds_up_the_scores_of_the_format() -> None:

@@ -26,8 +26,8 @@ from arena_server.submissions.versions import (
     VersionState,
     VersionStored,
     describe,
+    fact_json,
     parse_fact,
-    plain_fact,
 )
 
 STORED = VersionStored(1, "d", 10, 0)
@@ -64,7 +64,7 @@ facts = st.one_of(
 
 @given(facts)
 def test_a_fact_is_read_as_it_was_written(fact: VersionFact) -> None:
-    assert parse_fact(json.loads(json.dumps(plain_fact(fact)))) == fact
+    assert parse_fact(json.loads(json.dumps(fact_json(fact)))) == fact
 
 
 @pytest.mark.parametrize(
@@ -91,11 +91,11 @@ def test_whatever_is_applied_the_laws_hold(given_facts: list[VersionFact]) -> No
     versions = Versions()
     taken: list[VersionFact] = []
     for fact in given_facts:
-        before = [plain_fact(each) for each in taken], versions.active, versions.deployed
+        before = [fact_json(each) for each in taken], versions.active, versions.deployed
         try:
             versions.apply(fact)
         except VersionError:
-            assert before == ([plain_fact(each) for each in taken], versions.active, versions.deployed)
+            assert before == ([fact_json(each) for each in taken], versions.active, versions.deployed)
             continue
         taken.append(fact)
         found = versions.all()

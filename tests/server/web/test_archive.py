@@ -24,7 +24,7 @@ from arena_server.store.schema import ContestRow, open_engine, set_status
 from arena_server.terms.config import ContestConfig
 from arena_server.web import archive as module
 from arena_server.web.archive import Archive, NotFoundError
-from arena_server.web.documents import plain_record
+from arena_server.web.documents import stored_record_json
 
 from ..records import Kept, game, keep_early_end, opening, tomorrow
 
@@ -403,7 +403,7 @@ class TestGames:
 
 def test_a_record_as_json_is_that_of_arena_replay() -> None:
     record = game(1, ("a", "b"), (30, 10), ILLEGAL)
-    found = json.loads(json.dumps(plain_record(encode(record))))
+    found = json.loads(json.dumps(stored_record_json(encode(record))))
     assert found["seed"] == str(record.seed)
     assert found["faults"] == [{"seat": 2, "ply": 1, "kind": "illegal", "line": b"MOVE 16".hex()}]
     assert found["plies"][0]["clock"] == [997, 1000]

@@ -18,7 +18,7 @@ from arena_protocol.record import FaultRecord, GameRecord, PlyRecord, RecordErro
 from arena_protocol.record_codec import encode, to_json
 from arena_protocol.verify import verify
 from arena_server.store.chain import GENESIS, extend
-from arena_server.web.documents import json_record
+from arena_server.web.documents import record_json
 from arena_server.web.scenes import IN_PAGES
 
 from .node import Node, Refused
@@ -95,12 +95,12 @@ def test_scenes_that_end_at_an_illegal_move_are_not_a_whole_game(node: Node) -> 
     forged = replace(
         record, plies=(*record.plies[:2], record.plies[2]._replace(move="a99"), *record.plies[3:])
     )
-    text = json.dumps(json_record(forged))
-    assert judged_by_browser(node, json.dumps(json_record(record))) is None
+    text = json.dumps(record_json(forged))
+    assert judged_by_browser(node, json.dumps(record_json(record))) is None
     assert judged_by_browser(node, text) == "ply 3: move: expected a legal move, found a99"
 
 
-SCENES = json_record(a_record("lastcoin", {"coins": 9}))["scenes"]
+SCENES = record_json(a_record("lastcoin", {"coins": 9}))["scenes"]
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ SCENES = json_record(a_record("lastcoin", {"coins": 9}))["scenes"]
     ],
 )
 def test_scenes_of_another_shape_are_refused(node: Node, forgery: dict[str, Any]) -> None:
-    record = json_record(a_record("lastcoin", {"coins": 9}))
+    record = record_json(a_record("lastcoin", {"coins": 9}))
     assert node("read", data=json.dumps(record).encode().hex())["scenes"] == record["scenes"]
     record["scenes"] = record["scenes"] | forgery
     with pytest.raises(Refused, match="not a record: scenes are not positions"):

@@ -21,7 +21,7 @@ from arena_protocol.record import GameRecord, describe_result
 from arena_protocol.record_codec import encode, to_json
 from arena_server.web.app import application
 from arena_server.web.bundle import replay_page
-from arena_server.web.documents import json_record
+from arena_server.web.documents import record_json
 from arena_server.web.pages import Pages
 from arena_server.web.scenes import IN_PAGES, record_scenes
 from arena_server.web.security import PageHeaders
@@ -80,7 +80,7 @@ def drop(page: Page, data: bytes, name: str = "game.record") -> None:
 def show(pages: Watched, site: str, record: GameRecord, size: tuple[int, int] = DESKTOP) -> Page:
     page = pages.open(f"{site}/replay.html", size)
     # The positions of a game whose rules the page does not have are in its JSON.
-    drop(page, encode(record) if record.game in IN_PAGES else json.dumps(json_record(record)).encode())
+    drop(page, encode(record) if record.game in IN_PAGES else json.dumps(record_json(record)).encode())
     page.wait_for_selector(".badge.true, .badge.false")
     return page
 
@@ -441,7 +441,7 @@ def test_a_game_whose_position_is_no_board_is_a_text(
 
 
 def test_styles_that_the_page_does_not_have_are_letters(pages: Watched, site: str) -> None:
-    record = json_record(GAMES["xo"])
+    record = record_json(GAMES["xo"])
     styles = {"x": "tile-99", "o": "<b>disc-7"}
     record["scenes"]["layout"]["styles"] = styles
     page = pages.open(f"{site}/replay.html")

@@ -15,7 +15,7 @@ from arena_protocol.games import GAMES, make_game
 from arena_protocol.games.base import Deal
 from arena_protocol.record import GameRecord
 from arena_server.web import scenes
-from arena_server.web.documents import json_record
+from arena_server.web.documents import record_json
 from arena_server.web.gamestream import LineStream
 from arena_server.web.scenes import IN_PAGES, is_decided, record_scenes
 from arena_server.web.streams import Channel
@@ -68,7 +68,7 @@ def test_a_running_game_has_the_scenes_of_its_record(game: str) -> None:
     assert board["scene"] == wanted["after"][-1]["scene"]
     assert board["decided"] == wanted["decided"] == is_decided(game)
     assert not board["layout"].keys() & {"moves", "labels"}
-    assert json_record(record)["scenes"] == wanted
+    assert record_json(record)["scenes"] == wanted
     assert stream.legal_moves() == []
 
 
@@ -84,7 +84,7 @@ def test_the_event_of_a_ply_is_bounded(game: str, options: dict[str, object], li
 
 def test_a_game_whose_rules_the_pages_have_gets_none() -> None:
     assert record_scenes(RECORD) is None
-    assert "scenes" not in json_record(RECORD)
+    assert "scenes" not in record_json(RECORD)
     found = whole(RECORD)
     assert "layout" not in found.snapshot()["game"]
     assert all("scene" not in ply for ply in found.snapshot()["plies"])

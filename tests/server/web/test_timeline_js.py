@@ -13,7 +13,7 @@ from tests.protocol.records import FORFEIT, RECORD, ZOMBIE, a_record
 from arena_cli.why import TOP, examine
 from arena_protocol.record import GameRecord, InfoRecord, describe_result
 from arena_protocol.record_codec import to_json
-from arena_server.web.documents import json_record
+from arena_server.web.documents import record_json
 
 from .node import Node
 
@@ -63,7 +63,7 @@ class TestAGameThatIsOnlyWonOrLost:
     WON = a_record("tictactoe", {}, seed=8)
 
     def decisive(self, node: Node, record: GameRecord) -> list[tuple[int, str]]:
-        found = node("decisive", record=json.dumps(json_record(record)))
+        found = node("decisive", record=json.dumps(record_json(record)))
         assert all(each["points"] == record.plies[each["ply"] - 1].points for each in found)
         return [(each["ply"], key) for each in found for key in ("wins", "seen", "leads") if each.get(key)]
 
