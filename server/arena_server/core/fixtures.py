@@ -40,7 +40,7 @@ from arena_server.core.log_events import FieldSeparated, NotDrawn, RoundDrawn, W
 from arena_server.core.peers import Bot, Outbox
 from arena_server.core.results import ResultCounter
 from arena_server.stats.results import PastGame
-from arena_server.terms.config import ContestConfig, separation_of
+from arena_server.terms.config import ContestConfig, early_stop_of
 from arena_server.terms.formats import FormatError
 
 #: A bot that comes after more than this does not catch up: while it did, the whole field would wait for
@@ -77,7 +77,7 @@ class Fixtures:
         self.results = ResultCounter(config, bots, self._format)
         #: That the contest ends early, once it is certain who is first.
         self.separated: Separated | None = None
-        self._separation = separation_of(config, names, self._format.total, seats)
+        self._early_stop = early_stop_of(config, names, self._format.total, seats)
         #: The games that have been started, and have no result and are not void.
         self._open: dict[int, Pairing] = {}
         #: The void games that are played again, and those that are not.
@@ -231,8 +231,8 @@ class Fixtures:
                 self._deal_results[frozenset(game.names), game.deal] += 1
             self._format.result(game)
         self.results.add(game)
-        if self._separation is not None and self.separated is None and game.end != VOID:
-            first = self._separation.add(game)
+        if self._early_stop is not None and self.separated is None and game.end != VOID:
+            first = self._early_stop.add(game)
             if first:  # no game starts any more; those that run are played to their end
                 self.separated = Separated(self.results.done, first)
                 self._out.fact(self.separated)
@@ -254,7 +254,7 @@ class Fixtures:
         Returns False, with nothing changed, for one that counts for nothing already, or has to stand: a round
         that follows from it is drawn, or results decide when the contest ends.
         """
-        if game.end == VOID or game.number in self.annulled or self._drawing or self._separation is not None:
+        if game.end == VOID or game.number in self.annulled or self._drawing or self._early_stop is not None:
             return False
         if not self._format.void(game.number, game):
             return False

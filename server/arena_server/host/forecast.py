@@ -28,8 +28,8 @@ from arena_server.stats.results import PastGame
 from arena_server.terms.config import (
     ContestConfig,
     Entrant,
+    early_stop_of,
     game_of,
-    separation_of,
 )
 
 #: The games of random moves that a forecast draws from: their plies in all, and bounds of their number.
@@ -138,7 +138,7 @@ def play_out(
     """Play a contest; from the moment `until` no game begins any more. Raises ContestConfigError."""
     names = [entrant.name for entrant in entrants]
     form = format_of(config, names, seats)
-    separation = separation_of(config, names, form.total, seats)
+    early_stop = early_stop_of(config, names, form.total, seats)
     for entrant in entrants:
         form.enter(entrant.name)
         form.free(entrant.name, entrant.concurrency)
@@ -161,8 +161,8 @@ def play_out(
                 break
         if (ended := clockwork.advance(form)) is not None:
             contest.add(rounds.end(ended), ended.names, clockwork.now)
-            if separation is not None:
-                contest.separated = separation.add(ended)
+            if early_stop is not None:
+                contest.separated = early_stop.add(ended)
     while clockwork.running:
         if (ended := clockwork.advance(form)) is not None:
             contest.add(rounds.end(ended), ended.names, clockwork.now)

@@ -129,7 +129,7 @@ def check_extra(config: ContestConfig) -> None:
         raise ContestConfigError(needs_extra(f'contest.format = "{config.format}"', extra[0]))
 
 
-def separation_of(
+def early_stop_of(
     config: ContestConfig, names: Sequence[str], total: int | None, seats: int
 ) -> Separation | None:
     """What watches for the early end of a contest that begins with as many games; None without a rule."""

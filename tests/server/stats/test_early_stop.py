@@ -30,7 +30,7 @@ from arena_server.terms.config import (
     ContestConfig,
     ContestConfigError,
     Entrant,
-    separation_of,
+    early_stop_of,
 )
 
 NAMES = ("ann", "bob", "cid", "dan")
@@ -225,10 +225,10 @@ def test_what_is_watched_is_what_the_table_ranks_by() -> None:
     config = ContestConfig(name="c", seed=1, stop="top:1", scoring="wins")
     # Bob has more points, ann more games won.
     played: Sequence[Result] = [(("ann", "bob"), (2, 1))] * 30 + [(("ann", "bob"), (0, 90))] * 2
-    rule = separation_of(config, NAMES[:2], 40, 2)
+    rule = early_stop_of(config, NAMES[:2], 40, 2)
     assert rule is not None
     assert watch(rule, played) == (16, ("ann",))
-    assert separation_of(ContestConfig(name="c", seed=1), NAMES, 40, 2) is None
+    assert early_stop_of(ContestConfig(name="c", seed=1), NAMES, 40, 2) is None
 
 
 # -- in a contest
