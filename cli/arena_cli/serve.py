@@ -267,12 +267,12 @@ def _web(
     """Serve the site and the organiser's port, as far as there are any, inside the `with` statement."""
     from arena_server.host.sockets import address_of, urls_of
     from arena_server.web.admin_file import Access, AccessFile
-    from arena_server.web.bridge import Referee
+    from arena_server.web.bridge import ServedHost
     from arena_server.web.thread import serve_web
 
     ports = prepared.web
     address = prepared.sock.getsockname()
-    referee = Referee(
+    referee = ServedHost(
         host,
         [spec.config for spec in prepared.specs],
         prepared.database,

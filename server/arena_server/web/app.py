@@ -35,7 +35,7 @@ from arena_server.web.submit import SubmitApi
 
 if TYPE_CHECKING:
     from arena_server.store.database import Database
-    from arena_server.web.bridge import Referee
+    from arena_server.web.bridge import ServedHost
     from arena_server.web.ports import CasualSetup, WebPorts
 
 #: What the loop of the submissions may take for an answer: it waits for the disk.
@@ -70,7 +70,7 @@ def organiser_app(
 
 
 def site_app(
-    referee: Referee,
+    referee: ServedHost,
     bridge: LoopBridge,
     view: HostView,
     token: str | None,
@@ -169,7 +169,7 @@ def _checks(ports: WebPorts) -> list[Middleware]:
     ]
 
 
-def _casual_games(setup: CasualSetup, referee: Referee, bridge: LoopBridge) -> CasualGames:
+def _casual_games(setup: CasualSetup, referee: ServedHost, bridge: LoopBridge) -> CasualGames:
     # The games of a server that was killed are not resumed; the first one that is started says what is wrong
     # with the database.
     with suppress(StoreError):

@@ -244,7 +244,7 @@ class TranscriptNews(TranscriptReader):
 
 
 @dataclass(frozen=True, slots=True)
-class Referee:
+class ServedHost:
     """The server that the pages show: `address` is its port for bots, `tls` whether that is encrypted.
 
     `submissions` are the bots that their authors send to the page.

@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from arena_server.host.logs import Log, PageError, WebFault
-from arena_server.web.bridge import HostView, LoopBridge, Referee
+from arena_server.web.bridge import HostView, LoopBridge, ServedHost
 from arena_server.web.ports import ORGANISER_CONNECTIONS, WebPorts
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def serve_web(ports: WebPorts, referee: Referee, log: Log) -> Iterator[None]:
+def serve_web(ports: WebPorts, referee: ServedHost, log: Log) -> Iterator[None]:
     """Serve the ports while the referee runs. Enter it on the referee's loop, before it runs."""
     bridge = LoopBridge(asyncio.get_running_loop())
     view = HostView(referee.host, bridge, referee.configs)
