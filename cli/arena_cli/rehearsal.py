@@ -75,8 +75,8 @@ class Measured:
     `cpu_us` is the processor time of the referee for a ply, all of its threads. `answer` is from the arrival
     of a move to the next TURN, `machine` what a ply took beyond the thinking of its bot. `lost_ms` is the
     most that the machine took of the clock of one bot in one game, `lost_share` that as a share of the clock.
-    `plies_a_seat` is the mean number of plies of a seat, `bots_busy` the share of a processor that
-    the process of bots took which took most.
+    `seats` counts the connections of bots. `plies_a_seat` is the mean number of plies of a seat, `bots_busy`
+    the share of a processor that the process of bots took which took most.
     """
 
     seconds: float

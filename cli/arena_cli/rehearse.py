@@ -59,13 +59,14 @@ def command(config: Config, options: RehearseOptions = RehearseOptions(), as_jso
     move_ms = 0 if options.move_time is None else duration(options.move_time, "--move-time")
     # No bot is removed for a fault of the machine, which is to be counted.
     contest = replace(config_of(file), probation=0)
-    measured = asyncio.run(_run(contest, entrants_of(file), move_ms, options.seconds))
+    entrants = entrants_of(file)
+    measured = asyncio.run(_run(contest, entrants, move_ms, options.seconds))
     if measured is None:
         raise typer.Exit(INTERRUPTED)
     if as_json:
-        print_json({"contest": contest.name} | plain(contest, measured))
+        print_json({"contest": contest.name, "bots": len(entrants)} | plain(contest, measured))
     else:
-        _print(contest, measured, move_ms)
+        _print(contest, len(entrants), measured, move_ms)
     if not verdict(contest, measured)[0]:
         raise typer.Exit(FAILED)
 
@@ -77,14 +78,15 @@ async def _run(contest: ContestConfig, entrants: list, move_ms: int, seconds: fl
     return await rehearse(contest, entrants, move_ms, seconds, interrupt_event())
 
 
-def _print(contest: ContestConfig, measured: Measured, move_ms: int) -> None:
+def _print(contest: ContestConfig, bots: int, measured: Measured, move_ms: int) -> None:
     from arena_cli.rehearsal import games_at_once, usual_move_ms, verdict
 
     whole = "the whole contest" if measured.complete else "a part of the contest"
     pace = f"{move_ms} ms a move" if move_ms else "moves at once"
     title = (
-        f"{contest.name}: {contest.game}, {measured.seats} seats, {pace}; {whole}: {measured.games} games "
-        f"and {measured.plies:,} plies in {measured.seconds:.1f} s, at most {measured.at_once} games at once"
+        f"{contest.name}: {contest.game}, {bots} bots on {measured.seats} connections, {pace}; "
+        f"{whole}: {measured.games} games and {measured.plies:,} plies in {measured.seconds:.1f} s, "
+        f"at most {measured.at_once} games at once"
     )
     seconds = max(measured.seconds, 1e-9)
     rows: list[list[Cell]] = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
@@ -49,6 +50,15 @@ class SimulateOptions:
         int | None,
         typer.Option(min=1, max=10_000, help="How many contests; else as many as a second allows, 3 to 100."),
     ] = None
+    cores: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=10_000,
+            help="The processors for the bots that the contest's machine starts; else those of this one.",
+            show_default=False,
+        ),
+    ] = None
     compare: Annotated[
         bool, typer.Option("--compare", help="All formats with the same bots instead of that of CONFIG.")
     ] = False
@@ -64,14 +74,38 @@ class SimulateOptions:
     library: Library = None
 
 
+@dataclass(frozen=True, slots=True)
+class Processors:
+    """The processors of a machine that starts `here` of the `bots`."""
+
+    cores: int
+    here: int
+    bots: int
+
+    @property
+    def games(self) -> float | None:
+        """How many games at once do not slow each other; None: any number.
+
+        One bot of a game thinks at a time, and that is one of `here` in this share of the games.
+        """
+        return self.cores * self.bots / self.here if self.here else None
+
+    def assumed(self) -> str:
+        """What is said of it; empty if no bot runs here."""
+        bots = "1 bot" if self.here == 1 else f"{self.here} bots"
+        cores = "1 processor" if self.cores == 1 else f"{self.cores} processors"
+        return f"assumed: {cores} for the {bots} that the machine starts (--cores)" if self.here else ""
+
+
 def command(config: Config, options: SimulateOptions = SimulateOptions(), as_json: Json = False) -> None:
     """Print rounds, games and duration that CONFIG leads to, without playing it.
 
     Contests are simulated with the rules by which the server pairs; results and lengths of the games are
     those of random moves. All bots are present, equally strong and without faults. In the mean a bot uses
     --share of the time that its clock gives it, or --move-time a move; each bot has a pace of its own,
-    from a fifth of that to nine fifths, and a game differs from it by up to a quarter. The machine
-    takes no time. "1 of 10 below" is what one contest of ten stays below. With contest.open or
+    from a fifth of that to nine fifths, and a game differs from it by up to a quarter. One bot of a game
+    thinks at a time; more games at once than --cores slow each other if the machine starts their bots. The
+    referee takes no time. "1 of 10 below" is what one contest of ten stays below. With contest.open or
     contest.ends_at it also prints on which day the contest is over.
 
     Example: arena simulate examples/local.toml --move-time 20ms
@@ -88,7 +122,8 @@ def command(config: Config, options: SimulateOptions = SimulateOptions(), as_jso
 
     file = load_contest(config, options.library)
     check_idle_keys(file, _start(options), str(config))
-    bots_to_start(file, config)  # a wrong engine is found now, not in the evening of the contest
+    # A wrong engine is found now, not in the evening of the contest.
+    here = len({each.name for each in bots_to_start(file, config) if not each.launcher})
     contest, entrants = config_of(file), entrants_of(file)
     if options.move_time is not None:
         refuse(options, "expected without --move-time, which says how long a bot thinks", "share")
@@ -97,16 +132,17 @@ def command(config: Config, options: SimulateOptions = SimulateOptions(), as_jso
     _check_clock(file, pace)
     timetable = timetable_of(file)
     until = _closes_after(timetable, options)
+    machine = Processors(options.cores or len(os.sched_getaffinity(0)), here, len(entrants))
     if options.compare:
-        _compare(contest, entrants, pace, options, until, as_json=as_json)
+        _compare(contest, entrants, pace, options, until, machine, as_json=as_json)
         return
-    found = _forecast(contest, entrants, pace, options, until)
+    found = _forecast(contest, entrants, pace, options, until, machine)
     ends = _ends(timetable, found, options)
     if as_json:
         shown = {} if ends is None else {"ends": {"p50": ends[0].isoformat(), "p90": ends[1].isoformat()}}
-        print_json(_plain(contest, found, options) | shown)
+        print_json(_plain(contest, found, options, machine) | shown)
         return
-    _print(contest, entrants, found, pace, options)
+    _print(contest, entrants, found, pace, options, machine)
     if found.is_open:
         typer.echo(f"the contest has no end of its own: it is closed after {_span(until)} of play")
     if ends is not None:
@@ -156,19 +192,34 @@ def _check_clock(file: ContestFile, pace: Pace) -> None:
 
 
 def _forecast(
-    contest: ContestConfig, entrants: list[Entrant], pace: Pace, options: SimulateOptions, until: int
+    contest: ContestConfig,
+    entrants: list[Entrant],
+    pace: Pace,
+    options: SimulateOptions,
+    until: int,
+    machine: Processors,
 ) -> Forecast:
     from arena_server.host.forecast import forecast
 
-    return forecast(contest, entrants, pace, options.seed, runs=options.runs, until=until)
+    return forecast(
+        contest, entrants, pace, options.seed, runs=options.runs, until=until, cores=machine.games
+    )
 
 
 # -- one format
 
 
-def _plain(contest: ContestConfig, found: Forecast, options: SimulateOptions) -> dict[str, Any]:
-    """The forecast as JSON types; times in milliseconds."""
-    return {"contest": contest.name, "format": contest.format, "seed": options.seed, **asdict(found)}
+def _plain(
+    contest: ContestConfig, found: Forecast, options: SimulateOptions, machine: Processors
+) -> dict[str, Any]:
+    """The forecast as JSON types; times in milliseconds. `cores` is null if no bot runs on the machine."""
+    return {
+        "contest": contest.name,
+        "format": contest.format,
+        "seed": options.seed,
+        "cores": machine.cores if machine.here else None,
+        **asdict(found),
+    }
 
 
 def _print(
@@ -177,43 +228,56 @@ def _print(
     found: Forecast,
     pace: Pace,
     options: SimulateOptions,
+    machine: Processors,
 ) -> None:
+    from arena_server.core.formats import FORMATS
+
+    word = FORMATS[contest.format].ROUND
     rows: list[list[Cell]] = [["games", *_numbers(found.games)]]
     rows.append(["games of a bot, least", *_numbers(found.least)])
     rows.append(["games of a bot, most", *_numbers(found.most)])
     rounds = found.rounds
     if rounds:
-        rows.append(["first round ends", *_times(rounds[0].ends)])
+        rows.append([f"first {word} ends", *_times(rounds[0].ends)])
     rows.append(["closed" if found.is_open else "duration", *_times(found.duration)])
-    count = "" if not rounds else ", 1 round" if len(rounds) == 1 else f", {len(rounds)} rounds"
+    count = "" if not rounds else f", 1 {word}" if len(rounds) == 1 else f", {len(rounds)} {word}s"
     title = f"{contest.name}: {contest.game}, {contest.format} of {len(entrants)} bots{count}"
     heads = [Column("", is_text=True), *map(Column, ("1 of 10 below", "median", "9 of 10 below"))]
     ResultTable(title, heads, rows).print()
     if len(rounds) > 1:
-        _round_table(found).print()
-    for line in _notes(contest, found, pace, options):
+        _round_table(found, word).print()
+    for line in _notes(contest, found, pace, options, machine):
         typer.echo(line)
 
 
-def _round_table(found: Forecast) -> ResultTable:
+def _round_table(found: Forecast, word: str) -> ResultTable:
     shown = list(enumerate(found.rounds, start=1))
     left_out = shown[SHOWN_ROUNDS - 1 : -1] if len(shown) > SHOWN_ROUNDS else []
     shown = [each for each in shown if each not in left_out]
-    heads = [Column("round"), *map(Column, ("games", "ends: 1 of 10 below", "median", "9 of 10 below", "in"))]
+    heads = [Column(word), *map(Column, ("games", "ends: 1 of 10 below", "median", "9 of 10 below", "in"))]
     rows: list[list[Cell]] = [
         [number, each.games.p50, *_times(each.ends), f"{each.in_runs / found.runs:.0%}"]
         for number, each in shown
     ]
     notes = (
-        [f"rounds {left_out[0][0]} to {left_out[-1][0]} are left out; --json has them"] if left_out else []
+        [f"{word}s {left_out[0][0]} to {left_out[-1][0]} are left out; --json has them"] if left_out else []
     )
-    return ResultTable("rounds, and in how many of the contests they are played", heads, rows, notes)
+    return ResultTable(f"{word}s, and in how many of the contests they are played", heads, rows, notes)
 
 
-def _notes(contest: ContestConfig, found: Forecast, pace: Pace, options: SimulateOptions) -> Iterator[str]:
+def _notes(
+    contest: ContestConfig, found: Forecast, pace: Pace, options: SimulateOptions, machine: Processors
+) -> Iterator[str]:
     games = "1 game" if found.at_once == 1 else f"{found.at_once} games"
     yield f"{found.runs} simulated contests, seed {options.seed}; at most {games} at once"
     yield _assumed(pace)
+    if assumed := machine.assumed():
+        yield assumed
+    if machine.games is not None and found.at_once > machine.games:
+        yield (
+            f"{games} at once are more than these processors take without waiting: bots lose time on their "
+            "clocks; lower the concurrency of the bots, or have workers play (arena tournament --on)"
+        )
     if found.short:
         from arena_server.core.life import SHORT, reason_of
 
@@ -255,6 +319,7 @@ def _compare(
     pace: Pace,
     options: SimulateOptions,
     until: int,
+    machine: Processors,
     *,
     as_json: bool,
 ) -> None:
@@ -269,12 +334,12 @@ def _compare(
         stop = contest.stop if form.MAY_STOP else ""
         other = replace(contest, format=name, format_options=given, stop=stop)
         try:
-            found = _forecast(other, entrants, pace, options, until)
+            found = _forecast(other, entrants, pace, options, until, machine)
         except ContestConfigError as error:
             notes.append(f"{name} is not possible: {error}")
             plain.append({"format": name, "error": str(error)})
             continue
-        plain.append(_plain(other, found, options))
+        plain.append(_plain(other, found, options, machine))
         least, most = found.least.p50, found.most.p50
         mark = f"{name} (open)" if found.is_open else name
         games: list[Cell] = [len(found.rounds) or None, found.games.p50, least, most]
@@ -295,4 +360,5 @@ def _compare(
     heads = [Column("format", is_text=True), *map(Column, words)]
     title = f"{contest.name}: {contest.game}, {len(entrants)} bots, {contest.games_per_pair} games a pair"
     closed = f"a format that is open is closed after {_span(until)} of play; medians, seed {options.seed}"
-    ResultTable(title, heads, rows, [*notes, closed, _assumed(pace)]).print()
+    assumed = filter(None, (_assumed(pace), machine.assumed()))
+    ResultTable(title, heads, rows, [*notes, closed, *assumed]).print()

@@ -69,7 +69,7 @@ def test_a_whole_contest_is_played_and_nothing_is_left(tmp_path: Path, game: str
     outcome = arena("rehearse", "trial.toml", "--json", cwd=tmp_path)
     found = json.loads(outcome.out)
     assert outcome.err == ""
-    assert (found["complete"], found["games"], found["seats"]) == (True, 3 * 4, 6)
+    assert (found["complete"], found["games"], found["bots"], found["seats"]) == (True, 3 * 4, 3, 6)
     assert found["plies"] == 3 * 4 * 6 if game == "insertion" else found["plies"] >= 3 * 4 * 5
     assert (found["faults"], found["void"]) == (0, 0)
     assert outcome.code == (0 if found["takes_it"] else 1)
@@ -83,7 +83,9 @@ def test_a_contest_without_an_end_is_ended_after_its_seconds(tmp_path: Path) -> 
     write(tmp_path, contest("ann", "bob", "cid", "dan", contest='format = "ladder"'))
     outcome = arena("rehearse", "trial.toml", "--seconds", "2", "--move-time", "5ms", cwd=tmp_path)
     lines = outcome.out.splitlines()
-    assert lines[0].startswith("trial: insertion, 4 seats, 5 ms a move; a part of the contest: ")
+    assert lines[0].startswith(
+        "trial: insertion, 4 bots on 4 connections, 5 ms a move; a part of the contest: "
+    )
     assert lines[-1].startswith("does this machine take it? ")
     assert os.listdir(tmp_path) == ["trial.toml"]
 

@@ -28,7 +28,7 @@ def change(path: Path, old: str, new: str) -> None:
 
 
 def test_the_plan_for_a_person(plan: Path, shell: Shell) -> None:
-    outcome = shell("simulate", "plan.toml", "--share", "0.25")
+    outcome = shell("simulate", "plan.toml", "--share", "0.25", "--cores", "2")
     assert outcome.code == 0
     lines = outcome.out.splitlines()
     assert lines[0] == "trial: insertion, round-robin of 4 bots, 4 rounds"
@@ -41,6 +41,42 @@ def test_the_plan_for_a_person(plan: Path, shell: Shell) -> None:
         "assumed: all bots present, equally strong, without faults; in the mean a bot uses 25% of its clock",
     ]
     assert not list(plan.parent.glob("*.db")), "nothing is stored"
+
+
+def test_the_processors_of_the_machine(plan: Path, shell: Shell) -> None:
+    """Two games at once of four bots, all, half or none of which the machine starts."""
+    plans = {}
+    for here in (0, 2, 4):
+        for name in ("ann", "bob", "cid", "dan")[:here]:
+            change(plan, f'name = "{name}"', f'name = "{name}"\nengine = "random"')
+        for cores in (1, 2):
+            arguments = ("simulate", "plan.toml", "--cores", str(cores), "--runs", "5")
+            found = json.loads(shell(*arguments, "--json").out)
+            assert (found["cores"], found["at_once"]) == (cores if here else None, 2)
+            plans[here, cores] = found["duration"]["p50"]
+            lines = shell(*arguments).out.splitlines()
+            processors = "1 processor" if cores == 1 else "2 processors"
+            assumed = f"assumed: {processors} for the {here} bots that the machine starts (--cores)"
+            assert (assumed in lines) is bool(here)
+            slow = [
+                line for line in lines if line.startswith("2 games at once are more than these processors")
+            ]
+            assert len(slow) == ((here, cores) == (4, 1))
+        for name in ("ann", "bob", "cid", "dan")[:here]:
+            change(plan, f'name = "{name}"\nengine = "random"', f'name = "{name}"')
+    assert plans[0, 1] == plans[0, 2] == plans[2, 1] == plans[2, 2] == plans[4, 2]
+    assert plans[4, 1] > 1.5 * plans[4, 2]
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "words"),
+    [("", "knockout", "2 levels"), ("groups = 1\nadvance = 2", "groups", "2 stages")],
+)
+def test_levels_are_called_levels(plan: Path, shell: Shell, options: str, kind: str, words: str) -> None:
+    change(plan, "games_per_pair = 4", f'games_per_pair = 2\nformat = "{kind}"\n{options}')
+    lines = shell("simulate", "plan.toml", "--share", "0.25").out.splitlines()
+    assert lines[0] == f"trial: insertion, {kind} of 4 bots, {words}"
+    assert f"{words[2:]}, and in how many of the contests they are played" in lines
 
 
 def test_a_single_round(plan: Path, shell: Shell) -> None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from heapq import heappop, heappush
 from itertools import count
+from math import inf
 from random import Random
 from typing import Any, Final
 
@@ -23,7 +24,7 @@ from arena_protocol.games.base import Game
 from arena_server.core.clock import TimeControl
 from arena_server.core.formats import format_of
 from arena_server.core.formats.base import Format, Pairing
-from arena_server.core.formats.rounds import is_short
+from arena_server.core.formats.rounds import Rounds, is_short
 from arena_server.stats.results import PastGame
 from arena_server.terms.config import (
     ContestConfig,
@@ -91,41 +92,59 @@ class PlayedContest:
 
 
 class Clockwork:
-    """The bots of a contest, the games that run, and what ends next; `now` is when the last of them ended."""
+    """The bots of a contest, the games that run, and what ends next; `now` is when the last of them ended.
 
-    def __init__(self, entrants: Sequence[Entrant], rest_ms: int) -> None:
+    In each game one bot thinks at a time. With more games than `cores` all of them go on slower, so the
+    end of a game is known in milliseconds of thinking, of which `_thought` have passed in every game.
+    """
+
+    def __init__(self, entrants: Sequence[Entrant], rest_ms: int, cores: float | None = None) -> None:
         self._free = {entrant.name: entrant.concurrency for entrant in entrants}
-        self._rest_ms = rest_ms
+        self._rest_ms, self._cores = rest_ms, cores
         self._order = count()
-        self._heap: list[tuple[int, int, tuple[str, ...], Pairing | None]] = []
+        self._games: list[tuple[float, int, Pairing]] = []
+        self._rests: list[tuple[float, int, tuple[str, ...]]] = []
         self.running: dict[int, SimulatedGame] = {}
-        self.now = 0
+        self._now = self._thought = 0.0
+
+    @property
+    def now(self) -> int:
+        return round(self._now)
 
     def begin(self, pairing: Pairing, outcome: SimulatedGame) -> None:
         for name in pairing.names:
             self._free[name] -= 1
         self.running[pairing.number] = outcome
-        self._push(self.now + outcome.ms, pairing.names, pairing)
-
-    def _push(self, at: int, names: tuple[str, ...], pairing: Pairing | None) -> None:
         # The order of the games decides between two that end in the same moment.
-        heappush(self._heap, (at, next(self._order), names, pairing))
+        heappush(self._games, (self._thought + outcome.ms, next(self._order), pairing))
 
     def advance(self, form: Format) -> PastGame | None:
         """The next thing that ends: a game, whose result the format gets, or the rest of its players."""
-        self.now, _, names, pairing = heappop(self._heap)
-        game = None
-        if pairing is not None:
-            outcome = self.running.pop(pairing.number)
-            game = PastGame(pairing.number, names, pairing.deal, outcome.totals, "complete", outcome.plies)
-            form.result(game)
-        if pairing is not None and self._rest_ms:
-            self._push(self.now + self._rest_ms, names, None)
+        slower = 1.0 if self._cores is None else max(1.0, len(self.running) / self._cores)
+        ends = self._now + (self._games[0][0] - self._thought) * slower if self._games else inf
+        if self._rests and self._rests[0][:2] < (ends, self._games[0][1] if self._games else 0):
+            at, _, names = heappop(self._rests)
+            self._thought += (at - self._now) / slower
+            self._now = at
+            self._release(names, form)
+            return None
+        self._now = ends
+        self._thought, _, pairing = heappop(self._games)
+        outcome = self.running.pop(pairing.number)
+        game = PastGame(
+            pairing.number, pairing.names, pairing.deal, outcome.totals, "complete", outcome.plies
+        )
+        form.result(game)
+        if self._rest_ms:
+            heappush(self._rests, (self._now + self._rest_ms, next(self._order), pairing.names))
         else:
-            for name in names:
-                self._free[name] += 1
-                form.free(name, self._free[name])
+            self._release(pairing.names, form)
         return game
+
+    def _release(self, names: tuple[str, ...], form: Format) -> None:
+        for name in names:
+            self._free[name] += 1
+            form.free(name, self._free[name])
 
 
 def play_out(
@@ -134,15 +153,19 @@ def play_out(
     seats: int,
     outcome: Callable[[Pairing], SimulatedGame],
     until: int | None = None,
+    cores: float | None = None,
 ) -> PlayedContest:
-    """Play a contest; from the moment `until` no game begins any more. Raises ContestConfigError."""
+    """Play a contest; from the moment `until` no game begins any more. Raises ContestConfigError.
+
+    More games at once than `cores` slow each other.
+    """
     names = [entrant.name for entrant in entrants]
     form = format_of(config, names, seats)
     early_stop = early_stop_of(config, names, form.total, seats)
     for entrant in entrants:
         form.enter(entrant.name)
         form.free(entrant.name, entrant.concurrency)
-    clockwork = Clockwork(entrants, config.rest_ms)
+    clockwork = Clockwork(entrants, config.rest_ms, cores)
     contest = PlayedContest(Counter(dict.fromkeys(names, 0)))
     rounds = _Rounds(form)
     while (until is None or clockwork.now < until) and not contest.separated:
@@ -153,7 +176,7 @@ def play_out(
         if not clockwork.running:
             if (draw := form.draw_due(())) is not None:
                 form.drawn(draw.run())
-                rounds.draws += 1
+                rounds.drawn()
                 continue
             if form.exhausted(()):
                 contest.short = is_short(form)
@@ -174,10 +197,15 @@ class _Rounds:
 
     def __init__(self, form: Format) -> None:
         self.draws = 0
+        self._form = form
         self._draws = form.DRAWS
         self._planned = next(form.planned(1, 2), None) is not None
         self._met: Counter[frozenset[str]] = Counter()
         self._of: dict[int, int] = {}
+
+    def drawn(self) -> None:
+        # Games that decide a tied pairing of a knockout are of its level.
+        self.draws = len(self._form.draws.rounds) if isinstance(self._form, Rounds) else self.draws + 1
 
     def begin(self, pairing: Pairing) -> None:
         if self._draws:
@@ -318,10 +346,12 @@ def forecast(
     *,
     runs: int | None = None,
     until: int | None = None,
+    cores: float | None = None,
 ) -> Forecast:
     """Simulate the contest several times; the same arguments give the same result.
 
-    A contest that is open ends at the moment `until`, any other by itself. Raises ContestConfigError.
+    A contest that is open ends at the moment `until`, any other by itself. More games at once than `cores`
+    slow each other. Raises ContestConfigError.
     """
     game = game_of(config)
     names = [entrant.name for entrant in entrants]
@@ -334,7 +364,7 @@ def forecast(
             rng = Random(f"{seed} {number}")  # noqa: S311 - statistics, not secrets
             secret = replace(config, seed=rng.getrandbits(256))
             outcome = GamesByChance(secret, names, sample, pace, rng)
-            yield play_out(secret, entrants, game.seats, outcome, until if is_open else None)
+            yield play_out(secret, entrants, game.seats, outcome, until if is_open else None, cores)
 
     for contest in contests():
         played.append(contest)

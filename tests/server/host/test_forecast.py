@@ -83,6 +83,31 @@ def test_a_knockout_ends_its_pairings_early() -> None:
     assert contest.at_once == 2
 
 
+def test_games_that_decide_a_tie_are_of_their_level() -> None:
+    def tied(pairing: Pairing) -> SimulatedGame:
+        """The first game of a pairing is drawn, the fifth and sixth are won."""
+        return SimulatedGame(100, (1, 1), 5) if pairing.number <= 12 else first_wins(pairing)
+
+    contest = play_out(config("knockout", games_per_pair=2), field(8), 2, tied)
+    assert sorted(contest.rounds) == [1, 2, 3]
+    assert contest.rounds[1][0] > 8
+
+
+@pytest.mark.parametrize("rest", [0, 7, 100])
+@pytest.mark.parametrize(("slots", "cores"), [(1, 1.0), (3, 1.0), (3, 2.0), (3, 4.5), (1, 100.0)])
+def test_more_games_at_once_than_cores_slow_each_other(slots: int, cores: float, rest: int) -> None:
+    contest = config("round-robin", games_per_pair=6, rest_ms=rest)
+    free, slow = (play_out(contest, field(6, slots), 2, length, cores=each) for each in (None, cores))
+    assert slow.played == free.played
+    form = format_of(contest, [each.name for each in field(6)], 2)
+    thinking = sum(length(pairing).ms for pairing in form.planned(1, free.played + 1))
+    assert slow.ms >= max(free.ms * 0.9, thinking / cores)
+    if free.at_once <= cores:
+        assert slow == free
+    elif rest == 0:
+        assert slow.ms <= free.ms * max(1, free.at_once / cores) * 1.1
+
+
 def test_an_open_contest_is_closed_and_its_games_end() -> None:
     plan = found(config("ladder"), 10, until=HOUR)
     assert plan.is_open

@@ -117,6 +117,8 @@ class Format(LateEntry):
     OPTIONS: ClassVar[Mapping[str, Option | WordOption]] = {}
     #: Whether it draws: what readers need of it they get by giving its facts to a new one.
     DRAWS: ClassVar[bool] = False
+    #: What people call a part of it in which each bot plays its games before the next begins.
+    ROUND: ClassVar[str] = "round"
     #: Whether a contest may end before all of its games are played (`early_stop.py`).
     MAY_STOP: ClassVar[bool] = False
     #: Whether it matters of which owner a bot is.

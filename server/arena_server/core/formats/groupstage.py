@@ -32,6 +32,7 @@ USUAL: Final = 4
 
 class GroupStage(Knockout):
     NAME = "groups"
+    ROUND = "stage"
     MEANING = "a round-robin in each of some groups, then a knockout of the first of each"
     RANKED_BY = (
         "1 for a place in the bracket and 1 for each of its levels passed; "

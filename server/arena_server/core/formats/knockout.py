@@ -27,6 +27,7 @@ from arena_server.terms.formats import Option, WordOption
 class Knockout(Rounds):
     NAME = "knockout"
     MEANING = "the loser of a pairing, which plays at most `games_per_pair` games, is out"
+    ROUND = "level"
     EARLY_END = True
     RANKED_BY = "levels of the bracket passed"
     OPTIONS: ClassVar = {
