@@ -24,6 +24,8 @@ from arena_cli.tables import PLAIN_WIDTH, Cell, Column, OutputFormat, ResultTabl
 LEVEL: Final = "level"
 #: What stands in the place of a score, by the state of a match.
 STATES: Final = {"walkover": "w/o", "bye": "bye"}
+#: What stands behind the score of a winner, by what decided a tied match.
+TIES: Final = {"seed": "by seed", "extra games": "in extra games", "sudden death": "in sudden death"}
 
 
 def print_rounds(title: str, rounds: Sequence[dict[str, Any]], form: OutputFormat) -> None:
@@ -131,7 +133,7 @@ def _result(match: dict[str, Any], seat: int) -> str:
     score, decided_by = _number(match["scores"][seat]), match.get("decided_by")
     if decided_by == "points":
         return f"{score} ({match['points'][seat]:,})"
-    return f"{score} by seed" if decided_by == "seed" and name == match["winner"] else score
+    return f"{score} {TIES[decided_by]}" if decided_by in TIES and name == match["winner"] else score
 
 
 def _number(score: float) -> str:

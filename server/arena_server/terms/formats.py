@@ -6,7 +6,7 @@ them by name, and ask only what a configuration needs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import ClassVar, Final, Protocol
@@ -51,6 +51,39 @@ class WordOption:
 
 
 @dataclass(frozen=True, slots=True)
+class FlagOption:
+    """`true` or `false`, which a format takes from `[contest]`."""
+
+    default: bool
+    meaning: str
+
+    def check(self, key: str, value: object) -> None:
+        """Raise FormatError for a value that is none."""
+        if not isinstance(value, bool):
+            raise FormatError(f"contest.{key}: expected true or false, got {value!r:.60}")
+
+
+@dataclass(frozen=True, slots=True)
+class TextOption:
+    """A text that a format takes from `[contest]`; `read` raises ValueError for one that says nothing."""
+
+    default: str
+    read: Callable[[object], object]
+    meaning: str
+
+    def check(self, key: str, value: object) -> None:
+        """Raise FormatError for a value that is none."""
+        try:
+            self.read(value)
+        except ValueError as error:
+            raise FormatError(f"contest.{key}: {error}") from None
+
+
+#: What a format takes from `[contest]`.
+AnyOption = Option | WordOption | FlagOption | TextOption
+
+
+@dataclass(frozen=True, slots=True)
 class Terms:
     """What a contest gives its format: the bots in the order of the configuration, and the numbers.
 
@@ -92,7 +125,7 @@ class FormatKind(Protocol):
 
     NAME: ClassVar[str]
     MEANING: ClassVar[str]
-    OPTIONS: ClassVar[Mapping[str, Option | WordOption]]
+    OPTIONS: ClassVar[Mapping[str, AnyOption]]
     DRAWS: ClassVar[bool]
     MAY_STOP: ClassVar[bool]
     READS_OWNERS: ClassVar[bool]

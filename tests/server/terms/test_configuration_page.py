@@ -45,6 +45,11 @@ def documented(table: str) -> dict[str, str]:
     return dict(re.findall(r"^\| `(\w+)` \| `?([^|`]+)`? \|", section, re.MULTILINE))
 
 
+def shown(default: object) -> str:
+    """A default of a format as the page has it."""
+    return str(default).lower() if isinstance(default, bool) else str(default) or '""'
+
+
 def own_keys(table: str) -> list[str]:
     """The keys of a table in a file, without those that only some formats take; inherited ones come last."""
     keys = sorted(TABLES[table].model_fields, key=lambda key: key not in TABLES[table].__annotations__)
@@ -66,7 +71,9 @@ def test_every_format_is_documented_with_its_keys() -> None:
         (
             name,
             form.MEANING,
-            "; ".join(f"`{key}` (`{each.default}`): {each.meaning}" for key, each in form.OPTIONS.items())
+            "; ".join(
+                f"`{key}` (`{shown(each.default)}`): {each.meaning}" for key, each in form.OPTIONS.items()
+            )
             or "none",
         )
         for name, form in FORMATS.items()

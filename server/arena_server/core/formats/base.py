@@ -32,7 +32,7 @@ from arena_server.core.formats.document import Round
 from arena_server.core.formats.length import Length
 from arena_server.stats.results import PastGame
 from arena_server.stats.tiebreaks import Unplayed
-from arena_server.terms.formats import FormatError, Option, Terms, WordOption
+from arena_server.terms.formats import AnyOption, FormatError, Terms
 
 
 class PairingError(ValueError):
@@ -114,7 +114,7 @@ class Format(LateEntry):
 
     NAME: ClassVar[str]
     MEANING: ClassVar[str]
-    OPTIONS: ClassVar[Mapping[str, Option | WordOption]] = {}
+    OPTIONS: ClassVar[Mapping[str, AnyOption]] = {}
     #: Whether it draws: what readers need of it they get by giving its facts to a new one.
     DRAWS: ClassVar[bool] = False
     #: What people call a part of it in which each bot plays its games before the next begins.

@@ -9,8 +9,8 @@
 levels to come are there), `round` (of a Swiss, in the order of the tables), or `group`, whose `ranking` has
 its players, the first first. The first of `names` has the first seat of the first game; one that is not
 known yet is null. `scores` are games won (a draw is half of one), `games` the numbers of those with a result.
-A match that has a winner without more games won has `decided_by`: `points` (where the contest is scored by
-points) or `seed` (the better seed goes on).
+A match that was tied has `decided_by`: `points`, `extra games`, `sudden death` or `seed` (the better seed
+goes on). The match for the third place of a bracket is a `round` of its own.
 """
 
 from __future__ import annotations
@@ -29,9 +29,11 @@ WALKOVER: Final = "walkover"
 BYE: Final = "bye"
 VACANT: Final = "vacant"
 
-#: What decides between as many games won.
+#: What decides between as many games won, and what a tied pairing has played on.
 BY_POINTS: Final = "points"
 BY_SEED: Final = "seed"
+BY_EXTRA: Final = "extra games"
+BY_SUDDEN_DEATH: Final = "sudden death"
 
 
 @dataclass(frozen=True, slots=True)

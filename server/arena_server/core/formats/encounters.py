@@ -47,6 +47,8 @@ class Encounter:
         self.scores = dict.fromkeys(names, Fraction(0))
         self.points = dict.fromkeys(names, 0)
         self.absent: tuple[str, ...] = ()
+        #: How often games were drawn for it.
+        self.draws = 0
         #: Games that others replace.
         self._replaced: set[int] = set()
 
@@ -190,11 +192,14 @@ Entry = Encounter | str | None
 class Draws:
     """The rounds of a contest from its facts. A group has up to `largest` players.
 
+    `by_points` says whether points decide pairings; in groups of more than two the scoring does.
+
     Games that are drawn for pairings of the last round belong to that round, unless it was one of groups.
     """
 
-    def __init__(self, terms: Terms, *, early: bool, largest: int = 2) -> None:
+    def __init__(self, terms: Terms, *, early: bool, by_points: bool | None = None, largest: int = 2) -> None:
         self._terms = terms
+        self._by_points = terms.by_points if by_points is None else by_points
         self.names = set(terms.names)
         self._early = early
         self._largest = largest
@@ -224,6 +229,7 @@ class Draws:
         for place, names in enumerate(pairs):
             encounter = self._current(names)
             assert encounter is not None
+            encounter.draws += 1
             for game in range(drawn.games):
                 # The deal of game 2k + 1 is that of game 2k if it is played from every seat.
                 first = game - game % 2 if self._terms.paired else game
@@ -242,8 +248,9 @@ class Draws:
         self.current, self.of_last_round = {}, 1
         self.groups = groups if any(len(group) > 2 for group in groups) else ()
         early = self._early and not self.groups
+        by_points = self._terms.by_points if self.groups else self._by_points
         for names in pairs:
-            encounter = Encounter(names, early=early, by_points=self._terms.by_points)
+            encounter = Encounter(names, early=early, by_points=by_points)
             self.encounters.append(encounter)
             for name in names:
                 self.current.setdefault(name, []).append(encounter)

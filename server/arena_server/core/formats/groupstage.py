@@ -42,7 +42,7 @@ class GroupStage(Knockout):
         "groups": Option(0, 0, 1000, "how many groups; 0: as many as can have four bots each"),
         "advance": Option(2, 1, 1000, "how many of each group come into the bracket"),
         "seeding": SEEDING,
-        "extra_pairs": Knockout.OPTIONS["extra_pairs"],
+        **{key: Knockout.OPTIONS[key] for key in ("extra_pairs", "tie", "third_place", "play_all")},
     }
 
     def __init__(self, terms: Terms) -> None:

@@ -5,8 +5,8 @@ The bracket is the usual one: the best seed meets the last, and the first two ca
     8 seeds:   1-8  4-5  2-7  3-6   ->   winners of 1-8 and 4-5, of 2-7 and 3-6   ->   final
 
 With fewer bots than places the best seeds have byes on the first level. A pairing is won by more games won
-(a draw is half of one). If both have won as many, the first of these decides: more points, where the contest
-is scored by points; two more games, up to `extra_pairs` times; the better seed.
+(a draw is half of one); `ties.py` says what decides if both have won as many. With `third_place` the losers
+of the semi-finals meet, too, beside the final.
 """
 
 from __future__ import annotations
@@ -14,14 +14,25 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import ClassVar
 
 from arena_server.core.facts import Drawn
 from arena_server.core.formats.base import Draw
-from arena_server.core.formats.document import BYE, OPEN, TO_COME, VACANT, DrawnMatch, Round
-from arena_server.core.formats.encounters import Encounter, Entry
+from arena_server.core.formats.document import (
+    BY_SUDDEN_DEATH,
+    BYE,
+    OPEN,
+    OVER,
+    TO_COME,
+    VACANT,
+    DrawnMatch,
+    Round,
+)
+from arena_server.core.formats.encounters import Draws, Encounter, Entry
 from arena_server.core.formats.rounds import SEEDING, KnownDraw, Rounds
-from arena_server.terms.formats import Option, WordOption
+from arena_server.core.formats.ties import check_tie, read_further, tie_rule
+from arena_server.terms.formats import FlagOption, FormatError, Option, Terms, TextOption, WordOption
 
 
 class Knockout(Rounds):
@@ -33,10 +44,35 @@ class Knockout(Rounds):
     OPTIONS: ClassVar = {
         "seeding": SEEDING,
         "extra_pairs": Option(2, 0, 100, "how often a tied pairing plays two more games"),
+        "tie": TextOption(
+            "", check_tie, "[what decides a tied pairing](knockout.md), instead of `extra_pairs`"
+        ),
+        "third_place": FlagOption(False, "the losers of the semi-finals play for the third place"),
+        "play_all": FlagOption(False, "a pairing plays all of its games, also when it is decided"),
         "same_owner": WordOption(
             "late", ("late", "ignore"), "bots of one `owner` meet as `late` as possible, or this is `ignore`d"
         ),
     }
+
+    @classmethod
+    def check(cls, terms: Terms) -> None:
+        super().check(terms)
+        if terms.options.get("tie") and "extra_pairs" in terms.options:
+            raise FormatError(
+                "contest.extra_pairs: expected either it or contest.tie, which also says how many, got both"
+            )
+
+        if terms.paired and any(games % 2 for games, _ in read_further(terms)):
+            raise FormatError(
+                'contest.tie: expected no sudden-death with deals = "paired", because a single game leaves '
+                "the other seat of its deal unplayed"
+            )
+
+    def new_draws(self, largest: int) -> Draws:
+        self.tie = tie_rule(self.terms, self.option(self.terms, "extra_pairs"))
+        self.has_third = bool(self.terms.options.get("third_place"))
+        early = not self.terms.options.get("play_all")
+        return Draws(self.terms, early=early, by_points=self.tie.by_points, largest=largest)
 
     # -- the bracket, which may have another stage before it
 
@@ -61,15 +97,27 @@ class Knockout(Rounds):
 
     # -- rounds
 
+    def _matches(self, level: int) -> Sequence[Entry]:
+        """The places of a level (0, 1, ...) of the bracket, without the match for the third place."""
+        entries = self.levels[level]
+        return entries[:1] if self.has_third and level and len(self.levels[level - 1]) == 2 else entries
+
+    @property
+    def _last(self) -> Sequence[Entry]:
+        """The places of the last level that was drawn."""
+        return self._matches(len(self.levels) - 1)
+
     def is_last(self, absent: Collection[str]) -> bool:
-        return bool(self.levels) and len(self.levels[-1]) == 1 and not self._tied()
+        return bool(self.levels) and len(self._last) == 1 and not self._tied()
 
     def next_draw(self, absent: Collection[str]) -> Draw:
         draws = self.draws
         if tied := self._tied():
-            return KnownDraw(Drawn(draws.count + 1, draws.next_number, 2, tuple(tied)))
+            return KnownDraw(Drawn(draws.count + 1, draws.next_number, self._further[0], tuple(tied)))
         if self.levels:
-            places = [self._going_on(each) for each in self.levels[-1]]
+            places = [self._going_on(each) for each in self._last]
+            if self.has_third and len(places) == 2:
+                places += [self._out(each) for each in self._last]
         else:
             places = bracket(self.seeds(), self.labels())
         # Who is absent is drawn, too: that is a walkover of the opponent.
@@ -87,59 +135,105 @@ class Knockout(Rounds):
             return min(entry.names, key=self.seeds().index)
         return entry.winner
 
+    def _out(self, entry: Entry) -> str | None:
+        """Who is out at a place that is over, and has a chance of the third place."""
+        if not isinstance(entry, Encounter) or entry.is_void:
+            return None
+        winner = self._going_on(entry)
+        return next(name for name in entry.names if name != winner)
+
+    @property
+    def _further(self) -> tuple[int, str]:
+        """How many games those play that are still tied, and what that is; none: (0, "")."""
+        played = self.draws.of_last_round
+        return self.tie.further[played - 1] if played <= len(self.tie.further) else (0, "")
+
     def _tied(self) -> list[tuple[str, ...]]:
-        """The pairings of the last level that are to play two more games."""
-        if not self.levels or self.draws.of_last_round > self.option(self.terms, "extra_pairs"):
+        """The pairings of the last level that are to play on, the seats of one game in turn."""
+        if not self.levels or not self._further[0]:
             return []
-        return [each.names for each in self.draws.last if each.winner is None and not each.lost_by]
+        drawn = self.terms.games + sum(games for games, _ in self.tie.further[: self.draws.of_last_round - 1])
+        sign = -1 if self._further[1] == BY_SUDDEN_DEATH and drawn % 2 else 1
+        return [each.names[::sign] for each in self.draws.last if each.winner is None and not each.lost_by]
+
+    def _plays_on(self, entry: Entry) -> bool:
+        """Whether it is one of those."""
+        return isinstance(entry, Encounter) and any(set(entry.names) == set(names) for names in self._tied())
 
     # -- what is to come
 
     def most_to_come(self) -> int:
-        matches = (len(self.levels[-1]) if self.levels else self.places) - 1
-        return (matches + self._without_opponent()) * self.terms.games
+        matches = (len(self._last) if self.levels else self.places) - 1
+        return (matches + self._third_to_come() + self._without_opponent()) * self.terms.games
+
+    def _third_to_come(self) -> bool:
+        """Whether a match for the third place may be drawn: both semi-finals have, or may have, a loser."""
+        if not self.has_third or not self.levels:
+            return self.has_third and self.places > 3
+        if len(self._last) == 2:
+            return all(isinstance(each, Encounter) for each in self._last)
+        return len(self._last) > 2
 
     def _without_opponent(self) -> int:
         """How many matches after the first level are missing, as no bot came from a pairing before them."""
-        return sum(not isinstance(each, Encounter) for level in self.levels[1:] for each in level)
+        missing = 0
+        for before, level in pairwise(self.levels):
+            # A semi-final that was a bye has no loser, and a match for the third place was not planned.
+            planned = level if all(isinstance(each, Encounter) for each in before) else level[:1]
+            third = self.has_third and len(before) == 2
+            missing += sum(not isinstance(each, Encounter) for each in (planned if third else level))
+        return missing
 
     def has_games(self, name: str) -> bool:
         if not self.levels or super().has_games(name):
             return True
-        level = self.levels[-1]
+        level = self._last
         if len(level) == 1:
             return any(name in names for names in self._tied())
-        return any(self._going_on(each) == name for each in level)
+        third = [self._out(each) for each in level] if self.has_third and len(level) == 2 else []
+        return name in third or any(self._going_on(each) == name for each in level)
 
     # -- for readers
 
     def rounds(self) -> list[Round]:
-        levels = [[self._match(each) for each in level] for level in self.levels]
-        if not levels:
+        if not self.levels:
             return []  # who meets whom is a fact, or not known
+        count = len(self.levels)
+        levels = [[self._match(each) for each in self._matches(level)] for level in range(count)]
+        third = [self._match(each) for each in self.levels[-1][len(self._last) :]]
         level = levels[-1]
         while len(level) > 1:
             level = [_next_match(pair) for pair in _pairs([each.winner for each in level])]
             levels.append(level)
-        return [Round(_title(len(matches)), "level", tuple(matches)) for matches in levels]
+        found = [Round(_title(len(matches)), "level", tuple(matches)) for matches in levels]
+        return found + ([Round("third place", "round", tuple(third))] if third else [])
 
     def _match(self, entry: Entry) -> DrawnMatch:
         if not isinstance(entry, Encounter):
             return DrawnMatch((entry, None), VACANT if entry is None else BYE, winner=entry)
-        tied = entry in self.draws.last and entry.names in self._tied()
         match = entry.match(self._going_on(entry))
-        return replace(match, state=OPEN, winner=None, decided_by=None) if tied else match
+        if entry in self.draws.last and self._plays_on(entry):
+            return replace(match, state=OPEN, winner=None, decided_by=None)
+        if match.state == OVER and match.decided_by is None and entry.draws > 1:
+            return replace(match, decided_by=self.tie.further[entry.draws - 2][1])
+        return match
+
+    @property
+    def ranked_by(self) -> str:
+        return f"{self.RANKED_BY}, and 1/2 for the third place" if self.has_third else self.RANKED_BY
 
     def scores(self) -> dict[str, Fraction]:
-        """The levels that each bot has survived."""
+        """The levels that each bot has survived; the third place counts as half of one."""
         survived = dict.fromkeys(self.terms.names, Fraction(0))
-        tied = self._tied()
-        for level in self.levels:
-            for each in level:
-                if isinstance(each, Encounter) and (not each.is_over or each.names in tied):
+        for number, level in enumerate(self.levels):
+            matches = len(self._matches(number))
+            for place, each in enumerate(level):
+                if isinstance(each, Encounter) and not each.is_over:
+                    continue
+                if number == len(self.levels) - 1 and self._plays_on(each):
                     continue
                 if (name := self._going_on(each)) is not None:
-                    survived[name] += 1
+                    survived[name] += 1 if place < matches else Fraction(1, 2)
         return survived
 
 

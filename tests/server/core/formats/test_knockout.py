@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import re
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
+from arena_cli.rounds import bracket_lines
 from arena_server.core.formats.document import plain_rounds
 from arena_server.core.formats.knockout import Knockout
 from arena_server.stats.results import PastGame
-from arena_server.terms.formats import Terms
+from arena_server.terms.file import parse_contest
+from arena_server.terms.formats import FormatError, Terms
 
 from .drawn import Field
+
+PAGE = (Path(__file__).resolve().parents[4] / "docs" / "knockout.md").read_text(encoding="utf-8")
 
 
 def final(*totals: tuple[int, int], by_points: bool, extra_pairs: int = 0) -> dict[str, Any]:
@@ -93,3 +101,137 @@ def test_the_total_keeps_the_matches_of_those_who_left(bots: int, games: int) ->
 
 def first_wins(names: tuple[str, ...], rng: Random) -> tuple[int, ...]:
     return tuple(int(name == min(names)) for name in names)
+
+
+def cup(bots: int, options: dict[str, Any], results: dict[frozenset[str], str], games: int = 2) -> Field:
+    """A bracket played to its end: the games of a pair end as its text says, `1`: its first name has won."""
+
+    def play(names: tuple[str, ...], rng: Random) -> tuple[int, ...]:
+        pair = frozenset(names)
+        played = sum(pair == frozenset(each.names) for each in field.results)
+        said = results.get(pair, "1" * 9)[played]
+        winner = {"1": min(names), "2": max(names)}.get(said)
+        return tuple(int(name == winner) for name in names)
+
+    terms = Terms(tuple(f"b{number}" for number in range(bots)), 2, games, options=options, by_points=False)
+    field = Field(Knockout, terms, Random(1), play)
+    field.finish()
+    return field
+
+
+@pytest.mark.parametrize(
+    ("tie", "games", "winner", "decided_by", "played"),
+    [
+        ("extra:2,seed", "==12", "b0", "seed", 6),
+        ("extra:2,seed", "==1122", "b0", "extra games", 4),
+        ("extra,sudden-death:3", "====2", "b1", "sudden death", 5),
+        ("sudden-death:3,seed", "=====", "b0", "seed", 5),
+        ("sudden-death", "=====2", "b1", "sudden death", 6),
+        ("seed", "12", "b0", "seed", 2),
+        ("extra:1", "22", "b1", None, 2),
+    ],
+)
+def test_the_steps_of_a_tie(tie: str, games: str, winner: str, decided_by: str | None, played: int) -> None:
+    field = cup(2, {"tie": tie}, {frozenset(("b0", "b1")): games + "====="})
+    (match,) = field.form.rounds()[-1].matches
+    assert (match.winner, match.decided_by, len(match.games)) == (winner, decided_by, played)
+    assert field.form.scores() == {"b0": int(winner == "b0"), "b1": int(winner == "b1")}
+    seats = [each.names for each in field.results]
+    assert all(one == other[::-1] for one, other in pairwise(seats)), "the seats change from game to game"
+
+
+def test_points_are_a_step_of_a_tie_whatever_the_scoring() -> None:
+    for tie, decided_by in (("points,seed", "points"), ("seed", "seed")):
+        totals = [(9, 1), (3, 1)]
+        terms = Terms(("b0", "b1"), 2, 2, options={"tie": tie}, by_points=False)
+        field = Field(Knockout, terms, Random(1), lambda *_, left=totals: left.pop())
+        field.finish()
+        (match,) = field.form.rounds()[0].matches
+        assert (match.winner, match.decided_by) == ("b1" if tie != "seed" else "b0", decided_by)
+
+
+def test_the_losers_of_the_semi_finals_play_for_the_third_place() -> None:
+    field = cup(4, {"third_place": True}, {frozenset(("b2", "b3")): "22"})
+    rounds = field.form.rounds()
+    assert [(each.title, each.kind) for each in rounds] == [
+        ("semi-finals", "level"),
+        ("final", "level"),
+        ("third place", "round"),
+    ]
+    assert [match.names for each in rounds[1:] for match in each.matches] == [("b0", "b1"), ("b3", "b2")]
+    assert rounds[-1].matches[0].winner == "b3"
+    scores = field.form.scores()
+    assert scores == {"b0": 2, "b1": 1, "b3": Fraction(1, 2), "b2": 0}
+    assert field.form.ranked_by == "levels of the bracket passed, and 1/2 for the third place"
+    assert field.form.total == 8
+
+
+def test_without_two_losers_no_match_is_played_for_the_third_place() -> None:
+    """Of three bots the best has a bye in the semi-finals."""
+    field = cup(3, {"third_place": True}, {})
+    (third,) = field.form.rounds()[-1].matches
+    assert (third.names, third.state, field.form.total) == (("b2", None), "bye", 4)
+    assert field.form.scores() == {"b0": 2, "b1": 1, "b2": Fraction(1, 2)}
+
+
+@pytest.mark.parametrize(("play_all", "played"), [(False, 3), (True, 5)])
+def test_all_games_of_a_pairing(*, play_all: bool, played: int) -> None:
+    field = cup(2, {"play_all": play_all}, {}, games=5)
+    assert len(field.results) == played
+
+
+@pytest.mark.parametrize(
+    ("options", "paired", "text"),
+    [
+        (
+            {"tie": "coin"},
+            False,
+            "contest.tie: expected steps such as 'points,extra:3,sudden-death,seed', got 'coin'",
+        ),
+        ({"tie": 3}, False, "contest.tie: expected steps such as 'points,extra:3,sudden-death,seed', got 3"),
+        ({"tie": "extra:0"}, False, "contest.tie: expected steps such as"),
+        ({"tie": "seed,extra"}, False, "contest.tie: expected seed as the last step, got 'seed,extra'"),
+        (
+            {"tie": "extra,points"},
+            False,
+            "contest.tie: expected points as the first step, got 'extra,points'",
+        ),
+        ({"tie": "extra:99,extra:2"}, False, "contest.tie: expected a pairing to play on at most 100 times"),
+        (
+            {"tie": "extra", "extra_pairs": 1},
+            False,
+            "contest.extra_pairs: expected either it or contest.tie, which also says how many, got both",
+        ),
+        (
+            {"tie": "sudden-death"},
+            True,
+            'contest.tie: expected no sudden-death with deals = "paired", because a single game leaves',
+        ),
+        ({"third_place": 1}, False, "contest.third_place: expected true or false, got 1"),
+    ],
+)
+def test_what_is_refused(options: dict[str, Any], text: str, *, paired: bool) -> None:
+    with pytest.raises(FormatError) as caught:
+        Knockout(Terms(("a", "b"), 2, 2, paired, options))
+    assert str(caught.value).startswith(text)
+
+
+def test_the_example_of_the_page() -> None:
+    """The bracket that the page prints is that of the games it tells of."""
+    file = parse_contest(re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)[0], "c.toml")
+    names = tuple(bot.name for bot in file.bot)
+    games = {frozenset(("ann", "bob")): "====2"}
+
+    def play(pair: tuple[str, ...], rng: Random) -> tuple[int, ...]:
+        played = sum(set(pair) == set(each.names) for each in field.results)
+        said = games.get(frozenset(pair), "1" * 9)[played]
+        winner = {"1": min(pair), "2": max(pair)}.get(said)
+        return tuple(int(name == winner) for name in pair)
+
+    terms = Terms(names, 2, 2, options=file.contest.format_options, by_points=False)
+    field = Field(Knockout, terms, Random(1), play)
+    field.finish()
+    document = plain_rounds(field.form.rounds(), names, "")["rounds"]
+    lines = bracket_lines([each for each in document if each["kind"] == "level"])
+    assert "\n".join(lines).strip() == re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)[0].strip()
+    assert document[-1]["title"] == "third place"

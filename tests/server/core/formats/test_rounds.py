@@ -13,13 +13,15 @@ from arena_server.core.formats import FORMATS
 from arena_server.core.formats.base import PairingError
 from arena_server.core.formats.roundrobin import RoundRobin
 from arena_server.core.formats.rounds import Rounds
-from arena_server.terms.formats import FormatError, Terms, WordOption
+from arena_server.terms.formats import FlagOption, FormatError, Terms, TextOption, WordOption
 
 from .drawn import Field, disturb
 from .test_encounters import FIRST, NAMES
 
 DRAWING = {name: form for name, form in FORMATS.items() if issubclass(form, Rounds)}
 drawing = pytest.mark.parametrize("name", DRAWING)
+#: Values of `tie`, the only text.
+TIES = ("", "seed", "points", "points,extra", "extra:2,sudden-death:2,seed", "sudden-death:3")
 STEPS = st.text("ccceeeeeeeeewvxrgj", max_size=80)
 
 
@@ -35,6 +37,10 @@ def draw_terms(kind: type[Rounds], data: st.DataObject) -> Terms:
         if data.draw(st.booleans()):
             if isinstance(option, WordOption):
                 options[key] = data.draw(st.sampled_from(option.words))
+            elif isinstance(option, FlagOption):
+                options[key] = data.draw(st.booleans())
+            elif isinstance(option, TextOption):
+                options[key] = data.draw(st.sampled_from(TIES))
             else:
                 options[key] = data.draw(st.integers(option.low, min(option.high, 4)))
     owners = {name: data.draw(st.sampled_from("xyz")) for name in names if data.draw(st.booleans())}

@@ -85,7 +85,8 @@ export const TEXTS = {
     "По всички завършили партии на бота: линията е от най-малкото до най-голямото, правоъгълникът е средната половина, точката е медианата.",
   "Time that its clock charged": "Време по часовника му", "The newest {} of {}.": "Най-новите {} от {}.",
   "What happened": "Какво се случи",
-  "{} by seed": "{} по поставяне",
+  "{} by seed": "{} по поставяне", "{} in extra games": "{} в допълнителни партии",
+  "{} in sudden death": "{} до първа победа",
   "Bracket": "Схема", "Rounds": "Кръгове", "Order: {}": "Ред: {}", "Match": "Среща", "First seat": "Първи играч",
   "Second seat": "Втори играч", "Version": "Версия", "Rating": "Рейтинг", "Ranks": "Места", "Ratings": "Рейтинги",
   "Ratings of versions": "Рейтинги на версиите", "Versions": "Версии",
@@ -385,6 +386,8 @@ export const SERVER = {
   // rounds of a format
   "final": "финал", "semi-finals": "полуфинали", "quarter-finals": "четвъртфинали", "last {}": "кръг на {}",
   "group {}": "група {}", "round {}": "кръг {}", "levels of the bracket passed": "изиграни нива на схемата",
+  "third place": "трето място", "levels of the bracket passed, and 1/2 for the third place":
+    "изиграни нива на схемата и 1/2 за третото място",
   "points of the rounds: 1 for a pairing won or a bye, 1/2 for a tied one":
     "точки от кръговете: 1 за спечелена среща или почивка, 1/2 за равна",
   "points of the rounds: {} for a pairing won, {} and {} for a tied and a lost one, {} for a bye":

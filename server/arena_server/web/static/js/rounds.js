@@ -51,12 +51,15 @@ function nameOf(contest, match, seat) {
   return el("span", { class: "sub" }, { bye: named("bye"), vacant: "–" }[match.state] ?? "?");
 }
 
-/** Games won, with the points, or "by seed", where these decide; by walkover, or with no game yet, in words. */
+/** Games won, with what decided a tie: the points, or words; by walkover, or with no game yet, in words. */
 function scoreOf(match, seat) {
   if (match.games.length && match.state !== "walkover") {
     const score = match.scores[seat].toLocaleString(language);
     if (match.decided_by === "points") return `${score} (${numberText(match.points[seat])})`;
-    return match.decided_by === "seed" && match.names[seat] === match.winner ? t`${score} by seed` : score;
+    if (match.names[seat] !== match.winner) return score;
+    const decided = { seed: t`${score} by seed`, "extra games": t`${score} in extra games`,
+      "sudden death": t`${score} in sudden death` };
+    return decided[match.decided_by] ?? score;
   }
   return match.state === "walkover" && match.names[seat] === match.winner ? "w/o" : "";
 }
