@@ -68,11 +68,12 @@ class Knockout(Rounds):
                 "the other seat of its deal unplayed"
             )
 
-    def new_draws(self, largest: int) -> Draws:
-        self.tie = tie_rule(self.terms, self.option(self.terms, "extra_pairs"))
-        self.has_third = bool(self.terms.options.get("third_place"))
-        early = not self.terms.options.get("play_all")
-        return Draws(self.terms, early=early, by_points=self.tie.by_points, largest=largest)
+    def __init__(self, terms: Terms, *, largest: int = 2) -> None:
+        super().__init__(terms, largest=largest)
+        self.tie = tie_rule(terms, self.option(terms, "extra_pairs"))
+        self.has_third = bool(terms.options.get("third_place"))
+        early = not terms.options.get("play_all")
+        self.draws = Draws(terms, early=early, by_points=self.tie.by_points, largest=largest)
 
     # -- the bracket, which may have another stage before it
 

@@ -46,7 +46,7 @@ class Rounds(DrawnFormat):
     def __init__(self, terms: Terms, *, largest: int = 2) -> None:
         self.check(terms)
         self.terms = terms
-        self.draws = self.new_draws(largest)
+        self.draws = Draws(terms, early=self.EARLY_END, largest=largest)
         self._free: dict[str, int] = {}
         #: Numbers of games that might start; those that cannot are left out when they are looked at.
         self._ready: list[int] = []
@@ -63,10 +63,6 @@ class Rounds(DrawnFormat):
             raise FormatError(
                 f'contest.games_per_pair: expected a multiple of 2 with deals = "paired", got {terms.games}'
             )
-
-    def new_draws(self, largest: int) -> Draws:
-        """What the facts of a contest are given to."""
-        return Draws(self.terms, early=self.EARLY_END, largest=largest)
 
     # -- what a subclass decides
 
