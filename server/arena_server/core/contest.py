@@ -298,8 +298,9 @@ class Contest:
         """Whom the contest waits for, in the order of the entrants; empty once it has ended."""
         if self._ended is not None:
             return ()
+        probation = self._parts.probation
         return tuple(
-            Awaited.of(bot, reason, self._parts.probation.faulty_games(bot))
+            Awaited.of(bot, reason, probation.faulty_games(bot), probation.faulty_trials(bot))
             for bot in self._bots
             if bot.plays
             and not bot.withdrawn

@@ -30,17 +30,18 @@ class Awaited:
 
     `reason` is `never-connected`, `no-version`, `away`, `frozen`, `validation`, `probation` or `kicked`.
     `last_seen` (ns) is when it lost its last connection, None if it has had none to this server.
-    `faulty_games` are those not forgiven.
+    `faulty_games` are those not forgiven, `faulty_trials` its validation games since the last without a fault.
     """
 
     name: str
     reason: str
     last_seen: int | None
     faulty_games: int
+    faulty_trials: int = 0
 
     @classmethod
-    def of(cls, bot: Bot, reason: str, faulty_games: int) -> Awaited:
-        return cls(bot.name, reason, bot.last_seen, faulty_games)
+    def of(cls, bot: Bot, reason: str, faulty_games: int, faulty_trials: int) -> Awaited:
+        return cls(bot.name, reason, bot.last_seen, faulty_games, faulty_trials)
 
 
 def why_waiting(bot: Bot, shown: Unpaired) -> str | None:

@@ -78,7 +78,12 @@ def _text(awaited: Awaited, seen: time.struct_time | None, today: time.struct_ti
     if awaited.reason == KICKED:
         return f"kicked by the organiser, {lift}"
     if awaited.reason == PROBATION:
-        games = f"{awaited.faulty_games} faulty game" + ("" if awaited.faulty_games == 1 else "s")
+        # It is the greater of the two that has reached the limit.
+        if awaited.faulty_games >= awaited.faulty_trials:
+            games = f"{awaited.faulty_games} faulty game" + ("" if awaited.faulty_games == 1 else "s")
+        else:
+            plural = "" if awaited.faulty_trials == 1 else "s"
+            games = f"{awaited.faulty_trials} faulty validation game{plural}"
         return f"on probation: paired no more after {games}, {lift}"
     if awaited.reason == VALIDATION:
         again = f"it plays another when it connects again, or by `arena admin validate {awaited.name}`"

@@ -28,6 +28,7 @@ from arena_server.core.log_events import (
     ValidationFailed,
     ValidationStarted,
 )
+from arena_server.core.overview import Awaited
 from arena_server.terms.config import ContestConfig, ContestConfigError, Entrant
 
 from .contest_harness import ContestHarness, check_sums, play_on, restarted, rows
@@ -225,6 +226,7 @@ class TestFault:
         third = restarted(again)
         third.log_in("ann")
         assert where(third)["ann"] == "probation"
+        assert third.contest.waiting()[0] == Awaited("ann", "probation", None, 0, 2)
         assert third.logged(ValidationStarted) == []
         assert third.command("validate", "ann") is None
         play(third, "ann")

@@ -36,6 +36,16 @@ BOB = Awaited("bob", "probation", None, 3)
             "2026-11-23T12:30:00Z",
             "on probation: paired no more after 1 faulty game, until `arena admin lift bob`",
         ),
+        (
+            Awaited("bob", "probation", 10_000 * S, 0, 1),
+            "2026-11-23T12:30:00Z",
+            "on probation: paired no more after 1 faulty validation game, until `arena admin lift bob`",
+        ),
+        (
+            Awaited("bob", "probation", 10_000 * S, 1, 3),
+            "2026-11-23T12:30:00Z",
+            "on probation: paired no more after 3 faulty validation games, until `arena admin lift bob`",
+        ),
         (Awaited("a", "kicked", None, 0), None, "kicked by the organiser, until `arena admin lift a`"),
     ],
 )

@@ -14,7 +14,10 @@ ROOT = Path(arena_server.__file__).parent
 SOURCES = (
     *(f"web/{name}.py" for name in ("api", "archive", "bridge", "casual", "feeds", "person", "play")),
     *(f"web/{name}.py" for name in ("ratings", "register", "security", "site")),
-    *(f"core/{name}.py" for name in ("commands", "entrants", "invites", "validation", "fixtures")),
+    *(f"core/{name}.py" for name in ("commands", "fixtures")),
+    *(f"core/{path.name}" for path in ROOT.glob("core/entrants.py")),
+    *(f"core/{path.name}" for path in ROOT.glob("core/invites.py")),
+    *(f"core/parts/{path.name}" for path in ROOT.glob("core/parts/*.py")),
     "host/waiting.py",
 )
 #: Functions of formats that an order calls while a contest runs; all else is said of a configuration.

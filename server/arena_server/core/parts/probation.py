@@ -146,6 +146,10 @@ class Probation:
         """How many faulty games of `bot` are not forgiven."""
         return self._of(bot).faulty_games
 
+    def faulty_trials(self, bot: Bot) -> int:
+        """How many validation games of `bot` in a row, up to now, had a fault."""
+        return self._of(bot).faulty_trials
+
     # -- the five questions
 
     def may_pair(self, bot: Bot) -> bool:

@@ -409,6 +409,8 @@ export const SERVER = {
   "on probation: paired no more after {}, {}": "с изпитателен срок: без партии след {}, {}",
   "until `arena admin lift {}`": "до `arena admin lift {}`",
   "{} faulty game": "{} партия с грешка", "{} faulty games": "{} партии с грешка",
+  "{} faulty validation game": "{} пробна партия с грешка",
+  "{} faulty validation games": "{} пробни партии с грешка",
   "not validated: its validation game had a fault; {}": "непроверен: пробната му партия имаше грешка; {}",
   "it plays another when it connects again, or by `arena admin validate {}`":
     "играе друга, като се свърже пак, или с `arena admin validate {}`",
