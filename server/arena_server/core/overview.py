@@ -30,7 +30,7 @@ class Awaited:
 
     `reason` is `never-connected`, `no-version`, `away`, `frozen`, `validation`, `probation` or `kicked`.
     `last_seen` (ns) is when it lost its last connection, None if it has had none to this server.
-    `faulty_games` are those not forgiven, `faulty_trials` its validation games since the last without a fault.
+    `faulty_games` are those not forgiven, `faulty_trials` validation games, in a row up to now.
     """
 
     name: str

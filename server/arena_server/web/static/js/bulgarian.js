@@ -398,7 +398,7 @@ export const SERVER = {
   "cannot be reached: {}": "не може да се достигне: {}", "the connection is lost: {}": "връзката прекъсна: {}",
   "no server plays this contest now ({})": "никой сървър не играе това състезание сега ({})",
   "the server closed the connection": "сървърът затвори връзката",
-  "the contest is over there ({})": "състезанието там свърши ({})",
+  "the contest is over there (reason={})": "състезанието там свърши ({})",
   "Connection refused": "връзката е отказана",
   // whom a contest waits for
   "never connected": "не се е свързвал", "no version yet": "още няма версия",
