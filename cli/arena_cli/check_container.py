@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from arena_cli.sandboxes import player_sandbox
 from arena_server.errors import ConfigError
+from arena_server.host.loop_link import LoopLink
 from arena_server.places.base import (
     BotEnded,
     LaunchError,
@@ -50,6 +51,7 @@ class ContainedBot:
         """Raises ConfigError for an image that cannot be had."""
         self._sandbox = player_sandbox(player, limits)
         self._loop = asyncio.new_event_loop()
+        self._link = LoopLink(self._loop)
         self._thread = Thread(target=self._loop.run_forever, name="containers", daemon=True)
         self._stack = AsyncExitStack()
         self._launcher: ContainerLauncher | None = None
@@ -67,12 +69,12 @@ class ContainedBot:
         try:
             self._call(self._stack.aclose())
         finally:
-            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._link.post(self._loop.stop)
             self._thread.join()
             self._loop.close()
 
     def _call(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        return self._link.run(work).result()
 
     def start(self, host: str, port: int, name: str, token: str) -> None:
         """Start its container. Raises ConfigError, with what the engine says."""

@@ -27,6 +27,7 @@ from arena_cli.sandboxes import image_name, is_contained, player_sandbox
 from arena_cli.workers import ARENA
 from arena_protocol.games import GAMES
 from arena_protocol.record import describe_fault
+from arena_server.host.loop_link import LoopLink
 from arena_server.places.base import LocalBot
 from arena_server.places.local import LocalRun, run_local
 from arena_server.places.supervisor import ProgressListener
@@ -160,11 +161,11 @@ class RefereeThread:
 
     def stop(self) -> None:
         """End the contest early, if it is not over."""
-        self._loop.call_soon_threadsafe(self._stop.set)
+        LoopLink(self._loop).post(self._stop.set)
 
     def decide(self) -> None:
         """End the contest for good: no game of it will be played any more."""
-        self._loop.call_soon_threadsafe(self._decided.set)
+        LoopLink(self._loop).post(self._decided.set)
 
     def join(self) -> bool:
         """Wait until the contest has ended; False if it was stopped early. Raises what ended it."""

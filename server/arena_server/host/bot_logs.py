@@ -17,7 +17,6 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -35,6 +34,7 @@ from arena_server.host.connection import (
 from arena_server.host.driver import Driver, Run
 from arena_server.host.interfaces import Core, Routing
 from arena_server.host.logs import BotLogLinesDropped, BotUsage, SubmissionNoted, log_fields
+from arena_server.host.loop_link import LoopLink
 from arena_server.host.observers import Attachment
 
 #: The size of a bot's log; the oldest lines beyond it are dropped, half of the log at a time.
@@ -179,8 +179,7 @@ class BotLogs(Attachment):
 
         def answer() -> None:
             data = b"".join(_read(path) for path in self._paths(bot))
-            with suppress(RuntimeError):  # the loop has ended
-                self._loop.call_soon_threadsafe(done, data)
+            LoopLink(self._loop).post(done, data)
 
         self._work.put(answer)
 

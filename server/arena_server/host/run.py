@@ -35,6 +35,7 @@ from arena_server.host.logs import (
     PowerCut,
     ServerFault,
 )
+from arena_server.host.loop_link import LoopLink
 from arena_server.host.observers import (
     Attachment,
     BotPlaces,
@@ -263,8 +264,7 @@ class ContestRun:
 
     def _later(self, call: Callable[..., None], *arguments: object) -> None:
         """Call on the loop's thread, unless the loop has ended."""
-        if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(call, *arguments)
+        LoopLink(self._loop).post(call, *arguments)
 
     def _committed(self, batches: int, game_ids: list[str]) -> None:
         """A commit is reported, on any thread."""

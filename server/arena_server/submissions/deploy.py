@@ -29,6 +29,7 @@ from arena_server.core.log_events import (
 )
 from arena_server.host.host import HostObserver
 from arena_server.host.logs import SubmissionNoted
+from arena_server.host.loop_link import LoopLink
 from arena_server.host.observers import Attachment
 from arena_server.host.run import ContestRun
 from arena_server.places.base import (
@@ -65,16 +66,15 @@ class ContestLink(Attachment):
 
     def __init__(
         self,
-        host_loop: asyncio.AbstractEventLoop,
-        loop: asyncio.AbstractEventLoop,
+        to_host: LoopLink,
+        to_bots: LoopLink,
         enter: Callable[[str, bool], None],
     ) -> None:
-        """`loop` is that of the submissions.
+        """`to_bots` leads to the loop of the submissions.
 
         `enter` is called there with each bot whose versions are sent, and whether it has joined just now.
         """
-        self._host_loop = host_loop
-        self._loop = loop
+        self._to_host, self._to_bots = to_host, to_bots
         self._enter = enter
         self._hosted: ContestRun | None = None
         self.games = ObservedGames(self.feed)
@@ -87,7 +87,7 @@ class ContestLink(Attachment):
 
     def feed(self, event: Event) -> None:
         """Hand an event to the contest. Runs on this loop."""
-        _call(self._host_loop, self._feed, event)
+        self._to_host.post(self._feed, event)
 
     def note(self, bot: SubmittedBot, fact: VersionFact) -> None:
         """Have the contest's log and the bot's own say what happened to a version."""
@@ -95,7 +95,7 @@ class ContestLink(Attachment):
 
     def say(self, event: SubmissionNoted) -> None:
         """Write to the contest's log and to the bot's own."""
-        _call(self._host_loop, self._note, event)
+        self._to_host.post(self._note, event)
 
     def _take(self, event: LogEvent) -> None:
         self.games.happened(event)
@@ -111,7 +111,7 @@ class ContestLink(Attachment):
 
     def _obey(self, order: Order) -> None:
         name, slot = program_of(order)
-        answered = partial(_call, self._host_loop, self._contained.answered)
+        answered = partial(self._to_host.post, self._contained.answered)
         self._orders.give(self.bots[name].running(slot), order, answered)
 
     # -- on the host's loop
@@ -120,12 +120,12 @@ class ContestLink(Attachment):
         """The contest is about to begin."""
         self._hosted = hosted
         hosted.attach(self)
-        self._contained = ContainedBots(hosted, self.bots, lambda order: _call(self._loop, self._obey, order))
+        self._contained = ContainedBots(hosted, self.bots, partial(self._to_bots.post, self._obey))
 
     def started(self) -> None:
         for name, takes_part in self._sent.items():
-            _call(self._loop, self._hear, name, takes_part, False)
-        _call(self._loop, self.begun.set)
+            self._to_bots.post(self._hear, name, takes_part, False)
+        self._to_bots.post(self.begun.set)
 
     @property
     def _sent(self) -> Mapping[str, bool]:
@@ -134,17 +134,17 @@ class ContestLink(Attachment):
         return self._hosted.contest.entrants.sent
 
     def stored(self) -> None:
-        _call(self._loop, self.over.set)
+        self._to_bots.post(self.over.set)
 
     def happened(self, event: LogEvent) -> None:
         match event:
             # Before the answer to the order: its author has no token yet.
             case BotJoined(name) if name in self._sent:
-                _call(self._loop, self._hear, name, True, True)
+                self._to_bots.post(self._hear, name, True, True)
             case BotLeft(name) if name in self._sent:
-                _call(self._loop, self._hear, name, False, False)
+                self._to_bots.post(self._hear, name, False, False)
         if isinstance(event, LoggedIn | GameStarted | GameResumed | GameOver | BotReplaced):
-            _call(self._loop, self._take, event)
+            self._to_bots.post(self._take, event)
 
     def _note(self, event: SubmissionNoted) -> None:
         if self._hosted is not None:
@@ -275,9 +275,3 @@ async def _cancel(task: asyncio.Task[None] | None) -> None:
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
-
-
-def _call(loop: asyncio.AbstractEventLoop, function: Callable[..., None], *arguments: object) -> None:
-    """Call on the thread of `loop`, unless that has ended."""
-    with suppress(RuntimeError):
-        loop.call_soon_threadsafe(function, *arguments)

@@ -10,13 +10,14 @@ import asyncio
 import threading
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import Final, Self
 
 from arena_server.errors import ArenaError
 from arena_server.host.host import Host
 from arena_server.host.logs import Log, WebFault
+from arena_server.host.loop_link import LoopLink
 from arena_server.places.base import Launcher, LaunchError
 from arena_server.submissions.admission import Examiner
 from arena_server.submissions.deploy import ContestLink, DeployedBot, HostLink
@@ -47,9 +48,9 @@ class SubmissionThread:
         self._place = place
         self._log = log
         host_loop = asyncio.get_running_loop()
-        self._host_loop = host_loop
+        self._link, self._to_host = LoopLink(self.loop), LoopLink(host_loop)
         self._links = {
-            setup.contest: ContestLink(host_loop, self.loop, partial(self._enter, setup.contest))
+            setup.contest: ContestLink(self._to_host, self._link, partial(self._enter, setup.contest))
             for setup in setups
         }
         host.observe(HostLink(self._links))
@@ -68,8 +69,7 @@ class SubmissionThread:
 
     def __exit__(self, *_: object) -> None:
         """End the containers; admissions that are under way begin again at the next start."""
-        with suppress(RuntimeError):  # it has ended by itself
-            self.loop.call_soon_threadsafe(self._stop)
+        self._link.post(self._stop)
         self._thread.join()
         self.loop.close()
         self.service.close()
@@ -100,8 +100,7 @@ class SubmissionThread:
             if not self._ready.done():
                 self._ready.set_exception(problem) if problem else self._ready.set_result(None)
 
-        with suppress(RuntimeError):  # it has ended
-            self._host_loop.call_soon_threadsafe(tell)
+        self._to_host.post(tell)
 
     async def _serve(self) -> None:
         async with self._place() as launcher:

@@ -25,6 +25,7 @@ from arena_server.core.transcript import Transcript
 from arena_server.host.attachments import PaceLog
 from arena_server.host.bot_logs import BotLogs
 from arena_server.host.host import Host, HostObserver
+from arena_server.host.loop_link import LoopLink
 from arena_server.host.observers import Attachment, TranscriptReader
 from arena_server.host.run import ContestRun
 from arena_server.host.sockets import local_host
@@ -150,7 +151,7 @@ class LoopBridge(Attachment):
 
     def _schedule(self, function: Callable[..., None], *arguments: object) -> None:
         try:
-            self.loop.call_soon_threadsafe(function, *arguments)
+            LoopLink(self.loop).demand(function, *arguments)
         except RuntimeError:
             raise UnavailableError("the server has ended") from None
 
@@ -192,7 +193,7 @@ class TranscriptNews(TranscriptReader):
         self._lock = threading.Lock()
         self._news: dict[Transcript, int] = {}
         self._problem: str | None = None
-        self._reader: tuple[asyncio.AbstractEventLoop, asyncio.Event, asyncio.Event] | None = None
+        self._reader: tuple[LoopLink, asyncio.Event, asyncio.Event] | None = None
 
     # -- the referee's thread
 
@@ -204,19 +205,17 @@ class TranscriptNews(TranscriptReader):
                 self._news.clear()
                 self._problem = "the pages were too slow for the games, and begin again"
         if first and (reader := self._reader) is not None:
-            loop, woken, _ = reader
-            with suppress(RuntimeError):  # the web thread has ended
-                loop.call_soon_threadsafe(woken.set)
+            to_web, woken, _ = reader
+            to_web.post(woken.set)
 
     def closed(self, problem: str | None) -> None:
         with self._lock:
             self.over = True
             self._problem = self._problem or problem
         if (reader := self._reader) is not None:
-            loop, woken, closed = reader
-            with suppress(RuntimeError):
-                loop.call_soon_threadsafe(closed.set)
-                loop.call_soon_threadsafe(woken.set)
+            to_web, woken, closed = reader
+            to_web.post(closed.set)
+            to_web.post(woken.set)
 
     # -- the web thread
 
@@ -224,7 +223,7 @@ class TranscriptNews(TranscriptReader):
         """Set `woken` on `loop` when there are news, and `closed` when nothing follows."""
         with self._lock:
             self._news, self._problem = {}, None
-        self._reader = loop, woken, closed
+        self._reader = LoopLink(loop), woken, closed
 
     def ignore(self) -> None:
         """End `listen`."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from time import time_ns
 from typing import Protocol
@@ -21,6 +20,7 @@ from arena_server.core.clock import NS_PER_MS
 from arena_server.core.events import Command, Event
 from arena_server.core.log_events import GameOver, GameResumed, GameStarted, LogEvent, LoggedIn
 from arena_server.host.host import Host
+from arena_server.host.loop_link import LoopLink
 from arena_server.host.observers import Attachment
 from arena_server.host.run import ContestRun
 from arena_server.places.base import Launcher, LocalBot
@@ -58,7 +58,7 @@ class CasualContests:
     ) -> None:
         """`loop` is that of the host, `address` its inner port."""
         self._host = host
-        self._loop = loop
+        self._to_host = LoopLink(loop)
         self._address = address
         self._database = database
 
@@ -68,8 +68,8 @@ class CasualContests:
     async def play(
         self, spec: ContestSpec, bots: Sequence[LocalBot], begun: Callable[[Replay], None]
     ) -> None:
-        relay = _ContestRelay(self._loop, bots, ProcessLauncher(*self._address))
-        life = asyncio.run_coroutine_threadsafe(self._live(spec, relay), self._loop)
+        relay = _ContestRelay(self._to_host, bots, ProcessLauncher(*self._address))
+        life = self._to_host.run(self._live(spec, relay))
         # `shield`: what is cancelled here goes on there until the contest has been stopped in order.
         over = asyncio.shield(asyncio.wrap_future(life))
         over.add_done_callback(lambda _: relay.over())
@@ -96,12 +96,9 @@ class CasualContests:
 class _ContestRelay(Attachment):
     """Between a contest on the host's loop and its bots on the web thread's."""
 
-    def __init__(
-        self, host_loop: asyncio.AbstractEventLoop, bots: Sequence[LocalBot], launcher: Launcher
-    ) -> None:
-        self._host_loop = host_loop
-        self._web_loop = asyncio.get_running_loop()
-        self._games = ObservedGames(lambda event: _call(host_loop, self._feed, event))
+    def __init__(self, to_host: LoopLink, bots: Sequence[LocalBot], launcher: Launcher) -> None:
+        self._to_host, self._to_web = to_host, LoopLink(asyncio.get_running_loop())
+        self._games = ObservedGames(lambda event: to_host.post(self._feed, event))
         self._hosted: ContestRun | None = None
         self._stopped = False
         #: For the web thread: the group of bots, and whether the contest has begun or never will.
@@ -115,12 +112,12 @@ class _ContestRelay(Attachment):
 
     def stop(self) -> None:
         """End the contest, if it is not over. Runs on the web thread."""
-        _call(self._host_loop, self._stop)
+        self._to_host.post(self._stop)
 
     def replay(self, game_id: str, who: str, reason: str) -> None:
         """Give the order; a game that is over by then stays as it is. Runs on the web thread."""
         command = Command(0, "replay", game_id, who, time_ns() // NS_PER_MS, reason)
-        _call(self._host_loop, self._feed, command)
+        self._to_host.post(self._feed, command)
 
     def _take(self, event: LogEvent) -> None:
         self._games.happened(event)
@@ -133,13 +130,13 @@ class _ContestRelay(Attachment):
         """The contest has begun."""
         self._hosted = hosted
         hosted.attach(self)
-        _call(self._web_loop, self.entered.set)
+        self._to_web.post(self.entered.set)
         if self._stopped:
             hosted.stop()
 
     def happened(self, event: LogEvent) -> None:
         if isinstance(event, LoggedIn | GameStarted | GameResumed | GameOver):
-            _call(self._web_loop, self._take, event)
+            self._to_web.post(self._take, event)
 
     def _feed(self, event: Event) -> None:
         if self._hosted is not None and not self._hosted.over.is_set():
@@ -149,9 +146,3 @@ class _ContestRelay(Attachment):
         self._stopped = True
         if self._hosted is not None:
             self._hosted.stop()
-
-
-def _call(loop: asyncio.AbstractEventLoop, function: Callable[..., None], *arguments: object) -> None:
-    """Call on the thread of `loop`, unless that has ended."""
-    with suppress(RuntimeError):
-        loop.call_soon_threadsafe(function, *arguments)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import suppress
 from functools import wraps
 from hashlib import sha256
 from pathlib import Path
@@ -25,6 +24,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from arena_server.host.loop_link import LoopLink
 from arena_server.submissions.service import Key, RefusedError, SubmissionService
 from arena_server.terms.submissions import CHUNK_S, UPLOAD_S
 from arena_server.web.bridge import HostView, LoopBridge, UnavailableError, UnknownContestError
@@ -130,11 +130,10 @@ class SubmitApi:
         digest: str | None = None
         size = 0
         events: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
-        loop = asyncio.get_running_loop()
+        here = LoopLink(asyncio.get_running_loop())
 
         def tell(event: dict[str, Any] | None) -> None:
-            with suppress(RuntimeError):  # the web thread has ended
-                loop.call_soon_threadsafe(events.put_nowait, event)
+            here.post(events.put_nowait, event)
 
         try:
             digest, size = await _receive(request, upload, most)

@@ -13,10 +13,11 @@ import socket
 import threading
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from arena_server.host.logs import Log, PageError, WebFault
+from arena_server.host.loop_link import LoopLink
 from arena_server.web.bridge import HostView, LoopBridge, ServedHost
 from arena_server.web.ports import ORGANISER_CONNECTIONS, WebPorts
 
@@ -90,8 +91,7 @@ class WebThread:
             self._closing = True
             self._waker.send(b"\0")
             if self._loop is not None and self._server is not None:
-                with suppress(RuntimeError):  # the loop has ended by itself
-                    self._loop.call_soon_threadsafe(self._server.stop.set)
+                LoopLink(self._loop).post(self._server.stop.set)
         self._thread.join()
         self._wake.close()
         self._waker.close()

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from contextlib import suppress
 from typing import Final
 
 from arena_protocol.record import GameRecord
 from arena_server.core.log_events import LogEvent
 from arena_server.host.host import HostObserver
 from arena_server.host.logs import ContestTakenUp
+from arena_server.host.loop_link import LoopLink
 from arena_server.host.observers import Attachment
 from arena_server.host.run import ContestRun
 from arena_server.store.database import Database
@@ -64,7 +64,7 @@ class HookObserver(Attachment):
     def __init__(self, hosted: ContestRun, database: Database) -> None:
         self._hosted = hosted
         self._database = database
-        self._loop = asyncio.get_running_loop()
+        self._to_host = LoopLink(asyncio.get_running_loop())
         #: Before the contest has a row.
         self._since = int(time.time())
         self._taken_up: Cursor | None = None
@@ -104,8 +104,7 @@ class HookObserver(Attachment):
             each.close(deadline)
 
     def _report(self, event: LogEvent) -> None:
-        with suppress(RuntimeError):  # the loop has ended
-            self._loop.call_soon_threadsafe(self._hosted.log, event)
+        self._to_host.post(self._hosted.log, event)
 
 
 class Webhooks(HostObserver):

@@ -16,6 +16,7 @@ from arena_server.core.effects import SetFrozen
 from arena_server.core.events import Event, Replace, Thawed
 from arena_server.core.log_events import BotReplaced, GameOver, GameStarted, LoggedIn
 from arena_server.host.logs import BotUsage, SubmissionNoted
+from arena_server.host.loop_link import LoopLink
 from arena_server.places.base import BotEnded, LaunchError, LocalBot
 from arena_server.places.cgroup import CpuTime
 from arena_server.places.frozen_bots import ContainedBots
@@ -43,8 +44,8 @@ class Contest(ContestLink):
     """A contest whose games end when the test says so."""
 
     def __init__(self) -> None:
-        loop = asyncio.get_running_loop()
-        super().__init__(loop, loop, lambda name, joined: self.entered.append((name, joined)))
+        here = LoopLink(asyncio.get_running_loop())
+        super().__init__(here, here, lambda name, joined: self.entered.append((name, joined)))
         self.entered: list[tuple[str, bool]] = []
         self.said: list[SubmissionNoted] = []
         self.asked: asyncio.Queue[Replace] = asyncio.Queue()
