@@ -21,18 +21,15 @@ token BOT     a new token: connections and keys by the old one end
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
 from arena_server.core.deal import number_of
 from arena_server.core.effects import Reply
-from arena_server.core.entrants import Entrants
 from arena_server.core.events import Command, Freeze, Hours, TimeUp
-from arena_server.core.facts import Extended, Invited, Order, Redeemed, RunStateSet, Shortened
+from arena_server.core.facts import Extended, Order, RunStateSet, Shortened
 from arena_server.core.formats.length import MOST_GAMES, SUSPICIOUS, Length
 from arena_server.core.games import REASON, GameManager
-from arena_server.core.invites import Invites
 from arena_server.core.journal import JournalError
 from arena_server.core.life import ABORTED, STOPPED
 from arena_server.core.log_events import CommandDone, ContestBegun
@@ -40,7 +37,6 @@ from arena_server.core.orders import VERBS
 from arena_server.core.parts.part import CommandError
 from arena_server.core.parts.parts import Parts
 from arena_server.core.peers import Bot, Outbox
-from arena_server.terms.config import Entrant
 from arena_server.terms.formats import FormatError
 
 #: How the refusal of an order ends that would be carried out if it were `confirmed`.
@@ -65,7 +61,6 @@ class Commands:
     def __init__(
         self,
         games: GameManager,
-        entrants: Entrants,
         parts: Parts,
         out: Outbox,
     ) -> None:
@@ -80,9 +75,7 @@ class Commands:
         #: Every order that was carried out, in order.
         self.orders: list[Order] = []
         self._games = games
-        self._entrants = entrants
         self._parts = parts
-        self.invites = Invites(out)
         self._out = out
 
     def wait_for(self, quorum: int, seats: int) -> None:
@@ -102,11 +95,8 @@ class Commands:
         """Take the state that the journal has."""
         self.state = state
 
-    def restore_order(self, order: Order | Invited | Redeemed) -> None:
+    def restore_order(self, order: Order) -> None:
         """Take an order that the journal has. Raises JournalError if it is not the next one."""
-        if not isinstance(order, Order):
-            self.invites.restore(order)
-            return
         if order.number != len(self.orders) + 1:
             raise JournalError(f"order {order.number} follows order {len(self.orders)}")
         self.orders.append(order)
@@ -189,38 +179,8 @@ class Commands:
                 self._break_off(target, now, again=command.verb == "replay")
             case "void-worker":  # VOID_WORKER would be a name here
                 self._exclude(target)
-            case "add" | "remove" | "token" | "register":
-                self._change_entrant(command, now)
-            case "invite":
-                self.invites.invite(target, command.code, command.until, command.at)
             case _ if not self._parts.take(command, now):
                 raise CommandError(f"the commands are {', '.join(VERBS)}, not {command.verb!r:.40}")
-
-    def _change_entrant(self, command: Command, now: int) -> None:
-        if command.verb == "remove":
-            self._entrants.remove(self._entrants.find(command.target), now)
-            return
-        entrant = command.entrant
-        if entrant is None or entrant.name != command.target or entrant.key_sha256 is None:
-            raise CommandError(f"{command.verb} needs the token of {command.target!r:.40}")
-        if command.verb == "add":
-            # The bot of an invitation is its author's: `add` makes no other token of it.
-            mine = not self.invites.has_added(entrant.name)
-            if not (mine and self._entrants.add_again(entrant, as_described=True)):
-                self._entrants.add(entrant, now)
-        elif command.verb == "register":
-            self._register(entrant, command, now)
-        else:
-            self._entrants.set_token(self._entrants.find(entrant.name), entrant.key_sha256, now)
-
-    def _register(self, entrant: Entrant, command: Command, now: int) -> None:
-        again = self.invites.is_again(command.code, entrant.name, command.at)
-        if again and self._entrants.add_again(entrant, as_described=False):
-            return
-        invited = self.invites.find(command.code, command.at)
-        self._entrants.check_new(entrant.name)
-        self._entrants.add(replace(entrant, owner=invited.owner), now)
-        self.invites.redeem(invited, entrant)
 
     def _resize(self, command: Command) -> None:
         verb, text, fixtures = command.verb, command.target, self._games.fixtures

@@ -88,6 +88,17 @@ class Connections:
             if slot.peer is not None:
                 self.close(slot.peer, ByeReason.KICKED, now)
 
+    def keep_keys(self, bot: Bot) -> None:
+        """Journal the keys of a bot."""
+        self._out.fact(bot.keys)
+        self._out.fact(bot.former_keys)
+
+    def drop_keys(self, bot: Bot) -> None:
+        """No key resumes a seat of the bot."""
+        for slot in bot.slots:
+            slot.drop_keys()
+        self.keep_keys(bot)
+
     def _forget(self, peer: Peer, now: int) -> None:
         """The connection is gone; its bot may come back on another."""
         del self.peers[peer.conn]

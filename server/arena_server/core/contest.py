@@ -24,7 +24,6 @@ from arena_server.core.connections import Connections
 from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.deal import Secret
 from arena_server.core.effects import Effect, Finished, Journal, Marker, PingMark, Reply, TurnMark
-from arena_server.core.entrants import Entrants
 from arena_server.core.events import (
     Abandoned,
     Capacity,
@@ -41,7 +40,6 @@ from arena_server.core.events import (
     PlayedBy,
     Received,
     Renewed,
-    Replace,
     Returned,
     Stalled,
     Stop,
@@ -69,7 +67,7 @@ from arena_server.core.overview import (
     why_waiting,
 )
 from arena_server.core.parts.parts import Parts
-from arena_server.core.peers import Outbox, Peer
+from arena_server.core.peers import NotFree, Outbox, Peer
 from arena_server.core.recovery import recover
 from arena_server.core.seat_lines import SeatLines
 from arena_server.terms.config import (
@@ -129,17 +127,17 @@ class Contest:
         self._handlers = Handlers(
             config, self._connections, authenticator, self._games, self._seat_lines, self.output
         )
-        self.entrants = Entrants(authenticator, self._games, self._connections, self.output)
         self._parts = Parts(
-            config, game.seats, bots, self._games, self._connections, self.output, self.deadlines
+            config, game.seats, authenticator, self._games, self._connections, self.output, self.deadlines
         )
-        self._commands = Commands(self._games, self.entrants, self._parts, self.output)
+        self.entrants = self._parts.late_entrants
+        self._commands = Commands(self._games, self._parts, self.output)
         self._stopping = False
         self._ended = ended
         self._end_reported = self._was_over = ended is not None
         self._missing_at_end: tuple[str, ...] = ()
         if past is not None:
-            recover(past, self._games, self._commands, self.entrants, self._parts, bots, now)
+            recover(past, self._games, self._commands, self._parts, bots, now)
         if self._was_over:
             return
         if self._games.quiet and self._games.fixtures.results.done == 0:
@@ -273,12 +271,14 @@ class Contest:
                 self._games.void_all("stopped", now)
             case Stalled(began, ended):
                 self._stalled(began, ended, now)
-            case Command() | Observe() | Replace():
+            case Command() | Observe():
                 self._obey(event, now)
             case Abandoned() | Thawed():
                 self._handlers.program_changed(event, now)
             case DrawDone() | Capacity() | Renewed() | Returned() | NotPlayed() | PlayedBy():
                 self._games.done_elsewhere(event, now)
+            case _:
+                self._parts.take(event, now)
         # Nothing can start or end unless a game ended or a player came or left; after the end
         # spectators are closed as soon as the last line has been sent to them.
         if self._notes.changed or self._ended is not None:
@@ -356,7 +356,7 @@ class Contest:
                     self._notes.reconsider()
                 case DeadlineKind.REST:
                     slot = self._authenticator.slots[number]
-                    slot.rested()
+                    slot.release(NotFree.RESTS)
                     self._notes.bot(slot.bot)
                 case DeadlineKind.THAW:
                     self._connections.not_thawed(self._authenticator.slots[number], now)
@@ -373,10 +373,8 @@ class Contest:
         if stall > self._config.stall_ms:
             self._games.void_all(f"stalled {stall} ms", now, running_at=ended)
 
-    def _obey(self, command: Command | Observe | Replace, now: int) -> None:
-        if isinstance(command, Replace):
-            self.entrants.replace(command, now)
-        elif isinstance(command, Observe):
+    def _obey(self, command: Command | Observe, now: int) -> None:
+        if isinstance(command, Observe):
             self._games.spectators.observe(now, on=command.on)
             self.output.effects.append(Reply(command.number))
         elif (over := ABORTED if self._commands.is_aborted else self._ended) in OVER:
@@ -387,14 +385,15 @@ class Contest:
     # -- the next game, or the end
 
     def _start_and_end(self, now: int) -> None:
-        self.entrants.succeed(now)
         self._parts.spread(self._games.fixtures, self._notes, now)
-        self._notes.changed = False  # all that can start will be started now
         self._commands.begin(self._bots)
         may_start = self._commands.may_start
         self._connections.set_waits(may_start, self._bots, self._parts.is_absent, now)
         goes_on = not self._stopping and self._ended is None and may_start
         self._parts.due(now, may_start=goes_on)
+        while self._parts.spread(self._games.fixtures, self._notes, now):
+            self._parts.due(now, may_start=goes_on)
+        self._notes.changed = False  # all that can start will be started now
         if goes_on:
             self._games.pair(now)
         # While a game runs it may become void and be played again.

@@ -33,7 +33,7 @@ from arena_server.core.log_events import (
 from arena_server.core.match import Abort, Match
 from arena_server.core.news import Arrived, Counted, Notes
 from arena_server.core.overview import Progress, RunningGame
-from arena_server.core.peers import REFEREE_KEY, Bot, LiveGame, Outbox, Peer, Slot
+from arena_server.core.peers import REFEREE_KEY, Bot, LiveGame, NotFree, Outbox, Peer, Slot
 from arena_server.core.turns import Turns
 from arena_server.stats.results import PastGame
 from arena_server.terms.config import ContestConfig
@@ -190,10 +190,11 @@ class GameManager:
             if slot.game is not live or (peer is not None and cursor.line < end):
                 continue
             rests = peer is not None and self._config.rest_ms > 0
-            slot.leave(rests=rests)
+            slot.leave()
             if peer is not None:
                 self._out.unmute(peer)
             if rests:
+                slot.hold(NotFree.RESTS)
                 self._deadlines.set((DeadlineKind.REST, slot.key), now + self._config.rest_ms * NS_PER_MS)
             if slot.key != REFEREE_KEY:
                 self.notes.bot(slot.bot)

@@ -21,7 +21,7 @@ from arena_server.core.events import Abandoned, LineTooLong, Thawed
 from arena_server.core.games import GameManager
 from arena_server.core.log_events import LoggedIn
 from arena_server.core.login import Authenticator
-from arena_server.core.peers import FLOODED, Bot, Outbox, Peer
+from arena_server.core.peers import FLOODED, NotFree, Outbox, Peer
 from arena_server.core.seat_lines import SeatLines
 from arena_server.terms.config import ContestConfig
 
@@ -152,20 +152,16 @@ class Handlers:
         # A spectator has until the login deadline to send WATCH: a bot that mistyped its name is
         # not to wait for games that never come.
         if slot.bot.plays:
-            self._keep_keys(slot.bot)
+            self._connections.keep_keys(slot.bot)
             self._connections.drop_login_deadline(peer)
             self._connections.arrived(slot.bot)
             self._games.arrive(slot, now)
-
-    def _keep_keys(self, bot: Bot) -> None:
-        self._out.fact(bot.keys)
-        self._out.fact(bot.former_keys)
 
     def _watch(self, peer: Peer, watch: wire.Watch, line: bytes, now: int) -> None:
         """WATCH; a bot that watches does not play any more."""
         # A spectator has no slot.
         if peer.slot is not None:
-            peer.slot.watch()
+            peer.slot.hold(NotFree.WATCHES)
             self._connections.departed(peer.slot, now)
         try:
             self._games.spectators.watch(peer, watch.target, now)
@@ -181,7 +177,7 @@ class Handlers:
         self._connections.close(peer, ByeReason.QUIT, now)
         if slot is not None:
             slot.drop_keys()
-            self._keep_keys(slot.bot)
+            self._connections.keep_keys(slot.bot)
             self._connections.quit(slot.bot)
             self._seat_lines.quit(slot, now)
 

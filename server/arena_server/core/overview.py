@@ -52,8 +52,6 @@ def why_waiting(bot: Bot, shown: Unpaired) -> str | None:
         return None
     if bot.stuck:
         return FROZEN
-    if bot.without_version:
-        return NO_VERSION
     return AWAY if bot.known else NEVER_CONNECTED
 
 
@@ -171,7 +169,7 @@ def where_is(bot: Bot, shown: Unpaired) -> str:
     """Where a bot is; what keeps it from being paired goes first, and a game of any slot before the rest."""
     if bot.withdrawn:
         return WITHDRAWN
-    if shown.where:
+    if shown.where in (KICKED, PROBATION, VALIDATION, FROZEN):
         return shown.where
     if bot.stuck and not bot.is_here:
         return FROZEN

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from typing import Final
 
 from arena_protocol.errors import ErrorCode, ProtocolError
@@ -61,13 +62,11 @@ class Peer:
 class Bot:
     """One entrant, with a slot for each game at once.
 
-    One that does not play may only watch; who is `withdrawn` cannot log in.
-    `gone`: not to be paired for longer than the contest waits. `known`: it has logged in to this contest
-    before. `untried`: it was added by an order, and has not logged in since. `last_seen` (ns) is when it
-    lost its last connection to this server. `owner` and the three after it are for people, as in
-    `config.Entrant`. With `author_sha256` its programs are `version`s that the server starts; a `successor`
-    (digest of its token, version) waits for the end of the running games, and no other game begins.
-    `ponders` is as in `config.Entrant`. `hosted`: workers play its games, and it has no connection.
+    One that does not play may only watch; who is `withdrawn` cannot log in. `gone`: not to be paired for
+    longer than the contest waits. `known`: it has logged in to this contest before. `last_seen` (ns) is when
+    it lost its last connection to this server. `owner` and the three after it are for people, as in
+    `config.Entrant`. With `author_sha256` its programs are `version`s that the server starts. `ponders` is as
+    in `config.Entrant`. `hosted`: workers play its games, and it has no connection.
     """
 
     number: int
@@ -78,7 +77,6 @@ class Bot:
     slots: list[Slot] = field(default_factory=list)
     gone: bool = False
     known: bool = False
-    untried: bool = False
     last_seen: int | None = None
     owner: str = ""
     author: str = ""
@@ -86,7 +84,6 @@ class Bot:
     url: str = ""
     author_sha256: str | None = None
     version: str | None = None
-    successor: tuple[str, str] | None = None
     ponders: bool = True
     hosted: bool = False
 
@@ -99,7 +96,8 @@ class Bot:
     def is_here(self) -> bool:
         """Whether a slot has a connection that plays, or needs none."""
         return self.hosted or any(
-            slot.peer is not None and not (slot.watches or slot.stuck) for slot in self.slots
+            slot.peer is not None and NotFree.WATCHES not in slot.not_free and not slot.stuck
+            for slot in self.slots
         )
 
     @property
@@ -110,7 +108,7 @@ class Bot:
     @property
     def free_slots(self) -> int:
         """In how many games more it can be seated now, if it is present."""
-        return 0 if self.successor is not None else sum(slot.free for slot in self.slots)
+        return sum(slot.free for slot in self.slots)
 
     @property
     def keys(self) -> ResumeKeys:
@@ -132,13 +130,9 @@ class Bot:
         """It takes part again."""
         self.withdrawn = False
 
-    def enter_late(self) -> None:
-        """It was added by an order."""
-        self.untried = True
-
     def log_in(self) -> None:
         """One of its slots has logged in, now or before the server was started again."""
-        self.known, self.untried = True, False
+        self.known = True
 
     def take_versions(self, *, ponders: bool) -> None:
         """Its programs are versions that the server starts; until the first one no token logs it in."""
@@ -157,25 +151,9 @@ class Bot:
         """The digest of the token that opens its log."""
         return self.author_sha256 or self.token_sha256
 
-    @property
-    def without_version(self) -> bool:
-        """Whether its author has sent no version that may play."""
-        return self.author_sha256 is not None and self.version is None
-
-    def await_successor(self, digest: str, version: str) -> None:
-        """Another program is to play, once no game of the present one runs."""
-        self.successor = digest, version
-
-    @property
-    def may_be_succeeded(self) -> bool:
-        """Whether its successor may play. After a restart the first program goes on with the games."""
-        return self.version is None or all(slot.game is None for slot in self.slots)
-
-    def succeed(self) -> str:
-        """Only the program that was waited for logs in from now on. Returns its version."""
-        assert self.successor is not None
-        (self.token_sha256, self.version), self.successor = self.successor, None
-        return self.version
+    def succeed(self, digest: str, version: str) -> None:
+        """Only the program of this token logs in from now on; it is called by its version."""
+        self.token_sha256, self.version = digest, version
 
     def set_awaited(self, awaited: bool) -> None:
         """Whether the contest waits for it."""
@@ -186,13 +164,23 @@ class Bot:
         self.last_seen = now
 
 
+class NotFree(Enum):
+    """Why a slot with a connection is not seated; each is set and taken away by who knows of it."""
+
+    #: Its last game is over, and the next one begins later.
+    RESTS = auto()
+    #: It has sent WATCH.
+    WATCHES = auto()
+    #: Another program of its bot waits for the end of the games.
+    SUCCEEDED = auto()
+
+
 @dataclass(slots=True, eq=False)
 class Slot:
     """One slot of a bot: it plays one game at a time, on a connection of its own.
 
     `game` and `seat` while it is seated. `resume` is the digest of its resume key, `former` that of the
-    key before, as long as the newer one may not have reached the bot. `rests`: not
-    paired yet after its last game; `watches`: it has sent WATCH. `agent` is what the bot called its
+    key before, as long as the newer one may not have reached the bot. `agent` is what the bot called its
     program when it logged in, or its version if the server has started it. `number` counts the slots of
     the bot, `key` those of the contest. `awake`: its program is not frozen; `waking`: it is being thawed, for
     the time that `thaws` counts; `stuck`: for longer than the contest waits.
@@ -206,8 +194,7 @@ class Slot:
     former: str | None = None
     game: LiveGame | None = None
     seat: int = 0
-    rests: bool = False
-    watches: bool = False
+    not_free: set[NotFree] = field(default_factory=set)
     agent: str | None = None
     awake: bool = True
     waking: bool = False
@@ -223,12 +210,13 @@ class Slot:
         """Whether it can be seated, if its bot may be paired."""
         here = self.peer is not None or self.bot.hosted
         # A program that is being thawed cannot answer an offer: its READY would be late.
-        return here and self.game is None and not (self.rests or self.watches or self.waking)
+        return here and self.game is None and not (self.not_free or self.waking)
 
     def connect(self, peer: Peer, resume: str, former: str | None, agent: str | None) -> None:
         """It has logged in on `peer`: the digests of its new resume key, and of the one that it has used."""
         self.agent = self.bot.version or agent
-        self.peer, peer.slot, self.watches = peer, self, False
+        self.peer, peer.slot = peer, self
+        self.not_free.discard(NotFree.WATCHES)
         self.resume, self.former = resume, former
         self.bot.log_in()
 
@@ -236,9 +224,12 @@ class Slot:
         """Its connection is gone."""
         self.peer = None
 
-    def watch(self) -> None:
-        """It watches instead of playing, until it logs in again."""
-        self.watches = True
+    def hold(self, why: NotFree) -> None:
+        """It is not seated until `release`."""
+        self.not_free.add(why)
+
+    def release(self, why: NotFree) -> None:
+        self.not_free.discard(why)
 
     def drop_former(self) -> None:
         """Its newer resume key has reached the bot."""
@@ -261,15 +252,11 @@ class Slot:
         """It plays this game."""
         self.game, self.seat = game, seat
 
-    def leave(self, *, rests: bool) -> None:
-        """Its game is over; it `rests` before the next one."""
-        self.game, self.seat, self.rests = None, 0, rests
+    def leave(self) -> None:
+        """Its game is over."""
+        self.game, self.seat = None, 0
         if self.peer is not None:
             self.peer.unasked = 0
-
-    def rested(self) -> None:
-        """Its rest is over."""
-        self.rests = False
 
     def freeze(self) -> None:
         """Its program is frozen from now on."""

@@ -14,34 +14,19 @@ from arena_protocol.record import FORFEIT, VOID, FaultKind, FaultRecord, InfoRec
 from arena_server.core.clock import TimeControl
 from arena_server.core.commands import Commands, RunState
 from arena_server.core.deal import REFEREE, game_id
-from arena_server.core.entrants import Entrants
 from arena_server.core.facts import (
-    Annulled,
     Away,
-    Drawn,
     Ended,
     Excluded,
-    Extended,
     FormerKeys,
     GameFact,
-    Invited,
-    Joined,
     Leased,
-    Left,
     Offered,
     Order,
     Ready,
-    Redeemed,
-    Repeat,
     ResumeKeys,
     RunStateSet,
-    Sent,
-    Separated,
-    Shortened,
     Started,
-    TokenSet,
-    TotalSet,
-    Walkover,
 )
 from arena_server.core.fixtures import FixtureFact
 from arena_server.core.formats.base import Pairing
@@ -61,7 +46,6 @@ def recover(
     past: Past,
     games: GameManager,
     commands: Commands,
-    entrants: Entrants,
     parts: Parts,
     bots: Mapping[str, Bot],
     now: int,
@@ -80,7 +64,7 @@ def recover(
     }
     offers = {number: _offer(number, facts[0]) for number, facts in unfinished.items()}
     pairings = {number: Pairing(number, offer.names, offer.deal) for number, offer in offers.items()}
-    facts_of_fixtures = _recover_contest(live, commands, entrants, parts, games, bots)
+    facts_of_fixtures = _recover_contest(live, commands, parts, games, bots)
     rated = [pairing for number, pairing in pairings.items() if number > CONTEST]
     games.fixtures.recall(past.results, facts_of_fixtures, rated, now)
     for number, facts in unfinished.items():
@@ -100,7 +84,6 @@ def _offer(number: int, fact: GameFact) -> Offered:
 def _recover_contest(
     live: Live,
     commands: Commands,
-    entrants: Entrants,
     parts: Parts,
     games: GameManager,
     bots: Mapping[str, Bot],
@@ -110,34 +93,15 @@ def _recover_contest(
     for entry in live.contest:
         fact = fact_of(entry)
         assert not isinstance(fact, GameFact)
+        if isinstance(fact, FixtureFact):
+            facts.append(fact)
         match fact:
             case ResumeKeys() | FormerKeys() as keys:
                 for slot, digest in _keys(bot_of_fact(bots, keys.name), keys.digests):
                     slot.restore_key(digest) if isinstance(keys, ResumeKeys) else slot.restore_former(digest)
             case Excluded(worker):
                 games.exclude(worker, restored=True)
-            case Joined() as joined:
-                entrants.restore_joined(joined)
-                facts.append(joined)
-            case Sent() as sent:
-                entrants.restore_sent(sent)
-            case Left(name, left) as leaving:
-                entrants.restore_left(name, left)
-                facts.append(leaving)
-            case TokenSet(name, digest):
-                entrants.restore_token(name, digest)
-            case (
-                Repeat()
-                | Annulled()
-                | Drawn()
-                | Walkover()
-                | Extended()
-                | Shortened()
-                | TotalSet()
-                | Separated()
-            ):
-                facts.append(fact)
-            case Order() | Invited() | Redeemed() as order:
+            case Order() as order:
                 commands.restore_order(order)
             case RunStateSet(_, state):
                 if state not in set(RunState):

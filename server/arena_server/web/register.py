@@ -3,8 +3,8 @@
     /register.html#CODE            the code is in the fragment, which a browser sends to no server
     POST /api/v1/register          {"code", "contest", "name", "author", "language", "url"} -> {"token"}
 
-The token is shown in this one answer; the contest keeps its digest (`core/invites.py`). The same request
-again makes another token for the same bot, until that has logged in: an answer may be lost.
+The token is shown in this one answer; the contest keeps its digest (`core/parts/invitations.py`). The same
+request again makes another token for the same bot, until that has logged in: an answer may be lost.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from starlette.routing import Route
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.deal import token_digest
 from arena_server.core.events import Command
-from arena_server.core.invites import NO_CODE
+from arena_server.core.parts.invitations import NO_CODE
 from arena_server.web.bridge import HostView, LoopBridge, NewcomerError, UnavailableError, UnknownContestError
 from arena_server.web.orders import parse_texts
 from arena_server.web.ports import TOKEN_BYTES

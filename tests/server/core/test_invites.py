@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from arena_server.core import invites as module
+from arena_server.core.parts import invitations as module
 from arena_server.core.deal import token_digest
-from arena_server.core.invites import NO_CODE
 from arena_server.core.journal import JournalError, Past
+from arena_server.core.parts.invitations import NO_CODE
 from arena_server.terms.config import Entrant
 
 from .contest_harness import ONE_PLY, ContestHarness, restarted, seated

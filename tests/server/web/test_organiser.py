@@ -13,7 +13,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from arena_server.core.invites import NO_CODE
+from arena_server.core.parts.invitations import NO_CODE
 from arena_server.web.security import WRONG_SECRETS
 
 from ..programs import PATIENCE_S, Players, contest, inside

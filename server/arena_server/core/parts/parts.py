@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from arena_server.core.connections import Connections
 from arena_server.core.deadlines import Deadlines
 from arena_server.core.events import Event
 from arena_server.core.facts import ContestFact
 from arena_server.core.fixtures import Fixtures
 from arena_server.core.games import GameManager
+from arena_server.core.login import Authenticator
 from arena_server.core.news import Changed, News, Notes
+from arena_server.core.parts.invitations import Invitations
+from arena_server.core.parts.late_entrants import LateEntrants
 from arena_server.core.parts.part import Part, Unpaired
 from arena_server.core.parts.probation import Probation
+from arena_server.core.parts.succession import Succession
 from arena_server.core.peers import Bot, Outbox
 from arena_server.terms.terms import HouseTerms
 
@@ -26,18 +28,25 @@ class Parts:
         self,
         terms: HouseTerms,
         seats: int,
-        bots: Mapping[str, Bot],
+        authenticator: Authenticator,
         games: GameManager,
         connections: Connections,
         out: Outbox,
         deadlines: Deadlines,
     ) -> None:
+        bots = authenticator.bots
+        self.late_entrants = LateEntrants(authenticator, games, connections, out)
         self.probation = Probation(terms, seats, bots, games, connections, out, deadlines)
-        self._all: tuple[Part, ...] = (self.probation,)
+        self._all: tuple[Part, ...] = (
+            self.probation,
+            Succession(bots, games, connections, out),
+            Invitations(self.late_entrants, out),
+            self.late_entrants,
+        )
 
     def present(self, bot: Bot) -> bool:
         """Whether `bot` can be paired, now or when a slot is free."""
-        return bot.is_here and not bot.withdrawn and all(part.may_pair(bot) for part in self._all)
+        return bot.is_here and all(part.may_pair(bot) for part in self._all)
 
     def is_absent(self, bot: Bot) -> bool:
         """Whether the contest waits for `bot` to connect."""
@@ -47,13 +56,19 @@ class Parts:
         """Whether a part has taken `event` alone. Raises CommandError."""
         return any(part.take(event, now) for part in self._all)
 
-    def spread(self, fixtures: Fixtures, notes: Notes, now: int) -> None:
-        """Let the parts know what has happened, and the fixtures which bots can be paired by that."""
+    def spread(self, fixtures: Fixtures, notes: Notes, now: int) -> bool:
+        """Let the parts know what has happened, and the fixtures which bots can be paired by that.
+
+        Returns whether anything has.
+        """
+        spread = False
         while news := notes.take():
+            spread = True
             for each in news:
                 self.take(each, now)
                 if isinstance(each, Changed):
                     fixtures.update(each.bot, now, present=self.present(each.bot))
+        return spread
 
     def due(self, now: int, *, may_start: bool) -> None:
         for part in self._all:

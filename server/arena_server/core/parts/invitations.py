@@ -1,0 +1,121 @@
+"""Invitations to register a bot: each is a secret code for one bot of one owner.
+
+It works once; until that bot has logged in, the same code and name give it another token, because the
+answer with the first one may be lost.
+
+The organiser orders `invite OWNER`; the author gives the code with the bot's name and details (`register`),
+and gets its token. The journal has the digest of a code and of a token, and neither of them itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from arena_protocol.messages import valid_name
+from arena_server.core.events import Command, Event
+from arena_server.core.facts import ContestFact, Invited, Redeemed
+from arena_server.core.journal import JournalError
+from arena_server.core.login import is_digest
+from arena_server.core.news import News
+from arena_server.core.parts.late_entrants import LateEntrants, entrant_of
+from arena_server.core.parts.part import CommandError, Unpaired
+from arena_server.core.peers import Bot, Outbox
+from arena_server.terms.config import Entrant
+
+#: Invitations of one contest that are open at once.
+MOST_OPEN: Final = 1_000
+#: One text for every code that does not work: it tells nothing of the others.
+NO_CODE: Final = "this link has been used already, has expired, or is not complete"
+
+
+class Invitations:
+    """The open invitations of one contest. It is a `Part`, before late entrants, which it brings in."""
+
+    def __init__(self, entrants: LateEntrants, out: Outbox) -> None:
+        self._entrants = entrants
+        self._out = out
+        self._count = 0
+        #: Those that may still be used, by the digest of their code.
+        self._open: dict[str, Invited] = {}
+        #: Those that have been used, and the bot of each.
+        self._used: dict[str, tuple[Invited, str]] = {}
+
+    # -- the five questions
+
+    def may_pair(self, bot: Bot) -> bool:
+        return True
+
+    def take(self, event: Event | News, now: int) -> bool:
+        match event:
+            case Command(_, "invite"):
+                self._invite(event.target, event.code, event.until, event.at)
+                return True
+            case Command(_, "register"):
+                self._register(event, now)
+                return True
+            case Command(_, "add"):
+                # The bot of an invitation is its author's: the organiser's order makes no other token of it.
+                entrant = entrant_of(event)
+                if any(bot == entrant.name for _, bot in self._used.values()):
+                    self._entrants.check_absent(entrant.name)
+        return False
+
+    def due(self, now: int, *, may_start: bool) -> None:
+        """Nothing is done by itself."""
+
+    def restore(self, fact: ContestFact) -> bool:
+        match fact:
+            case Redeemed(number, name):
+                used = [each for each in self._open.values() if each.number == number]
+                if not used:
+                    raise JournalError(f"{name!r:.40} was registered without an invitation")
+                self._use(used[0], name)
+            case Invited(number, _, digest):
+                if not is_digest(digest):
+                    raise JournalError(f"the code of invitation {number} is not a SHA-256 digest")
+                self._open[digest] = fact
+                self._count = max(self._count, number)
+            case _:
+                return False
+        return True
+
+    def shown(self, bot: Bot) -> Unpaired:
+        return Unpaired()
+
+    # -- orders; they raise CommandError
+
+    def _invite(self, owner: str, digest: str | None, until: int, at: int) -> None:
+        """Let who has the code of this digest register one bot up to `until`; `at` is now (ms since 1970)."""
+        if digest is None:
+            raise CommandError("invite needs a code")
+        if not valid_name(owner):
+            raise CommandError(f"invite: expected the name of an author, got {owner!r:.40}")
+        # A code that has expired is forgotten here at the latest.
+        self._open = {each.digest: each for each in self._open.values() if each.until >= at}
+        if len(self._open) >= MOST_OPEN:
+            raise CommandError(f"there are {MOST_OPEN:,} open invitations already")
+        self._count += 1
+        invited = self._open[digest] = Invited(self._count, owner, digest, until)
+        self._out.fact(invited)
+
+    def _register(self, order: Command, now: int) -> None:
+        entrant = entrant_of(order)
+        if self._is_again(order, entrant) and self._entrants.add_again(entrant, as_described=False):
+            return
+        invited = None if order.code is None else self._open.get(order.code)
+        if invited is None or invited.until < order.at:
+            raise CommandError(NO_CODE)
+        self._entrants.check_new(entrant.name)
+        self._entrants.add(replace(entrant, owner=invited.owner), now)
+        self._use(invited, entrant.name)
+        self._out.fact(Redeemed(invited.number, entrant.name))
+
+    def _is_again(self, order: Command, entrant: Entrant) -> bool:
+        """Whether this code has added the bot, and may still be used."""
+        invited, bot = self._used.get(order.code or "", (None, ""))
+        return invited is not None and bot == entrant.name and invited.until >= order.at
+
+    def _use(self, invited: Invited, name: str) -> None:
+        del self._open[invited.digest]
+        self._used[invited.digest] = invited, name
