@@ -177,9 +177,11 @@ class Commands:
                 self._resize(command)
             case "void" | "replay":
                 self._break_off(target, now, again=command.verb == "replay")
+            case _ if self._parts.take(command, now):
+                pass
             case "void-worker":  # VOID_WORKER would be a name here
-                self._exclude(target)
-            case _ if not self._parts.take(command, now):
+                raise CommandError("no worker plays games of this contest: it has no --on")
+            case _:
                 raise CommandError(f"the commands are {', '.join(VERBS)}, not {command.verb!r:.40}")
 
     def _resize(self, command: Command) -> None:
@@ -206,10 +208,6 @@ class Commands:
         self.state = state
         self._games.notes.reconsider()
         self._out.fact(RunStateSet("", str(state)))
-
-    def _exclude(self, worker: str) -> None:
-        if not self._games.exclude(worker):
-            raise CommandError("no worker plays games of this contest: it has no --on")
 
     def _break_off(self, game_id: str, now: int, *, again: bool) -> None:
         live = self._games.find(game_id)

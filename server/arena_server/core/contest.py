@@ -26,7 +26,6 @@ from arena_server.core.deal import Secret
 from arena_server.core.effects import Effect, Finished, Journal, Marker, PingMark, Reply, TurnMark
 from arena_server.core.events import (
     Abandoned,
-    Capacity,
     Command,
     DrawDone,
     Event,
@@ -35,12 +34,8 @@ from arena_server.core.events import (
     Hours,
     LineTooLong,
     Lost,
-    NotPlayed,
     Observe,
-    PlayedBy,
     Received,
-    Renewed,
-    Returned,
     Stalled,
     Stop,
     Stored,
@@ -51,7 +46,6 @@ from arena_server.core.events import (
 from arena_server.core.games import GameManager
 from arena_server.core.handlers import Handlers
 from arena_server.core.journal import Past
-from arena_server.core.leases import LeasedGames
 from arena_server.core.life import ABORTED, FINISHED, OVER, STOPPED
 from arena_server.core.log_events import LoopStalled
 from arena_server.core.login import Authenticator
@@ -66,6 +60,7 @@ from arena_server.core.overview import (
     where_is,
     why_waiting,
 )
+from arena_server.core.parts.leases import LeasedGames
 from arena_server.core.parts.parts import Parts
 from arena_server.core.peers import NotFree, Outbox, Peer
 from arena_server.core.recovery import recover
@@ -85,8 +80,8 @@ class Contest:
     `secret(n)` gives n fresh secret bytes in hexadecimal (`secrets.token_hex`); `now` is when
     the contest begins, on the clock of the events. With a `past` it goes on where that ends;
     feed it a Tick at once, whose effects are those of the recovery. With `lease_ms` workers play the games
-    (`leases.py`), and lose one if they are silent for that long. One that has `ended` is shown as it is: it
-    has no effects but BYE. It begins, for the first time, once `quorum` bots are there. Raises
+    (`parts/leases.py`), and lose one if they are silent for that long. One that has `ended` is shown as it
+    is: it has no effects but BYE. It begins, for the first time, once `quorum` bots are there. Raises
     ContestConfigError for an impossible configuration, JournalError for an impossible past.
     """
 
@@ -113,12 +108,8 @@ class Contest:
         self._bots = authenticator.roster
         try:
             game = game_of(config)
-            self._games = GameManager(config, game, bots, self.output, self.deadlines, now)
-            self._leased: LeasedGames | None = None
-            if lease_ms is not None:
-                self._games = self._leased = LeasedGames(
-                    config, game, bots, self.output, self.deadlines, now, lease_ms
-                )
+            common = config, game, bots, self.output, self.deadlines, now
+            self._games = GameManager(*common) if lease_ms is None else LeasedGames(*common, lease_ms)
         except ValueError as error:
             raise ContestConfigError(str(error)) from error
         self._turns, self._notes = self._games.turns, self._games.notes
@@ -144,8 +135,6 @@ class Contest:
             self._commands.wait_for(quorum, game.seats)
         self._notes.add(Begins())
         self._connections.set_waits(self._commands.may_start, self._bots, self._parts.is_absent, now)
-        if self._leased is not None:
-            self._leased.begin(now)
 
     @property
     def slots(self) -> int:
@@ -275,8 +264,8 @@ class Contest:
                 self._obey(event, now)
             case Abandoned() | Thawed():
                 self._handlers.program_changed(event, now)
-            case DrawDone() | Capacity() | Renewed() | Returned() | NotPlayed() | PlayedBy():
-                self._games.done_elsewhere(event, now)
+            case DrawDone():
+                self._games.drawn(event)
             case _:
                 self._parts.take(event, now)
         # Nothing can start or end unless a game ended or a player came or left; after the end
@@ -360,9 +349,6 @@ class Contest:
                     self._notes.bot(slot.bot)
                 case DeadlineKind.THAW:
                     self._connections.not_thawed(self._authenticator.slots[number], now)
-                case DeadlineKind.LEASE:
-                    assert self._leased is not None, "only a lease has this deadline"
-                    self._leased.expired(number, now)
                 case _:
                     self._parts.take(Expired(kind, number), now)
 

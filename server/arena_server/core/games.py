@@ -17,7 +17,7 @@ from arena_server.core.clock import NS_PER_MS
 from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.deal import REFEREE, Setting, number_of
 from arena_server.core.delivery import ChunkedSender, Spectators
-from arena_server.core.events import DrawDone, FromWorkers
+from arena_server.core.events import DrawDone
 from arena_server.core.facts import GameFact, Offered
 from arena_server.core.fixtures import Fixtures
 from arena_server.core.formats.base import Pairing
@@ -162,9 +162,8 @@ class GameManager:
             self._out.effects.append(GameStarted(live.game_id, pairing.names, numbers))
         self.turns.advance(live, [Offered(pairing.names, pairing.deal, numbers, live.agents)], now)
 
-    def done_elsewhere(self, event: DrawDone | FromWorkers, now: int) -> None:
-        """A round has been drawn, whose games can start; or workers report."""
-        assert isinstance(event, DrawDone), "no worker has a game"
+    def drawn(self, event: DrawDone) -> None:
+        """A round has been drawn, whose games can start."""
         self.notes.reconsider()
         self.fixtures.drawn(event.drawn)
 
@@ -236,10 +235,6 @@ class GameManager:
             return False
         self.notes.reconsider()
         return True
-
-    def exclude(self, worker: str, *, restored: bool = False) -> bool:
-        """Nothing of this worker counts any more; `restored`: the journal has it. False: no worker plays."""
-        return False
 
     # -- results
 

@@ -11,7 +11,7 @@ from hmac import compare_digest
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.messages import LOG_READER, SPECTATOR, Hello, Welcome, valid_name
 from arena_server.core import deal
-from arena_server.core.peers import Bot, Peer, Slot
+from arena_server.core.peers import Bot, Peer, Slot, WorkerSlot
 from arena_server.core.ratelimit import LoginRateLimiter
 from arena_server.terms.config import MOST_SLOTS, ContestConfigError, Entrant
 
@@ -99,12 +99,13 @@ class Authenticator:
             author_sha256=None if entrant.author_sha256 is None else entrant.author_sha256.lower(),
             # What is to be frozen runs where it plays.
             ponders=entrant.ponders or self.hosted,
-            hosted=self.hosted and entrant.plays,
         )
         self.roster.append(bot)
         # A bot that workers start has a program for each game: its own bound is for one that plays several.
-        slots = self._hosted_slots if bot.hosted else entrant.concurrency
-        bot.open_slots(len(self.slots), slots)
+        if self.hosted and bot.plays:
+            bot.open_slots(len(self.slots), self._hosted_slots, WorkerSlot)
+        else:
+            bot.open_slots(len(self.slots), entrant.concurrency, Slot)
         self.slots += bot.slots
         return bot
 
@@ -146,7 +147,7 @@ class Authenticator:
         self._limiter.right(address, hello.name)
         if reads_log:
             return _guest(hello.name)
-        if bot.hosted:
+        if self.hosted and bot.plays:
             raise ProtocolError(ErrorCode.TOKEN, "the bots of this contest are started by its workers")
         if resumed is not None:
             return resumed

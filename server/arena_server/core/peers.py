@@ -66,7 +66,7 @@ class Bot:
     longer than the contest waits. `known`: it has logged in to this contest before. `last_seen` (ns) is when
     it lost its last connection to this server. `owner` and the three after it are for people, as in
     `config.Entrant`. With `author_sha256` its programs are `version`s that the server starts. `ponders` is as
-    in `config.Entrant`. `hosted`: workers play its games, and it has no connection.
+    in `config.Entrant`.
     """
 
     number: int
@@ -85,19 +85,17 @@ class Bot:
     author_sha256: str | None = None
     version: str | None = None
     ponders: bool = True
-    hosted: bool = False
 
     @property
     def connected(self) -> bool:
         """Whether any slot has a connection, or needs none."""
-        return self.hosted or any(slot.peer is not None for slot in self.slots)
+        return any(slot.here for slot in self.slots)
 
     @property
     def is_here(self) -> bool:
         """Whether a slot has a connection that plays, or needs none."""
-        return self.hosted or any(
-            slot.peer is not None and NotFree.WATCHES not in slot.not_free and not slot.stuck
-            for slot in self.slots
+        return any(
+            slot.here and NotFree.WATCHES not in slot.not_free and not slot.stuck for slot in self.slots
         )
 
     @property
@@ -118,9 +116,9 @@ class Bot:
     def former_keys(self) -> FormerKeys:
         return FormerKeys(self.name, tuple(slot.former for slot in self.slots))
 
-    def open_slots(self, key: int, count: int) -> None:
+    def open_slots(self, key: int, count: int, kind: type[Slot]) -> None:
         """Make its slots; the first of them has the key `key`."""
-        self.slots += (Slot(key + at, self, at + 1) for at in range(count))
+        self.slots += (kind(key + at, self, at + 1) for at in range(count))
 
     def withdraw(self) -> None:
         """It takes part no more."""
@@ -206,11 +204,15 @@ class Slot:
         return self.bot.name
 
     @property
+    def here(self) -> bool:
+        """Whether it has a connection, or needs none."""
+        return self.peer is not None
+
+    @property
     def free(self) -> bool:
         """Whether it can be seated, if its bot may be paired."""
-        here = self.peer is not None or self.bot.hosted
         # A program that is being thawed cannot answer an offer: its READY would be late.
-        return here and self.game is None and not (self.not_free or self.waking)
+        return self.here and self.game is None and not (self.not_free or self.waking)
 
     def connect(self, peer: Peer, resume: str, former: str | None, agent: str | None) -> None:
         """It has logged in on `peer`: the digests of its new resume key, and of the one that it has used."""
@@ -279,6 +281,16 @@ class Slot:
         """Thawing takes longer than the contest waits. Returns whether it is still waited for."""
         self.stuck = self.waking
         return self.stuck
+
+
+class WorkerSlot(Slot):
+    """One whose games a worker plays: it needs no connection."""
+
+    __slots__ = ()
+
+    @property
+    def here(self) -> bool:
+        return True
 
 
 @dataclass(slots=True, eq=False)

@@ -20,7 +20,7 @@ from arena_server.core.journal import (
     Past,
     entry_of,
 )
-from arena_server.core.recovery import restore
+from arena_server.core.replay import restore
 from arena_server.stats.results import PastGame
 from arena_server.terms.config import ContestConfig, Entrant
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from arena_server.core.parts import invitations as module
 from arena_server.core.deal import token_digest
 from arena_server.core.journal import JournalError, Past
+from arena_server.core.parts import invitations as module
 from arena_server.core.parts.invitations import NO_CODE
 from arena_server.terms.config import Entrant
 

@@ -17,8 +17,8 @@ from arena_server.core.effects import Assign, Journal, Withdraw
 from arena_server.core.events import Capacity, NotPlayed, Renewed, Stop, Tick
 from arena_server.core.formats.base import Pairing
 from arena_server.core.journal import Past
-from arena_server.core.leases import facts_of
 from arena_server.core.log_events import LeaseEnded, ResultRefused, ResultReturned
+from arena_server.core.parts.leases import facts_of
 from arena_server.terms.config import ContestConfig, Entrant
 
 from .contest_harness import SHORT, ContestHarness

@@ -22,7 +22,7 @@ from arena_server.core.match import (
     PlayMove,
     SayReady,
 )
-from arena_server.core.recovery import restore
+from arena_server.core.replay import restore
 from arena_server.store.journal import pack, unpack
 
 from .match_runner import CLOCKS, GAMES, MS, STEPS, Runner, Steps, a_match

@@ -49,12 +49,9 @@ class LateEntrants:
         self._count_slots()
 
     def _count_slots(self) -> None:
+        bots = (bot for bot in self._bots.values() if bot.plays and not bot.withdrawn)
         #: How many connections the bots may have.
-        self.slots = sum(
-            len(bot.slots)
-            for bot in self._bots.values()
-            if bot.plays and not bot.withdrawn and not bot.hosted
-        )
+        self.slots = 0 if self._authenticator.hosted else sum(len(bot.slots) for bot in bots)
 
     @property
     def sent(self) -> dict[str, bool]:

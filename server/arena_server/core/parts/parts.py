@@ -12,6 +12,7 @@ from arena_server.core.login import Authenticator
 from arena_server.core.news import Changed, News, Notes
 from arena_server.core.parts.invitations import Invitations
 from arena_server.core.parts.late_entrants import LateEntrants
+from arena_server.core.parts.leases import LeasedGames
 from arena_server.core.parts.part import Part, Unpaired
 from arena_server.core.parts.probation import Probation
 from arena_server.core.parts.succession import Succession
@@ -29,7 +30,7 @@ class Parts:
         terms: HouseTerms,
         seats: int,
         authenticator: Authenticator,
-        games: GameManager,
+        games: GameManager | LeasedGames,
         connections: Connections,
         out: Outbox,
         deadlines: Deadlines,
@@ -42,6 +43,7 @@ class Parts:
             Succession(bots, games, connections, out),
             Invitations(self.late_entrants, out),
             self.late_entrants,
+            *((games,) if isinstance(games, LeasedGames) else ()),
         )
 
     def present(self, bot: Bot) -> bool:

@@ -3,7 +3,7 @@
     Assign -> GameJob -> WorkerPool.submit -> a worker plays it -> PoolEvents.returned, or lost
 
 A pool gives a game to a worker at least once, if it can, and reports what becomes of it. That a result
-counts once is up to the contest (`core/leases.py`).
+counts once is up to the contest (`core/parts/leases.py`).
 """
 
 from __future__ import annotations

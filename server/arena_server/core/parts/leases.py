@@ -24,14 +24,24 @@ from arena_server.core.clock import NS_PER_MS
 from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.deal import number_of
 from arena_server.core.effects import Assign, ExcludeWorker, Store, Withdraw
-from arena_server.core.events import Capacity, DrawDone, FromWorkers, NotPlayed, PlayedBy, Renewed, Returned
-from arena_server.core.facts import Ended, Excluded, GameFact, Leased, Offered, Ready, Started
+from arena_server.core.events import (
+    Capacity,
+    Command,
+    Event,
+    NotPlayed,
+    PlayedBy,
+    Renewed,
+    Returned,
+)
+from arena_server.core.facts import ContestFact, Ended, Excluded, GameFact, Leased, Offered, Ready, Started
 from arena_server.core.games import GameManager, past_of
 from arena_server.core.journal import JournalError
 from arena_server.core.log_events import GameStarted, LeaseEnded, ResultRefused, ResultReturned, WorkerVoided
-from arena_server.core.news import TakenBack
+from arena_server.core.news import Begins, Expired, News, TakenBack
+from arena_server.core.orders import VOID_WORKER
+from arena_server.core.parts.part import Unpaired
 from arena_server.core.peers import Bot, LiveGame, Outbox
-from arena_server.core.recovery import restore
+from arena_server.core.replay import restore
 from arena_server.stats.results import PastGame
 from arena_server.terms.config import ContestConfig
 
@@ -55,7 +65,10 @@ class Lease:
 
 
 class LeasedGames(GameManager):
-    """All games of a contest that workers play. Raises ValueError for an impossible configuration."""
+    """All games of a contest that workers play. It is a `Part`.
+
+    Raises ValueError for an impossible configuration.
+    """
 
     def __init__(
         self,
@@ -77,7 +90,44 @@ class LeasedGames(GameManager):
         #: Of whom nothing counts.
         self._excluded: set[str] = set()
 
-    def begin(self, now: int) -> None:
+    # -- the five questions
+
+    def may_pair(self, bot: Bot) -> bool:
+        return True
+
+    def take(self, event: Event | News, now: int) -> bool:
+        match event:
+            case Begins():
+                self._begin()
+                return False
+            case Expired(DeadlineKind.LEASE, number):
+                self._expired(number, now)
+            case Command(_, verb) if verb == VOID_WORKER:
+                self._exclude(event.target)
+            case Capacity():
+                self._capacity = event.games
+                self._assign_waiting(now)
+                self.notes.reconsider()
+            case PlayedBy():
+                self._annul(event.worker, event.games)
+            case Renewed() | NotPlayed() | Returned():
+                self._of_lease(event, now)
+            case _:
+                return False
+        return True
+
+    def due(self, now: int, *, may_start: bool) -> None:
+        """Nothing is done by itself."""
+
+    def restore(self, fact: ContestFact) -> bool:
+        if isinstance(fact, Excluded):
+            self._excluded.add(fact.worker)
+        return isinstance(fact, Excluded)
+
+    def shown(self, bot: Bot) -> Unpaired:
+        return Unpaired()
+
+    def _begin(self) -> None:
         """Every bot can be paired from the beginning."""
         self._out.effects += map(ExcludeWorker, sorted(self._excluded))
         for bot in self._bots.values():
@@ -118,18 +168,7 @@ class LeasedGames(GameManager):
 
     # -- what comes back
 
-    def done_elsewhere(self, event: DrawDone | FromWorkers, now: int) -> None:
-        if isinstance(event, DrawDone):
-            super().done_elsewhere(event, now)
-            return
-        if isinstance(event, Capacity):
-            self._capacity = event.games
-            self._assign_waiting(now)
-            self.notes.reconsider()
-            return
-        if isinstance(event, PlayedBy):
-            self._annul(event.worker, event.games)
-            return
+    def _of_lease(self, event: Renewed | NotPlayed | Returned, now: int) -> None:
         lease = self._leases.get(number_of(event.game_id))
         if lease is None or not lease.out or lease.fence != event.fence:
             if isinstance(event, Returned):
@@ -143,7 +182,7 @@ class LeasedGames(GameManager):
             case Returned():
                 self._take(lease, event, now)
 
-    def expired(self, number: int, now: int) -> None:
+    def _expired(self, number: int, now: int) -> None:
         """The worker that has this game is silent."""
         lease = self._leases[number]
         self._out.effects.append(Withdraw(lease.live.game_id, lease.fence))
@@ -210,13 +249,11 @@ class LeasedGames(GameManager):
 
     # -- a worker of which nothing counts
 
-    def exclude(self, worker: str, *, restored: bool = False) -> bool:
-        if not restored:
-            self._out.effects.append(ExcludeWorker(worker))
-            if worker not in self._excluded:
-                self._out.fact(Excluded(worker))
+    def _exclude(self, worker: str) -> None:
+        self._out.effects.append(ExcludeWorker(worker))
+        if worker not in self._excluded:
+            self._out.fact(Excluded(worker))
         self._excluded.add(worker)
-        return True
 
     def _annul(self, worker: str, games: Sequence[PastGame]) -> None:
         """Take back the results of a worker, as far as nothing follows from them, and replay the games."""
