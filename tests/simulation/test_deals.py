@@ -23,7 +23,7 @@ from tests.simulation.world import Order, World
 from arena_protocol.record import VOID
 from arena_server.core import fixtures
 from arena_server.store import deals
-from arena_server.store.reader import Results
+from arena_server.store.game_reader import GameReader
 from arena_server.terms.config import ContestConfig
 
 PLIES, SIGHT = 30, 6
@@ -103,18 +103,18 @@ def _count_void_games(patch: pytest.MonkeyPatch) -> None:
 
 
 def _ask_nobody(name: str) -> Callable[[pytest.MonkeyPatch], None]:
-    """Let a method of `Results` show everything."""
+    """Let a method of `GameReader` show everything."""
 
     def ask_nobody(patch: pytest.MonkeyPatch) -> None:
-        method = getattr(Results, name)
+        method = getattr(GameReader, name)
 
-        def call(self: Results, *arguments: object, **more: object) -> object:
+        def call(self: GameReader, *arguments: object, **more: object) -> object:
             with pytest.MonkeyPatch.context() as within:
                 within.setattr(deals.Deals, "may_show", lambda self, name: True)
                 found = method(self, *arguments, **more)
                 return iter(list(found)) if isgenerator(found) else found
 
-        patch.setattr(Results, name, call)
+        patch.setattr(GameReader, name, call)
 
     return ask_nobody
 
