@@ -154,6 +154,7 @@ FORMATS: Final = Plugins[type[FormatKind]](
         "matches": f"{_HERE}.matches:Matches",
         "gauntlet": f"{_HERE}.gauntlet:Gauntlet",
         "knockout": f"{_HERE}.knockout:Knockout",
+        "double-elimination": f"{_HERE}.double:DoubleElimination",
         "groups": f"{_HERE}.groupstage:GroupStage",
         "swiss": f"{_HERE}.swiss:Swiss",
         "ladder": f"{_HERE}.ladder:Ladder",

@@ -54,7 +54,7 @@ def _scoring(contest: ContestTable) -> Iterator[str]:
     scoring = scoring_of(contest.scoring)
     if scoring.bye != scoring.win and contest.format != "swiss":
         yield f"contest.scoring: expected bye with a Swiss alone, got {contest.scoring!r}"
-    elif scoring.has_values and contest.format == "knockout":
+    elif scoring.has_values and contest.format in ("knockout", "double-elimination"):
         yield f'contest.scoring: expected "points" or "wins" for a bracket, got {contest.scoring!r}'
 
 

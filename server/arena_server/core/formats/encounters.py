@@ -220,7 +220,8 @@ class Draws:
         """Take what was drawn. Raises PairingError for what cannot have been."""
         self._check(drawn)
         pairs = _pairs(drawn.groups)
-        if not self.groups and pairs and self._current(pairs[0]) is not None:
+        # An empty place tells a round of the same two from more games of the last one.
+        if not self.groups and pairs and all(drawn.groups) and self._current(pairs[0]) is not None:
             self.of_last_round += 1
         else:
             self._begin_round(drawn.groups, pairs)

@@ -206,7 +206,7 @@ class Knockout(Rounds):
         while len(level) > 1:
             level = [_next_match(pair) for pair in _pairs([each.winner for each in level])]
             levels.append(level)
-        found = [Round(_title(len(matches)), "level", tuple(matches)) for matches in levels]
+        found = [Round(title_of_level(len(matches)), "level", tuple(matches)) for matches in levels]
         return found + ([Round("third place", "round", tuple(third))] if third else [])
 
     def _match(self, entry: Entry) -> DrawnMatch:
@@ -247,7 +247,7 @@ def _next_match(names: tuple[str | None, ...]) -> DrawnMatch:
     return DrawnMatch(names, TO_COME)
 
 
-def _title(matches: int) -> str:
+def title_of_level(matches: int) -> str:
     """What a level of this many matches is called."""
     names = {1: "final", 2: "semi-finals", 4: "quarter-finals"}
     return names.get(matches, f"last {2 * matches}")

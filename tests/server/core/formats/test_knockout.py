@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from arena_cli.rounds import bracket_lines
 from arena_server.core.formats.document import plain_rounds
+from arena_server.core.formats.double import DoubleElimination
 from arena_server.core.formats.knockout import Knockout
 from arena_server.stats.results import PastGame
 from arena_server.terms.file import parse_contest
@@ -235,3 +237,58 @@ def test_the_example_of_the_page() -> None:
     lines = bracket_lines([each for each in document if each["kind"] == "level"])
     assert "\n".join(lines).strip() == re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)[0].strip()
     assert document[-1]["title"] == "third place"
+
+
+# -- double elimination
+
+
+def two_defeats(bots: int, seed: int, options: dict[str, Any] | None = None) -> Field:
+    names = tuple(f"b{number:02}" for number in range(bots))
+    field = Field(DoubleElimination, Terms(names, 2, 1, options=options or {}, by_points=False), Random(seed))
+    field.finish()
+    return field
+
+
+@pytest.mark.parametrize("bots", [2, 3, 4, 5, 6, 7, 8, 9, 13, 16])
+@pytest.mark.parametrize("resets", [False, True])
+def test_all_but_the_winner_are_beaten_twice(bots: int, *, resets: bool) -> None:
+    """And who comes into the final without a defeat may be beaten there once."""
+    for seed in range(8):
+        field = two_defeats(bots, seed, {"reset": resets})
+        matches = [match for each in field.form.rounds() for match in each.matches if None not in match.names]
+        lost = Counter(name for each in matches for name in each.names if name != each.winner)
+        winner = matches[-1].winner
+        assert winner is not None
+        last = {name for name in matches[-1].names if name != winner}
+        for name in set(field.terms.names) - {winner}:
+            assert lost[name] == 2 or (not resets and name in last and lost[name] == 1)
+        assert lost[winner] <= 1
+        assert len(matches) in (2 * (bots - 1), 2 * (bots - 1) + resets)
+        scores = field.form.scores()
+        assert sorted(scores, key=scores.__getitem__)[-1] == winner
+        assert list(scores.values()).count(max(scores.values())) == 1
+
+
+def test_the_example_of_double_elimination() -> None:
+    """The draws that the page tells."""
+    names = ("ann", "bob", "cid", "dan")
+
+    def play(pair: tuple[str, ...], rng: Random) -> tuple[int, ...]:
+        is_final = len(field.draws) == 4
+        return tuple(int(name == (max(pair) if is_final else min(pair))) for name in pair)
+
+    field = Field(DoubleElimination, Terms(names, 2, 1, by_points=False), Random(1), play)
+    field.finish()
+    assert [[group for group in drawn.groups if group] for drawn in field.draws] == [
+        [("ann", "dan"), ("bob", "cid")],
+        [("ann", "bob"), ("dan", "cid")],
+        [("cid", "bob")],
+        [("ann", "bob")],
+        [("ann", "bob")],
+    ]
+    titles = [each.title for each in field.form.rounds()]
+    assert titles == [
+        *("winners' semi-finals", "winners' final", "losers' round 1", "losers' round 2"),
+        *("grand final", "deciding match"),
+    ]
+    assert field.form.scores() == {"ann": 5, "bob": 4, "cid": 2, "dan": 1}

@@ -327,6 +327,7 @@ export const NAMED = {
   over: "завършила", planned: "предстои", complete: "завършена", win: "победа", draw: "равенство", loss: "загуба",
   // formats
   "round-robin": "всеки срещу всеки", matches: "двойки", gauntlet: "претенденти срещу останалите",
+  "double-elimination": "до втора загуба",
   knockout: "на отпадане", groups: "групи", swiss: "швейцарска система", ladder: "стълбица", single: "една партия",
   // games
   "Insertion": "Вмъкване", "XO": "Х и О", "Tic-tac-toe": "морски шах",
@@ -386,6 +387,10 @@ export const SERVER = {
   // rounds of a format
   "final": "финал", "semi-finals": "полуфинали", "quarter-finals": "четвъртфинали", "last {}": "кръг на {}",
   "group {}": "група {}", "round {}": "кръг {}", "levels of the bracket passed": "изиграни нива на схемата",
+  "winners' final": "финал на победителите", "winners' semi-finals": "полуфинали на победителите",
+  "winners' quarter-finals": "четвъртфинали на победителите", "winners' last {}": "кръг на {} победители",
+  "losers' round {}": "кръг {} на загубилите", "grand final": "голям финал", "deciding match": "решаваща среща",
+  "rounds survived until the second defeat": "изиграни кръгове до втората загуба",
   "third place": "трето място", "levels of the bracket passed, and 1/2 for the third place":
     "изиграни нива на схемата и 1/2 за третото място",
   "points of the rounds: 1 for a pairing won or a bye, 1/2 for a tied one":
