@@ -253,6 +253,7 @@ def _show(status: dict[str, Any], *, as_json: bool) -> None:
         print_json(status)
         return
     from arena_cli.results import games_text
+    from arena_server.core.life import WAITING
     from arena_server.host.logs import slow_line, stands_out_line
     from arena_server.host.waiting import waiting_line
     from arena_server.stats.pace import pace_text
@@ -282,6 +283,9 @@ def _show(status: dict[str, Any], *, as_json: bool) -> None:
         if each["slow"]:
             line = slow_line(each["worker"], each["bench"], each["others"])
             console.print(line, markup=False, soft_wrap=True)
+    for hold in status["holds"]:
+        if hold["hold"] != WAITING:  # of which each bot has a line
+            console.print(hold["text"], markup=False, soft_wrap=True)
     for bot in status["waiting"]:
         console.print(waiting_line([bot]), markup=False, soft_wrap=True)
     if status["running"]:

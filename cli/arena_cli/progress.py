@@ -31,7 +31,7 @@ from arena_cli.results import (
     unplayed_message,
 )
 from arena_cli.tables import PLAIN_WIDTH
-from arena_server.host.waiting import waiting_line
+from arena_server.host.waiting import holds_line
 from arena_server.places.supervisor import ProgressListener
 from arena_server.stats.pace import GamePace, pace_text
 
@@ -88,7 +88,7 @@ class Display(ProgressListener):
         )
         self._task = self._bar.add_task(name, total=None, speed=0.0, pace=pace_text(None))
         self._next_line = self._last_line = 0.0
-        self._waiting: list[dict[str, Any]] = []
+        self._holds: list[dict[str, Any]] = []
         self._intervals = chain(PLAIN_S, repeat(PLAIN_S[-1]))
         if not self._console.is_terminal:
             self._console.width = PLAIN_WIDTH
@@ -148,15 +148,15 @@ class Display(ProgressListener):
             self.say(_line(progress, speed, pace))
 
     def _line_due(self, now: float, progress: dict[str, Any]) -> bool:
-        """Whether to print a plain line: at intervals, at the end, and when other bots are missing."""
+        """Whether to print a plain line: at intervals, at the end, and when another thing holds games."""
         regular = now >= self._next_line
         # A bot that comes and goes would print a line each time.
-        changed = progress["waiting"] != self._waiting and now >= self._last_line + PLAIN_S[0]
+        changed = progress["holds"] != self._holds and now >= self._last_line + PLAIN_S[0]
         if not (regular or changed or progress["ended"]):
             return False
         if regular:
             self._next_line = now + next(self._intervals)
-        self._last_line, self._waiting = now, progress["waiting"]
+        self._last_line, self._holds = now, progress["holds"]
         return True
 
     def _show(self, progress: dict[str, Any]) -> None:
@@ -238,7 +238,7 @@ def _sum(row: dict[str, Any], scoring: str) -> str:
 
 
 def _connected(progress: dict[str, Any]) -> str:
-    """Return how many bots are connected, and whom the contest waits for."""
+    """Return how many bots are connected, and why no game is offered, or not all."""
     text = f"{progress['connected']} of {len(progress['standings'])} bots connected"
-    waiting = waiting_line(progress["waiting"])
-    return f"{text}, {waiting}" if waiting else text
+    holds = holds_line(progress["holds"])
+    return f"{text}, {holds}" if holds else text

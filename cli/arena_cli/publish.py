@@ -48,6 +48,9 @@ def command(
         Path, typer.Argument(metavar="DIR", help="The folder to write into.", show_default=False)
     ],
     contest: ContestChoice = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace what DIR has of another contest.", show_default=False)
+    ] = False,
     database: Database = DEFAULT_DATABASE,
     as_json: Json = False,
 ) -> None:
@@ -56,7 +59,8 @@ def command(
     DIR gets a page and two JSON files, which replace those of the last time one by one, each whole. They
     show what the page of the contest shows, after the spectator delay. The head fixes all results so far:
     if DIR holds an earlier head that the database does not go on from, as after a restored folder, nothing
-    is written and the exit status is 1. With a copy of head.json that is kept
+    is written and the exit status is 1. So it is if DIR has another contest, also one of the same
+    name, unless --replace is given. With a copy of head.json that is kept
     elsewhere `arena verify --published` checks the same.
 
     Example: arena publish /var/www/cup --contest cup     (every five minutes by cron)
@@ -64,13 +68,10 @@ def command(
     from arena_cli.results import open_results
     from arena_server.errors import StoreError
     from arena_server.store.database import database_of
-    from arena_server.store.published import HEAD_JSON, PublishedHead
     from arena_server.web.archive import Archive
 
     with open_results(database) as results:
-        if (folder / HEAD_JSON).exists():
-            PublishedHead.read(folder).check(results)
-        chosen = results.contest(contest)
+        chosen = _chosen(results, contest, folder, replace=replace)
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with _locked(folder):
@@ -84,6 +85,29 @@ def command(
         print_json({"folder": str(folder), "published": asdict(head)})
     else:
         typer.echo(f"published: {_games(document)} of {document['name']} to {folder}")
+
+
+def _chosen(results: Results, contest: str | None, folder: Path, *, replace: bool) -> ContestRow:
+    """The contest that is published. Raises StoreError if the folder may not have it."""
+    from arena_server.errors import StoreError
+    from arena_server.store.published import HEAD_JSON, PublishedHead
+    from arena_server.store.schema import plain_time
+
+    published = PublishedHead.read(folder) if (folder / HEAD_JSON).exists() else None
+    if published is not None and not replace:
+        published.check(results)
+    chosen = results.contest(contest)
+    if published is None:
+        return chosen
+    if published.is_of(chosen):  # what is replaced on purpose is another contest
+        published.check(results)
+    elif not replace:
+        raise StoreError(
+            f"{published}, and this is contest {chosen.id} {chosen.name}, which began at "
+            f"{plain_time(chosen.started_at)}: publish it to another folder, or replace the other by "
+            "--replace"
+        )
+    return chosen
 
 
 def _head(results: Results, contest: ContestRow, document: dict[str, Any]) -> PublishedHead:

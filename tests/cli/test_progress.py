@@ -12,6 +12,8 @@ from rich.console import Console
 
 from arena_cli import progress
 from arena_cli.progress import Display, Speed, TournamentDisplay
+from arena_server.core.life import WAITING, Hold
+from arena_server.host.waiting import plain_holds
 
 
 def report(
@@ -49,7 +51,8 @@ def report(
         "total": 8,
         "plies": plies,
         "connected": connected,
-        "waiting": [{"bot": name, "text": "never connected"} for name in waiting],
+        "waiting": (absent := [{"bot": name, "text": "never connected"} for name in waiting]),
+        "holds": plain_holds([Hold(WAITING)] if waiting else [], absent),
         "ended": ended,
         "scoring": "points",
         "standings": rows,

@@ -171,14 +171,50 @@ class TestRunningContest:
         assert not re.search(rb"987|654|illegal", b"".join(found.values()))
         assert self.check(path, PublishedHead.read(Path("public"))) == 1
 
-    def test_the_next_contest_takes_the_folder(self, path: Path, shell: Shell) -> None:
+    @pytest.mark.parametrize("name", ["cup", "next"])
+    def test_a_folder_belongs_to_one_contest_until_it_is_replaced_on_purpose(
+        self, path: Path, shell: Shell, name: str
+    ) -> None:
+        """The final table of a contest was replaced by that of another one, also of the same name."""
         self.play(path, 1, (30, 10))
         shell("publish", "public")
-        kept = Kept(path, opening("next"))
+        before = contents(Path("public"))
+        kept = Kept(path, opening(name, new=True))
         kept.start()
         kept.close()
-        assert shell("publish", "public").out == "published: 0 of 6 games of next to public\n"
+        outcome = shell("publish", "public", "--contest", name)
+        assert (outcome.code, outcome.out, outcome.err.count("\n")) == (1, "", 1)
+        assert re.fullmatch(
+            r"arena: 1 game of contest 1 cup were published at \S+, and this is contest 2 "
+            rf"{name}, which began at \S+: publish it to another folder, or replace the other by "
+            r"--replace\n",
+            outcome.err,
+        )
+        assert contents(Path("public")) == before
+        assert shell("publish", "public", "--contest", "1").code == 0, "the number of its own contest"
+        assert self.check(path, PublishedHead.read(Path("public"))) == 0
+        replaced = shell("publish", "public", "--contest", name, "--replace")
+        assert replaced.out == f"published: 0 of 6 games of {name} to public\n"
         assert PublishedHead.read(Path("public")).contest == 2
+        assert shell("publish", "public", "--contest", name).code == 0
+
+    def test_a_contest_of_another_database_is_another_one(self, path: Path, shell: Shell) -> None:
+        self.play(path, 1, (30, 10))
+        shell("publish", "public")
+        file = Path("public/head.json")
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"started_at": "2006-01-01T00:00:00Z"}))
+        outcome = shell("publish", "public")
+        assert (outcome.code, "the database has no such contest" in outcome.err) == (1, True)
+        assert shell("publish", "public", "--replace").code == 0
+
+    def test_what_is_replaced_on_purpose_is_another_contest(self, path: Path, shell: Shell) -> None:
+        """An order to cron with the option hides no database that was set back."""
+        self.play(path, 1, (30, 10))
+        shell("publish", "public")
+        file = Path("public/head.json")
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"games": 2}))
+        outcome = shell("publish", "public", "--replace")
+        assert (outcome.code, "it was set back" in outcome.err) == (1, True)
 
 
 def plain_head() -> dict[str, object]:

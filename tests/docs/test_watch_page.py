@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,9 @@ from tests.server.store import test_drawn as drawn
 from tests.server.web.spectating import ScriptedFeed
 from tests.server.web.test_scenes import stream_of
 
+from arena_server.core.life import CLOSED, WAITING, Hold
 from arena_server.core.overview import Awaited
-from arena_server.host.waiting import waiting_now
+from arena_server.host.waiting import held_now
 from arena_server.web.archive import Archive
 from arena_server.web.gamestream import LineStream
 from arena_server.web.live import LiveHub
@@ -133,11 +134,11 @@ async def test_every_event_of_a_contest_is_of_the_schema(tmp_path: Path, status:
     kept.close(status)
     feed = ScriptedFeed()
 
-    async def waiting(name: str) -> list[dict[str, Any]]:
+    async def held(name: str) -> Mapping[str, list[dict[str, Any]]]:
         lists = {"trial": (Awaited("a", "away", 4, 0), Awaited("b", "never-connected", None, 0))}
-        return waiting_now(lists[name])
+        return held_now((Hold(CLOSED, 1_000), Hold(WAITING)), lists[name])
 
-    api = PublicApi(Archive(tmp_path / "arena.db", tomorrow), {"names": ["trial"]}, waiting=waiting)
+    api = PublicApi(Archive(tmp_path / "arena.db", tomorrow), {"names": ["trial"]}, held=held)
     hub = LiveHub(feed, lambda: api.live.document("trial"), "e")
     api.live.connect("trial", hub)
     hub.arrive()
@@ -150,6 +151,7 @@ async def test_every_event_of_a_contest_is_of_the_schema(tmp_path: Path, status:
     assert len(event[1]["running"]) == 1
     assert event[1]["contest"]["games_played"] == 1
     assert [each["bot"] for each in event[1]["waiting"]] == ["a", "b"]
+    assert [each["hold"] for each in event[1]["holds"]] == ["closed", "waiting"]
     assert list(breaches(event[1], SCHEMA["$defs"]["contest"])) == []
     nothing = await PublicApi(Archive(tmp_path / "arena.db"), {"names": ["other"]}).live.document("other")
     assert list(breaches(nothing | {"running": []}, SCHEMA["$defs"]["contest"])) == []

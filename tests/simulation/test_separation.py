@@ -103,7 +103,7 @@ def test_it_ends_early_as_finished() -> None:
     assert decision.games % (TOTAL // 10) == 0, "it is decided after tenths of all games"
     assert 0 < decided < boundaries
     assert world.contest.progress().unplayed == {}
-    assert world.contest.waiting() == ()
+    assert world.contest.held()[1] == ()
 
 
 def test_killed_at_boundaries_it_decides_once() -> None:

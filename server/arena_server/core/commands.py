@@ -21,19 +21,18 @@ token BOT     a new token: connections and keys by the old one end
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from enum import StrEnum
 from typing import Final
 
 from arena_server.core.deal import number_of
 from arena_server.core.effects import Reply
 from arena_server.core.events import Command, Freeze, Hours, TimeUp
-from arena_server.core.facts import Extended, Order, RunStateSet, Shortened
+from arena_server.core.facts import Begun, Extended, Order, RunStateSet, Shortened
 from arena_server.core.formats.length import MOST_GAMES, SUSPICIOUS, Length
 from arena_server.core.games import REASON, GameManager
 from arena_server.core.journal import JournalError
-from arena_server.core.life import ABORTED, STOPPED
+from arena_server.core.life import ABORTED, STOPPED, ContestPhase, Life, RunState
 from arena_server.core.log_events import CommandDone, ContestBegun
-from arena_server.core.orders import VERBS
+from arena_server.core.orders import refusal
 from arena_server.core.parts.part import CommandError
 from arena_server.core.parts.parts import Parts
 from arena_server.core.peers import Bot, Outbox
@@ -42,78 +41,47 @@ from arena_server.terms.formats import FormatError
 #: How the refusal of an order ends that would be carried out if it were `confirmed`.
 UNCONFIRMED: Final = "; confirm it"
 
-#: The state of a contest outside its hours, and of one that has not begun.
-CLOSED, PLANNED = "closed", "planned"
-
-
-class RunState(StrEnum):
-    """Whether games may start."""
-
-    OPEN = "open"
-    PAUSED = "paused"
-    DRAINING = "draining"
-    ABORTED = "aborted"
-
 
 class Commands:
-    """Carries out the organiser's commands, and knows by them and by the hours whether games may start."""
+    """Carries out the organiser's commands, and moves the life of the contest as they and the clock say."""
 
-    def __init__(
-        self,
-        games: GameManager,
-        parts: Parts,
-        out: Outbox,
-    ) -> None:
-        self.state = RunState.OPEN
-        self.hours = Hours(is_open=True)
-        #: Whether the contest has begun: before, no game starts and no bot is missed.
-        self.begun = True
-        self._quorum = 0
-        #: Whether its state says so: games could start before.
-        self._is_planned = False
-        self._time_up = False
+    def __init__(self, life: Life, games: GameManager, parts: Parts, out: Outbox) -> None:
         #: Every order that was carried out, in order.
         self.orders: list[Order] = []
+        self._life = life
         self._games = games
         self._parts = parts
         self._out = out
 
-    def wait_for(self, quorum: int, seats: int) -> None:
-        """The contest, whose games have `seats` seats, begins once `quorum` bots are there."""
-        self.begun, self._quorum, self._is_planned = quorum == 0, quorum, quorum > seats
-
     def begin(self, bots: Iterable[Bot]) -> None:
         """The contest begins if the quorum is there, within its hours."""
-        if self.begun or not self.hours.is_open:
+        if self._life.phase is not ContestPhase.PLANNED or not self._life.is_open:
             return
         here = sum(bot.plays and self._parts.present(bot) for bot in bots)
-        if here >= self._quorum:
-            self.begun = True
+        if here >= self._life.quorum:
+            self._life.begin()
+            self._out.fact(Begun("", here))
             self._out.effects.append(ContestBegun(here))
 
-    def restore(self, state: RunState) -> None:
-        """Take the state that the journal has."""
-        self.state = state
+    def restore(self, fact: Begun | RunStateSet) -> None:
+        """Take what the journal has of its life. Raises JournalError for no state."""
+        if isinstance(fact, Begun):
+            self.restore_begun()
+        elif fact.state not in set(RunState):
+            raise JournalError(f"expected one of {', '.join(RunState)}, found {fact.state!r:.40}")
+        elif fact.state != RunState.DRAINING:  # it was drained to stop the server, which runs again
+            self._life.order(RunState(fact.state))
+
+    def restore_begun(self) -> None:
+        """It has begun before this server."""
+        if self._life.phase is ContestPhase.PLANNED:
+            self._life.begin()
 
     def restore_order(self, order: Order) -> None:
         """Take an order that the journal has. Raises JournalError if it is not the next one."""
         if order.number != len(self.orders) + 1:
             raise JournalError(f"order {order.number} follows order {len(self.orders)}")
         self.orders.append(order)
-
-    @property
-    def may_start(self) -> bool:
-        """Whether games may start."""
-        return self.begun and self.state is RunState.OPEN and self.hours.is_open and not self._time_up
-
-    @property
-    def shown_state(self) -> str:
-        """The state of the contest, for people."""
-        if self.state is not RunState.OPEN:
-            return str(self.state)
-        if not self.hours.is_open:
-            return CLOSED
-        return PLANNED if self._is_planned and not self.begun else str(self.state)
 
     @property
     def length(self) -> Length | None:
@@ -126,30 +94,40 @@ class Commands:
     def keep_time(self, event: Hours | TimeUp | Freeze, now: int) -> None:
         """The clock on the wall has reached a moment of the timetable."""
         match event:
-            case Hours():
-                self.hours = event
+            case Hours(is_open, until):
+                self._life.set_hours(is_open=is_open, until=until)
             case TimeUp():
-                self._time_up = True
+                self._life.end_time()
             case Freeze(ago):
                 self._games.spectators.freeze(now - ago)
         self._games.notes.reconsider()
 
-    @property
-    def is_aborted(self) -> bool:
-        """Whether the organiser has ended the contest for good; games of it may still be stored."""
-        return self.state is RunState.ABORTED
+    def end(self, absent: Collection[str], *, goes_on: bool) -> str | None:
+        """End the contest, of which no game runs, or have a round drawn if one is due.
 
-    def end(self, absent: Collection[str], *, stopping: bool = False) -> str | None:
-        """How the contest ends now that no game runs, without the bots of `absent`; None: it goes on."""
-        if self.is_aborted:
+        The bots of `absent` are not waited for, if it `goes_on`: in the night, or in a pause, none is missed.
+        Returns how it has ended; None: it goes on.
+        """
+        if goes_on:
+            self._games.fixtures.next_round(absent)
+        ending = self._ending(absent if goes_on else ())
+        if ending is not None:
+            self._life.end(ending)
+        return ending
+
+    def _ending(self, absent: Collection[str]) -> str | None:
+        life = self._life
+        if life.is_aborted:
             return ABORTED
-        if stopping or self.state is RunState.DRAINING:
+        if life.stopping or life.run_state is RunState.DRAINING:
             return STOPPED
-        return self._games.fixtures.ending(absent, time_up=self._time_up)
+        return self._games.fixtures.ending(absent, time_up=life.time_up)
 
     def handle(self, command: Command, now: int) -> None:
         """Carry `command` out, or send in the Reply why not."""
         try:
+            if (refused := refusal(command.verb, self._life.phase, self._life.ended)) is not None:
+                raise CommandError(refused)
             self._carry_out(command, now)
         except CommandError as problem:
             self._out.effects.append(Reply(command.number, str(problem)))
@@ -181,8 +159,6 @@ class Commands:
                 pass
             case "void-worker":  # VOID_WORKER would be a name here
                 raise CommandError("no worker plays games of this contest: it has no --on")
-            case _:
-                raise CommandError(f"the commands are {', '.join(VERBS)}, not {command.verb!r:.40}")
 
     def _resize(self, command: Command) -> None:
         verb, text, fixtures = command.verb, command.target, self._games.fixtures
@@ -205,7 +181,7 @@ class Commands:
         self._games.notes.reconsider()
 
     def _set(self, state: RunState) -> None:
-        self.state = state
+        self._life.order(state)
         self._games.notes.reconsider()
         self._out.fact(RunStateSet("", str(state)))
 

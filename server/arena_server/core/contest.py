@@ -46,7 +46,17 @@ from arena_server.core.events import (
 from arena_server.core.games import GameManager
 from arena_server.core.handlers import Handlers
 from arena_server.core.journal import Past
-from arena_server.core.life import ABORTED, FINISHED, OVER, STOPPED
+from arena_server.core.life import (
+    ABORTED,
+    DRAWING,
+    FINISHED,
+    NOT_BEGUN,
+    STOPPED,
+    WAITING,
+    ContestPhase,
+    Hold,
+    Life,
+)
 from arena_server.core.log_events import LoopStalled
 from arena_server.core.login import Authenticator
 from arena_server.core.news import Begins, Expired
@@ -122,19 +132,20 @@ class Contest:
             config, game.seats, authenticator, self._games, self._connections, self.output, self.deadlines
         )
         self.entrants = self._parts.late_entrants
-        self._commands = Commands(self._games, self._parts, self.output)
-        self._stopping = False
-        self._ended = ended
+        self._life = Life(quorum, quorum > game.seats, ended)
+        self._commands = Commands(self._life, self._games, self._parts, self.output)
         self._end_reported = self._was_over = ended is not None
         self._missing_at_end: tuple[str, ...] = ()
         if past is not None:
             recover(past, self._games, self._commands, self._parts, bots, now)
         if self._was_over:
             return
-        if self._games.quiet and self._games.fixtures.results.done == 0:
-            self._commands.wait_for(quorum, game.seats)
+        results = self._games.fixtures.results
+        if not self._games.quiet or results.done + results.void > 0:
+            # Of an earlier version, which had no fact of it.
+            self._commands.restore_begun()
         self._notes.add(Begins())
-        self._connections.set_waits(self._commands.may_start, self._bots, self._parts.is_absent, now)
+        self._connections.set_waits(self._life.may_start, self._bots, self._parts.is_absent, now)
 
     @property
     def slots(self) -> int:
@@ -160,7 +171,7 @@ class Contest:
     @property
     def ended(self) -> str | None:
         """Why nothing more will be played, None if something may."""
-        return self._ended
+        return self._life.ended
 
     @property
     def name(self) -> str:
@@ -174,7 +185,7 @@ class Contest:
     @property
     def bye_reason(self) -> ByeReason | None:
         """Why every client is sent away; None before the end."""
-        return next((reason for reason in ByeReason if reason == self._ended), None)
+        return next((reason for reason in ByeReason if reason == self._life.ended), None)
 
     def recognises(self, hello: Hello) -> bool:
         """Whether `hello` may watch this contest, or has the key of a bot that may log in to it."""
@@ -187,7 +198,7 @@ class Contest:
             self._connections.close(peer, reason, now)
             return
         self._handlers.hello(peer, hello, now)
-        if self._notes.changed or self._ended is not None:
+        if self._notes.changed or self._life.ended is not None:
             self._start_and_end(now)
 
     def handle(self, event: Event, now: int) -> list[Effect]:
@@ -218,7 +229,7 @@ class Contest:
                 self._handlers.measure(peer, now)
         else:
             self._handlers.received(peer, line, arrived, now)
-        if self._notes.changed or self._ended is not None:
+        if self._notes.changed or self._life.ended is not None:
             self._start_and_end(now)
 
     def flushed(self, conn: int, marker: Marker, at: int, now: int) -> None:
@@ -232,7 +243,7 @@ class Contest:
             peer.lag.sent(marker.number, at)
         else:
             self._games.chunk_sent(peer, now)
-            if self._notes.changed or self._ended is not None:
+            if self._notes.changed or self._life.ended is not None:
                 self._start_and_end(now)
 
     def feed(self, event: Event, now: int) -> None:
@@ -255,7 +266,7 @@ class Contest:
             case Hours() | TimeUp() | Freeze():
                 self._commands.keep_time(event, now)
             case Stop():
-                self._stopping = True
+                self._life.stop()
                 self._notes.reconsider()
                 self._games.void_all("stopped", now)
             case Stalled(began, ended):
@@ -270,7 +281,7 @@ class Contest:
                 self._parts.take(event, now)
         # Nothing can start or end unless a game ended or a player came or left; after the end
         # spectators are closed as soon as the last line has been sent to them.
-        if self._notes.changed or self._ended is not None:
+        if self._notes.changed or self._life.ended is not None:
             self._start_and_end(now)
 
     # -- status
@@ -281,14 +292,20 @@ class Contest:
         progress = self._games.progress(
             connected, self.ended, causes_of_absence(self._bots, self._parts.shown)
         )
-        return replace(progress, missing=self._missing_at_end, waiting=self.waiting())
+        holds, waiting = self.held()
+        return replace(progress, missing=self._missing_at_end, waiting=waiting, holds=holds)
 
-    def waiting(self) -> tuple[Awaited, ...]:
-        """Whom the contest waits for, in the order of the entrants; empty once it has ended."""
-        if self._ended is not None:
-            return ()
+    def held(self) -> tuple[tuple[Hold, ...], tuple[Awaited, ...]]:
+        """Why no game is offered, or not all; and whom it waits for, in the order of the entrants.
+
+        Both are empty once it has ended.
+        """
+        if self.ended is not None:
+            return (), ()
+        here = sum(bot.plays and self._parts.present(bot) for bot in self._bots)
+        drawing = (Hold(DRAWING),) if self._games.fixtures.drawing else ()
         probation = self._parts.probation
-        return tuple(
+        waiting = tuple(
             Awaited.of(bot, reason, probation.faulty_games(bot), probation.faulty_trials(bot))
             for bot in self._bots
             if bot.plays
@@ -296,19 +313,22 @@ class Contest:
             and (reason := why_waiting(bot, self._parts.shown(bot))) is not None
             and self._games.fixtures.has_games_left(bot.name)
         )
+        return (*self._life.holds(here), *drawing, *((Hold(WAITING),) if waiting else ())), waiting
 
     @property
     def idle(self) -> bool:
         """Whether games may start, or will once bots are there, and none runs."""
-        may_start = self._commands.may_start or not self._commands.begun
-        return self._ended is None and may_start and self._games.quiet
+        holds = [hold.kind for hold in self._life.holds()]
+        may_start = self._life.may_start or NOT_BEGUN in holds
+        return self.ended is None and may_start and self._games.quiet
 
     def overview(self) -> Overview:
         """The organiser's view; the work grows with the numbers of bots and of games."""
         mean_move_ms = self._games.fixtures.results.mean_move_ms
         return Overview(
-            state=self._ended or self._commands.shown_state,
-            until=None if self._ended is not None else self._commands.hours.until,
+            phase=self._life.phase,
+            state=self._life.shown_state,
+            until=None if self.ended is not None else self._life.until,
             progress=self.progress(),
             running=self._games.running(),
             bots=tuple(
@@ -322,7 +342,7 @@ class Contest:
                 if bot.plays
             ),
             orders=tuple(self._commands.orders),
-            length=None if self._ended is not None else self._commands.length,
+            length=None if self.ended is not None else self._commands.length,
         )
 
     # -- events
@@ -338,7 +358,7 @@ class Contest:
                     if (slow := self._games.expire(number, now)) is not None:
                         self._connections.too_slow(slow, now)
                 case DeadlineKind.ABSENCE:
-                    if self._ended is None:  # after the end every bot leaves, and none is awaited
+                    if self.ended is None:  # after the end every bot leaves, and none is awaited
                         self._connections.absence_expired(self._bots[number])
                 case DeadlineKind.FEED:
                     self._games.spectators.update(number, now)
@@ -363,8 +383,6 @@ class Contest:
         if isinstance(command, Observe):
             self._games.spectators.observe(now, on=command.on)
             self.output.effects.append(Reply(command.number))
-        elif (over := ABORTED if self._commands.is_aborted else self._ended) in OVER:
-            self.output.effects.append(Reply(command.number, f"the contest is over: {over}"))
         else:
             self._commands.handle(command, now)
 
@@ -373,9 +391,9 @@ class Contest:
     def _start_and_end(self, now: int) -> None:
         self._parts.spread(self._games.fixtures, self._notes, now)
         self._commands.begin(self._bots)
-        may_start = self._commands.may_start
-        self._connections.set_waits(may_start, self._bots, self._parts.is_absent, now)
-        goes_on = not self._stopping and self._ended is None and may_start
+        life = self._life
+        self._connections.set_waits(life.may_start, self._bots, self._parts.is_absent, now)
+        goes_on = life.may_start and not life.stopping
         self._parts.due(now, may_start=goes_on)
         while self._parts.spread(self._games.fixtures, self._notes, now):
             self._parts.due(now, may_start=goes_on)
@@ -383,26 +401,23 @@ class Contest:
         if goes_on:
             self._games.pair(now)
         # While a game runs it may become void and be played again.
-        if self._ended is None and self._games.quiet:
+        if life.ended is None and self._games.quiet:
             causes = causes_of_absence(self._bots, self._parts.shown, patient=True)
-            if goes_on:
-                self._games.fixtures.next_round(causes)
-            # In the night, or in a pause, no bot is missed.
-            self._ended = self._commands.end(causes if goes_on else {}, stopping=self._stopping)
-            if self._ended not in (None, FINISHED):
+            if self._commands.end(causes, goes_on=goes_on) not in (None, FINISHED):
                 # Kept: after the end every bot leaves, and all would seem to be missing.
                 self._missing_at_end = absent_or_removed(self._bots, self._parts.shown)
-        elif self._ended == STOPPED and self._commands.is_aborted:
-            # By an order after the last game of a drained contest: no server goes on with it.
-            self._ended, self._end_reported = ABORTED, False
+        elif life.ended == STOPPED and life.phase is ContestPhase.OVER:
+            # Aborted after the last game of a drained contest: no server goes on with it.
+            life.end(ABORTED)
+            self._end_reported = False
         if (bye_reason := self.bye_reason) is not None:
             self._close_all(bye_reason, now)
             spectators = self._games.spectators
             # The shell ends a server after Finished: spectators get the last lines before it.
             if not self._end_reported and (spectators.idle or not spectators.watchers):
                 self._end_reported = True
-                assert self._ended is not None
-                self.output.effects.append(Finished(self._ended))
+                assert life.ended is not None
+                self.output.effects.append(Finished(life.ended))
 
     def _close_all(self, reason: ByeReason, now: int) -> None:
         """Close every connection, except spectators to which lines are still to be sent."""

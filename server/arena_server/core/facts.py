@@ -151,8 +151,15 @@ class Walkover(NamedTuple):
     absent: tuple[str, ...]
 
 
+class Begun(NamedTuple):
+    """The contest has begun with this number of bots, its quorum; `about` is always empty."""
+
+    about: str
+    bots: int
+
+
 class RunStateSet(NamedTuple):
-    """Whether games may start (`commands.RunState`); `about` is always empty."""
+    """Whether games may start (`life.RunState`); `about` is always empty."""
 
     about: str
     state: str
@@ -272,6 +279,7 @@ ContestFact = (
     | Annulled
     | Drawn
     | Walkover
+    | Begun
     | RunStateSet
     | Joined
     | Sent

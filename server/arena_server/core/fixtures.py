@@ -86,7 +86,7 @@ class Fixtures:
         #: The games whose stored results do not count.
         self.annulled: set[int] = set()
         #: Whether a draw is under way.
-        self._drawing = False
+        self.drawing = False
         #: Results of each deal, by its players and number, if the deals are paired.
         self._deal_results: Counter[tuple[frozenset[str], int]] = Counter()
 
@@ -115,7 +115,7 @@ class Fixtures:
         """There are more or fewer games: see `Length`. Raises FormatError, with nothing changed."""
         length, first = self.length, self._format.next_number
         to = length.longer(by) if kind is Extended else length.shorter(by)
-        if self._drawing:  # it may fall away, or was drawn for the rounds that there were to be after it
+        if self.drawing:  # it may fall away, or was drawn for the rounds that there were to be after it
             raise FormatError("a round is being drawn: change the number of games once it is")
         self._format.resize(to)
         self._resized[kind] += 1
@@ -186,13 +186,13 @@ class Fixtures:
             self._out.fact(walkover)
             self._out.effects.append(WalkedOver(walkover.draw, walkover.absent))
             self._format.walk_over(walkover)
-        if not self._drawing and (draw := self._format.draw_due(absent)) is not None:
-            self._drawing = True
+        if not self.drawing and (draw := self._format.draw_due(absent)) is not None:
+            self.drawing = True
             self._out.effects.append(StartDraw(draw))
 
     def drawn(self, drawn: Drawn) -> None:
         """Take what was drawn; no game of it is offered before it is durable."""
-        self._drawing = False
+        self.drawing = False
         self._out.fact(drawn)
         self._format.drawn(drawn)
         if not drawn.groups:
@@ -254,7 +254,7 @@ class Fixtures:
         Returns False, with nothing changed, for one that counts for nothing already, or has to stand: a round
         that follows from it is drawn, or results decide when the contest ends.
         """
-        if game.end == VOID or game.number in self.annulled or self._drawing or self._early_stop is not None:
+        if game.end == VOID or game.number in self.annulled or self.drawing or self._early_stop is not None:
             return False
         if not self._format.void(game.number, game):
             return False
@@ -271,7 +271,7 @@ class Fixtures:
 
         So it does if it cannot be played any more: a later round has been drawn.
         """
-        if self.separated is not None or number not in self._void_only or self._drawing:
+        if self.separated is not None or number not in self._void_only or self.drawing:
             return False
         if not self._format.may_repeat(number):
             return False

@@ -19,6 +19,7 @@ from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord
 from arena_server.core.facts import (
     Annulled,
     Away,
+    Begun,
     Conduct,
     ContestFact,
     Drawn,
@@ -77,6 +78,7 @@ KIND_OF: Final[dict[type, str]] = {
     Annulled: "annulled",
     Drawn: "drawn",
     Walkover: "walkover",
+    Begun: "begun",
     RunStateSet: "run-state",
     Joined: "joined",
     Sent: "sent",
@@ -116,6 +118,7 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
     "annulled": (Annulled, (int, str)),
     "drawn": (Drawn, (int, int, int, _GROUPS)),
     "walkover": (Walkover, (int, _NAMES)),
+    "begun": (Begun, (str, int)),
     "run-state": (RunStateSet, (str, str)),
     "joined": (Joined, (str, int, int, str, str, str, str)),
     "sent": (Sent, (str, bool)),

@@ -1,11 +1,18 @@
-"""How a contest ends: the words of `Progress.ended` and of a contest's row, and what follows from each.
+"""The life of a contest: its phases, what holds it meanwhile, and how it ends.
 
-Standard library alone: what is loaded before a server listens reads this table, too.
+    planned --quorum--> playing --nothing left, abort--> over
+       |                   '--drained, its server ends--> suspended --abort--> over
+       '--abort, ...                                          '--another server--> playing
+
+ENDINGS has the words of `Progress.ended` and of a contest's row, and what follows from each. Standard library
+alone: what is loaded before a server listens reads these tables, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Final, NamedTuple
 
 #: A server plays it, or was killed while it did.
@@ -52,10 +59,166 @@ ENDINGS: Final[Mapping[str, Ending]] = {
 FINAL: Final = tuple(word for word, ending in ENDINGS.items() if ending.is_final)
 #: Those after which every fact follows from the results.
 WHOLE: Final = tuple(word for word, ending in ENDINGS.items() if ending.is_whole)
-#: The endings of a contest to which no order can be given any more; of a stopped one the server is ending.
+#: The endings of a contest that no order lets go on; a stopped one is suspended.
 OVER: Final = tuple(word for word in ENDINGS if word != STOPPED)
 
 
 def reason_of(ending: str | None) -> str:
     """Why a contest ended so, for people; empty where the word says it, or it has not ended."""
     return "" if ending is None or ending not in ENDINGS else ENDINGS[ending].reason
+
+
+class ContestPhase(StrEnum):
+    """Where a contest is on its way; `orders.py` says which orders exist in each."""
+
+    #: No game has begun, and none does before its quorum is there.
+    PLANNED = "planned"
+    PLAYING = "playing"
+    #: Its server ends, or it was drained: another server goes on with it.
+    SUSPENDED = "suspended"
+    OVER = "over"
+
+
+BEGIN: Final = "begin"
+SUSPEND: Final = "suspend"
+END: Final = "end"
+#: What leads from one phase to another; what is not here cannot happen. A server that goes on with a contest
+#: that was suspended, or is incomplete, has a life of its own, which has begun if games of it were played.
+MOVES: Final[Mapping[tuple[ContestPhase, str], ContestPhase]] = {
+    (ContestPhase.PLANNED, BEGIN): ContestPhase.PLAYING,
+    (ContestPhase.PLANNED, SUSPEND): ContestPhase.SUSPENDED,
+    (ContestPhase.PLANNED, END): ContestPhase.OVER,
+    (ContestPhase.PLAYING, SUSPEND): ContestPhase.SUSPENDED,
+    (ContestPhase.PLAYING, END): ContestPhase.OVER,
+    (ContestPhase.SUSPENDED, END): ContestPhase.OVER,  # aborted
+}
+
+
+class RunState(StrEnum):
+    """What the organiser has ordered last about the whole contest."""
+
+    OPEN = "open"
+    PAUSED = "paused"
+    DRAINING = "draining"
+    ABORTED = "aborted"
+
+
+#: The state of a contest outside its hours, and of one that has not begun.
+CLOSED: Final = "closed"
+PLANNED: Final = "planned"
+
+NOT_BEGUN: Final = "not-begun"
+TIME_UP: Final = "time-up"
+DRAWING: Final = "drawing"
+WAITING: Final = "waiting"
+#: Why no game is offered, or, with the last one, not all that are left.
+HOLDS: Final = (
+    NOT_BEGUN,
+    str(RunState.PAUSED),
+    CLOSED,
+    str(RunState.DRAINING),
+    TIME_UP,
+    DRAWING,
+    WAITING,
+)
+
+
+class Hold(NamedTuple):
+    """One of HOLDS. `until` (ms since 1970, UTC) is when hours begin; `here` bots of `quorum` are there."""
+
+    kind: str
+    until: int | None = None
+    here: int = 0
+    quorum: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Life:
+    """The phase of a contest, and what holds it; nothing else writes them.
+
+    It begins once `quorum` bots are there; with `quorum` 0 it has begun. `is_planned`: its state says that it
+    has not, because games could start before. `ended` is one of ENDINGS, once no game runs any more; one
+    that the organiser has aborted is over before. `stopping`: its server ends.
+    """
+
+    quorum: int = 0
+    is_planned: bool = False
+    ended: str | None = None
+    phase: ContestPhase = field(init=False)
+    run_state: RunState = field(init=False, default=RunState.OPEN)
+    is_open: bool = field(init=False, default=True)
+    until: int | None = field(init=False, default=None)
+    time_up: bool = field(init=False, default=False)
+    stopping: bool = field(init=False, default=False)
+
+    def __post_init__(self) -> None:
+        self.phase = ContestPhase.PLAYING if self.quorum == 0 else ContestPhase.PLANNED
+        if self.ended is not None:
+            self._move(END)
+
+    def _move(self, what: str) -> None:
+        self.phase = MOVES[self.phase, what]
+
+    def begin(self) -> None:
+        """The quorum is there, or was there before this server."""
+        self._move(BEGIN)
+
+    def order(self, state: RunState) -> None:
+        """The organiser has ordered it, now or before this server."""
+        self.run_state = state
+        if state is RunState.ABORTED:
+            self._move(END)
+
+    def set_hours(self, *, is_open: bool, until: int | None) -> None:
+        """Games may start by the timetable, or may not, `until` a moment."""
+        self.is_open, self.until = is_open, until
+
+    def end_time(self) -> None:
+        """The time of the contest is over."""
+        self.time_up = True
+
+    def stop(self) -> None:
+        """Its server ends."""
+        self.stopping = True
+
+    def end(self, ending: str) -> None:
+        """No game runs any more, and none will: `ending` is one of ENDINGS."""
+        self.ended = ending
+        if self.phase is not ContestPhase.OVER:
+            self._move(SUSPEND if ending == STOPPED else END)
+
+    @property
+    def is_aborted(self) -> bool:
+        """Whether the organiser has ended the contest for good; games of it may still be stored."""
+        return self.run_state is RunState.ABORTED
+
+    @property
+    def may_start(self) -> bool:
+        """Whether games may start."""
+        return self.phase is ContestPhase.PLAYING and not self.holds()
+
+    def holds(self, here: int = 0) -> tuple[Hold, ...]:
+        """What keeps every game from starting, with `here` bots."""
+        if self.phase not in (ContestPhase.PLANNED, ContestPhase.PLAYING):
+            return ()
+        found = []
+        if self.phase is ContestPhase.PLANNED:
+            found.append(Hold(NOT_BEGUN, here=here, quorum=self.quorum))
+        if self.run_state is not RunState.OPEN:
+            found.append(Hold(str(self.run_state)))
+        if not self.is_open:
+            found.append(Hold(CLOSED, self.until))
+        if self.time_up:
+            found.append(Hold(TIME_UP))
+        return tuple(found)
+
+    @property
+    def shown_state(self) -> str:
+        """The state of the contest, in one word."""
+        if self.ended is not None:
+            return self.ended
+        if self.run_state is not RunState.OPEN:
+            return str(self.run_state)
+        if not self.is_open:
+            return CLOSED
+        return PLANNED if self.is_planned and self.phase is ContestPhase.PLANNED else str(self.run_state)

@@ -8,30 +8,43 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from arena_server.core.life import ABORTED, ContestPhase
+
 VOID_WORKER: Final = "void-worker"
 _BOT, _GAME, _LENGTH = "the name of a bot", "a game", "a number of games or rounds"
+
+_PLANNED, _PLAYING, _SUSPENDED = ContestPhase.PLANNED, ContestPhase.PLAYING, ContestPhase.SUSPENDED
+#: An order that another server has to carry out, too: its fact is there when the contest goes on.
+_UNTIL_OVER: Final = frozenset((_PLANNED, _PLAYING, _SUSPENDED))
+#: An order to the server that plays.
+_PLAYED: Final = frozenset((_PLANNED, _PLAYING))
+#: An order about games that have begun, and run here.
+_BEGUN: Final = frozenset((_PLAYING,))
 
 
 class OrderKind(NamedTuple):
     """What is known of an order.
 
     `done` is said once it is carried out; {} stands for its target. `about`: what the target is, empty
-    without one. The page asks before an order that is `asked`. `inverse` takes it back.
+    without one. The page asks before an order that is `asked`. `inverse` takes it back. It exists in these
+    `phases` of a contest, and in every other one it is refused.
     """
 
     done: str
     about: str = ""
     asked: bool = False
     inverse: str = ""
+    phases: frozenset[ContestPhase] = _UNTIL_OVER
 
 
 ORDERS: Final[Mapping[str, OrderKind]] = {
-    "pause": OrderKind("paused: no game begins; those that run go on", inverse="resume"),
-    "resume": OrderKind("resumed: games begin again", inverse="pause"),
+    "pause": OrderKind("paused: no game begins; those that run go on", inverse="resume", phases=_PLAYED),
+    "resume": OrderKind("resumed: games begin again", inverse="pause", phases=_PLAYED),
     "drain": OrderKind(
         "draining: no game begins any more, and the contest stops once none runs",
         asked=True,
         inverse="resume",
+        phases=_PLAYED,
     ),
     "abort": OrderKind(
         "aborted: the contest is over, its running games are void, and the table stays as it is", asked=True
@@ -53,14 +66,20 @@ ORDERS: Final[Mapping[str, OrderKind]] = {
     ),
     "lift": OrderKind("lifted: {} is paired again", _BOT),
     "validate": OrderKind("{} plays a validation game before it is paired", _BOT),
-    "void": OrderKind("void: {}; it is not played again", _GAME, asked=True, inverse="replay"),
+    "void": OrderKind("void: {}; it is not played again", _GAME, asked=True, inverse="replay", phases=_BEGUN),
     VOID_WORKER: OrderKind(
         "void: all games of {}, as far as no later round follows from them; they are played again, "
         "and it gets none any more",
         "the name of a worker",
         asked=True,
+        phases=_BEGUN,
     ),
-    "replay": OrderKind("{} is played again under a new number", _GAME, asked=True),
+    "replay": OrderKind(
+        "{} is played again under a new number",
+        _GAME,
+        asked=True,
+        phases=frozenset((_PLAYING, _SUSPENDED)),
+    ),
     "add": OrderKind(
         "added: {} plays from now on; its token, which is shown only now: {token}", _BOT, inverse="remove"
     ),
@@ -80,3 +99,18 @@ ORDERS: Final[Mapping[str, OrderKind]] = {
     "register": OrderKind("registered: {}", _BOT),
 }
 VERBS: Final = tuple(ORDERS)
+
+#: Why an order is refused in a phase in which it does not exist; {} stands for the ending.
+REFUSED: Final[Mapping[ContestPhase, str]] = {
+    ContestPhase.PLANNED: "the contest has not begun: no game of it has been played",
+    ContestPhase.SUSPENDED: "the contest has stopped: give the order once `arena serve` goes on with it",
+    ContestPhase.OVER: "the contest is over: {}",
+}
+
+
+def refusal(verb: str, phase: ContestPhase, ended: str | None) -> str | None:
+    """Why there is no such order in this phase of a contest, or none at all; None: there is."""
+    if verb not in ORDERS:
+        return f"the commands are {', '.join(VERBS)}, not {verb!r:.40}"
+    # One that is aborted has no ending while its last games are stored.
+    return None if phase in ORDERS[verb].phases else REFUSED[phase].format(ended or ABORTED)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from arena_server.core.facts import Order
 from arena_server.core.formats.length import Length
+from arena_server.core.life import ContestPhase, Hold
 from arena_server.core.parts.part import Unpaired
 from arena_server.core.peers import Bot
 from arena_server.stats.standings import Row
@@ -90,6 +91,7 @@ class Progress:
     may still be played; then `finished` (every scheduled game has a result), `incomplete` or `stopped`. Of
     a contest that ended otherwise than `finished`, `missing` names the bots that are absent or removed, and
     `unplayed` counts the games without a result by cause, such as `absent: guest`. `waiting`: see `Awaited`.
+    `holds`: why no game is offered, or not all; one of them says that `waiting` is not empty.
     `separated`: the first bots, if the contest ends early because they are certain (`contest.stop`).
     """
 
@@ -104,6 +106,7 @@ class Progress:
     missing: tuple[str, ...] = ()
     unplayed: Mapping[str, int] = field(default_factory=dict)
     waiting: tuple[Awaited, ...] = ()
+    holds: tuple[Hold, ...] = ()
     separated: tuple[str, ...] = ()
 
     @property
@@ -150,12 +153,13 @@ class BotState:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A moment of a contest; `state` is `open`, `closed`, `paused`, `draining`, or how it ended.
+    """A moment of a contest; `state` is `open`, `planned`, `closed`, `paused`, `draining`, or how it ended.
 
     `orders` are all of the organiser's that were carried out. `until` (ms since 1970, UTC) is when the
     hours in which games start end or begin. `length` is what extends and shortens; None: nothing can.
     """
 
+    phase: ContestPhase
     state: str
     progress: Progress
     running: tuple[RunningGame, ...]

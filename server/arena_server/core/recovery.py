@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from arena_server.core.commands import Commands, RunState
+from arena_server.core.commands import Commands
 from arena_server.core.deal import REFEREE, game_id
 from arena_server.core.facts import (
+    Begun,
     FormerKeys,
     GameFact,
     Offered,
@@ -88,11 +89,8 @@ def _recover_contest(
                     slot.restore_key(digest) if isinstance(keys, ResumeKeys) else slot.restore_former(digest)
             case Order() as order:
                 commands.restore_order(order)
-            case RunStateSet(_, state):
-                if state not in set(RunState):
-                    raise JournalError(f"expected one of {', '.join(RunState)}, found {state!r:.40}")
-                # A contest was drained to stop the server; now the server runs again.
-                commands.restore(RunState.OPEN if state == RunState.DRAINING else RunState(state))
+            case Begun() | RunStateSet() as fact_of_life:
+                commands.restore(fact_of_life)
         parts.restore(fact)
     return facts
 

@@ -1,6 +1,7 @@
-"""Whom a contest waits for, as people read it: `Contest.waiting` with the time of day.
+"""Why no game of a contest is offered, and whom it waits for, as people read it: with the time of day.
 
-Log, `arena admin status`, the pages and `arena tournament` all show what `plain_waiting` returns.
+Log, `arena admin status`, the pages and `arena tournament` all show what `plain_holds` and `plain_waiting`
+return.
 """
 
 from __future__ import annotations
@@ -8,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from arena_server.core.contest import Contest
+from arena_server.core.life import CLOSED, DRAWING, NOT_BEGUN, TIME_UP, WAITING, Hold, RunState
 from arena_server.core.log_events import LogEvent
 from arena_server.core.overview import (
     AWAY,
@@ -34,9 +36,26 @@ LOG_S: Final = 10
 #: How many bots a line names.
 NAMES: Final = 5
 
+#: What is said of a hold that has no number or moment of its own.
+HOLD_TEXTS: Final = {
+    str(RunState.PAUSED): "paused by the organiser",
+    CLOSED: "closed by its hours",
+    str(RunState.DRAINING): "draining: the contest stops once no game runs",
+    TIME_UP: "the time of the contest is over: it ends once no game runs",
+    DRAWING: "a round is being drawn",
+}
+
+
 REASONS: Final = (NEVER_CONNECTED, NO_VERSION, AWAY, FROZEN, VALIDATION, PROBATION, KICKED)
 
 Waiting = tuple[Awaited, ...]
+
+
+class HeldContest(NamedTuple):
+    """What holds a contest at a moment."""
+
+    holds: tuple[Hold, ...] = ()
+    waiting: Waiting = ()
 
 
 def plain_waiting(waiting: Sequence[Awaited], now: int, wall: float) -> list[dict[str, Any]]:
@@ -47,9 +66,44 @@ def plain_waiting(waiting: Sequence[Awaited], now: int, wall: float) -> list[dic
     return [_plain(awaited, now, wall) for awaited in waiting]
 
 
-def waiting_now(waiting: Sequence[Awaited]) -> list[dict[str, Any]]:
-    """`plain_waiting` at this moment."""
-    return plain_waiting(waiting, time.monotonic_ns(), time.time())
+#: What `held_now` returns of a contest that nothing holds.
+NOT_HELD: Final[Mapping[str, list[dict[str, Any]]]] = {"waiting": [], "holds": []}
+
+
+def held_now(holds: Sequence[Hold], waiting: Sequence[Awaited]) -> Mapping[str, list[dict[str, Any]]]:
+    """`plain_waiting` and `plain_holds` at this moment, as `waiting` and `holds`."""
+    plain = plain_waiting(waiting, time.monotonic_ns(), time.time())
+    return {"waiting": plain, "holds": plain_holds(holds, plain)}
+
+
+def plain_holds(holds: Sequence[Hold], waiting: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the holds as JSON types; `until` is a moment in UTC or null, `text` the hold in words.
+
+    `waiting` is what `plain_waiting` has returned for the same moment.
+    """
+    return [_plain_hold(hold, waiting) for hold in holds]
+
+
+def _plain_hold(hold: Hold, waiting: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    until = None if hold.until is None else time.gmtime(hold.until // 1000)
+    return {
+        "hold": hold.kind,
+        "until": None if until is None else time.strftime("%Y-%m-%dT%H:%M:%SZ", until),
+        "text": waiting_line(waiting) if hold.kind == WAITING else _hold_text(hold, until),
+    }
+
+
+def _hold_text(hold: Hold, until: time.struct_time | None) -> str:
+    if hold.kind == NOT_BEGUN:
+        return f"not begun: {hold.here} of {hold.quorum} bots are there"
+    if hold.kind == CLOSED and until is not None:
+        return f"closed until {time.strftime('%Y-%m-%d %H:%M', until)} UTC"
+    return HOLD_TEXTS[hold.kind]
+
+
+def holds_line(holds: Sequence[dict[str, Any]]) -> str:
+    """All holds in one line, those for every game first; empty if there are none."""
+    return "; ".join(each["text"] for each in holds)
 
 
 def waiting_line(bots: Sequence[dict[str, Any]]) -> str:
@@ -101,9 +155,9 @@ def _text(awaited: Awaited, seen: time.struct_time | None, today: time.struct_ti
 
 
 class WaitingList(Attachment):
-    """Reads the list of a contest at intervals: for the log, and for spectators `delay` ns later.
+    """Reads holds and list of a contest at intervals: for the log, and for spectators `delay` ns later.
 
-    Probation and a lost connection tell of a running game, which spectators see that late, too.
+    Probation, a lost connection and a draw tell of a game, which spectators see that late, too.
     """
 
     def __init__(self, contest: Contest, delay: int, log: Callable[[LogEvent], None]) -> None:
@@ -111,8 +165,8 @@ class WaitingList(Attachment):
         self._delay = delay
         self._log = log
         self._timer: asyncio.TimerHandle | None = None
-        #: What the list was from which moment on: those that spectators may see, the last first, and newer.
-        self._history: deque[tuple[int, Waiting]] = deque()
+        #: What was so from which moment on: what spectators may see, the last first, and newer.
+        self._history: deque[tuple[int, HeldContest]] = deque()
         self._idle: Waiting = ()
         self._logged: Waiting = ()
         self._logged_at: int | None = None
@@ -137,17 +191,19 @@ class WaitingList(Attachment):
 
     def look(self, now: int, wall: float) -> None:
         """Read the list once."""
-        waiting = self._contest.waiting()
-        if not self._history or self._history[-1][1] != waiting:
-            self._history.append((now, waiting))
+        shown = HeldContest(*self._contest.held())
+        if not self._history or self._history[-1][1] != shown:
+            self._history.append((now, shown))
         while len(self._history) > 1 and self._history[1][0] <= now - self._delay:
             self._history.popleft()
-        idle, self._idle = self._idle, waiting if self._contest.idle else ()
+        idle, self._idle = self._idle, shown.waiting if self._contest.idle else ()
         due = self._logged_at is None or now >= self._logged_at + LOG_S * NS_PER_S
         if due and self._idle == idle and idle not in ((), self._logged):
             self._logged, self._logged_at = idle, now
             self._log(ContestWaiting(len(idle), waiting_line(plain_waiting(idle, now, wall))))
 
-    def shown(self, now: int) -> Waiting:
+    def shown(self, now: int) -> HeldContest:
         """What spectators may see."""
-        return next((waiting for at, waiting in reversed(self._history) if at <= now - self._delay), ())
+        return next(
+            (shown for at, shown in reversed(self._history) if at <= now - self._delay), HeldContest()
+        )

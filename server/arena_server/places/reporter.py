@@ -39,7 +39,7 @@ from arena_server.host.host import Host, HostObserver
 from arena_server.host.logs import ContestDoubtful, LineWriter, worker_line
 from arena_server.host.observers import Attachment
 from arena_server.host.run import ContestRun
-from arena_server.host.waiting import waiting_now
+from arena_server.host.waiting import held_now
 from arena_server.places.frozen_bots import ContainedBots
 from arena_server.places.games import ObservedGames
 from arena_server.stats.scores import PlayedGame
@@ -194,7 +194,7 @@ def report_json(overview: Overview) -> dict[str, Any]:
     plain = {name: getattr(progress, name) for name in progress.__slots__}
     return plain | {
         "connected": sum(bot.connected for bot in overview.bots),
-        "waiting": waiting_now(progress.waiting),
+        **held_now(progress.holds, progress.waiting),
         "missing": list(progress.missing),
         "unplayed": dict(progress.unplayed),
         "standings": [row_json(row) for row in progress.standings],

@@ -6,6 +6,9 @@
 The head at the place `games` of the chain (`chain.py`) fixes all records up to it. An older `head.json`
 tells a database that goes on from it from one that was set back to an earlier state, by a
 restored folder or by its organiser.
+
+A contest is known by its number, name and beginning: they stay over restarts and copies, and another
+one of its name (`arena serve --new`, another database) has others.
 """
 
 from __future__ import annotations
@@ -75,14 +78,18 @@ class PublishedHead:
         games = "1 game" if self.games == 1 else f"{self.games} games"
         return f"{games} of contest {self.contest} {self.name} were published at {self.written_at}"
 
+    def is_of(self, contest: ContestRow) -> bool:
+        """Whether it is a head of this contest."""
+        identity = contest.id, contest.name, plain_time(contest.started_at)
+        return identity == (self.contest, self.name, self.started_at)
+
     def check(self, results: Results) -> tuple[ContestRow, int]:
         """The contest, and how many records were stored since.
 
         Raises StoreError with one line if its chain does not go on from this head. The values of the chain
         are taken as they are stored: `arena verify` compares them with the records.
         """
-        found = next((each for each in results.contests() if each.id == self.contest), None)
-        if found is None or (found.name, plain_time(found.started_at)) != (self.name, self.started_at):
+        if not any(self.is_of(each) for each in results.contests()):
             raise StoreError(
                 f"{self}, and the database has no such contest: it is another one, or was set back; "
                 "restore the newest copy"

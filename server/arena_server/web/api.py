@@ -32,7 +32,7 @@ from arena_server.core.orders import VOID_WORKER
 from arena_server.core.overview import Overview
 from arena_server.host.observers import PlayedElsewhere
 from arena_server.host.run import ContestRun
-from arena_server.host.waiting import waiting_now
+from arena_server.host.waiting import held_now
 from arena_server.places.workers.dispatch import workers_of
 from arena_server.terms.config import Entrant
 from arena_server.web.bridge import HostView, LoopBridge, NewcomerError, UnavailableError, UnknownContestError
@@ -237,6 +237,7 @@ def overview_json(overview: Overview, connections: int) -> dict[str, Any]:
     rows = {row.name: row for row in progress.standings}
     games = {key: getattr(progress, key) for key in ("done", "total", "void", "running")}
     return {
+        "phase": str(overview.phase),
         "state": overview.state,
         "ended": progress.ended,
         "reason": reason_of(progress.ended) or None,
@@ -245,7 +246,7 @@ def overview_json(overview: Overview, connections: int) -> dict[str, Any]:
         "games": games,
         "plies": progress.plies,
         "connections": connections,
-        "waiting": waiting_now(progress.waiting),
+        **held_now(progress.holds, progress.waiting),
         "running": [asdict(game) for game in overview.running],
         "bots": [
             {**asdict(bot), "points": rows[bot.name].points, "games": rows[bot.name].games}

@@ -17,6 +17,7 @@ from starlette.routing import BaseRoute
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from arena_server.errors import StoreError
+from arena_server.host.waiting import NOT_HELD
 from arena_server.store.abandoned import stop_abandoned
 from arena_server.web.api import OrganiserApi
 from arena_server.web.archive import Archive
@@ -96,18 +97,18 @@ def site_app(
     viewers = int(ports.connections * (1 - KEPT_FOR_PAGES))
     played = None if ports.casual is None else Archive(ports.casual.database, by_name=True)
 
-    async def waiting(name: str) -> list[dict[str, Any]]:
+    async def held(name: str) -> Mapping[str, list[dict[str, Any]]]:
         try:
-            return await bridge.call(partial(view.waiting, name))
+            return await bridge.call(partial(view.held, name))
         except UnavailableError:  # the channel goes on with what the database has
-            return []
+            return NOT_HELD
 
     public = PublicApi(
         Archive(referee.database, live=True),
         features,
         viewers,
         played,
-        waiting,
+        held,
         report=report,
         painter=ports.painter,
     )

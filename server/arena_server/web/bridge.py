@@ -11,7 +11,7 @@ import asyncio
 import ssl
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ from arena_server.host.loop_link import LoopLink
 from arena_server.host.observers import Attachment, TranscriptReader
 from arena_server.host.run import ContestRun
 from arena_server.host.sockets import local_host
-from arena_server.host.waiting import WaitingList, waiting_now
+from arena_server.host.waiting import NOT_HELD, WaitingList, held_now
 from arena_server.stats.durations import Durations
 from arena_server.store.database import Database
 from arena_server.terms.config import NO_TOKEN, ContestConfig, Entrant, check_url
@@ -385,11 +385,11 @@ class HostView(HostObserver):
             contests.append(ContestSnapshot(labels, recorder.counts(), durations, progress))
         return Snapshot(tuple(contests), *self._host.connections)
 
-    def waiting(self, name: str) -> list[dict[str, Any]]:
-        """Whom a contest waits for, as spectators may see it; empty before it has started."""
+    def held(self, name: str) -> Mapping[str, list[dict[str, Any]]]:
+        """What holds a contest, as spectators may see it (`held_now`); nothing before it has started."""
         hosted = self._host.contests.get(name)
         waiting = None if hosted is None else hosted.find(WaitingList)
-        return [] if waiting is None else waiting_now(waiting.shown(time.monotonic_ns()))
+        return NOT_HELD if waiting is None else held_now(*waiting.shown(time.monotonic_ns()))
 
     def names(self) -> list[str]:
         """The contests that the organiser looks after here."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from secrets import token_hex
 from time import monotonic
@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from arena_server.errors import ArenaError
+from arena_server.host.waiting import NOT_HELD
 from arena_server.web.archive import Archive, NotFoundError
 from arena_server.web.feeds import LiveFeed
 from arena_server.web.live import LiveHub
@@ -23,14 +24,14 @@ EVENT_ROWS: Final = 100
 #: How old the list of running contests may be.
 LOOK_S: Final = 1.0
 
-Waiting = Callable[[str], Awaitable[list[dict[str, Any]]]]
+Held = Callable[[str], Awaitable[Mapping[str, list[dict[str, Any]]]]]
 
 
 class LiveContests:
     """The hubs of the contests with live pages, by name; `note` takes errors that visitors see a part of.
 
     With `feed`, which makes that of a contest, all contests that the database has as running are live; else
-    those of `connect`. `waiting` tells whom a contest waits for.
+    those of `connect`. `held` tells what holds a contest.
     """
 
     def __init__(
@@ -39,13 +40,13 @@ class LiveContests:
         features: dict[str, Any],
         note: Callable[[Exception], None],
         feed: Callable[[str], LiveFeed] | None = None,
-        waiting: Waiting | None = None,
+        held: Held | None = None,
     ) -> None:
         self._reads = reads
         self._features = features
         self._note = note
         self._feed = feed
-        self._waiting = waiting
+        self._held = held
         self._looked_at = -LOOK_S
         #: The running games of each contest that this server plays, by its name, and the contests' numbers.
         self._hubs: dict[str, LiveHub] = {}
@@ -110,8 +111,9 @@ class LiveContests:
     async def _document(self, name: str) -> dict[str, Any]:
         await self._look()
         number = await self._number(name)
-        waiting = [] if self._waiting is None else (await self._waiting(name))[:EVENT_ROWS]
-        more = {"live": self._hubs[name].problem if name in self._hubs else NOT_LIVE, "waiting": waiting}
+        held = NOT_HELD if self._held is None else await self._held(name)
+        live = self._hubs[name].problem if name in self._hubs else NOT_LIVE
+        more = {"live": live, "waiting": held["waiting"][:EVENT_ROWS], "holds": held["holds"]}
         if number is None:
             return {"contest": None, "standings": [], **more}
         whole = await self._reads.run(self._reads.archive.contest, number)

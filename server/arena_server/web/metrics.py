@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from arena_server.core.life import HOLDS
 from arena_server.core.log_events import CommandDone, ConnectionRefused, GameOver, LogEvent, LoopStalled
 from arena_server.core.overview import Progress
 from arena_server.host.logs import WebhookDelivered, WebhookDropped, WebhookFailed
@@ -169,6 +170,11 @@ def _progress_families(progress: Progress) -> Iterator[Metric]:
     for reason in REASONS:
         waiting.add_metric([reason], sum(each.reason == reason for each in progress.waiting))
     yield waiting
+    held = GaugeMetricFamily("arena_holds", "What holds the games, by kind.", labels=["hold"])
+    kinds = {hold.kind for hold in progress.holds}
+    for kind in HOLDS:
+        held.add_metric([kind], kind in kinds)
+    yield held
     yield CounterMetricFamily("arena_plies", "Plies of the contest.", value=progress.plies)
 
 

@@ -43,7 +43,7 @@ from arena_protocol.record import RecordError
 from arena_server.errors import ArenaError, public_text
 from arena_server.web.archive import Archive, NotFoundError
 from arena_server.web.feeds import LiveFeed
-from arena_server.web.live_contests import LiveContests, Waiting
+from arena_server.web.live_contests import Held, LiveContests
 from arena_server.web.livestreams import CORS, LiveStreams
 from arena_server.web.pages import API
 from arena_server.web.previews import Painter
@@ -65,7 +65,7 @@ class PublicApi:
         features: dict[str, Any],
         viewers: int = 0,
         played: Archive | None = None,
-        waiting: Waiting | None = None,
+        held: Held | None = None,
         feed: Callable[[str], LiveFeed] | None = None,
         report: Callable[[str], None] = lambda _: None,
         painter: Painter | None = None,
@@ -73,11 +73,11 @@ class PublicApi:
         """`features` is the document site.json; at most `viewers` streams are open at once.
 
         `report` takes what visitors are not told of an error, at most every REPORT_S. `played` has the games
-        of visitors. `waiting` and `feed` are those of LiveContests.
+        of visitors. `held` and `feed` are those of LiveContests.
         """
         reads = SharedReads(archive, played)
         self.stored = StoredDocuments(reads, painter)
-        self.live = LiveContests(reads, features, self._note, feed, waiting)
+        self.live = LiveContests(reads, features, self._note, feed, held)
         self._most_viewers = viewers
         self._report = report
         self._reported_at = -REPORT_S

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from arena_server.core.commands import RunState
 from arena_server.core.deal import deal_seed
 from arena_server.core.facts import Order
 from arena_server.core.journal import JournalError, Past
+from arena_server.core.life import RunState
 from arena_server.core.log_events import CommandDone
 from arena_server.core.orders import VERBS
 

@@ -179,7 +179,7 @@ class TestRemove:
         assert harness.contest.progress().total == 2
         assert harness.contest.slots == 2
         assert where(harness) == {"ann": "withdrawn", "bob": "playing", "cid": "playing"}
-        assert harness.contest.waiting() == ()
+        assert harness.contest.held()[1] == ()
         harness.log_in("ann", conn="again")
         assert harness.last_line("again").startswith("ERROR token")
         for again in (restarted(harness), harness):
@@ -379,7 +379,7 @@ class TestSent:
     def test_it_plays_as_its_versions_and_by_no_other_token(self, again: bool) -> None:
         harness = restarted(restarted(self.harness())) if again else self.harness()
         assert harness.contest.entrants.sent == {"cid": True}
-        assert ("cid", "no-version") in [(each.name, each.reason) for each in harness.contest.waiting()]
+        assert ("cid", "no-version") in [(each.name, each.reason) for each in harness.contest.held()[1]]
         harness.log_in("cid", f" token={TOKEN}")
         assert harness.last_line("cid").startswith("ERROR token")
         harness.event(Replace("cid", token_digest("run"), "v1"))

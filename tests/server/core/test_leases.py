@@ -171,7 +171,7 @@ def test_no_bot_logs_in_and_none_is_awaited() -> None:
     run.now = 10**12
     run.event(Tick())
     assert run.finished is None
-    assert run.contest.waiting() == ()
+    assert run.contest.held()[1] == ()
     assert run.contest.slots == 0
     run.connect("ann")
     run.send("ann", "HELLO 1 ann")

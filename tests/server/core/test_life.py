@@ -122,7 +122,7 @@ def test_no_bot_is_absent_before_the_contest_has_begun(form: str) -> None:
     harness.log_in("ann")
     harness.wait(NIGHT)
     assert (harness.finished, harness.logged(BotAbsent), harness.logged(ContestBegun)) == (None, [], [])
-    assert [each.name for each in harness.contest.waiting()] == ["bob", "cid", "dan"]
+    assert [each.name for each in harness.contest.held()[1]] == ["bob", "cid", "dan"]
     for name in BOTS[1:]:
         harness.log_in(name)
     assert harness.logged(ContestBegun) == [ContestBegun(2)]

@@ -195,7 +195,7 @@ class TestShorten:
     def test_the_length_stays_while_a_round_is_being_drawn(self) -> None:
         harness = ContestHarness("ann", "bob", "cid", "dan", format="swiss", format_options={"rounds": 2})
         assert harness.contest.overview().length == Length(2, 1, 3, "rounds", why="no two bots meet twice")
-        harness.contest._games.fixtures._drawing = True
+        harness.contest._games.fixtures.drawing = True
         problem = "a round is being drawn: change the number of games once it is"
         assert [harness.command(verb, "1") for verb in ("shorten", "extend")] == [problem, problem]
 

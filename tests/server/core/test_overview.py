@@ -91,7 +91,7 @@ def test_probation_and_what_is_forgiven() -> None:
 
 
 def waiting(harness: ContestHarness) -> list[Awaited]:
-    return list(harness.contest.waiting())
+    return list(harness.contest.held()[1])
 
 
 def test_whom_games_wait_for_that_has_never_connected_or_is_away() -> None:
@@ -105,7 +105,7 @@ def test_whom_games_wait_for_that_has_never_connected_or_is_away() -> None:
         Awaited("bob", "away", 1500 * MS, 0),
         Awaited("cid", "never-connected", None, 0),
     ]
-    assert harness.contest.progress().waiting == harness.contest.waiting()
+    assert harness.contest.progress().waiting == harness.contest.held()[1]
     assert not harness.contest.idle
     harness.log_in("bob")
     assert [each.name for each in waiting(harness)] == ["cid"]

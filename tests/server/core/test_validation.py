@@ -179,7 +179,7 @@ class TestFault:
             "you are not paired until you connect again and play one without"
         )
         assert where(harness) == {"ann": "validation", "bob": "free"}
-        assert [(each.name, each.reason) for each in harness.contest.waiting()] == [("ann", "validation")]
+        assert [(each.name, each.reason) for each in harness.contest.held()[1]] == [("ann", "validation")]
         harness.wait(1_000_000)
         assert harness.finished is None
         assert len(harness.logged(ValidationStarted)) == 2
@@ -226,7 +226,7 @@ class TestFault:
         third = restarted(again)
         third.log_in("ann")
         assert where(third)["ann"] == "probation"
-        assert third.contest.waiting()[0] == Awaited("ann", "probation", None, 0, 2)
+        assert third.contest.held()[1][0] == Awaited("ann", "probation", None, 0, 2)
         assert third.logged(ValidationStarted) == []
         assert third.command("validate", "ann") is None
         play(third, "ann")

@@ -7,10 +7,11 @@ from typing import cast
 import pytest
 
 from arena_server.core.contest import Contest
+from arena_server.core.life import HOLDS, WAITING, Hold
 from arena_server.core.log_events import LogEvent
 from arena_server.core.overview import Awaited
 from arena_server.host.logs import ContestWaiting
-from arena_server.host.waiting import WaitingList, plain_waiting, waiting_line
+from arena_server.host.waiting import WaitingList, holds_line, plain_holds, plain_waiting, waiting_line
 
 S = 1_000_000_000
 #: 2026-11-23 12:30:00 UTC.
@@ -62,6 +63,26 @@ def test_a_line_names_five() -> None:
     assert waiting_line(bots).endswith(", b4 (kicked) and 2 more")
 
 
+@pytest.mark.parametrize(
+    ("hold", "until", "text"),
+    [
+        (Hold("not-begun", here=1, quorum=4), None, "not begun: 1 of 4 bots are there"),
+        (Hold("paused"), None, "paused by the organiser"),
+        (Hold("closed", 1_795_437_000_000), "2026-11-23T12:30:00Z", "closed until 2026-11-23 12:30 UTC"),
+        (Hold("closed"), None, "closed by its hours"),
+        (Hold("draining"), None, "draining: the contest stops once no game runs"),
+        (Hold("time-up"), None, "the time of the contest is over: it ends once no game runs"),
+        (Hold("drawing"), None, "a round is being drawn"),
+        (Hold("waiting"), None, "waiting for ann (never connected)"),
+    ],
+)
+def test_the_words_of_a_hold(hold: Hold, until: str | None, text: str) -> None:
+    assert hold.kind in HOLDS
+    plain = plain_holds([hold], plain_waiting([ANN], 0, NOON))
+    assert plain == [{"hold": hold.kind, "until": until, "text": text}]
+    assert holds_line(plain * 2) == f"{text}; {text}"
+
+
 class ScriptedContest:
     """What the list reads of a contest."""
 
@@ -69,8 +90,8 @@ class ScriptedContest:
         self.list: tuple[Awaited, ...] = ()
         self.idle = True
 
-    def waiting(self) -> tuple[Awaited, ...]:
-        return self.list
+    def held(self) -> tuple[tuple[Hold, ...], tuple[Awaited, ...]]:
+        return ((Hold(WAITING),) if self.list else ()), self.list
 
 
 class Looked:
@@ -119,15 +140,15 @@ def test_spectators_see_what_the_list_was_a_delay_ago() -> None:
     looked = Looked(delay_s=5)
     looked.look(10, ANN)
     looked.look(4, ANN, BOB)  # probation tells of a game that they have not seen to its end
-    assert looked.list.shown(looked.now) == (ANN,)
+    assert looked.list.shown(looked.now) == ((Hold("waiting"),), (ANN,))
     looked.look(1, ANN, BOB)
-    assert looked.list.shown(looked.now) == (ANN, BOB)
+    assert looked.list.shown(looked.now).waiting == (ANN, BOB)
     looked.look(100)
-    assert looked.list.shown(looked.now) == ()
+    assert looked.list.shown(looked.now) == ((), ())
 
 
 def test_before_the_delay_has_passed_once_spectators_see_nobody() -> None:
     looked = Looked(delay_s=5)
     looked.look(3, ANN)
-    assert looked.list.shown(looked.now) == ()
-    assert looked.list.shown(5 * S) == (ANN,)
+    assert looked.list.shown(looked.now) == ((), ())
+    assert looked.list.shown(5 * S).waiting == (ANN,)

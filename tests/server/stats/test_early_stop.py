@@ -305,7 +305,7 @@ def test_a_game_that_runs_then_is_played_to_its_end_and_never_again() -> None:
     harness.conns = everyone
     assert harness.contest.progress().separated == ("ann",)
     assert harness.finished is None, "a game runs"
-    assert [awaited.name for awaited in harness.contest.waiting()] == []
+    assert [awaited.name for awaited in harness.contest.held()[1]] == []
     problem = harness.command("extend", "2")
     assert problem is not None
     assert "the contest ends early: it is certain who is first" in problem

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import arena_server
+from arena_server.core.orders import REFUSED
+from arena_server.host.waiting import HOLD_TEXTS
 from arena_server.places.workers import comparison
 
 ROOT = Path(arena_server.__file__).parent
@@ -32,6 +34,7 @@ RAISED = {
 
 def server_texts() -> set[str]:
     found = {*comparison.TIME, *comparison.TIMEOUTS, *comparison.POINTS}
+    found |= {*REFUSED.values(), *HOLD_TEXTS.values()}
     found |= {text for source in SOURCES for text in texts_in((ROOT / source).read_text(encoding="utf-8"))}
     for path in (
         *ROOT.glob("core/formats/*.py"),
@@ -84,7 +87,7 @@ def _shown(node: ast.AST, raised: Mapping[str, int]) -> Iterator[ast.expr]:
                     yield value
         case ast.Assign(targets=[ast.Attribute(attr="_problem")], value=value):
             yield value
-        case ast.FunctionDef(name="_text", body=body):
+        case ast.FunctionDef(name="_text" | "_hold_text", body=body):
             for inner in ast.walk(ast.Module(body, [])):
                 if isinstance(inner, ast.Return) and inner.value is not None:
                     yield inner.value

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from arena_protocol.record import FaultKind
-from arena_server.core.commands import CLOSED, PLANNED, RunState
-from arena_server.core.life import ENDINGS
+from arena_server.core.life import CLOSED, ENDINGS, PLANNED, RunState
 from arena_server.core.orders import VERBS
 from arena_server.core.overview import (
     AWAY,

@@ -6,6 +6,7 @@ export const TEXTS = {
   // times, counts, results
   "{} of {}": "{} от {}", "{} s": "{} s", ", about {} left": ", остават около {}", "; {} an hour{}": "; {} на час{}",
   " and {} more": " и още {}",
+  "closed until {}": "затворено до {}",
   "Waiting for {}{}": "Чака се {}{}", "void, it does not count": "анулирана, не се брои", " by forfeit": " служебно",
   "{} wins": "{} печели", "no winner": "няма победител",
   "a draw": "равенство", "a draw of {}": "равенство между {}", "wins": "печели", "zombie": "зомби", "to move": "на ход",
@@ -383,6 +384,9 @@ export const SERVER = {
   "say which contest; there are: {}": "посочете състезание; има: {}",
   "no contest {} here; there are: {}": "тук няма състезание {}; има: {}",
   "the contest is over: {}": "състезанието свърши: {}",
+  "the contest has not begun: no game of it has been played": "състезанието не е започнало: няма изиграна партия",
+  "the contest has stopped: give the order once `arena serve` goes on with it":
+    "състезанието е спряно: дайте наредбата, щом `arena serve` го продължи",
   "contest {} has no bot {}": "състезание {} няма бот {}", "no bot {}": "няма бот {}", "no place {}": "няма място {}",
   // rounds of a format
   "final": "финал", "semi-finals": "полуфинали", "quarter-finals": "четвъртфинали", "last {}": "кръг на {}",
@@ -405,7 +409,14 @@ export const SERVER = {
   "the server closed the connection": "сървърът затвори връзката",
   "the contest is over there (reason={})": "състезанието там свърши ({})",
   "Connection refused": "връзката е отказана",
-  // whom a contest waits for
+  // why no game of a contest is offered, and whom it waits for
+  "not begun: {} of {} bots are there": "не е започнало: {} от {} бота са тук",
+  "closed until {} UTC": "затворено до {} UTC", "closed by its hours": "затворено според часовете му",
+  "paused by the organiser": "спряно за малко от организатора",
+  "draining: the contest stops once no game runs": "спира плавно: състезанието спира, щом няма партия в ход",
+  "the time of the contest is over: it ends once no game runs":
+    "времето на състезанието изтече: свършва, щом няма партия в ход",
+  "a round is being drawn": "тегли се жребий за кръг",
   "never connected": "не се е свързвал", "no version yet": "още няма версия",
   "its container is frozen, and the Docker engine does not thaw it": "контейнерът му е спрян и Docker не го пуска",
   "not connected since the server started": "не се е свързвал от старта на сървъра",

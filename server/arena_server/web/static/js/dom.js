@@ -122,10 +122,19 @@ const reasonText = ({ reason, last_seen: seen, text }) =>
   (reason === "away" && seen ? t`last seen ${instantText(seen)}` : said(text));
 
 /** Whom a contest waits for: the list `waiting` of the server, five of them by name. */
-export function waitingText(bots) {
+function waitingText(bots) {
   const more = bots.length > 5 ? t` and ${numberText(bots.length - 5)} more` : "";
   return bots.length
     ? t`Waiting for ${bots.slice(0, 5).map((each) => `${each.bot} (${reasonText(each)})`).join(", ")}${more}` : "";
+}
+
+/** Why no game of a contest is offered, or not all: the lists `holds` and `waiting` of the server. */
+export function heldText({ holds = [], waiting = [] }) {
+  const texts = holds.map(({ hold, until, text }) => {
+    if (hold === "waiting") return waitingText(waiting);
+    return hold === "closed" && until ? t`closed until ${instantText(until)}` : said(text);
+  });
+  return texts.join("; ");
 }
 
 /**

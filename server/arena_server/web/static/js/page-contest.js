@@ -3,7 +3,7 @@
 import { API, get, spaced } from "./api.js";
 import {
   aboutSite, applyTheme, cardTable, clockText, el, gamesText, inReport, inTime, instantText, keepPlace, labelled, link,
-  meanText, numberText, paceText, pageHeader, parameter, plural, rankingText, resultText, unequal, waitingText,
+  meanText, numberText, paceText, pageHeader, parameter, plural, rankingText, resultText, unequal, heldText,
 } from "./dom.js";
 import { CrossTable } from "./crosstable.js";
 import { faultsPanel, loadFaults, rangesPanel } from "./details.js";
@@ -240,7 +240,7 @@ async function begin() {
   };
   const stream = new LiveStream(livePath("contest", contest.id), {
     contest: (event) => {
-      waiting.textContent = waitingText(event.waiting);
+      waiting.textContent = heldText(event);
       told.live = event.live;
       say();
       if (event.contest === null) return;

@@ -1,6 +1,6 @@
 // The organiser's page: state of the contest, and orders.
 
-import { applyTheme, dateText, el, gamesText, link, numberText, pageHeader, plural, waitingText } from "./dom.js";
+import { applyTheme, dateText, el, gamesText, link, numberText, pageHeader, plural, heldText } from "./dom.js";
 import { ask, contest, forgetToken, hasToken, keepToken, request, useToken } from "./organiser/port.js";
 import { botsTable, gamesTable, ordersTable, workersTable } from "./organiser/tables.js";
 import { said } from "./said.js";
@@ -209,7 +209,7 @@ function draw(status) {
 function update(status) {
   parts.title.textContent = status.contest;
   parts.sub.textContent = stateText(status);
-  parts.waiting.textContent = waitingText(status.waiting);
+  parts.waiting.textContent = heldText(status);
   const over = status.ended !== null;
   for (const form of parts.forms) form.hidden = over;
   const gate = status.state === "paused" ? action(t`Resume`, "resume") : action(t`Pause`, "pause");

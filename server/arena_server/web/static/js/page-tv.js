@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { makeBoard } from "./boards.js";
-import { applyTheme, el, numberText, pageHeader, parameter, rankingText, resultText, waitingText } from "./dom.js";
+import { applyTheme, el, numberText, pageHeader, parameter, rankingText, resultText, heldText } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { choose, interest, RECENT_MS } from "./interest.js";
 import { gamePath, LiveGame } from "./livegame.js";
@@ -175,11 +175,11 @@ async function begin() {
   const leader = (contest, standings, row) => el("li", {},
     el("b", {}, row.rank === null ? row.bot : `${row.rank}. ${row.bot}`),
     ` ${rankingText(contest, standings, row)}`);
-  const showContest = ({ contest, standings, waiting: bots, live }) => {
+  const showContest = ({ contest, standings, waiting: bots, holds, live }) => {
     title.textContent = contest?.name ?? "";
     const over = contest !== null && contest.status !== "running" ? overText(contest, standings) : "";
     waiting.textContent = live ? t`Running games cannot be shown now: ${said(live)}. Trying again ...`
-      : over || waitingText(bots) || t`Waiting for the next game ...`;
+      : over || heldText({ holds, waiting: bots }) || t`Waiting for the next game ...`;
     const shown = contest === null ? [] : standings.slice(0, 8);
     leaders.replaceChildren(...shown.map((row) => leader(contest, standings, row)));
   };
