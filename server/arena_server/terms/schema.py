@@ -26,7 +26,7 @@ from arena_server.terms.config import (
     check_url,
 )
 from arena_server.terms.formats import FORMATS
-from arena_server.terms.spec import WEBHOOK_EVENTS
+from arena_server.terms.spec import USUAL_EVENTS, WEBHOOK_EVENTS
 from arena_server.terms.tables import (
     ContainerTable,
     FileTable,
@@ -403,7 +403,7 @@ class WebhookTable(FileTable):
     secret: str | None = None
     #: A file with the secret, relative to the configuration.
     secret_file: str | None = None
-    events: list[str] = Field(default_factory=lambda: list(WEBHOOK_EVENTS))
+    events: list[str] = Field(default_factory=lambda: list(USUAL_EVENTS))
     batch: int = Field(default=1, ge=1, le=MOST_BATCH)
 
     @field_validator("url", mode="before")

@@ -15,8 +15,10 @@ from arena_server.terms.timetable import Timetable
 SECRET_BITS = 256
 
 
+#: The events that a webhook has if its file names none.
+USUAL_EVENTS = ("game", "probation", "absence")
 #: The events that a webhook may have.
-WEBHOOK_EVENTS = ("game", "probation", "absence")
+WEBHOOK_EVENTS = (*USUAL_EVENTS, "begun", "round", "walkover", "validation", "stall", "over")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,7 @@ class Webhook:
 
     url: str = field(repr=False)
     secret: str = field(repr=False)
-    events: frozenset[str] = frozenset(WEBHOOK_EVENTS)
+    events: frozenset[str] = frozenset(USUAL_EVENTS)
     #: The most results in one message; with 1 each result is a message of its own form.
     batch: int = 1
 

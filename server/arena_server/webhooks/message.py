@@ -15,7 +15,17 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from arena_server.core.log_events import BotAbsent, BotOnProbation, LogEvent
+from arena_server.core.life import STOPPED, reason_of
+from arena_server.core.log_events import (
+    BotAbsent,
+    BotOnProbation,
+    ContestBegun,
+    LogEvent,
+    LoopStalled,
+    RoundDrawn,
+    ValidationFailed,
+    WalkedOver,
+)
 from arena_server.terms.spec import Webhook
 
 if TYPE_CHECKING:
@@ -144,13 +154,35 @@ def batch_of(results: Sequence[Message]) -> Message:
 
 def notice_of(contest: str, event: LogEvent, now: float, number: int) -> Message | None:
     """The message about an event that is no result; None for an event that has none."""
+    more: Mapping[str, Any]
     match event:
         case BotOnProbation(bot=bot, games=games):
             kind, more = "probation", {"bot": bot, "faulty_games": games}
         case BotAbsent(bot=bot):
             kind, more = "absence", {"bot": bot}
+        case ContestBegun(bots=bots):
+            kind, more = "begun", {"bots": bots}
+        case RoundDrawn(draw=draw, pairings=pairings, byes=byes):
+            kind, more = "round", {"draw": draw, "pairings": pairings, "byes": byes}
+        case WalkedOver(draw=draw, absent=absent):
+            kind, more = "walkover", {"draw": draw, "absent": list(absent)}
+        case ValidationFailed(bot=bot, game=game, kind=fault, ply=ply):
+            kind, more = "validation", {"bot": bot, "game": game, "fault": fault, "ply": ply}
+        case LoopStalled(ms=ms):
+            kind, more = "stall", {"ms": ms}
         case _:
             return None
+    return _notice(kind, contest, more, now, number)
+
+
+def over_of(contest: str, ended: str, now: float, number: int) -> Message | None:
+    """The message about the end of a contest; None where it may go on."""
+    if ended == STOPPED:
+        return None
+    return _notice("over", contest, {"ended": ended, "reason": reason_of(ended) or None}, now, number)
+
+
+def _notice(kind: str, contest: str, more: Mapping[str, Any], now: float, number: int) -> Message:
     at = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     body: Mapping[str, Any] = {"type": kind, "timestamp": at, "contest": {"name": contest}, **more}
     return Message(f"{kind}-{int(now)}-{number}", kind, _encoded(body))

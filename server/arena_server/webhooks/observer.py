@@ -16,7 +16,7 @@ from arena_server.host.observers import Attachment
 from arena_server.host.run import ContestRun
 from arena_server.store.database import Database
 from arena_server.webhooks.delivery import Cursors, Delivery, cursors_path
-from arena_server.webhooks.message import Cursor, notice_of
+from arena_server.webhooks.message import Cursor, Message, notice_of, over_of
 
 #: How long the end of the server waits for what is due, beyond the spectator delay of the last results.
 CLOSE_S: Final = 5.0
@@ -84,7 +84,9 @@ class HookObserver(Attachment):
         if isinstance(event, ContestTakenUp):
             self._taken_up = Cursor(event.contest, 0, event.games)
         self._events += 1
-        message = notice_of(self._hosted.name, event, time.time(), self._events)
+        self._send(notice_of(self._hosted.name, event, time.time(), self._events))
+
+    def _send(self, message: Message | None) -> None:
         if message is not None:
             for each in self._threads:
                 each.delivery.notice(message)
@@ -95,6 +97,10 @@ class HookObserver(Attachment):
             each.wake()
 
     def stored(self) -> None:
+        self._events += 1
+        ended = self._hosted.reason
+        assert ended is not None, "it is stored because the contest has ended"
+        self._send(over_of(self._hosted.name, ended, time.time(), self._events))
         for each in self._threads:
             each.wake()
 

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
-from arena_server.core.log_events import BotAbsent, BotOnProbation, GameOver, LogEvent
-from arena_server.terms.spec import Webhook
+from arena_server.core.life import ENDINGS, STOPPED
+from arena_server.core.log_events import (
+    BotAbsent,
+    BotOnProbation,
+    ContestBegun,
+    GameOver,
+    LogEvent,
+    LoopStalled,
+    RoundDrawn,
+    ValidationFailed,
+    WalkedOver,
+)
+from arena_server.terms.spec import WEBHOOK_EVENTS, Webhook
 from arena_server.webhooks import message as module
-from arena_server.webhooks.message import Message, Sender, notice_of, sign
+from arena_server.webhooks.message import Message, Sender, notice_of, over_of, sign
 
 from ...ports import deaf_port
 from .receiver import SECRET, receiver
 
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "operating.md").read_text(encoding="utf-8")
 MESSAGE = Message("game-7-1-1", "game", b'{"type":"game"}')
 
 
@@ -68,6 +82,14 @@ def test_neither_address_nor_secret_is_printed() -> None:
     [
         (BotOnProbation("ann", 3), {"type": "probation", "bot": "ann", "faulty_games": 3}),
         (BotAbsent("bob"), {"type": "absence", "bot": "bob"}),
+        (ContestBegun(5), {"type": "begun", "bots": 5}),
+        (RoundDrawn(2, 4, 1), {"type": "round", "draw": 2, "pairings": 4, "byes": 1}),
+        (WalkedOver(2, ("ann", "bob")), {"type": "walkover", "draw": 2, "absent": ["ann", "bob"]}),
+        (
+            ValidationFailed("ann", "v3", "illegal", 5),
+            {"type": "validation", "bot": "ann", "game": "v3", "fault": "illegal", "ply": 5},
+        ),
+        (LoopStalled(4000), {"type": "stall", "ms": 4000}),
         (GameOver("g1", "complete", (1, 2)), None),
     ],
 )
@@ -80,3 +102,33 @@ def test_events_that_are_no_results(event: LogEvent, more: dict[str, object] | N
     assert found.identity == f"{more['type']}-1700000000-9"
     plain = {"timestamp": "2023-11-14T22:13:20Z", "contest": {"name": "cup"}, **more}
     assert json.loads(found.body) == plain
+
+
+@pytest.mark.parametrize("ended", ENDINGS)
+def test_the_end_of_a_contest(ended: str) -> None:
+    """Of every ending but that of a server that leaves: then the contest goes on."""
+    found = over_of("cup", ended, 1_700_000_000.5, 9)
+    if ended == STOPPED:
+        assert found is None
+        return
+    assert found is not None
+    body = json.loads(found.body)
+    assert (found.kind, body["type"], body["contest"], body["ended"]) == (
+        "over",
+        "over",
+        {"name": "cup"},
+        ended,
+    )
+    assert body["reason"] == (ENDINGS[ended].reason or None)
+
+
+def test_the_example_of_the_page() -> None:
+    """The message of a round, and the keys of the file."""
+    text = " ".join(PAGE.partition("A message of a round is then `")[2].partition("`")[0].split())
+    found = notice_of("cup", RoundDrawn(2, 4, 1), 1_798_135_200.0, 1)
+    assert found is not None
+    assert json.loads(found.body) == json.loads(text)
+    table = re.findall(
+        r"^\| `(\w+)` \|", PAGE.partition("## Webhooks")[2].partition("\n## ")[0], re.MULTILINE
+    )
+    assert set(table) == {*WEBHOOK_EVENTS, "games"}

@@ -95,3 +95,18 @@ def test_probation_and_absence(tmp_path: Path) -> None:
         kinds = {each["type"]: each for each in found.messages}
         assert kinds["probation"]["bot"] == "bob"
         assert kinds["absence"]["bot"] in NAMES
+
+
+@pytest.mark.real
+def test_the_life_of_a_contest(tmp_path: Path) -> None:
+    """It begins, its rounds are drawn, it is over; results are not asked for."""
+    with receiver([200]) as found:
+        events = 'events = ["begun", "round", "over"]\n'
+        given = text(found, contest_keys='format = "knockout"\nquorum = 3') + events
+        with Server(given, tmp_path, "--until-finished") as server:
+            play(server).join()
+            assert server.end().code == 0
+    told = [(each["type"], each.get("draw", each.get("ended"))) for each in found.messages]
+    assert told[0] == ("begun", None)
+    assert told[1:3] == [("round", 1), ("round", 2)]
+    assert told[-1] == ("over", "finished")
