@@ -8,7 +8,7 @@
                                  ├  1 ann     1  ┐
     ...
 
-What is drawn is the document of `arena_server.core.formats.document`.
+What is drawn is the document of `arena_server.core.formats.rounds_json`.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from tests.server.core.formats.test_swiss import tournament
 from tests.server.programs import Shell
 
 from arena_cli.trf import report
-from arena_server.core.formats.document import plain_rounds
+from arena_server.core.formats.rounds_json import rounds_json
 from arena_server.core.formats.swiss import Swiss
 from arena_server.stats.standings import Standings, row_json
 from arena_server.store.schema import ContestRow
@@ -26,7 +26,7 @@ def trf(field: Field, ended: datetime | None = datetime(2026, 11, 24)) -> str:
     values = {"name": "open", "started_at": datetime(2026, 11, 23), "ended_at": ended}
     contest.__dict__.update(values)
     rows = [row_json(row) for row in Standings(field.terms.names, ranked_by=form.scores).rows()]
-    document = plain_rounds(form.rounds(), form.terms.seeds, form.RANKED_BY)
+    document = rounds_json(form.rounds(), form.terms.seeds, form.RANKED_BY)
     return report(contest, rows, form.terms.seeds, document["rounds"])
 
 

@@ -146,7 +146,7 @@ class Archive:
         )
 
     def rounds(self, number: int) -> bytes:
-        """What a format has drawn, as JSON: see `core/formats/document.py`. Raises NotFoundError.
+        """What a format has drawn, as JSON: see `core/formats/rounds_json.py`. Raises NotFoundError.
 
         It is made when it is asked for after a change: of 2,000 bots in 11 rounds that takes 0.4 s.
         """

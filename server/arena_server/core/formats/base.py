@@ -28,8 +28,8 @@ from fractions import Fraction
 from typing import ClassVar
 
 from arena_server.core.facts import Drawn, Walkover
-from arena_server.core.formats.document import Round
 from arena_server.core.formats.length import Length
+from arena_server.core.formats.rounds_json import Round
 from arena_server.stats.results import PastGame
 from arena_server.stats.tiebreaks import Unplayed
 from arena_server.terms.formats import AnyOption, FormatError, Terms

@@ -22,10 +22,10 @@ from typing import ClassVar
 
 from arena_server.core.facts import Drawn
 from arena_server.core.formats.base import Draw
-from arena_server.core.formats.document import TO_COME, DrawnMatch, Round
 from arena_server.core.formats.encounters import Encounter, Entry
 from arena_server.core.formats.knockout import Knockout, bracket, title_of_level
 from arena_server.core.formats.rounds import KnownDraw, Rounds
+from arena_server.core.formats.rounds_json import TO_COME, DrawnMatch, Round
 from arena_server.terms.formats import FlagOption, Terms
 
 _SHARED = ("seeding", "extra_pairs", "tie", "play_all", "same_owner")

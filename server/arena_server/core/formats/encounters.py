@@ -21,8 +21,8 @@ from itertools import combinations, zip_longest
 
 from arena_server.core.facts import Drawn, Walkover
 from arena_server.core.formats.base import Pairing, PairingError
-from arena_server.core.formats.document import BY_POINTS, BY_SEED, OPEN, OVER, WALKOVER, DrawnMatch
 from arena_server.core.formats.groups import CirclePairs
+from arena_server.core.formats.rounds_json import BY_POINTS, BY_SEED, OPEN, OVER, WALKOVER, DrawnMatch
 from arena_server.stats.results import PastGame
 from arena_server.stats.scoring import Scoring
 from arena_server.terms.formats import Terms

@@ -19,10 +19,10 @@ from typing import ClassVar, Final
 
 from arena_server.core.facts import Drawn
 from arena_server.core.formats.base import Draw
-from arena_server.core.formats.document import Round
 from arena_server.core.formats.encounters import Encounter, Entry, match_points
 from arena_server.core.formats.knockout import Knockout
 from arena_server.core.formats.rounds import SEEDING, KnownDraw
+from arena_server.core.formats.rounds_json import Round
 from arena_server.terms.formats import FormatError, Option, Terms
 
 #: The least players of a group, and how many it has without the key `groups`.

@@ -17,8 +17,8 @@ from typing import Any
 from arena_protocol.record import VOID
 from arena_server.core.facts import ContestFact, Drawn, Extended, Joined, Repeat, Shortened, Walkover
 from arena_server.core.formats.base import Pairing, PairingError
-from arena_server.core.formats.document import plain_rounds
 from arena_server.core.formats.rounds import Rounds
+from arena_server.core.formats.rounds_json import rounds_json
 from arena_server.stats.results import PastGame
 
 HistoryFact = Drawn | Joined | Extended | Shortened | Repeat | Walkover
@@ -71,7 +71,7 @@ class History:
     def document(self) -> dict[str, Any]:
         """The rounds so far in the types of JSON (`document.py`)."""
         form = self.form
-        return plain_rounds(form.rounds(), form.terms.seeds, form.ranked_by)
+        return rounds_json(form.rounds(), form.terms.seeds, form.ranked_by)
 
     def _advance(self) -> None:
         self._take_results()

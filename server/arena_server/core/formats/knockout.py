@@ -19,7 +19,9 @@ from typing import ClassVar
 
 from arena_server.core.facts import Drawn
 from arena_server.core.formats.base import Draw
-from arena_server.core.formats.document import (
+from arena_server.core.formats.encounters import Draws, Encounter, Entry
+from arena_server.core.formats.rounds import SEEDING, KnownDraw, Rounds
+from arena_server.core.formats.rounds_json import (
     BY_SUDDEN_DEATH,
     BYE,
     OPEN,
@@ -29,8 +31,6 @@ from arena_server.core.formats.document import (
     DrawnMatch,
     Round,
 )
-from arena_server.core.formats.encounters import Draws, Encounter, Entry
-from arena_server.core.formats.rounds import SEEDING, KnownDraw, Rounds
 from arena_server.core.formats.ties import check_tie, read_further, tie_rule
 from arena_server.terms.formats import FlagOption, FormatError, Option, Terms, TextOption, WordOption
 

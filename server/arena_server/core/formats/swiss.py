@@ -9,10 +9,10 @@ from typing import ClassVar, Final
 
 from arena_server.core.facts import Drawn
 from arena_server.core.formats.base import Draw
-from arena_server.core.formats.document import BYE, DrawnMatch, Round
 from arena_server.core.formats.encounters import Encounter, Entry, match_points
 from arena_server.core.formats.length import ROUNDS, Length
 from arena_server.core.formats.rounds import SEEDING, Rounds
+from arena_server.core.formats.rounds_json import BYE, DrawnMatch, Round
 from arena_server.core.formats.swiss_ahead import can_be_drawn, most
 from arena_server.core.formats.swiss_pairing import FIRST, SECOND, Candidate, allowed, pair, takes_long
 from arena_server.stats.tiebreaks import Unplayed

@@ -15,7 +15,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from arena_server.core.formats.document import BY_EXTRA, BY_SUDDEN_DEATH
+from arena_server.core.formats.rounds_json import BY_EXTRA, BY_SUDDEN_DEATH
 from arena_server.terms.formats import Terms
 
 POINTS: Final = "points"

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from arena_protocol.record import VOID
 from arena_server.core.facts import ContestFact, Drawn, Extended, Joined, Repeat, RunStateSet, Walkover
 from arena_server.core.formats.base import PairingError
-from arena_server.core.formats.document import plain_rounds
 from arena_server.core.formats.history import History
 from arena_server.core.formats.knockout import Knockout
 from arena_server.core.formats.rounds import Rounds
+from arena_server.core.formats.rounds_json import rounds_json
 from arena_server.stats.results import PastGame
 from arena_server.terms.formats import FormatError, Terms
 
@@ -37,7 +37,7 @@ def events(field: Field) -> list[Drawn | Joined | Repeat | Walkover | PastGame]:
 
 
 def shown(form: Rounds) -> tuple[object, ...]:
-    return form.scores(), form.total, plain_rounds(form.rounds(), form.terms.seeds, form.RANKED_BY)
+    return form.scores(), form.total, rounds_json(form.rounds(), form.terms.seeds, form.RANKED_BY)
 
 
 @drawing

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from arena_cli.rounds import bracket_lines
-from arena_server.core.formats.document import plain_rounds
 from arena_server.core.formats.double import DoubleElimination
 from arena_server.core.formats.knockout import Knockout
+from arena_server.core.formats.rounds_json import rounds_json
 from arena_server.stats.results import PastGame
 from arena_server.terms.file import parse_contest
 from arena_server.terms.formats import FormatError, Terms
@@ -45,7 +45,7 @@ def final(*totals: tuple[int, int], by_points: bool, extra_pairs: int = 0) -> di
                 pairing.number, pairing.names, 0, tuple(map(points.__getitem__, pairing.names)), "normal", 9
             )
         )
-    match: dict[str, Any] = plain_rounds(knockout.rounds(), names, "")["rounds"][0]["matches"][0]
+    match: dict[str, Any] = rounds_json(knockout.rounds(), names, "")["rounds"][0]["matches"][0]
     return match
 
 
@@ -233,7 +233,7 @@ def test_the_example_of_the_page() -> None:
     terms = Terms(names, 2, 2, options=file.contest.format_options, by_points=False)
     field = Field(Knockout, terms, Random(1), play)
     field.finish()
-    document = plain_rounds(field.form.rounds(), names, "")["rounds"]
+    document = rounds_json(field.form.rounds(), names, "")["rounds"]
     lines = bracket_lines([each for each in document if each["kind"] == "level"])
     assert "\n".join(lines).strip() == re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)[0].strip()
     assert document[-1]["title"] == "third place"

@@ -59,7 +59,7 @@ class Round:
     ranking: tuple[str, ...] = ()
 
 
-def plain_rounds(rounds: Iterable[Round], seeds: Iterable[str], ranked_by: str) -> dict[str, Any]:
+def rounds_json(rounds: Iterable[Round], seeds: Iterable[str], ranked_by: str) -> dict[str, Any]:
     """The document in the types of JSON; `seeds` are all players, the best seed first."""
     numbers: dict[str | None, int] = {name: number for number, name in enumerate(seeds, start=1)}
     return {
@@ -68,7 +68,7 @@ def plain_rounds(rounds: Iterable[Round], seeds: Iterable[str], ranked_by: str) 
             {
                 "title": each.title,
                 "kind": each.kind,
-                "matches": [_plain_match(match, numbers) for match in each.matches],
+                "matches": [_match_json(match, numbers) for match in each.matches],
             }
             | ({"ranking": list(each.ranking)} if each.ranking else {})
             for each in rounds
@@ -76,7 +76,7 @@ def plain_rounds(rounds: Iterable[Round], seeds: Iterable[str], ranked_by: str) 
     }
 
 
-def _plain_match(match: DrawnMatch, seeds: Mapping[str | None, int]) -> dict[str, Any]:
+def _match_json(match: DrawnMatch, seeds: Mapping[str | None, int]) -> dict[str, Any]:
     return {
         "names": list(match.names),
         "seeds": [seeds.get(name) for name in match.names],
