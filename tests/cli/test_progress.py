@@ -13,7 +13,7 @@ from rich.console import Console
 from arena_cli import progress
 from arena_cli.progress import Display, Speed, TournamentDisplay
 from arena_server.core.life import WAITING, Hold
-from arena_server.host.waiting import plain_holds
+from arena_server.host.waiting import holds_json
 
 
 def report(
@@ -52,7 +52,7 @@ def report(
         "plies": plies,
         "connected": connected,
         "waiting": (absent := [{"bot": name, "text": "never connected"} for name in waiting]),
-        "holds": plain_holds([Hold(WAITING)] if waiting else [], absent),
+        "holds": holds_json([Hold(WAITING)] if waiting else [], absent),
         "ended": ended,
         "scoring": "points",
         "standings": rows,

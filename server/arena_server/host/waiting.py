@@ -1,6 +1,6 @@
 """Why no game of a contest is offered, and whom it waits for, as people read it: with the time of day.
 
-Log, `arena admin status`, the pages and `arena tournament` all show what `plain_holds` and `plain_waiting`
+Log, `arena admin status`, the pages and `arena tournament` all show what `holds_json` and `waiting_json`
 return.
 """
 
@@ -58,7 +58,7 @@ class HeldContest(NamedTuple):
     waiting: Waiting = ()
 
 
-def plain_waiting(waiting: Sequence[Awaited], now: int, wall: float) -> list[dict[str, Any]]:
+def waiting_json(waiting: Sequence[Awaited], now: int, wall: float) -> list[dict[str, Any]]:
     """Return the list as JSON types: `last_seen` is a moment in UTC or null, `text` the reason in words.
 
     `now` (ns, the clock of the contest) and `wall` (s since 1970) are the same moment.
@@ -71,15 +71,15 @@ NOT_HELD: Final[Mapping[str, list[dict[str, Any]]]] = {"waiting": [], "holds": [
 
 
 def held_now(holds: Sequence[Hold], waiting: Sequence[Awaited]) -> Mapping[str, list[dict[str, Any]]]:
-    """`plain_waiting` and `plain_holds` at this moment, as `waiting` and `holds`."""
-    plain = plain_waiting(waiting, time.monotonic_ns(), time.time())
-    return {"waiting": plain, "holds": plain_holds(holds, plain)}
+    """`waiting_json` and `holds_json` at this moment, as `waiting` and `holds`."""
+    plain = waiting_json(waiting, time.monotonic_ns(), time.time())
+    return {"waiting": plain, "holds": holds_json(holds, plain)}
 
 
-def plain_holds(holds: Sequence[Hold], waiting: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def holds_json(holds: Sequence[Hold], waiting: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the holds as JSON types; `until` is a moment in UTC or null, `text` the hold in words.
 
-    `waiting` is what `plain_waiting` has returned for the same moment.
+    `waiting` is what `waiting_json` has returned for the same moment.
     """
     return [_plain_hold(hold, waiting) for hold in holds]
 
@@ -200,7 +200,7 @@ class WaitingList(Attachment):
         due = self._logged_at is None or now >= self._logged_at + LOG_S * NS_PER_S
         if due and self._idle == idle and idle not in ((), self._logged):
             self._logged, self._logged_at = idle, now
-            self._log(ContestWaiting(len(idle), waiting_line(plain_waiting(idle, now, wall))))
+            self._log(ContestWaiting(len(idle), waiting_line(waiting_json(idle, now, wall))))
 
     def shown(self, now: int) -> HeldContest:
         """What spectators may see."""

@@ -11,7 +11,7 @@ On stdout it writes JSON lines; times are milliseconds.
     {"page": "kept"}              the contest is over, and the server stays for its page until SIGTERM
     {"freeze": NAME, "slot": 1}   an order about a bot in a container; so are "thaw" and "measure", see
                                   `places/frozen_bots.py`
-    {"done": 3, ...}              the fields of `core.overview.Progress`; `waiting`: see `plain_waiting`
+    {"done": 3, ...}              the fields of `core.overview.Progress`; `waiting`: see `waiting_json`
 
 On stdin it reads JSON lines, and answers them:
 

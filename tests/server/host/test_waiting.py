@@ -11,7 +11,7 @@ from arena_server.core.life import HOLDS, WAITING, Hold
 from arena_server.core.log_events import LogEvent
 from arena_server.core.overview import Awaited
 from arena_server.host.logs import ContestWaiting
-from arena_server.host.waiting import WaitingList, holds_line, plain_holds, plain_waiting, waiting_line
+from arena_server.host.waiting import WaitingList, holds_json, holds_line, waiting_json, waiting_line
 
 S = 1_000_000_000
 #: 2026-11-23 12:30:00 UTC.
@@ -51,7 +51,7 @@ BOB = Awaited("bob", "probation", None, 3)
     ],
 )
 def test_the_words(awaited: Awaited, last_seen: str | None, text: str) -> None:
-    assert plain_waiting([awaited], 10_000 * S, NOON) == [
+    assert waiting_json([awaited], 10_000 * S, NOON) == [
         {"bot": awaited.name, "reason": awaited.reason, "last_seen": last_seen, "text": text}
     ]
 
@@ -78,7 +78,7 @@ def test_a_line_names_five() -> None:
 )
 def test_the_words_of_a_hold(hold: Hold, until: str | None, text: str) -> None:
     assert hold.kind in HOLDS
-    plain = plain_holds([hold], plain_waiting([ANN], 0, NOON))
+    plain = holds_json([hold], waiting_json([ANN], 0, NOON))
     assert plain == [{"hold": hold.kind, "until": until, "text": text}]
     assert holds_line(plain * 2) == f"{text}; {text}"
 
