@@ -57,7 +57,10 @@ class ResultCounter:
 
     def _count(self, game: PastGame, sign: int) -> None:
         self.done += sign
-        self.standings.add(GameResult(game.names, game.totals, game.faults, game.used_ms), sign)
+        counted = GameResult(
+            game.names, game.totals, game.faults, game.used_ms, plies=game.plies, deal=game.deal
+        )
+        self.standings.add(counted, sign)
         for name, _ in game.faults:
             self.faulty_games[name] += sign
         for seat, (name, used) in enumerate(zip(game.names, game.used_ms, strict=False)):

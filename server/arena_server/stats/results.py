@@ -30,7 +30,8 @@ class GameResult:
     """How a game ended: `totals` and `used_ms` in the order of `names`; `faults` are (name, kind).
 
     `used_ms` is empty where it is not known. Several `games` of the same names by seat, each with the same
-    order of its totals, are one value of sums: what was more in each game is more in the sum.
+    order of its totals, are one value of sums: what was more in each game is more in the sum. `plies` is the
+    sum of theirs, `deal` the number of the deal among those of the players, 0 if it is not known.
     """
 
     names: tuple[str, ...]
@@ -38,3 +39,5 @@ class GameResult:
     faults: tuple[tuple[str, str], ...] = ()
     used_ms: tuple[int, ...] = ()
     games: int = 1
+    plies: int = 0
+    deal: int = 0

@@ -92,6 +92,10 @@ class Standings:
         self._ranked_by = ranked_by
         self._unplayed = unplayed
         self._sums = {name: PlayerSums() for name in names}
+        #: Who won each game of a deal of two players (None: a draw), where that is asked for.
+        self._deals: dict[tuple[frozenset[str], int], list[str | None]] | None = (
+            {} if "pairs-won" in self._tie_breaks else None
+        )
         #: How many games are counted.
         self.games = 0
 
@@ -112,6 +116,7 @@ class Standings:
             sums.games += games
             sums.wins += games * (alone and total == best)
             sums.draws += games * (not alone and total == best)
+            sums.won_plies += sign * result.plies * (alone and total == best)
             for other, others in seats:
                 if other != name:
                     sums.meet(other, total, others, games)
@@ -119,6 +124,41 @@ class Standings:
             self.add_faults(name, kind, sign)
         for name, used in zip(result.names, result.used_ms, strict=False):
             self._sums[name].used_ms += sign * used
+
+        if self._deals is not None and result.deal and len(seats) == 2:
+            self._count_deal(
+                self._deals, result, seats[result.totals.index(best)][0] if alone else None, sign
+            )
+
+    def _count_deal(
+        self,
+        deals: dict[tuple[frozenset[str], int], list[str | None]],
+        result: GameResult,
+        winner: str | None,
+        sign: int,
+    ) -> None:
+        """One game more or less of a deal; both of its games may be won by one player."""
+        won = deals.setdefault((frozenset(result.names), result.deal), [])
+        self._count_pair(won, -1)
+        if sign > 0:
+            won.append(winner)
+        else:
+            won.remove(winner)
+        self._count_pair(won, 1)
+
+    def _count_pair(self, won: Sequence[str | None], sign: int) -> None:
+        if len(won) == 2 and won[0] is not None and won[0] == won[1]:
+            self._sums[won[0]].pairs += sign
+
+    @property
+    def counts_deals(self) -> bool:
+        """Whether `pairs-won` is asked for."""
+        return self._deals is not None
+
+    def set_pairs(self, pairs: Mapping[str, int]) -> None:
+        """The deals both of whose games each player has won, of all games that are counted."""
+        for name, sums in self._sums.items():
+            sums.pairs = pairs.get(name, 0)
 
     @property
     def players(self) -> Mapping[str, PlayerSums]:

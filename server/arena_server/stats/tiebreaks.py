@@ -4,6 +4,9 @@
     wins               games in which a player alone had the most points
     match-points       2 for each opponent against whom it has more than half of the score, 1 for half
     head-to-head       the score against those with the same score, if all of these have met equally often
+    direct-match       match-points against those with the same score, if all of these have met
+    pairs-won          deals both of whose games were won, where a deal is played from both seats
+    won-plies          minus the mean number of plies of the games won; -1,000,000 without one
     sonneborn-berger   for each game the score of the opponent's whole contest, times the own in the game
     buchholz           for each game the score of the opponent's whole contest
     buchholz-cut-1     the same without all games against the lowest opponent
@@ -58,7 +61,8 @@ class HeadToHead:
 class PlayerSums:
     """The sums of a player: its own, faults by kind, and those `against` each opponent; `met` is of all.
 
-    `draws` are the games in which others had the most points, too. A game that was not played, as a walkover,
+    `draws` are the games in which others had the most points, too. `won_plies` are those of the games won,
+    `pairs` the deals both of whose games were won. A game that was not played, as a walkover,
     has no clock and adds nothing to `used_ms`.
     """
 
@@ -66,6 +70,8 @@ class PlayerSums:
     games: int = 0
     wins: int = 0
     used_ms: int = 0
+    won_plies: int = 0
+    pairs: int = 0
     faults: Counter[str] = field(default_factory=Counter)
     against: dict[str, HeadToHead] = field(default_factory=dict)
     met: HeadToHead = field(default_factory=HeadToHead)
@@ -163,6 +169,26 @@ def _head_to_head(name: str, field: Field) -> Fraction:
     return sum((each.worth(field.scoring) for each in met_all), Fraction(0))
 
 
+def _direct_match(name: str, field: Field) -> Fraction:
+    """What `match-points` counts, against the tied alone; 0 unless all of them have met."""
+    against = field.entrants[name].against
+    if any(
+        other not in field.entrants[one].against for one in field.tied for other in field.tied if one != other
+    ):
+        return Fraction(0)
+    pairs = (against[other] for other in field.tied if other != name)
+    return Fraction(sum(2 if 2 * each.score > each.games else 2 * each.score == each.games for each in pairs))
+
+
+#: The value of `won-plies` without a game won: more than any game has.
+NO_WIN: Final = Fraction(-1_000_000)
+
+
+def _won_plies(name: str, field: Field) -> Fraction:
+    sums = field.entrants[name]
+    return -Fraction(sums.won_plies, sums.wins) if sums.wins else NO_WIN
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class _Opponent:
     """The score of an opponent's whole contest, the number of games against it, and the score in them."""
@@ -231,6 +257,9 @@ _BUILT_IN: Final[Mapping[str, TieBreak]] = {
     "wins": _a_game(lambda sums: sums.wins),
     "match-points": _match_points,
     "head-to-head": _head_to_head,
+    "direct-match": _direct_match,
+    "pairs-won": _a_game(lambda sums: sums.pairs),
+    "won-plies": _won_plies,
     "sonneborn-berger": _sonneborn_berger,
     "buchholz": _buchholz,
     "buchholz-cut-1": _buchholz_cut_1,

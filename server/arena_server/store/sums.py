@@ -96,15 +96,31 @@ class Sums:
         whole = func.count(sum(totals, start=literal_column("0", Integer)))
         seated, _, ending = self._kind()
         sums = [func.sum(each) for each in (*totals, *used)]
-        query = select(seated, ending, func.count(), whole, *sums).where(*self._counted(after, last))
-        for text, _, games, counted, *found in self._session.execute(query.group_by("seated", "ending")):
+        plies = func.sum(GameRow.plies)
+        query = select(seated, ending, func.count(), whole, plies, *sums).where(*self._counted(after, last))
+        for text, _, games, counted, length, *found in self._session.execute(
+            query.group_by("seated", "ending")
+        ):
             names = self._names_in(text)
             if counted != games:
                 raise ValueError(f"games of {', '.join(names)}: expected a total for each seat")
             # The time of games that an earlier version has stored is null.
             points, used_ms = found[: self._seats], [each or 0 for each in found[self._seats :]]
-            table.add(GameResult(names, tuple(points), (), tuple(used_ms), games))
+            table.add(GameResult(names, tuple(points), (), tuple(used_ms), games, int(length)))
         self._count_faults(table, after, last)
+        if table.counts_deals:
+            table.set_pairs(self._pairs_won(last))
+
+    def _pairs_won(self, last: int) -> Counter[str]:
+        """The deals both of whose games each bot has won, up to the place `last`."""
+        endings, won = Endings(), Counter[str]()
+        self._count_endings(endings, last)
+        for kinds, deals in endings.complete.items():
+            winners = {names[0 if sign == _MORE else 1] for names, _, sign in kinds if sign in (_MORE, _LESS)}
+            drawn = any(sign == _EQUAL for _, _, sign in kinds)
+            if len(kinds) == 2 and len(winners) == 1 and not drawn:
+                won[winners.pop()] += deals
+        return won
 
     def games(self) -> int:
         """How many games have a result."""

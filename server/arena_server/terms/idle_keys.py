@@ -78,7 +78,11 @@ _NO_DIFFERENCE: tuple[tuple[Callable[[ContestTable, str], bool], str], ...] = (
         "the table ranks by points already",
     ),
     (
-        lambda contest, name: name == "head-to-head" and contest.format == "knockout",
+        lambda contest, name: name == "pairs-won" and contest.deals == "fresh",
+        'deals = "fresh" has no deal with two games',
+    ),
+    (
+        lambda contest, name: name in ("head-to-head", "direct-match") and contest.format == "knockout",
         "two bots that are out on the same level have not met",
     ),
 )

@@ -62,6 +62,8 @@ def of(tie_break: str, games: Sequence[Game] = EXAMPLE, secret: int = 5) -> dict
         ("match-points", {"A": 3, "B": 4, "C": 3, "D": 2}),
         # Only A and C have the same score, and they drew.
         ("head-to-head", {"A": 0.5, "B": 0, "C": 0.5, "D": 0}),
+        ("direct-match", {"A": 1, "B": 0, "C": 1, "D": 0}),
+        ("won-plies", dict.fromkeys("ABCD", 0)),
         ("sonneborn-berger", {"A": 2.75, "B": 2.5, "C": 1.75, "D": 1.5}),
         ("buchholz", {"A": 4.5, "B": 4, "C": 4.5, "D": 5}),
         ("buchholz-cut-1", {"A": 3.5, "B": 3, "C": 3.5, "D": 3.5}),
@@ -315,3 +317,56 @@ def test_a_tie_break_that_is_no_function_is_refused_in_one_line() -> None:
         ValueError, match=r"^arena.tie_breaks: number = breakpack:number .*: 3 is no function; "
     ):
         check(["wins", "number"])
+
+
+def engines() -> Standings:
+    """The contest of the page: four deals from both seats."""
+    table = Standings(("ann", "bob", "cid", "dan"), "wins", ["pairs-won", "won-plies", "direct-match"])
+    plies = {"ann": [30, 40, 50, 60], "bob": [20, 30, 40, 50]}
+    for deal in range(1, 5):
+        for seat in (0, 1):
+            for name, other, won in (("ann", "cid", deal < 3), ("bob", "dan", seat == 0)):
+                names = (name, other) if seat == 0 else (other, name)
+                totals = (int(won), int(not won)) if seat == 0 else (int(not won), int(won))
+                length = plies[name].pop() if won else 99
+                table.add(GameResult(names, totals, plies=length, deal=deal))
+    return table
+
+
+def test_the_example_of_engine_contests() -> None:
+    """docs/configuration.md tells it."""
+    rows = {row.name: row.tie_breaks for row in engines().rows()}
+    shown = [f"`pairs-won` is {rows['ann']['pairs-won']} and {rows['bob']['pairs-won']}"]
+    shown.append(f"`won-plies` is {rows['ann']['won-plies']} and {rows['bob']['won-plies']}")
+    for name in ("direct-match", "head-to-head"):
+        met = Standings(("ann", "bob"), "points", [name])
+        for number, won in enumerate((True, True, False)):
+            met.add(GameResult(("ann", "bob"), (2, 1) if won else (0, 2), deal=number))
+        found = {row.name: row.tie_breaks[name] for row in met.rows()}
+        shown.append(f"`{name}` is {found['ann']} and {found['bob']}")
+    text = " ".join((Path(__file__).resolve().parents[3] / "docs" / "configuration.md").read_text().split())
+    for each in shown:
+        assert each in text
+
+
+def test_a_game_that_is_taken_back_ends_its_pair() -> None:
+    table = Standings(("a", "b"), "wins", ["pairs-won"])
+    games = [GameResult(("a", "b"), (1, 0), deal=1), GameResult(("b", "a"), (0, 1), deal=1)]
+    values = []
+    for result, sign in ((games[0], 1), (games[1], 1), (games[1], -1), (games[1], 1)):
+        table.add(result, sign)
+        values.append(table.players["a"].pairs)
+    assert values == [0, 1, 0, 1]
+    table.add(GameResult(("a", "b"), (1, 1), deal=2))
+    table.add(GameResult(("b", "a"), (1, 1), deal=2))
+    assert table.players["a"].pairs == 1, "a draw wins no pair"
+
+
+def test_without_a_game_won_there_are_no_plies_of_one() -> None:
+    table = Standings(("a", "b"), "wins", ["won-plies", "direct-match"])
+    table.add(GameResult(("a", "b"), (1, 1), plies=7))
+    assert [row.tie_breaks["won-plies"] for row in table.rows()] == [-1_000_000] * 2
+    assert [row.tie_breaks["direct-match"] for row in table.rows()] == [1, 1]
+    unmet = Standings(("a", "b", "c"), "wins", ["direct-match"])
+    unmet.add(GameResult(("a", "b"), (1, 1)))
+    assert {row.tie_breaks["direct-match"] for row in unmet.rows()} == {0, 1}

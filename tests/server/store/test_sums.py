@@ -56,7 +56,7 @@ class Played(NamedTuple):
 
 def header_of(seats: int, deals: str) -> ContestHeader:
     header = opening(names=NAMES)
-    breaks = ("sonneborn-berger", "time-used", "wins")
+    breaks = ("sonneborn-berger", "time-used", "wins", "direct-match", "pairs-won", "won-plies")
     config = replace(header.config, options={"seats": str(seats)}, deals=deals, tie_breaks=breaks)
     return replace(header, config=config)
 
@@ -110,7 +110,8 @@ def table_by_hand(results: Results, games: Sequence[Played]) -> tuple[Row, ...]:
     for each in games:
         if not each.is_void:
             faults = tuple((each.names[seat - 1], kind) for seat, kind in each.faults if seat)
-            table.add(GameResult(each.names, each.totals, faults, each.used))
+            plies = len(each.used)
+            table.add(GameResult(each.names, each.totals, faults, each.used, plies=plies, deal=each.deal))
     return table.rows()
 
 

@@ -57,6 +57,7 @@ def found(contest: str, bots: str = "") -> list[str]:
             'contest.scoring: expected "points" or "wins" for a bracket, got \'3-1-0\'',
         ),
         ('tie_breaks = ["points"]', LAST + "'points': the table ranks by points already"),
+        ('tie_breaks = ["pairs-won"]', LAST + "'pairs-won': deals = \"fresh\" has no deal with two games"),
         ('tie_breaks = ["lot", "wins"]', LAST + "'wins': lot before it separates all"),
         (
             'format = "knockout"\ntie_breaks = ["wins", "head-to-head"]',
@@ -83,6 +84,7 @@ def test_a_key_that_decides_nothing(contest: str, line: str) -> None:
         "scoring = { win = 3, draw = 1, loss = 0 }",
         'format = "swiss"\nscoring = { win = 3, draw = 1, loss = 0, bye = 1 }',
         'format = "swiss"\ntie_breaks = ["points", "buchholz"]',
+        'deals = "paired"\ntie_breaks = ["pairs-won", "won-plies", "direct-match"]',
         'format = "knockout"\ntie_breaks = ["points"]',
     ],
 )

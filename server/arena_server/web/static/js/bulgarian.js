@@ -337,6 +337,7 @@ export const NAMED = {
   points: "точки", wins: "победи", "match-points": "точки от срещи", "head-to-head": "пряка среща",
   "sonneborn-berger": "Зонеборн–Бергер", buchholz: "Бухолц", "median-buchholz": "среден Бухолц",
   "buchholz-cut-1": "Бухолц без най-слабия",
+  "direct-match": "пряк мач", "pairs-won": "спечелени двойки", "won-plies": "ходове на победите",
   "fewest-faults": "най-малко грешки", "time-used": "използвано време", lot: "жребий",
   void: "анулирана", forfeit: "служебно", open: "играе се", "to come": "предстои", vacant: "празно", bye: "почива",
   walkover: "служебно", decided: "решена",
