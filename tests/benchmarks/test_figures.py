@@ -58,7 +58,7 @@ def findings(quick: Path) -> Findings:
     return Findings(quick / "figures.json")
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_quick_run_measures_everything_and_draws_it(quick: Path, findings: Findings) -> None:
     assert all(findings.has(task) for part in PARTS for task in QUICK.part(part))
     drawn = sorted(path.name for path in quick.glob("*.svg"))
@@ -90,7 +90,7 @@ def test_engines_and_clocks_count_processor_time(clock: int | None, monkeypatch:
     assert counted == [time.thread_time, time.thread_time, time.thread_time_ns]
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_second_run_measures_nothing_and_draws_the_same_bytes(
     quick: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -111,6 +111,7 @@ def test_pictures_can_be_drawn_without_measuring(quick: Path, capsys: pytest.Cap
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_rungs_that_search_one_tree_share_a_curve(findings: Findings) -> None:
     curves = node_curves(findings, QUICK)
     assert list(curves) == ["minimax / entry2006", "champion", "master"]
@@ -120,6 +121,7 @@ def test_rungs_that_search_one_tree_share_a_curve(findings: Findings) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_the_league_is_what_its_pairings_are(findings: Findings) -> None:
     table = standings(findings, QUICK)
     assert {each.engine for each in table} == set(league_of(QUICK))

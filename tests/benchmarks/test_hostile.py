@@ -16,6 +16,7 @@ MS = 1_000_000
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_all_attacks_are_measured_and_the_server_survives(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hostile, "QUICK_SECONDS", 0.3)
     monkeypatch.setattr(hostile, "SETTLING_S", 0.1)

@@ -39,6 +39,7 @@ def test_learned_weights_are_not_beaten(words: list[str]) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_the_script_prints_a_table_or_json_and_one_line_for_a_wrong_option() -> None:
     script = [sys.executable, str(ROOT / "benchmarks" / "learn_weights.py"), "lastcoin"]
     quick = ["--rounds", "1", "--games", "20", "--trials", "4", "--openings", "4"]

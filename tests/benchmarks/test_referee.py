@@ -15,6 +15,7 @@ from arena_server.errors import ArenaError
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_referee_and_echo_are_measured_in_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "QUICK_GAMES", (1, 3))
     monkeypatch.setattr(run, "QUICK_SECONDS", 0.3)
@@ -38,6 +39,7 @@ def test_a_row_compares_referee_and_echo() -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_a_server_that_does_not_start() -> None:
     with (
         pytest.raises(ArenaError, match=r"^the measured server did not start; see above$"),
@@ -47,6 +49,7 @@ def test_a_server_that_does_not_start() -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_a_server_that_closes_the_connections_ends_the_run() -> None:
     code = "import socket; s = socket.create_server(('127.0.0.1', 0)); print(s.getsockname()[1], flush=True)"
     with subprocess.Popen(

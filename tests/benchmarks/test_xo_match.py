@@ -67,6 +67,7 @@ def test_a_match_is_won_against_a_program_that_marks_cell_after_cell(tmp_path: P
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_another_version_moves_and_says_when_it_claims_a_win() -> None:
     """X has three in a row, open on both sides: a fourth mark wins."""
     rival = xo_match.Version(ROOT / "engines", 20)
@@ -91,6 +92,7 @@ def test_another_version_moves_and_says_when_it_claims_a_win() -> None:
         ("print('14,3', flush=True); continue", "expected a cell of 14 x 14, got 14,3"),
     ],
 )
+@pytest.mark.soak
 def test_a_program_at_fault_is_named_in_one_line(tmp_path: Path, fault: str, told: str) -> None:
     rival = xo_match.Brain(brain(tmp_path, fault), 7)
     rival.new_game()
@@ -102,6 +104,7 @@ def test_a_program_at_fault_is_named_in_one_line(tmp_path: Path, fault: str, tol
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_a_program_that_refuses_the_board_or_marks_a_taken_cell_ends_the_match(tmp_path: Path) -> None:
     small = tmp_path / "small.py"
     small.write_text("input(); print('ERROR only 15 x 15', flush=True)")
@@ -118,6 +121,7 @@ def test_a_program_that_refuses_the_board_or_marks_a_taken_cell_ends_the_match(t
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_an_absent_program_and_a_folder_without_the_package_are_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(xo_match.MatchError, match="absent: expected a program; No such file"):
         xo_match.Brain(str(tmp_path / "absent"), 7).new_game()

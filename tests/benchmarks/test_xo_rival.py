@@ -56,6 +56,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_a_match_is_won_against_a_rival_that_marks_cell_after_cell(tmp_path: Path) -> None:
     result = run(
         "--rival",
@@ -81,6 +82,7 @@ def test_a_match_is_won_against_a_rival_that_marks_cell_after_cell(tmp_path: Pat
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_an_absent_rival_is_one_clear_line(tmp_path: Path) -> None:
     result = run("--rival", str(tmp_path / "absent"), "--games", "2")
     assert result.returncode == 1
@@ -91,6 +93,7 @@ def test_an_absent_rival_is_one_clear_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_a_rival_that_dies_is_one_clear_line(tmp_path: Path) -> None:
     result = run("--rival", str(rival(tmp_path, dies=True)), "--games", "2", "--movetime", "7")
     assert result.returncode == 1

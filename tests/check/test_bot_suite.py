@@ -9,6 +9,7 @@ from arena_check.bot.bench import BotSettings
 from arena_check.cases import CaseResult, Verdict
 from arena_check.runner import BOT_SUITE, check_at
 
+from ..slices import rows
 from . import (  # noqa: F401 - they enter their bots
     defects_client,
     defects_lines,
@@ -60,7 +61,7 @@ def test_each_defect_is_reported_by_the_case_that_names_it(name: str) -> None:
         assert result.actual
 
 
-@pytest.mark.parametrize("name", DEFECTS)
+@pytest.mark.parametrize("name", rows(DEFECTS, 6))
 def test_the_failure_that_is_shown_names_the_clause_of_the_defect(name: str) -> None:
     """One mistake may fail in many cases; the costliest failure is shown in full, with its advice."""
     defect = DEFECTS[name]

@@ -44,6 +44,7 @@ def test_the_words_and_the_environment_say_where_to_play() -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_the_end_of_a_long_stderr_is_kept() -> None:
     status, said = run("import sys; sys.stderr.write('x' * 10000 + 'end'); sys.exit(3)")
     assert status == 3
@@ -74,6 +75,7 @@ def _await_line(process: Process) -> int:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_a_command_that_is_none_is_an_os_error() -> None:
     process = Process(["/no/such/program"])
     with pytest.raises(FileNotFoundError):
@@ -101,6 +103,7 @@ while True:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_what_it_prints_is_seen_without_a_flush() -> None:
     process = Process([sys.executable, "-c", PRINTS])
     assert process.printed() == ""
@@ -112,6 +115,7 @@ def test_what_it_prints_is_seen_without_a_flush() -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_without_terminals_what_is_flushed_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     def none() -> tuple[int, int]:
         raise OSError("out of pty devices")

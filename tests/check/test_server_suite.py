@@ -49,6 +49,7 @@ def test_our_server_passes_every_case(port: int) -> None:
     assert bad == [(id_, "not implemented", "--tls was not given") for id_ in ("10.1/1", "10.1/2")]
 
 
+@pytest.mark.soak
 def test_our_server_passes_over_tls(tmp_path: Path) -> None:
     certificate, key = make_pair(tmp_path)
     trusting = ssl.create_default_context(cafile=certificate)

@@ -155,6 +155,7 @@ class TestProgram:
         assert (outcome.code, outcome.err) == (130, "")
 
     @pytest.mark.real
+    @pytest.mark.soak
     def test_a_closed_stdout_is_no_error_message(self, here: Path) -> None:
         reading = subprocess.Popen(
             [*ARENA, "replay", "g1"], cwd=here, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -130,6 +130,7 @@ class TestBot:
         assert outcome.line.startswith("arena: no engine 'chmapion' for insertion; there are: dummy, ")
 
     @pytest.mark.real
+    @pytest.mark.soak
     def test_an_unknown_bot_name(self, tmp_path: Path) -> None:
         with Server(contest("a", "b"), tmp_path) as server:
             address = f"127.0.0.1:{server.port}"
@@ -138,6 +139,7 @@ class TestBot:
             assert outcome.line.startswith("arena: the server refuses c: token: ")
 
     @pytest.mark.real
+    @pytest.mark.soak
     def test_the_server_comes_from_the_environment(self, tmp_path: Path) -> None:
         with Server(contest("dummy", "b"), tmp_path, "--until-finished") as server:
             other = Players(server.port, [("b", "first-legal")])

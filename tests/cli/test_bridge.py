@@ -68,6 +68,7 @@ class TestBrains:
         assert 'mine: the brain is name="Fake", version="1"' in done.err
 
     @pytest.mark.real
+    @pytest.mark.soak
     def test_a_brain_that_ends_in_a_game_loses_it_by_quit_and_plays_the_next(self, tmp_path: Path) -> None:
         done, row = play(tmp_path, brain("ends-at-move", tmp_path / "once"), "--piskvork")
         assert done.code == 0, done.err
@@ -83,6 +84,7 @@ class TestBrains:
         assert "mine: the program failed: expected X,Y, got 'resign' in game " in done.err
 
     @pytest.mark.real
+    @pytest.mark.soak
     def test_a_silent_brain_loses_on_time_and_is_started_again(self, tmp_path: Path) -> None:
         done, row = play(tmp_path, brain("silent"), "--piskvork", clock="1s")
         assert done.code == 0, done.err
@@ -90,6 +92,7 @@ class TestBrains:
         assert "mine: the program has not answered in this game; it is started again" in done.err
 
     @pytest.mark.real
+    @pytest.mark.soak
     def test_a_brain_that_ends_at_the_start_of_each_game_is_given_up_in_the_third(
         self, tmp_path: Path
     ) -> None:
@@ -98,6 +101,7 @@ class TestBrains:
         assert done.err.splitlines()[-1].endswith(": leaving with 4; given up after 3 times")
 
     @pytest.mark.real
+    @pytest.mark.soak
     def test_a_brain_that_never_runs_is_given_up_with_its_stderr(self, tmp_path: Path) -> None:
         # It ends in the lobby or in a game, as it happens: in no game more than once.
         done, _ = play(tmp_path, brain("ends-at-once"), "--piskvork", games=4)
@@ -107,6 +111,7 @@ class TestBrains:
         assert last.endswith("(exit status 7): no licence file; given up after 3 times")
 
     @pytest.mark.real
+    @pytest.mark.soak
     def test_our_own_engine_is_a_brain(self, tmp_path: Path) -> None:
         done, row = play(tmp_path, [*ARENA, "brain", "xo1970"], "--piskvork", "--turn", "1s")
         assert done.code == 0, done.err
@@ -127,6 +132,7 @@ class TestPlainPrograms:
         assert done.err == ""
 
     @pytest.mark.real
+    @pytest.mark.soak
     def test_a_program_that_ends_is_started_again_for_the_next_game(self, tmp_path: Path) -> None:
         program = [sys.executable, "-c", PLAIN, str(tmp_path / "once")]
         done, row = play(tmp_path, program, game="insertion")

@@ -68,6 +68,7 @@ def test_a_bot_that_does_not_is_shown_in_full_with_its_stderr() -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_strict_fails_on_what_is_not_ok() -> None:
     bot = (sys.executable, str(STARTERS / "bot.py"), "{host}", "{port}", "{name}")
     assert inside("check", "bot", "8.3", "--", *bot).code == 0
@@ -75,6 +76,7 @@ def test_strict_fails_on_what_is_not_ok() -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_json_is_the_whole_output() -> None:
     ended = inside("check", "bot", "3.1/1", "--json", "--", *GOOD)
     (case,) = json.loads(ended.out)["cases"]
@@ -83,6 +85,7 @@ def test_json_is_the_whole_output() -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_a_bot_that_is_started_by_hand() -> None:
     port = quiet_port()
     command = [
@@ -162,6 +165,7 @@ def test_a_command_in_quotes_is_taken_for_one_word() -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_a_file_that_the_system_does_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mybot.py").touch(0o644)

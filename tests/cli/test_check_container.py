@@ -91,6 +91,7 @@ def test_a_folder_without_a_dockerfile(words: list[str], tmp_path: Path) -> None
 @real_engine
 @pytest.mark.real
 @pytest.mark.slow
+@pytest.mark.soak
 def test_a_bot_that_keeps_the_protocol_and_one_game(tmp_path: Path) -> None:
     write(tmp_path)
     player = ["--config", "c.toml", "--name", "mybot"]
@@ -117,6 +118,7 @@ def test_a_fault_of_a_game_fails_it(tmp_path: Path) -> None:
 @real_engine
 @pytest.mark.real
 @pytest.mark.slow
+@pytest.mark.soak
 def test_why_a_container_does_not_begin(tmp_path: Path) -> None:
     (tmp_path / "nothing").mkdir()
     (tmp_path / "nothing/Dockerfile").write_text("FROM scratch\nCOPY Dockerfile /\n")

@@ -72,6 +72,7 @@ def test_the_containers_of_a_run_are_not_those_of_another_folder(
 
 @pytest.mark.real
 @real_engine
+@pytest.mark.soak
 def test_an_image_that_cannot_be_built(tmp_path: Path) -> None:
     write(tmp_path, 'build = "b"')
     (tmp_path / "b").mkdir()
@@ -174,6 +175,7 @@ def write_frozen_contest(tmp_path: Path) -> None:
 
 @pytest.mark.real
 @real_engine
+@pytest.mark.soak
 def test_who_does_not_ponder_is_frozen_while_the_other_is_on_move(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -289,6 +291,7 @@ def test_what_a_violation_costs_a_bot_of_a_contest(
 @real_engine
 @pytest.mark.slow
 @pytest.mark.parametrize("killed", ["serve", "tournament"])
+@pytest.mark.soak
 def test_nothing_is_left_of_frozen_bots_after_a_kill(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, killed: str
 ) -> None:
@@ -358,6 +361,7 @@ KINDS = (
 @pytest.mark.real
 @real_engine
 @pytest.mark.parametrize("kinds", [("illegal", "memory"), pytest.param(KINDS, marks=pytest.mark.soak)])
+@pytest.mark.soak
 def test_at_home_a_bot_has_the_faults_that_it_has_in_the_contest(
     tmp_path: Path, kinds: tuple[str, ...]
 ) -> None:

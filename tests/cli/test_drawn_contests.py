@@ -33,6 +33,7 @@ def play(folder: Path, name: str) -> dict[str, Any]:
     return document
 
 
+@pytest.mark.soak
 def test_the_winner_of_the_bracket_is_the_first_of_the_table(
     tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -67,6 +68,7 @@ def test_groups_are_followed_by_a_knockout(tmp_path: Path) -> None:
     assert document["standings"][0]["bot"] == final["matches"][0]["winner"]
 
 
+@pytest.mark.soak
 def test_walkovers_are_counted_below_the_table(tmp_path: Path) -> None:
     text = '[contest]\nname = "cup"\ngame = "tictactoe"\nformat = "knockout"\nabsent = "1s"\n'
     text += "".join(f'[[bot]]\nname = "{bot}"\nengine = "{bot}"\n' for bot in BOTS)

@@ -160,11 +160,13 @@ class TestCompiling:
         assert self.compile(monkeypatch, "print('compiling little.kernel')") == ["compiling engines ..."]
 
     @pytest.mark.real
+    @pytest.mark.soak
     def test_a_wait_for_another_process_is_shown_as_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
         shown = self.compile(monkeypatch, f"print('{WAITING} little.kernel')")
         assert shown == ["waiting for another process, which compiles engines ..."]
 
     @pytest.mark.real
+    @pytest.mark.soak
     def test_it_is_not_shown_if_all_are_in_the_cache(self, monkeypatch: pytest.MonkeyPatch) -> None:
         assert self.compile(monkeypatch, "") == []
 
@@ -179,6 +181,7 @@ class TestCompiling:
     @pytest.mark.parametrize(
         ("code", "why"), [("exit('arena: no numba')", "no numba"), ("exit(3)", "status 3")]
     )
+    @pytest.mark.soak
     def test_its_failure_is_quoted(self, monkeypatch: pytest.MonkeyPatch, code: str, why: str) -> None:
         with pytest.raises(ArenaError, match=rf"^the engines cannot be compiled: {why}$"):
             self.compile(monkeypatch, code)

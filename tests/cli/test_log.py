@@ -135,6 +135,7 @@ class TestServer:
         bot.until("PONG 3")
 
     @pytest.mark.real
+    @pytest.mark.soak
     def test_files_and_denials(self, server: Server, connect: Connect, tmp_path: Path) -> None:
         bot = connect(server)
         bot.say("HELLO 1 mine token=s3cret")
@@ -154,6 +155,7 @@ class TestServer:
         assert file.read_text().splitlines()[-1].endswith(" S BYE reason=stopped")
 
     @pytest.mark.real
+    @pytest.mark.soak
     def test_a_finished_contest_and_the_clocks_in_the_log(self, connect: Connect, tmp_path: Path) -> None:
         text = contest(bots=bots(), seed=None, game='plies = 4\nlag_quota = "1s"')
         with Server(text, tmp_path, "--bot-logs", str(tmp_path / "logs")) as server:
@@ -182,6 +184,7 @@ class TestServer:
         assert lines[-1].startswith("* log-read peer=")
 
     @pytest.mark.real
+    @pytest.mark.soak
     def test_a_server_without_logs(self, connect: Connect, tmp_path: Path) -> None:
         with Server(contest(bots=bots(), seed=None), tmp_path) as server:
             code, out, err = self.log(server, "--name", "mine", "--token", "s3cret")

@@ -154,6 +154,7 @@ class TestMatch:
         assert not any("ERROR" in log for log in logs)
 
     @pytest.mark.real
+    @pytest.mark.soak
     def test_the_sequential_test_ends_the_match(self, folder: Path) -> None:
         arguments = ("greedy", "python mybot.py", "--sprt", "--elo1", "300", "--deals", "500", "--json")
         outcome = inside("match", *arguments, *SHORT, "--option", "plies=20", cwd=folder)
@@ -167,6 +168,7 @@ class TestMatch:
         assert "stopping" not in outcome.err
 
     @pytest.mark.real
+    @pytest.mark.soak
     def test_engines_of_this_process_play_the_games_that_the_referee_seats(self, folder: Path) -> None:
         match = ("match", "greedy", "minimax:depth=2", *SHORT, "--deals", "3", "--seed", "5", "--json")
         here = json.loads(inside(*match).out)
@@ -179,6 +181,7 @@ class TestMatch:
         assert elo["greedy"] - elo["minimax-depth-2"] == pytest.approx(here["elo"], abs=0.2), "one scale"
 
     @pytest.mark.real
+    @pytest.mark.soak
     def test_three_seats(self, folder: Path) -> None:
         players = ("greedy", "python mybot.py", "dummy")
         outcome = inside(
@@ -190,6 +193,7 @@ class TestMatch:
         assert "elo" not in answer
 
     @pytest.mark.real
+    @pytest.mark.soak
     def test_a_scripted_bot_is_seated_by_the_referee_too(self, folder: Path) -> None:
         outcome = inside("match", "greedy", "zero-based", *SHORT, "--deals", "1", cwd=folder)
         assert outcome.code == 0, outcome.err
@@ -205,6 +209,7 @@ class TestMatch:
         assert " in 2 games" in outcome.out
 
     @pytest.mark.real
+    @pytest.mark.soak
     def test_a_program_that_crashes_at_its_start_is_one_line(self, folder: Path) -> None:
         (folder / "crash.py").write_text("import no_such_module\n")
         outcome = inside("match", "python crash.py", "dummy", cwd=folder)

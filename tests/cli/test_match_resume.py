@@ -104,6 +104,7 @@ def test_a_new_database_has_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_a_decided_match_is_over_for_good(tmp_path: Path) -> None:
     words = ("match", *PLAYERS, "--keep", "m.db", "--option", "plies=6", "--sprt", "--elo1", "2000")
     outcome = inside(*words, "--alpha", "0.4", "--beta", "0.4", "--json", cwd=tmp_path)

@@ -37,6 +37,7 @@ def test_a_whole_game(folder: Path) -> None:
     assert outcome.out.splitlines()[-1].startswith("the game is over: you ")
 
 
+@pytest.mark.soak
 def test_the_program_moves_first_in_a_game_without_pictures(folder: Path) -> None:
     outcome = play(folder, "b2\nquit\n", "tictactoe", "--seat", "2", "--against", "python mybot.py")
     assert (outcome.code, outcome.err) == (0, "")
@@ -44,6 +45,7 @@ def test_the_program_moves_first_in_a_game_without_pictures(folder: Path) -> Non
     assert outcome.out.endswith("your move: you left the game\n")
 
 
+@pytest.mark.soak
 def test_the_program_fills_all_other_seats(folder: Path) -> None:
     options = ("--option", "seats=3", "--option", "plies=6")
     outcome = play(folder, "6\n6\n", "insertion", "--against", "python mybot.py", *options)
@@ -62,18 +64,21 @@ def test_the_program_gets_the_chosen_variables(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [(), ("--against", "greedy"), ("--against", "./mybot", "--web")])
+@pytest.mark.soak
 def test_variables_without_a_program(words: tuple[str, ...]) -> None:
     outcome = inside("play", "insertion", "--env", "DEEP=yes", *words)
     line = "arena: --env: expected with --against and a program, whose variables they are"
     assert (outcome.code, outcome.line) == (2, line)
 
 
+@pytest.mark.soak
 def test_a_program_that_cannot_start_is_one_line(folder: Path) -> None:
     outcome = play(folder, "", "insertion", "--against", "python -c 'import no_such_module'")
     assert outcome.code == 1
     assert outcome.line.endswith(" cannot start: ModuleNotFoundError: No module named 'no_such_module'")
 
 
+@pytest.mark.soak
 def test_a_program_that_does_not_exist_is_wrong_input(folder: Path) -> None:
     outcome = inside("play", "insertion", "--against", "./nowhere", cwd=folder)
     assert outcome.code == 2
@@ -81,6 +86,7 @@ def test_a_program_that_does_not_exist_is_wrong_input(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGHUP])
+@pytest.mark.soak
 def test_a_signal_while_a_move_is_awaited(folder: Path, how: int) -> None:
     with subprocess.Popen(
         [*ARENA, "play", "insertion", "--against", "python mybot.py"],

@@ -50,6 +50,7 @@ def test_an_engine_that_does_not_exist(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_an_engine_that_cannot_start_ends_the_command(tmp_path: Path) -> None:
     games = browser_games(make_game("tictactoe", {}), {}, "perfect", None, None)
     crash = [sys.executable, "-c", "import sys; sys.exit('no numpy here')"]
@@ -91,6 +92,7 @@ def test_a_game_against_an_engine(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_a_tournament_prints_the_link_of_a_person(tmp_path: Path) -> None:
     bots = '[[bot]]\nname = "eva"\nperson = true\n[[bot]]\nname = "greedy"\nengine = "greedy"\n'
     file = tmp_path / "c.toml"

@@ -79,6 +79,7 @@ def test_a_whole_contest_is_played_and_nothing_is_left(tmp_path: Path, game: str
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_a_contest_without_an_end_is_ended_after_its_seconds(tmp_path: Path) -> None:
     write(tmp_path, contest("ann", "bob", "cid", "dan", contest='format = "ladder"'))
     outcome = arena("rehearse", "trial.toml", "--seconds", "2", "--move-time", "5ms", cwd=tmp_path)
@@ -91,6 +92,7 @@ def test_a_contest_without_an_end_is_ended_after_its_seconds(tmp_path: Path) -> 
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_ctrl_c_ends_it_without_a_word_and_leaves_nothing(tmp_path: Path) -> None:
     write(tmp_path, contest("ann", "bob", contest='format = "ladder"'))
     process = subprocess.Popen(
@@ -132,6 +134,7 @@ def test_bots_that_fail_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_bots_without_a_server_say_so_in_one_line() -> None:
     given = {"host": "127.0.0.1", "port": 1, "move_ms": 0, "seats": [["ann", "secret", 1]]}
     command = [sys.executable, "-m", "arena_cli.rehearsal_bots"]

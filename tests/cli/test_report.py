@@ -47,6 +47,7 @@ def test_nothing_is_asked_of_another_address(here: Path, shell: Shell) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_scenes_of_a_game_whose_rules_the_page_does_not_have(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell
 ) -> None:

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.real
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.soak
 def test_a_server_may_be_stopped_as_soon_as_it_listens(tmp_path: Path, how: int) -> None:
     with Server(contest("a", "b"), tmp_path) as server:
         assert server.end(how).code == 0
@@ -58,6 +59,7 @@ def test_until_finished_it_exits_with_the_standings(tmp_path: Path) -> None:
         assert [line.split()[1] for line in outcome.out.splitlines()[4:6]] != []
 
 
+@pytest.mark.soak
 def test_until_finished_a_contest_without_all_its_games_is_status_1(tmp_path: Path) -> None:
     text = contest("a", "b", "c", contest='absent = "4s"')
     with Server(text, tmp_path, "--until-finished", "--log-level", "error") as server:
@@ -140,6 +142,7 @@ def test_a_server_imports_no_heavy_library(heavy: str) -> None:
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
+@pytest.mark.soak
 def test_little_is_loaded_before_the_port_is_open(tmp_path: Path) -> None:
     config = tmp_path / "c.toml"
     config.write_text(contest("a", "b"))

@@ -70,6 +70,7 @@ async def _talk_and_part(server: Server, peers: list[Peer]) -> None:
         assert last.endswith(b"BYE reason=stopped\n")
 
 
+@pytest.mark.soak
 def test_a_database_that_fails_later_ends_the_server_with_one_last_line(tmp_path: Path) -> None:
     with Server(contest("a", "b"), tmp_path) as server, LineClient(server.port) as raw:
         raw.say("HELLO 1 a")
@@ -127,6 +128,7 @@ def test_a_full_stderr_pipe_does_not_stop_the_games(tmp_path: Path) -> None:
         assert players.join() == {"a": "finished", "b": "finished"}
 
 
+@pytest.mark.soak
 def test_out_of_descriptors_it_refuses_and_connected_bots_play_on(tmp_path: Path) -> None:
     def few() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128))
@@ -154,6 +156,7 @@ def test_out_of_descriptors_it_refuses_and_connected_bots_play_on(tmp_path: Path
 
 
 @pytest.mark.parametrize("bots", [300, pytest.param(1000, marks=pytest.mark.soak)])
+@pytest.mark.soak
 def test_hundreds_of_bots(tmp_path: Path, bots: int) -> None:
     names = [f"b{number}" for number in range(bots)]
     # They log in, are offered games and answer; they do not send READY, so all games stay offered.

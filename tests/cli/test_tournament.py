@@ -127,6 +127,7 @@ class TestPage:
     @pytest.mark.parametrize(
         ("accept", "terminal", "end"), [("*/*", True, f"the page has ended; {WAY}"), ("text/html", False, "")]
     )
+    @pytest.mark.soak
     def test_it_ends_with_the_contest_elsewhere(
         self, tmp_path: Path, accept: str, terminal: bool, end: str
     ) -> None:
@@ -137,6 +138,7 @@ class TestPage:
         assert end in outcome.out
         assert ("arena site" in outcome.out) == terminal
 
+    @pytest.mark.soak
     def test_ctrl_c_does_not_change_the_status_of_an_incomplete_contest(self, tmp_path: Path) -> None:
         bots = engines("dummy", "random") + '[[bot]]\nname = "guest"\n'
         text = contest(bots=bots, contest='absent = "4s"', seed=None)
@@ -156,6 +158,7 @@ class TestPage:
         assert lines[-1] == f"arena: {incomplete}\n"
         assert tournament.returncode == 1
 
+    @pytest.mark.soak
     def test_there_has_to_be_one(self, tmp_path: Path) -> None:
         outcome = play(tmp_path, contest("a", "b"), "--no-web", "--keep-page")
         assert outcome.code == 2
@@ -192,6 +195,7 @@ class TestFinalTable:
         assert logs["mine.log"] == "hello there\n"
         assert " info over game=g1 " in logs["_server.log"]
 
+    @pytest.mark.soak
     def test_games_start_from_a_library_and_the_records_verify(self, tmp_path: Path) -> None:
         starts = ["53351/34233/13552/44215/44526", "1..../2..../1..../2..../1...."]
         lines = [json.dumps({"game": "insertion", "state": state}) + "\n" for state in starts]
@@ -225,6 +229,7 @@ class TestFinalTable:
             tables.append(answer["standings"])
         assert tables[0] == tables[1]
 
+    @pytest.mark.soak
     def test_python_is_the_interpreter_of_arena_and_the_file_may_give_the_port(self, tmp_path: Path) -> None:
         """The bot imports arena_client, which only that interpreter can, whatever PATH says."""
         port = quiet_port()
@@ -254,6 +259,7 @@ class TestFinalTable:
         assert "2 of 2 games" in outcome.out
 
     @pytest.mark.parametrize("form", [[], ["--json"]])
+    @pytest.mark.soak
     def test_a_contest_without_all_its_games_is_incomplete(self, tmp_path: Path, form: list[str]) -> None:
         bots = engines("dummy", "random") + '[[bot]]\nname = "guest"\n'
         outcome = play(tmp_path, contest(contest='absent = "4s"', bots=bots, seed=None), *form)
@@ -272,6 +278,7 @@ class TestFinalTable:
 
 @pytest.mark.real
 class TestBotsThatFail:
+    @pytest.mark.soak
     def test_one_that_cannot_start_ends_the_tournament_with_its_error(self, tmp_path: Path) -> None:
         crash = "print('hello')\nimport no_such_module"
         bots = engines("dummy", "random") + program("mine", crash)
@@ -282,6 +289,7 @@ class TestBotsThatFail:
         with Results(tmp_path / "arena.db") as results:
             assert results.contest().status == "stopped"
 
+    @pytest.mark.soak
     def test_one_that_always_crashes_is_started_again_until_it_is_gone(self, tmp_path: Path) -> None:
         crash = HONEST.replace(
             "for line in lines:", "lines.readline(); lines.readline(); exit('boom')\nif 1:"
@@ -314,6 +322,7 @@ class TestBotsThatFail:
         assert "2 of 2 games" in outcome.out
         assert "phoenix" in outcome.out
 
+    @pytest.mark.soak
     def test_one_that_raises_on_its_first_move_keeps_nobody_waiting(self, tmp_path: Path) -> None:
         """The contest ends long before its clock: after two crashes in a game the referee plays for it."""
         crash = HONEST.replace("if verb == 'TURN': say('MOVE 6')", "if verb == 'TURN': say({}['best'])")
@@ -333,6 +342,7 @@ class TestBotsThatFail:
         assert sum("Error" in line for line in trace) == 1
         assert "disconnect 2" in outcome.out
 
+    @pytest.mark.soak
     def test_one_killed_by_a_signal_before_its_log_in_is_reported(self, tmp_path: Path) -> None:
         code = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
         outcome = play(tmp_path, contest(bots=engines("dummy") + program("victim", code)))
@@ -340,6 +350,7 @@ class TestBotsThatFail:
         last = "arena: bot victim cannot start: it ended by signal 9 before it logged in"
         assert outcome.err.splitlines()[-1] == last
 
+    @pytest.mark.soak
     def test_one_that_ignores_bye_and_sigterm_is_killed(self, tmp_path: Path) -> None:
         """It ignores BYE and SIGTERM, and has a child of its own."""
         code = (
@@ -412,6 +423,7 @@ class TestRefusals:
         assert (outcome.code, outcome.line) == (1, "arena: --logs: taken: cannot be made: File exists")
 
     @pytest.mark.real
+    @pytest.mark.soak
     def test_an_error_of_the_server_is_quoted(self, tmp_path: Path) -> None:
         bots = program("mine", HONEST) + program("other", HONEST)
         outcome = play(tmp_path, contest(bots=bots), "--host", "a b")
@@ -419,6 +431,7 @@ class TestRefusals:
         assert outcome.line == "arena: cannot listen on a b:0: Name or service not known"
 
     @pytest.mark.real
+    @pytest.mark.soak
     def test_a_file_that_is_no_database(self, tmp_path: Path) -> None:
         (tmp_path / "arena.db").write_bytes(b"not a database, just text" * 100)
         outcome = play(tmp_path, contest(bots=engines("dummy", "random")))

@@ -236,6 +236,7 @@ def test_a_contest_is_watched_to_its_end(tmp_path: Path, form: list[str]) -> Non
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_in_a_terminal_the_board_is_drawn(tmp_path: Path) -> None:
     ours, theirs = os.openpty()
     with Server(contest("a", "b", contest='spectator_delay = "0s"'), tmp_path) as server:
@@ -263,6 +264,7 @@ def test_in_a_terminal_the_board_is_drawn(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_a_game_that_is_not_played(tmp_path: Path) -> None:
     with Server(contest("a", "b", contest='spectator_delay = "0s"'), tmp_path) as server:
         outcome = inside("watch", "g9", "--connect", f"127.0.0.1:{server.port}")

@@ -129,6 +129,7 @@ def test_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_engines_of_a_match_play_in_workers_the_games_that_they_play_here(tmp_path: Path) -> None:
     match = ("match", "greedy", "dummy", "--deals", "2", *SHORT, "--json")
     database = tmp_path / "match.db"

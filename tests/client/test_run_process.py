@@ -97,6 +97,7 @@ def test_a_signal_closes_the_connection_without_quit(
     assert (bots[0].returncode, out, err) == (status, "", "")
 
 
+@pytest.mark.soak
 def test_without_a_server_each_try_is_one_line_and_after_12_it_gives_up() -> None:
     with deaf_port() as port:
         out, err = (bot := start(HASTY, port)).communicate(timeout=PATIENCE_S)
@@ -107,6 +108,7 @@ def test_without_a_server_each_try_is_one_line_and_after_12_it_gives_up() -> Non
     assert last == f"gave up on 127.0.0.1:{port} after 12 tries: Connection refused"
 
 
+@pytest.mark.soak
 def test_debugging_prints_both_directions_with_the_time(server: FakeServer) -> None:
     def script(connection: Connection) -> None:
         assert "token=s3cret" in connection.log_in()

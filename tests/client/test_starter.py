@@ -86,6 +86,7 @@ def test_it_plays_a_whole_contest(
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_it_ends_with_the_connection(server: FakeServer) -> None:
     def script(connection: Connection) -> None:
         connection.send_lines("ARENA 1 fake/1")

@@ -83,6 +83,7 @@ PRINTS = ["", r"g1 against rival: \d+ of \d+ points\n", r"g1: \(\d+, \d+\)\n", "
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_the_programs_of_the_page_pass_a_strict_type_checker(tmp_path: Path) -> None:
     files = [tmp_path / f"program{number}.py" for number in range(len(PROGRAMS))]
     for file, program in zip(files, PROGRAMS, strict=True):

@@ -87,6 +87,7 @@ def test_the_programs_play_the_contest_of_the_text(number: int, tmp_path: Path) 
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_the_bot_that_keeps_the_board_passes_the_checks_of_a_starter(tmp_path: Path) -> None:
     """The sections of a game and of lost connections; `arena check bot` plays the rest."""
     (tmp_path / "mybot.py").write_text(BOARD, encoding="utf-8")

@@ -151,6 +151,7 @@ def test_every_program_of_ours_starts_behind_the_script_for_wrong_input() -> Non
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_wrong_input_is_no_failure_for_the_engine_and_a_stop_reaches_the_program(tmp_path: Path) -> None:
     script = str(ROOT / "deploy" / "restarted.sh")
     arena = tmp_path / "arena"

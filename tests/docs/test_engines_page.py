@@ -24,6 +24,8 @@ from plan import ADAPTIVE, CHAMPION, MASTER, SPOILER, WHOLE, modelled
 from plot import PICTURES
 from tables import node_curves, standings
 
+from ..slices import rows
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "engines.md").read_text(encoding="utf-8")
 FINDINGS = Findings(ROOT / "benchmarks" / "figures" / "figures.json")
@@ -39,7 +41,7 @@ def shortened(command: str) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ARENA)
+@pytest.mark.parametrize("command", rows(ARENA, 2))
 def test_a_command_of_the_page_runs(command: str) -> None:
     options = ["--option", "plies=12"] if "match" in command else []
     done = CliRunner().invoke(app, [*shortened(command), *options, "--json"], catch_exceptions=False)

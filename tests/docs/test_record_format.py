@@ -68,6 +68,7 @@ def test_the_columns_and_forms_are_those_of_the_export() -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_the_program_of_the_page_reads_a_record_and_refuses_a_changed_one(tmp_path: Path) -> None:
     found = re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)
     assert found is not None

@@ -44,11 +44,13 @@ def files(wheel: Path) -> set[str]:
         return set(archive.namelist())
 
 
+@pytest.mark.soak
 def test_it_installs_the_packages_of_the_project_and_nothing_else(wheel: Path) -> None:
     top = {name.split("/")[0] for name in files(wheel)}
     assert {name for name in top if not name.endswith(".dist-info")} == PACKAGES
 
 
+@pytest.mark.soak
 def test_it_has_every_module(wheel: Path) -> None:
     sources = {
         path.relative_to(ROOT / folder).as_posix()
@@ -60,10 +62,12 @@ def test_it_has_every_module(wheel: Path) -> None:
     assert sources - files(wheel) == set()
 
 
+@pytest.mark.soak
 def test_every_package_is_typed(wheel: Path) -> None:
     assert {f"{package}/py.typed" for package in PACKAGES} <= files(wheel)
 
 
+@pytest.mark.soak
 def test_an_index_can_file_it(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         name = next(name for name in archive.namelist() if name.endswith("/METADATA"))
@@ -73,6 +77,7 @@ def test_an_index_can_file_it(wheel: Path) -> None:
     assert {"Topic :: Games/Entertainment :: Board Games", "Typing :: Typed"} <= set(filed)
 
 
+@pytest.mark.soak
 def test_the_command_runs_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
     shutil.unpack_archive(wheel, tmp_path / "site", "zip")
     program = (

@@ -176,6 +176,7 @@ def test_threads_may_ask_at_once(tmp_path: Path, own_cache: Path) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_processes_may_compile_the_same_kernel_at_once(tmp_path: Path) -> None:
     program = (
         "from arena_engines.jit import compiled\n"
@@ -269,6 +270,7 @@ class TestInstallations:
         return ended.stdout, ended.stderr
 
     @pytest.mark.real
+    @pytest.mark.soak
     def test_the_same_code_is_compiled_once_and_other_code_on_its_own(self, tmp_path: Path) -> None:
         cache = tmp_path / "cache"
         answer = f"{0b100001000010000100001}\n"

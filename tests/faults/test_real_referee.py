@@ -88,6 +88,7 @@ def stop_for_a_while(server: Server) -> None:
     threading.Timer(STANDS_STILL_S, process.send_signal, [signal.SIGCONT]).start()
 
 
+@pytest.mark.soak
 def test_a_server_stopped_for_less_than_the_limit_charges_no_clock(tmp_path: Path) -> None:
     """The move lay in the kernel, stamped, while the clock would have run out."""
     with Server(config("30s"), tmp_path, program=ARENA) as server:  # `waitid` takes a child

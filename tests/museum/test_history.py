@@ -25,6 +25,7 @@ from arena_museum.history import Entry2006, FourTier, ThreeTier, eval_5
 from arena_protocol.games.insertion.rules import play
 
 from ..engines.insertion_oracle import Node as Board
+from ..slices import rows
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,7 @@ def plain() -> Minimax:
     return Minimax()
 
 
-@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize("depth", rows([2, 1, 3], 3))
 def test_compiled_minimax_equals_the_readable_one(plain: Minimax, cases: list[Case], depth: int) -> None:
     for case in thousand(cases, depth):
         assert plain.analyse(case.position, depth)[:3] == oracle(minimax, case, depth)[:3]

@@ -26,6 +26,7 @@ from arena_server.terms.config import ContestConfig
 
 from ..client.test_with_the_referee import Loopback, PlayerEnd, ScriptEnd
 from ..plugged import plugged
+from ..slices import rows
 from .add_a_game import CONTEST, FILES, PAGE, ROOT, TRANSCRIPT, WORDS, follow, write
 
 #: Whether pip can build a package with what is installed: setuptools makes wheels itself since 70.1.
@@ -45,7 +46,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
-@pytest.mark.parametrize("columns", [4, 7, 9])
+@pytest.mark.parametrize("columns", rows((7, 4, 9), 3))
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 def test_the_game_of_the_page_obeys_the_laws(law: Law, columns: int) -> None:
     check(law, make_game("connectfour", {"columns": columns}), 8)
@@ -139,6 +140,7 @@ def test_the_package_has_its_players_and_its_own_tests_pass(package: Path) -> No
 
 @pytest.mark.real
 @pytest.mark.skipif(not CAN_BUILD, reason="pip builds a package with setuptools 70.1 or with wheel")
+@pytest.mark.soak
 def test_pip_installs_the_package_as_the_other_tests_do(package: Path, tmp_path: Path) -> None:
     write(tmp_path / "source")
     offline = ("--quiet", "--disable-pip-version-check", "--no-index", "--no-deps", "--no-build-isolation")
@@ -186,6 +188,7 @@ def test_the_commands_of_the_page_exist() -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_the_code_of_the_page_is_in_the_style_of_the_house() -> None:
     ruff = Path(sys.executable).with_name("ruff")
     for source in (text for name, text in FILES.items() if name.endswith(".py")):

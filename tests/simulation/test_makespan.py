@@ -11,6 +11,8 @@ from tests.simulation.world import World
 
 from arena_server.terms.config import ContestConfig
 
+from ..slices import rows
+
 BANK = 2 * SECOND
 #: More than a game of two that think takes: ten plies of ten milliseconds.
 GAME = 110 * MS
@@ -119,7 +121,7 @@ FORMATS_OF_TWO: list[tuple[str, dict[str, int | str]]] = [
 ]
 
 
-@pytest.mark.parametrize("slow", ["bot0", "bot7"])
+@pytest.mark.parametrize("slow", rows(["bot7", "bot0"], 2))
 @pytest.mark.parametrize(("name", "options"), FORMATS_OF_TWO, ids=[name for name, _ in FORMATS_OF_TWO])
 def test_a_slow_bot_costs_its_own_games_and_no_more(
     name: str, options: dict[str, int | str], slow: str

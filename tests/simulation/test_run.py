@@ -18,11 +18,13 @@ from tests.simulation.world import World
 from arena_protocol.record import FaultKind
 from arena_server.core.match import Blame, Match
 
-#: Together some 400 games, with every fault profile and all kinds of fault.
+from ..slices import rows
+
+#: Together some 400 games, half of them for `make soak`, with every fault profile and all kinds of fault.
 SEEDS = range(1000, 1012)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", rows(SEEDS, 2))
 def test_a_seed_holds(seed: int) -> None:
     tally = simulate(seed, 1)
     assert tally.games == sum(tally.endings.values()) > 0
@@ -124,6 +126,7 @@ class TestTheCommand:
         assert not tally.faults, "a fault in a validation game is in no other count"
 
     @pytest.mark.real
+    @pytest.mark.soak
     def test_json(self) -> None:
         done = subprocess.run(
             [sys.executable, "-m", "tests.simulation", "--seed", "3", "--games", "1", "--json"],

@@ -18,6 +18,8 @@ from arena_protocol.record_codec import encode
 from arena_protocol.verify import verify
 from arena_server.terms.config import ContestConfig
 
+from ..slices import rows
+
 HOUR = 3_600_000 * MS
 #: Enough for every fault to come up, in games short enough for hundreds of them in a second.
 PLIES = 10
@@ -223,7 +225,7 @@ def test_games_in_which_a_fault_forfeits(game: str) -> None:
         verify(record)
 
 
-@pytest.mark.parametrize("seats", [3, 4])
+@pytest.mark.parametrize("seats", rows([3, 4], 2))
 def test_more_seats(seats: int) -> None:
     kinds = (Honest, *BAD[:5]) if seats == 4 else (Honest, Honest, *BAD[5:])
     options = {"plies": 12, "seats": seats, "lookahead": 3}

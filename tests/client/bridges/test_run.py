@@ -61,6 +61,7 @@ async def test_a_program_has_ended_although_a_child_of_it_holds_its_pipes(
                 await bridge.run()
 
 
+@pytest.mark.soak
 async def test_ends_between_games_without_an_answer_are_counted_over_the_games(tmp_path: Path) -> None:
     starts = tmp_path / "starts"
     starts.touch()

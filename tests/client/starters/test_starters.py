@@ -144,6 +144,7 @@ def test_it_takes_its_seat_up_again_after_every_cut(cut_off: Played, language: s
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_it_takes_everything_from_the_environment(debugged: Played, language: str) -> None:
     ended, relay = debugged[language]
     assert ended.returncode == 0
@@ -155,6 +156,7 @@ def test_it_takes_everything_from_the_environment(debugged: Played, language: st
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_it_explains_what_it_needs(commands: dict[str, list[str]], language: str) -> None:
     ended = run(commands[language])
     assert ended.returncode == 1

@@ -64,6 +64,7 @@ def test_wildcards_are_searched_where_the_depth_passes_the_pictures(
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_the_kernel_runs_when_it_is_loaded_from_the_disk() -> None:
     here = compiled(expected)(0, 0, 0, 1, 4, 1, 3, 6, -(2**62), 2**62, 10, -10)  # now it is on the disk
     program = (

@@ -20,6 +20,8 @@ from arena_protocol.games.disc import Disc, Turned
 from arena_protocol.games.lastcoin import Heap, LastCoin
 from arena_protocol.games.mnk import Marks, TicTacToe
 
+from ...slices import rows
+
 
 @cache
 def disc_mover_wins(total: int, top: int, m: int) -> bool:
@@ -176,7 +178,7 @@ def game_of(rules: Game[Any], first: Engine, second: Engine) -> tuple[int, ...]:
     return rules.totals(position)
 
 
-@pytest.mark.parametrize(("options", "pairs"), [({}, 20), ({"size": 4}, 1)])
+@pytest.mark.parametrize(("options", "pairs"), rows([({}, 10), ({"size": 4}, 1)], 2))
 def test_perfect_never_loses_tictactoe(options: dict[str, int], pairs: int) -> None:
     rules = make_game("tictactoe", options)
     perfect, points = create("perfect", "tictactoe"), 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from arena_museum.andor.integral_rules import Integral, Rewriting, Rule, table_i
 from arena_museum.andor.integrals import RULES, Integrals, integrate, parse
 from arena_museum.andor.search import depth_first
 
+from ...slices import rows
 from . import fifty
 
 #: Inside the domains of all integrands here.
@@ -57,22 +57,15 @@ SOLVED = [
 ]
 
 
-#: Those that take more than a second, of which the cheapest of each kind stays: the soak run has them.
-COSTLY = ("sqrt(tan(x))", "1/(x^4+1)", "sqrt(x^2+1)", "sin(x)^5", "x^4/(7-x^2)^(5/2)", "x^4/(pi-x^2)^(5/2)")
-
 #: An integral is solved once for all tests.
 solve = cache(integrate)
-
-
-def costly_in_soak(texts: Iterable[str]) -> list[object]:
-    return [pytest.param(text, marks=[pytest.mark.soak] * (text in COSTLY)) for text in texts]
 
 
 def vanishes(expression: sp.Expr, variable: sp.Symbol) -> bool:
     return all(abs(complex(expression.subs(variable, point).evalf())) < 1e-9 for point in POINTS)
 
 
-@pytest.mark.parametrize("text", costly_in_soak(fifty.SOLVED))
+@pytest.mark.parametrize("text", rows(fifty.SOLVED, 5))
 def test_of_fifty_integrals_these_are_solved(text: str) -> None:
     """Differentiation is the proof: at points within the domain of the integrand."""
     integrand, variable = parse(text)
@@ -125,7 +118,7 @@ QUADRATIC = {
 }
 
 
-@pytest.mark.parametrize("text", costly_in_soak(QUADRATIC))
+@pytest.mark.parametrize("text", rows(QUADRATIC, 4))
 def test_powers_of_any_quadratic_are_led_back_to_those_with_ones(text: str) -> None:
     integrand, x = parse(text)
     solved = solve(integrand, x)
@@ -142,7 +135,7 @@ def test_quadratics_that_are_negative_or_done_or_of_another_rule_are_left_alone(
     assert list(integral_rules.unit_quadratic(Integral(*parse(text)))) == []
 
 
-@pytest.mark.parametrize("text", [text for text in SOLVED if text not in fifty.SOLVED])
+@pytest.mark.parametrize("text", rows((text for text in SOLVED if text not in fifty.SOLVED), 4))
 def test_the_derivative_of_the_answer_is_the_integrand(text: str) -> None:
     integrand, x = parse(text)
     solved = solve(integrand, x)

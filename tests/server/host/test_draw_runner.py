@@ -57,6 +57,7 @@ def children(monkeypatch: pytest.MonkeyPatch) -> list[Process]:
     return started
 
 
+@pytest.mark.soak
 async def test_a_large_round_is_drawn_in_a_process_and_is_the_same(children: list[Process]) -> None:
     draw, small = swiss_draw(SMALL + 2), swiss_draw(SMALL)
     assert (draw.slow, small.slow) == (True, False)
@@ -81,6 +82,7 @@ async def test_a_draw_that_fails_in_its_process_is_one_line(monkeypatch: pytest.
         await run_draw(Failing())
 
 
+@pytest.mark.soak
 async def test_a_draw_that_is_given_up_ends_its_process(children: list[Process]) -> None:
     task = asyncio.create_task(run_draw(swiss_draw(1500)))
     while not children:

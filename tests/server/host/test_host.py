@@ -137,6 +137,7 @@ async def test_two_contests_are_played_at_the_same_time(tmp_path: Path) -> None:
     assert " info over contest=saturday game=g4 " in here.log
 
 
+@pytest.mark.soak
 async def test_each_contest_that_is_taken_up_is_named(tmp_path: Path) -> None:
     for _ in range(2):
         async with running(tmp_path, [spec("friday"), spec("saturday")]):
@@ -171,6 +172,7 @@ async def test_a_contest_that_is_over_is_shown_and_a_new_one_is_played(tmp_path:
     assert [getattr(again, each) for each in columns] == [getattr(before, each) for each in columns]
 
 
+@pytest.mark.soak
 async def test_a_contest_that_is_over_ends_a_server_that_waits_for_it(tmp_path: Path) -> None:
     for _ in range(2):
         async with running(tmp_path, [spec("friday", keep=True)], until_finished=True) as here:
@@ -190,6 +192,7 @@ async def test_outside_its_hours_a_contest_misses_no_bot_at_its_beginning(tmp_pa
         assert (contest.ended, contest.overview().state) == (None, "closed")
 
 
+@pytest.mark.soak
 async def test_the_log_says_how_far_a_contest_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("arena_server.host.attachments.LOG_PACE_S", 0)
     async with running(tmp_path, [spec("friday")]) as here:
@@ -256,6 +259,7 @@ async def test_a_record_has_what_bots_used_before_it_is_stored(tmp_path: Path) -
     assert usage == {"g1": ()} | {f"g{game}": (UsageRecord(1, game - 1, 0, None),) for game in (2, 3, 4)}
 
 
+@pytest.mark.soak
 async def test_no_record_follows_the_failure_of_its_contest(tmp_path: Path) -> None:
     place = Measuring()
     async with running(tmp_path, [spec("friday")], failure="the disk is full") as here:
@@ -269,6 +273,7 @@ async def test_no_record_follows_the_failure_of_its_contest(tmp_path: Path) -> N
     assert here.results("friday")[1] == 1
 
 
+@pytest.mark.soak
 async def test_a_contest_is_removed_in_the_middle(tmp_path: Path) -> None:
     async with running(tmp_path, [spec("friday"), spec("long", 1000)]) as here:
         playing = asyncio.create_task(here.play_all("long"))
@@ -308,6 +313,7 @@ async def test_a_contest_that_raises_is_closed_and_the_others_go_on(
     assert again.results("broken") == ("finished", 40)
 
 
+@pytest.mark.soak
 async def test_the_server_fails_with_its_last_contest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -323,6 +329,7 @@ async def test_the_server_fails_with_its_last_contest(
         assert here.host.leaving
 
 
+@pytest.mark.soak
 async def test_a_database_that_does_not_open(tmp_path: Path) -> None:
     (tmp_path / "arena.db").write_text("no database at all, and longer than a hundred bytes " * 10)
     async with running(tmp_path, [spec("friday"), spec("saturday")], "damaged") as here:
@@ -356,6 +363,7 @@ async def test_pages_show_an_end_without_the_path(tmp_path: Path, failure: Arena
     assert pages.closings[0] == shown
 
 
+@pytest.mark.soak
 async def test_a_contest_that_cannot_begin_is_forgotten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -371,6 +379,7 @@ async def test_a_contest_that_cannot_begin_is_forgotten(
         assert await here.play_all("friday") == ["BYE reason=finished"] * 2
 
 
+@pytest.mark.soak
 async def test_the_inner_port_is_not_encrypted(tmp_path: Path) -> None:
     def cipher() -> None:
         raise AssertionError("not for the inner port")
@@ -381,6 +390,7 @@ async def test_the_inner_port_is_not_encrypted(tmp_path: Path) -> None:
         writer.close()
 
 
+@pytest.mark.soak
 async def test_a_contest_that_is_removed_twice(tmp_path: Path) -> None:
     async with running(tmp_path, [spec("friday")]) as here:
         await here.host.add(spec("guest", listed=False))

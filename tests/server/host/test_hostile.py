@@ -60,6 +60,7 @@ def alone(tmp_path: Path, more: str = "") -> Server:
 
 
 class TestBeforeLogIn:
+    @pytest.mark.soak
     def test_slow_loris(self, tmp_path: Path) -> None:
         """A hundred that say HELLO one byte at a time are each cut off at the deadline, without a trace."""
         # Long enough for the honest on a busy machine.
@@ -87,6 +88,7 @@ class TestBeforeLogIn:
         ],
         ids=repr,
     )  # fmt: skip
+    @pytest.mark.soak
     def test_odd_names(self, rude: Server, line: bytes) -> None:
         client = LineClient(rude.port)
         client.send(line)
@@ -96,6 +98,7 @@ class TestBeforeLogIn:
         assert rest == []
         client.close()
 
+    @pytest.mark.soak
     def test_a_giant_line(self, rude: Server) -> None:
         """Four megabytes without an end are refused after the first kilobyte, and never kept."""
         client = LineClient(rude.port)
@@ -145,6 +148,7 @@ class TestLoggedIn:
             log = server.end(signal.SIGTERM).err
             assert log.count("reason=backed-up") + log.count("reason=dead-link") == 1
 
+    @pytest.mark.soak
     def test_a_spectator_that_reads_slowly_gets_a_long_game_whole(self, tmp_path: Path) -> None:
         """Two zombies play it to its end in a moment, and all of it is said at once."""
         config = contest("a", "b", contest="games_per_pair = 2", game=f"plies = {LONG}")
@@ -165,6 +169,7 @@ class TestLoggedIn:
                 client.close()
             assert "backed-up" not in server.end(signal.SIGTERM).err
 
+    @pytest.mark.soak
     def test_a_giant_line_in_the_lobby_is_refused_and_costs_no_more(self, rude: Server) -> None:
         client = hello(rude)
         client.send(b"y" * 1_000_000 + b"\nPING still-here\n")
@@ -271,6 +276,7 @@ class TestTheCap:
             for client in (*bots, *crowd, *again):
                 client.close()
 
+    @pytest.mark.soak
     def test_spectators_of_one_address_keep_no_others_out(self, tmp_path: Path) -> None:
         limits = "max_connections = 100\nmax_spectators = 12\nspectators_per_address = 5"
         with Server(contest("a", "b", contest='login = "10m"', server=limits), tmp_path) as server:
@@ -290,6 +296,7 @@ class TestTheCap:
             for client in (*second, *third, *fourth):
                 client.close()
 
+    @pytest.mark.soak
     def test_a_client_that_says_hello_at_once_gets_in(self, tmp_path: Path) -> None:
         """Silent connections give way, the oldest of the address with most of them first."""
         with Server(
@@ -308,6 +315,7 @@ class TestTheCap:
                 client.close()
 
 
+@pytest.mark.soak
 def test_all_at_once(tmp_path: Path) -> None:
     """Flooders, lorises, deaf readers and guessers together: the honest finish without a fault."""
     with alone(tmp_path, 'login = "2s"') as server:

@@ -219,6 +219,7 @@ def stopped_and_gone_on(folder: Path, limit: Callable[[], None], more: Callable[
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_a_disk_that_fails_is_a_clear_stop(tmp_path: Path, undisturbed: Callable[[int], Table]) -> None:
     """No file may grow beyond the limit: every write that would fails."""
 
@@ -351,6 +352,7 @@ def test_a_missing_or_empty_database_beside_its_wal(
 
 @pytest.mark.real
 @pytest.mark.parametrize("replaced", [False, True])
+@pytest.mark.soak
 def test_a_database_deleted_or_replaced_under_a_server_stops_it(tmp_path: Path, replaced: bool) -> None:
     # More games than are played before the test has deleted the file.
     with Server(the_contest(3000), tmp_path, "--log-level", "error") as server:
@@ -393,6 +395,7 @@ def test_two_servers_cannot_play_the_same_contest(tmp_path: Path, remove: str | 
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_another_config_is_no_continuation(tmp_path: Path) -> None:
     server = stopped_in_its_first_game(tmp_path, the_contest(2))
     server.config.write_text(the_contest(4))

@@ -21,6 +21,7 @@ def few_descriptors() -> None:
     ("options", "server", "cap"),
     [((), "", 36), (("--admin-port", "0"), "", 1), ((), "max_connections = 36", None)],
 )
+@pytest.mark.soak
 def test_a_limit_of_open_files_that_lowers_the_cap_is_a_warning(
     tmp_path: Path, options: tuple[str, ...], server: str, cap: int | None
 ) -> None:

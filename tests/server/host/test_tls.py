@@ -49,6 +49,7 @@ class TestAContest:
             assert asyncio.run(both()) == "finished finished"
 
     @pytest.mark.real
+    @pytest.mark.soak
     def test_the_command_plays_encrypted(self, pair: Pair, tmp_path: Path) -> None:
         with Server(over_tls(pair), tmp_path) as server:
             context = ssl.create_default_context(cafile=pair[0])
@@ -67,6 +68,7 @@ class TestAContest:
 
     @pytest.mark.real
     @pytest.mark.parametrize("trusted", [True, False])
+    @pytest.mark.soak
     def test_a_contest_is_watched_encrypted(self, pair: Pair, tmp_path: Path, trusted: bool) -> None:
         with Server(over_tls(pair), tmp_path, "--log-level", "info") as server:
             address = ("--connect", f"localhost:{server.port}")
@@ -113,6 +115,7 @@ class TestAContest:
 
     @pytest.mark.real
     @pytest.mark.parametrize("shell", [asyncio_client, trio_client])
+    @pytest.mark.soak
     def test_a_server_that_nobody_vouches_for(self, pair: Pair, tmp_path: Path, shell: object) -> None:
         with Server(over_tls(pair), tmp_path) as server, pytest.raises(ClientError) as refusal:
             shell.run(  # type: ignore[attr-defined]

@@ -112,6 +112,7 @@ async def test_a_bot_reaches_the_referee_and_nothing_else() -> None:
 
 
 @real_engine
+@pytest.mark.soak
 async def test_a_bot_writes_only_its_small_folder() -> None:
     found = await told(
         bot(
@@ -143,6 +144,7 @@ async def test_a_bot_writes_only_its_small_folder() -> None:
 
 
 @real_engine
+@pytest.mark.soak
 async def test_a_bot_has_its_cores() -> None:
     core = own_cores()[-1]
     probe = replace(bot("tell(sorted(os.sched_getaffinity(0)))"), cores=(core,))
@@ -161,6 +163,7 @@ async def test_the_cores_of_this_machine_are_not_those_of_another(monkeypatch: p
 
 
 @real_engine
+@pytest.mark.soak
 async def test_a_volume_of_its_image_is_none_of_the_disk(tmp_path: Path) -> None:
     docker = Docker()
     (tmp_path / "Dockerfile").write_text(
@@ -190,6 +193,7 @@ async def test_a_volume_of_its_image_is_none_of_the_disk(tmp_path: Path) -> None
 
 
 @real_engine
+@pytest.mark.soak
 async def test_a_bot_that_forks_without_end_stops_at_its_limit() -> None:
     found = await told(
         bot(
@@ -245,6 +249,7 @@ async def test_a_bot_that_ignores_sigterm_is_removed() -> None:
 
 
 @real_engine
+@pytest.mark.soak
 async def test_the_traceback_and_the_status_are_those_of_the_bot(tmp_path: Path) -> None:
     async with (
         referee() as found,
@@ -286,6 +291,7 @@ async def test_what_is_left_at_the_end_is_removed_and_what_an_earlier_run_left()
 
 
 @real_engine
+@pytest.mark.soak
 async def test_an_image_is_known_by_its_digest_and_a_folder_is_built(tmp_path: Path) -> None:
     docker = Docker()
     assert (await docker.image(RELAY_IMAGE)).startswith("sha256:")
@@ -311,6 +317,7 @@ async def test_without_an_engine() -> None:
 
 
 @pytest.mark.parametrize("grace", [PATIENCE_S, 0.0])
+@pytest.mark.soak
 async def test_a_command_that_is_given_up_is_not_left_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, grace: float
 ) -> None:
@@ -330,6 +337,7 @@ async def test_a_command_that_is_given_up_is_not_left_behind(
     assert (tmp_path / "ended").exists() == bool(grace)
 
 
+@pytest.mark.soak
 async def test_an_engine_that_hangs_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing waits for it for ever, an image is not fetched from it, and its command is not left behind."""
     monkeypatch.setattr(docker_module, "ANSWER_S", 0.2)
@@ -363,6 +371,7 @@ async def killed(pids: Path) -> None:
                     await asyncio.sleep(0.01)
 
 
+@pytest.mark.soak
 async def test_a_launcher_ends_although_its_engine_hangs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -378,6 +387,7 @@ async def test_a_launcher_ends_although_its_engine_hangs(
         await asyncio.sleep(0.05)  # its pipes are seen to be closed
 
 
+@pytest.mark.soak
 async def test_a_relay_that_does_not_begin(tmp_path: Path) -> None:
     program = tmp_path / "docker"
     program.write_text(

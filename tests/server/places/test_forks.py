@@ -85,6 +85,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.soak
 async def test_a_template_that_stands_still_ends_with_its_parent(tmp_path: Path) -> None:
     words = [sys.executable, "-c", STARTER, *script(tmp_path, WAITS)]
     parent = await asyncio.create_subprocess_exec(*words, stdout=asyncio.subprocess.PIPE)
@@ -127,6 +128,7 @@ async def test_a_program_runs_and_ends_as_in_an_interpreter_of_its_own(
     assert there == await outcome(await Child.start(command, ENVIRONMENT))
 
 
+@pytest.mark.soak
 async def test_a_program_that_is_no_python(tmp_path: Path, forks: Forks) -> None:
     command = script(tmp_path, "def f(:\n")
     there = await outcome(await forked(forks, command))
@@ -134,6 +136,7 @@ async def test_a_program_that_is_no_python(tmp_path: Path, forks: Forks) -> None
     assert there[0] == 1
 
 
+@pytest.mark.soak
 async def test_a_module_runs_with_its_arguments(tmp_path: Path, forks: Forks) -> None:
     file = tmp_path / "some.json"
     file.write_text('{"a": 1}')
@@ -146,6 +149,7 @@ async def test_a_module_runs_with_its_arguments(tmp_path: Path, forks: Forks) ->
         )
 
 
+@pytest.mark.soak
 async def test_a_module_of_the_working_folder_is_found_where_an_interpreter_finds_it(
     tmp_path: Path, forks: Forks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,6 +173,7 @@ async def test_a_module_of_the_working_folder_is_found_where_an_interpreter_find
         )
 
 
+@pytest.mark.soak
 async def test_nothing_of_a_program_is_left_for_the_next(tmp_path: Path, forks: Forks) -> None:
     """Of what it does to a module imported before the fork, to the interpreter, to random numbers."""
     command = script(
@@ -183,6 +188,7 @@ async def test_nothing_of_a_program_is_left_for_the_next(tmp_path: Path, forks: 
     assert len({lines[0] for _, lines in runs}) == 3
 
 
+@pytest.mark.soak
 async def test_a_program_has_its_cores(tmp_path: Path, forks: Forks) -> None:
     command = script(tmp_path, "import os; print(sorted(os.sched_getaffinity(0)))")
     own = own_cores()
@@ -230,12 +236,14 @@ async def test_the_forks_of_a_template_that_is_killed_are_killed(tmp_path: Path,
     assert await outcome(await forked(forks, script(tmp_path, "print(1)"))) == (0, ["1"])
 
 
+@pytest.mark.soak
 async def test_a_template_that_cannot_import_forks_nothing(tmp_path: Path) -> None:
     made = Forks({(): ("no_such_module",)})
     with made.used():
         assert await made.start(script(tmp_path, "print(1)"), ENVIRONMENT, None, ()) is None
 
 
+@pytest.mark.soak
 async def test_a_template_that_stands_still_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -256,11 +264,13 @@ async def test_what_is_not_forked(forks: Forks, words: list[str]) -> None:
     assert forks._servers == {}
 
 
+@pytest.mark.soak
 async def test_a_command_that_is_too_long_is_not_forked(tmp_path: Path, forks: Forks) -> None:
     command = [*script(tmp_path, "print(1)"), "x" * 200_000]
     assert await forks.start(command, ENVIRONMENT, None, ()) is None
 
 
+@pytest.mark.soak
 async def test_a_template_ends_in_order_though_its_answers_were_not_read(tmp_path: Path) -> None:
     """The socket is reset, not only closed."""
     made = Forks({(): ()})

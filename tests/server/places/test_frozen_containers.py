@@ -67,6 +67,7 @@ async def test_a_bot_that_is_frozen_stands_still_until_it_is_thawed() -> None:
 
 
 @real_engine
+@pytest.mark.soak
 async def test_the_engine_freezes_where_this_process_may_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ControlGroup, "of", lambda *_: None)
     async with launching() as (found, launcher):
@@ -82,6 +83,7 @@ async def test_the_engine_freezes_where_this_process_may_not(monkeypatch: pytest
 
 
 @real_engine
+@pytest.mark.soak
 async def test_a_bot_that_is_throttled_by_its_own_limit_is_known() -> None:
     async with launching() as (found, launcher):
         limits = ContainerLimits(memory=64 * MB, cpus=0.05)
@@ -113,6 +115,7 @@ asyncio.run(main())
 
 @real_engine
 @pytest.mark.parametrize("frozen", [False, True])
+@pytest.mark.soak
 async def test_nothing_is_left_when_the_launcher_is_killed(frozen: bool) -> None:
     async with referee() as found:
         words = [

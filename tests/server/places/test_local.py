@@ -90,6 +90,7 @@ async def test_a_whole_contest(tmp_path: Path) -> None:
     assert (tmp_path / "_server.log").stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.soak
 async def test_games_of_bots_that_do_not_come_have_no_result(tmp_path: Path) -> None:
     recorder = Recorder()
     assert await run_it(contest(tmp_path, {"ann": "", "bob": ""}, absent_ms=10), recorder)
@@ -125,6 +126,7 @@ async def test_a_bot_that_crashes_twice_in_a_game_waits_for_its_end(
     assert recorder.faults[:1] == ["disconnect"]
 
 
+@pytest.mark.soak
 async def test_a_barred_bot_is_at_fault_in_each_game_and_never_started(tmp_path: Path) -> None:
     recorder = Recorder()
     run = contest(tmp_path, {"ann": FIRST, "bob": ""})
@@ -134,6 +136,7 @@ async def test_a_barred_bot_is_at_fault_in_each_game_and_never_started(tmp_path:
     assert [line for line in recorder.said if "bob" in line] == []
 
 
+@pytest.mark.soak
 async def test_a_database_that_cannot_be_opened_is_its_error(tmp_path: Path) -> None:
     (tmp_path / "a.db").write_text("no database at all, but long enough to be one" * 100)
     recorder = Recorder()
@@ -142,6 +145,7 @@ async def test_a_database_that_cannot_be_opened_is_its_error(tmp_path: Path) -> 
     assert recorder.events == []
 
 
+@pytest.mark.soak
 async def test_a_contest_that_does_not_stop_is_left(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(local, "STOP_S", 0.0)
     monkeypatch.setattr(Host, "stop", lambda host: None)

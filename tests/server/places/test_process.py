@@ -18,6 +18,7 @@ PATIENCE_S = 150.0
 UP = "print('up', flush=True)"
 
 
+@pytest.mark.soak
 async def test_only_the_end_of_the_output_is_kept() -> None:
     child = await Child.start([sys.executable, "-c", "print('x' * 100_000); print('the', 'end')"], {})
     assert await child.wait() == 0
@@ -26,6 +27,7 @@ async def test_only_the_end_of_the_output_is_kept() -> None:
     await child.end()
 
 
+@pytest.mark.soak
 async def test_a_program_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         await Child.start(["./no-such-program"], {}, log=tmp_path / "log")
@@ -43,6 +45,7 @@ async def test_it_can_end_in_order_after_sigterm() -> None:
     assert await child.end() == 7  # the same answer again
 
 
+@pytest.mark.soak
 async def test_an_end_that_is_cancelled_leaves_no_process() -> None:
     ignore = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)"
     code = f"{ignore}; print('up', flush=True); signal.pause()"
@@ -68,6 +71,7 @@ async def test_a_new_log_is_private_and_keeps_the_output_of_every_start(tmp_path
     assert log.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.soak
 async def test_the_last_error_is_the_last_line_of_stderr() -> None:
     code = "import sys; print('out', flush=True); print('one\\ntwo\\n\\n', file=sys.stderr); print('out')"
     child = await Child.start([sys.executable, "-c", code], {})
@@ -126,6 +130,7 @@ async def test_the_trace_of_a_crash_begins_where_the_program_begins_to_tell_it(
     await child.end()
 
 
+@pytest.mark.soak
 async def test_a_long_trace_loses_its_middle() -> None:
     lines = ["Traceback (most recent call last):", *["  File"] * 102, "ZeroDivisionError: division by zero"]
     code = f"import sys; sys.exit({chr(10).join(lines)!r})"
@@ -141,6 +146,7 @@ async def test_a_long_trace_loses_its_middle() -> None:
     await child.end()
 
 
+@pytest.mark.soak
 async def test_a_program_without_a_traceback() -> None:
     child = await Child.start([sys.executable, "-c", "import sys; sys.exit('boom')"], {})
     await child.wait()
@@ -148,6 +154,7 @@ async def test_a_program_without_a_traceback() -> None:
     await child.end()
 
 
+@pytest.mark.soak
 async def test_a_log_has_a_bound_and_says_so_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "LOG_BYTES", 10)
     for _ in range(2):
@@ -166,6 +173,7 @@ async def test_a_disk_that_is_full_does_not_stop_a_program() -> None:
     await child.end()
 
 
+@pytest.mark.soak
 async def test_who_prints_without_end_has_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     goes_on, waited = asyncio.Event(), asyncio.Queue[float]()
 
@@ -187,6 +195,7 @@ async def test_who_prints_without_end_has_to_wait(monkeypatch: pytest.MonkeyPatc
     await child.end()
 
 
+@pytest.mark.soak
 async def test_the_loop_alone_waits_for_a_child(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who polls it takes its status away from the watcher of the loop, which then says 255."""
     child = await Child.start([sys.executable, "-c", f"import signal; {UP}; signal.pause()"], {}, split=True)

@@ -105,6 +105,7 @@ async def test_a_bot_that_ends_without_a_log_in_cannot_start(
         ("#!/bin/sh\n", 0o600, "Permission denied"),
     ],
 )
+@pytest.mark.soak
 async def test_a_program_that_cannot_be_executed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str | None, mode: int, reason: str
 ) -> None:
@@ -149,6 +150,7 @@ class TestCrashes:
         return said
 
     @pytest.mark.real
+    @pytest.mark.soak
     async def test_the_traceback_is_printed_once_and_from_its_beginning(self, tmp_path: Path) -> None:
         said = await self.said(tmp_path, "xxyx", Games())
         traces = [line for line in said if line.startswith("  b: ")]
@@ -181,6 +183,7 @@ class TestCrashes:
         ("causes", "games"),
         [("xyxy", ("g1",) * 4), ("xx", ("g1", "g2")), ("xxx", ()), ("xyx", ("g1", "g1", "g1"))],
     )
+    @pytest.mark.soak
     async def test_other_crashes_have_it_back_in_its_game(
         self, tmp_path: Path, causes: str, games: tuple[str, ...]
     ) -> None:
@@ -205,6 +208,7 @@ class TestCrashes:
         assert said[0] == "bot b ended with status 137; starting it again when g1 is over"
 
     @pytest.mark.real
+    @pytest.mark.soak
     async def test_a_server_that_does_not_answer_delays_no_restart(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
@@ -260,6 +264,7 @@ async def test_a_bot_process_has_only_that_environment(
         ("print('bye')", []),
     ],
 )
+@pytest.mark.soak
 async def test_a_bot_that_crashes_as_the_contest_ends_is_quoted_all_the_same(
     code: str, said: list[str]
 ) -> None:

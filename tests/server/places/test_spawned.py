@@ -110,12 +110,14 @@ def test_a_step_ends_with_the_server_that_is_killed(tmp_path: Path) -> None:
     ("seconds", "program", "status"),
     [(60, "exit 3", 3), (0.1, "sleep 600", 124), (60, "kill $PPID; sleep 600", 143)],
 )
+@pytest.mark.soak
 def test_a_tethered_program_has_a_limit_of_its_own(seconds: float, program: str, status: int) -> None:
     command = spawned.tethered(["sh", "-c", program], seconds)
     with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
         assert process.wait(PATIENCE_S) == status
 
 
+@pytest.mark.soak
 def test_a_tethered_program_that_is_not_there() -> None:
     with pytest.raises(FileNotFoundError):
         spawned.tethered(["no-such-program"], 1.0)

@@ -69,6 +69,7 @@ async def test_reports_are_passed_on_and_the_end_is_the_servers() -> None:
     assert recorder.reports == [{"done": 1}, {"done": 2}]
 
 
+@pytest.mark.soak
 async def test_a_server_that_keeps_its_page_is_stopped_by_the_interrupt() -> None:
     """That is no early end, and its bots are not started again."""
     kept: list[str] = []
@@ -90,14 +91,17 @@ async def test_a_server_that_fails_before_it_listens_is_quoted() -> None:
     assert await failure(code) == "the port is in use"
 
 
+@pytest.mark.soak
 async def test_a_server_that_fails_later_is_quoted() -> None:
     assert await failure(LISTEN + "import sys; sys.exit('arena: the disk is full')") == "the disk is full"
 
 
+@pytest.mark.soak
 async def test_a_server_that_fails_without_output() -> None:
     assert await failure("import sys; sys.exit(3)") == "the server ended with status 3"
 
 
+@pytest.mark.soak
 async def test_a_server_that_is_killed_is_not_quoted() -> None:
     """Its last line is one of its log, and the contest is not lost."""
     code = "import os, sys; print('game=g7', file=sys.stderr, flush=True); os.kill(os.getpid(), 9)"
@@ -106,6 +110,7 @@ async def test_a_server_that_is_killed_is_not_quoted() -> None:
 
 
 @pytest.mark.parametrize("status", [FAILED, MISUSED])
+@pytest.mark.soak
 async def test_a_server_that_fails_gives_its_status(status: int) -> None:
     with pytest.raises(ArenaError, match=r"^no$") as caught:
         await run_it(
@@ -114,11 +119,13 @@ async def test_a_server_that_fails_gives_its_status(status: int) -> None:
     assert caught.value.exit_code == status
 
 
+@pytest.mark.soak
 async def test_a_server_that_never_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervisor, "START_S", 0.3)
     assert await failure("import signal; signal.pause()") == "the server did not listen within 0 s"
 
 
+@pytest.mark.soak
 async def test_a_server_that_does_not_stop_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervisor, "STOP_S", 0.3)
     code = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
@@ -142,6 +149,7 @@ def stopped_early(answer: str) -> str:
 
 
 @pytest.mark.parametrize("answer", ["lambda *_: sys.exit(0)", "lambda *_: sys.exit(130)", "signal.SIG_DFL"])
+@pytest.mark.soak
 async def test_a_server_that_is_stopped_early_before_it_listens(answer: str) -> None:
     """These statuses are the end that was asked for, not a failure."""
     recorder = Recorder()
@@ -149,12 +157,14 @@ async def test_a_server_that_is_stopped_early_before_it_listens(answer: str) -> 
     assert recorder.said == ["stopping: running games are void, results so far are kept"]
 
 
+@pytest.mark.soak
 async def test_a_server_that_fails_while_it_is_stopped_early_is_quoted() -> None:
     assert (
         await failure(stopped_early("lambda *_: sys.exit('arena: the disk is full')")) == "the disk is full"
     )
 
 
+@pytest.mark.soak
 async def test_bots_get_the_address_and_their_token(tmp_path: Path) -> None:
     """The server copies what the bot writes, which it has from command line and environment."""
     said = tmp_path / "said"
@@ -227,6 +237,7 @@ async def test_a_bot_that_crashes_after_its_log_in_is_started_again(
     ]
 
 
+@pytest.mark.soak
 async def test_a_bot_that_ends_after_the_contest_is_not_started_again(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -245,6 +256,7 @@ async def test_a_bot_that_ends_after_the_contest_is_not_started_again(
 
 
 @pytest.mark.parametrize(("host", "reached"), [("0.0.0.0", "127.0.0.1"), ("[::]", "::1"), ("[::1]", "::1")])
+@pytest.mark.soak
 async def test_a_server_that_listens_everywhere_is_reached_here(
     host: str, reached: str, tmp_path: Path
 ) -> None:

@@ -106,6 +106,7 @@ async def test_a_build_has_no_network_and_its_output_is_told(home: Home) -> None
 
 
 @pytest.mark.real
+@pytest.mark.soak
 async def test_a_notice_of_the_engine_is_told_neither_as_output_nor_as_the_reason() -> None:
     lines: list[str] = []
     code = f"import sys; print({NOTICE!r}, file=sys.stderr); sys.exit(1)"
@@ -117,6 +118,7 @@ async def test_a_notice_of_the_engine_is_told_neither_as_output_nor_as_the_reaso
 
 
 @pytest.mark.real
+@pytest.mark.soak
 async def test_a_build_with_a_network(home: Home) -> None:
     await home.build(SubmissionRules(build_network=True))
     assert "--network" not in home.calls[0]
@@ -143,6 +145,7 @@ async def test_an_archive_that_is_none(home: Home) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 async def test_an_image_that_is_too_large_is_removed(home: Home) -> None:
     (home.folder / "size").write_text("2000000000")
     with pytest.raises(RejectedError, match=r"^expected an image of at most 1000 MB, got 2000 MB$"):
@@ -157,6 +160,7 @@ async def test_without_an_engine(home: Home) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 async def test_check_and_game_know_image_and_bot(home: Home) -> None:
     examiner = home.examiner()
     await examiner.check("sha256:abc", "ann", home.lines.append)
@@ -165,6 +169,7 @@ async def test_check_and_game_know_image_and_bot(home: Home) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 async def test_the_reason_of_a_check_is_the_failure_that_it_shows(home: Home) -> None:
     code = "import sys; print('ok 1.1/1\\nfailed   3.1/1   a game: expected x\\n1 case'); sys.exit(1)"
     with pytest.raises(RejectedError, match=r"^3\.1/1 a game: expected x$"):
@@ -190,11 +195,13 @@ class TestStep:
         return str(caught.value), lines
 
     @pytest.mark.real
+    @pytest.mark.soak
     async def test_the_last_line_is_the_reason(self) -> None:
         code = "import sys; print('one\\r\\x1b[2Jtwo\\n\\n'); sys.stdout.flush(); sys.exit('why')"
         assert await self.fails(code) == ("why", ["one", "[2Jtwo", "why"])
 
     @pytest.mark.real
+    @pytest.mark.soak
     async def test_without_a_line_its_status_is(self) -> None:
         assert await self.fails("raise SystemExit(3)") == ("it ended with status 3", [])
 
@@ -203,6 +210,7 @@ class TestStep:
         assert await self.fails("import time; time.sleep(600)", 0.2) == ("it took longer than 0.2 s", [])
 
     @pytest.mark.real
+    @pytest.mark.soak
     async def test_a_step_that_is_broken_off_leaves_no_process(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("arena_server.submissions.admission.GRACE_S", 0.1)
         code = (
@@ -222,6 +230,7 @@ class TestStep:
                 await asyncio.sleep(0.01)
 
     @pytest.mark.real
+    @pytest.mark.soak
     async def test_output_without_an_end_of_line_takes_no_memory(self) -> None:
         code = "import sys\nfor _ in range(200): sys.stdout.write('x' * 100000)\nraise SystemExit(1)"
         why, lines = await self.fails(code)

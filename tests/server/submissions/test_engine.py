@@ -62,6 +62,7 @@ async def test_a_step_of_a_build_has_no_network(tmp_path: Path) -> None:
         ("COPY nothing /", "nothing"),
     ],
 )
+@pytest.mark.soak
 async def test_a_build_that_is_not_admitted(step: str, why: str, tmp_path: Path) -> None:
     with pytest.raises(RejectedError) as caught:
         await build(tmp_path, f"FROM python:3.12-slim\n{step}\n")
@@ -70,6 +71,7 @@ async def test_a_build_that_is_not_admitted(step: str, why: str, tmp_path: Path)
 
 @pytest.mark.asyncio
 @pytest.mark.slow
+@pytest.mark.soak
 async def test_a_step_of_a_build_has_a_limit_of_processes(tmp_path: Path) -> None:
     code = [
         "import os, time",
@@ -88,6 +90,7 @@ async def test_a_step_of_a_build_has_a_limit_of_processes(tmp_path: Path) -> Non
 
 @pytest.mark.asyncio
 @pytest.mark.slow
+@pytest.mark.soak
 async def test_a_build_that_does_not_end(tmp_path: Path) -> None:
     with pytest.raises(RejectedError, match=r"^it took longer than 2 s$"):
         await build(tmp_path, "FROM python:3.12-slim\nRUN sleep 600\n", SubmissionRules(build_s=2.0))

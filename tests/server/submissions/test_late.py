@@ -182,6 +182,7 @@ async def test_who_is_added_sends_a_version_that_plays_also_after_a_restart(tmp_
         assert await logs_in(here, again, again.token)
 
 
+@pytest.mark.soak
 async def test_one_that_leaves_has_no_container_and_its_place_is_free(tmp_path: Path) -> None:
     async with serving(tmp_path) as here:
         assert await here.add("cid", "cid-token") is None
@@ -212,12 +213,14 @@ async def test_nobody_gets_what_another_author_has_sent_to_an_earlier_contest(tm
     assert (tmp_path / "sent/friday/cid~1/1.tar.gz").read_bytes() == b"its bot"
 
 
+@pytest.mark.soak
 async def test_a_contest_that_takes_no_versions_of_late_bots(tmp_path: Path) -> None:
     async with serving(tmp_path, replace(SPEC, late=LateVersions())) as here:
         assert await here.add("cid", "cid-token") is None
         assert here.view.author_of(None, "cid", "cid-token") == (KEY[0], False)
 
 
+@pytest.mark.soak
 async def test_a_folder_that_cannot_be_used_costs_its_bot_alone(tmp_path: Path) -> None:
     async with serving(tmp_path) as here:
         (tmp_path / "sent/friday/cid").symlink_to(tmp_path / "nowhere")
@@ -229,6 +232,7 @@ async def test_a_folder_that_cannot_be_used_costs_its_bot_alone(tmp_path: Path) 
     assert "submissions: " in (tmp_path / "log").read_text()
 
 
+@pytest.mark.soak
 async def test_an_admission_of_a_late_bot_goes_on(tmp_path: Path) -> None:
     service = SubmissionService([setup_in(tmp_path)], {KEY[0]: Script()})
     service.enter(CID)

@@ -43,6 +43,7 @@ def signs(page: Page, board: str = ".stage .board") -> str:
     return "".join({"disc s1": "x", "disc s2": "o", None: "."}[each] for each in drawn)
 
 
+@pytest.mark.soak
 def test_it_is_watched_played_and_replayed(pages: Watched, tmp_path: Path) -> None:
     with two_persons(tmp_path, "connectfour", "columns = 7") as server:
         bob = Person(server, "bob")

@@ -24,6 +24,7 @@ TOKEN = "a-token-of-the-organiser"
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_a_server_that_was_killed_does_not_answer(tmp_path: Path) -> None:
     with Organised(tmp_path) as server:
         address = server.url.removeprefix("http://")
@@ -36,6 +37,7 @@ def test_a_server_that_was_killed_does_not_answer(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_no_server_with_an_admin_port(tmp_path: Path) -> None:
     with Server(contest("a", "b"), tmp_path) as server:
         outcome = inside("admin", "pause", "--database", f"sqlite:///{server.database}")
@@ -47,6 +49,7 @@ def test_no_server_with_an_admin_port(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_a_token_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARENA_ADMIN_TOKEN", TOKEN)
     with Organised(tmp_path) as server:
@@ -111,6 +114,7 @@ def test_a_loop_that_stands_still_is_not_healthy(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_the_configuration_may_have_the_admin_port(tmp_path: Path) -> None:
     lines = 'admin_port = 0\nadmin_host = "localhost"'
     with Server(contest("a", "b", server=lines), tmp_path) as server:
@@ -134,6 +138,7 @@ ORGANISERS = ("organiser.html", "status", "orders", "metrics", "healthz")
 @pytest.mark.parametrize(
     ("lines", "options"), [("", ["--web-host", "0.0.0.0"]), ('web_names = ["arena.example.org"]', [])]
 )
+@pytest.mark.soak
 def test_a_page_that_others_reach_has_nothing_of_the_organisers(
     tmp_path: Path, lines: str, options: list[str]
 ) -> None:
@@ -159,6 +164,7 @@ def test_a_page_that_others_reach_has_nothing_of_the_organisers(
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_a_page_of_this_machine_alone_has_the_organisers(tmp_path: Path) -> None:
     with Server(contest("a", "b"), tmp_path, "--web-port", "0") as server:
         assert server.process.stdout is not None
@@ -169,6 +175,7 @@ def test_a_page_of_this_machine_alone_has_the_organisers(tmp_path: Path) -> None
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_the_menu_leads_to_nothing_that_is_off(tmp_path: Path) -> None:
     text = contest("a", "b", contest="guests = false", server="play = 0\nadmin_port = 0")
     with Server(text, tmp_path, "--web-port", "0") as server:
@@ -179,6 +186,7 @@ def test_the_menu_leads_to_nothing_that_is_off(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_the_admin_port_is_off_unless_asked_for(tmp_path: Path) -> None:
     with Server(contest("a", "b"), tmp_path) as server:
         outcome = server.end(signal.SIGTERM)
@@ -219,6 +227,7 @@ class TestRefusals:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_the_log_as_json(tmp_path: Path) -> None:
     with Server(contest("a", "b"), tmp_path, "--log-format", "json") as server:
         Players(server.port, [("a", "first-legal"), ("b", "zero-based")]).join()

@@ -166,6 +166,7 @@ class TestGames:
     pytestmark = pytest.mark.asyncio
 
     @pytest.mark.real
+    @pytest.mark.soak
     async def test_engines_that_cannot_be_listed(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -176,6 +177,7 @@ class TestGames:
             await games(tmp_path, "import time; time.sleep(60)").offer()
 
     @pytest.mark.real
+    @pytest.mark.soak
     async def test_a_host_that_fails(self, tmp_path: Path) -> None:
         started = games(tmp_path, host=FakeHost(StoreError("arena-play.db: the disk is full")))
         assert (await started.offer())["running"] == 0
@@ -190,6 +192,7 @@ class TestGames:
         assert (await started.offer())["running"] == 0
 
     @pytest.mark.real
+    @pytest.mark.soak
     async def test_the_contest_of_a_game(self, tmp_path: Path) -> None:
         started = games(tmp_path, host=(host := FakeHost()))
         contest = (await started.start(replace(WANTED, seat=2), HERE))["contest"]
@@ -207,6 +210,7 @@ class TestGames:
         await until(lambda: host.left == 1)
 
     @pytest.mark.real
+    @pytest.mark.soak
     async def test_a_person_has_a_name_of_its_own(self, tmp_path: Path) -> None:
         started = games(tmp_path, host=(host := FakeHost(begins=True)))
         text = "^another player is called random-2: choose another name$"
@@ -245,6 +249,7 @@ class TestGames:
         await end(started)
 
     @pytest.mark.real
+    @pytest.mark.soak
     async def test_an_invited_person_that_does_not_come(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -261,6 +266,7 @@ class TestGames:
         await end(started)
 
     @pytest.mark.real
+    @pytest.mark.soak
     async def test_the_board_of_each_game_before_it_begins(self, tmp_path: Path) -> None:
         offer = await games(tmp_path).offer()
         previews = {game["name"]: game["preview"] for game in offer["games"]}
@@ -291,6 +297,7 @@ class TestGames:
         await end(started)
 
     @pytest.mark.real
+    @pytest.mark.soak
     async def test_a_rematch_against_an_engine(self, tmp_path: Path) -> None:
         started = games(tmp_path, host=(host := FakeHost()))
         await started.start(replace(WANTED, name="ann"), HERE)
@@ -320,6 +327,7 @@ class TestGames:
         assert "secret" not in seen
 
     @pytest.mark.real
+    @pytest.mark.soak
     async def test_a_person_connects_when_the_contest_has_begun(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -379,6 +387,7 @@ class TestGames:
         await end(started)
 
     @pytest.mark.real
+    @pytest.mark.soak
     async def test_an_address_of_another_machine_has_half_of_the_places(self, tmp_path: Path) -> None:
         started = games(tmp_path, limit=3)
         for _ in range(3):
@@ -422,6 +431,7 @@ class TestGames:
         await end(started)
 
     @pytest.mark.real
+    @pytest.mark.soak
     async def test_a_game_that_takes_too_long(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "LONGEST_S", 0.0)
         started = games(tmp_path)

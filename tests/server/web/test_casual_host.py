@@ -140,6 +140,7 @@ async def test_neither_page_nor_metrics_nor_orders_know_a_game_of_a_visitor(tmp_
         await table.until_removed()
 
 
+@pytest.mark.soak
 async def test_an_engine_that_crashes_resumes_its_game(tmp_path: Path) -> None:
     once = "os.path.exists('crashed') or (os.mkdir('crashed'), os._exit(3))"
     async with running(tmp_path, [spec("friday")]) as here:
@@ -155,6 +156,7 @@ async def test_an_engine_that_crashes_resumes_its_game(tmp_path: Path) -> None:
         assert (tmp_path / "crashed").exists()
 
 
+@pytest.mark.soak
 async def test_an_engine_that_cannot_start_ends_the_game(tmp_path: Path) -> None:
     async with running(tmp_path, [spec("friday")]) as here:
         table = Table(here)
@@ -180,6 +182,7 @@ async def test_a_game_that_is_given_up_is_stopped_with_its_engine(tmp_path: Path
         assert table.status()[0] == "stopped"
 
 
+@pytest.mark.soak
 async def test_a_game_that_is_given_up_before_it_begins(tmp_path: Path) -> None:
     async with running(tmp_path, [spec("friday")]) as here:
         table = Table(here)
@@ -212,6 +215,7 @@ async def test_a_game_that_raises_does_not_hurt_the_contest(
         assert f" error crash contest={NAME} trace='RuntimeError: a bug'" in here.log
 
 
+@pytest.mark.soak
 async def test_a_database_of_guests_that_is_damaged(tmp_path: Path) -> None:
     (tmp_path / "play.db").write_text("no database at all, and longer than a hundred bytes " * 10)
     async with running(tmp_path, [spec("friday")]) as here:
@@ -221,6 +225,7 @@ async def test_a_database_of_guests_that_is_damaged(tmp_path: Path) -> None:
         assert await here.play_all("friday") == ["BYE reason=finished"] * 2
 
 
+@pytest.mark.soak
 async def test_a_server_that_stops_takes_no_game(tmp_path: Path) -> None:
     async with running(tmp_path, [spec("friday")]) as here:
         table = Table(here)
@@ -229,6 +234,7 @@ async def test_a_server_that_stops_takes_no_game(tmp_path: Path) -> None:
             await table.play(engine(tmp_path))
 
 
+@pytest.mark.soak
 async def test_the_end_of_the_server_ends_its_games(tmp_path: Path) -> None:
     async with running(tmp_path, [spec("friday")]) as here:
         table = Table(here)
@@ -242,6 +248,7 @@ async def test_the_end_of_the_server_ends_its_games(tmp_path: Path) -> None:
         assert table.status()[0] == "stopped"
 
 
+@pytest.mark.soak
 async def test_the_server_leaves_after_its_own_last_game(tmp_path: Path) -> None:
     async with running(tmp_path, [spec("friday")], until_finished=True) as here:
         table = Table(here)

@@ -135,6 +135,7 @@ def test_a_game_against_an_engine_from_the_form_to_the_record(pages: Watched, tm
         ]
 
 
+@pytest.mark.soak
 def test_two_people_by_a_link(pages: Watched, tmp_path: Path) -> None:
     pages.expected.append("409 (Conflict)")  # the name of the other
     with server_of(tmp_path) as server:
@@ -252,6 +253,7 @@ class TestRequests:
         assert web.post("undo", session=person.session)[0] == 409
         assert web.post("rematch", session="0")[0] == 401
 
+    @pytest.mark.soak
     def test_what_is_not_there(self, web: Web) -> None:
         many = "9" * 5000
         for path in (
@@ -295,6 +297,7 @@ def test_as_many_games_as_may_be_and_all_end_with_the_server(tmp_path: Path) -> 
     assert void["end"] == "void"
 
 
+@pytest.mark.soak
 def test_a_seat_that_is_given_up_frees_its_place(tmp_path: Path) -> None:
     with server_of(tmp_path, "play = 1") as server:
         _, answer = server.post("start", **WANTED)
@@ -314,6 +317,7 @@ def test_a_seat_that_is_given_up_frees_its_place(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("waits", [False, pytest.param(True, marks=pytest.mark.soak)])
+@pytest.mark.soak
 def test_the_games_of_a_server_that_was_killed_are_stopped(tmp_path: Path, waits: bool) -> None:
     with server_of(tmp_path) as server:
         _, answer = server.post("start", **WANTED)
@@ -338,6 +342,7 @@ def test_the_games_of_a_server_that_was_killed_are_stopped(tmp_path: Path, waits
     ("more", "start"),
     [("", True), ("play = 0", False), ('web_names = ["arena.example"]', False), ("play = 1", True)],
 )
+@pytest.mark.soak
 def test_where_a_game_may_be_started(tmp_path: Path, more: str, start: bool) -> None:
     with (
         server_of(tmp_path, more) as server,

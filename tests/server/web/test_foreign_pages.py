@@ -67,6 +67,7 @@ def test_a_foreign_page_gives_no_orders(pages: Watched, tmp_path: Path) -> None:
         assert json.loads(seen.out)["state"] == "open"
 
 
+@pytest.mark.soak
 def test_a_foreign_name_of_this_address_is_refused(pages: Watched, tmp_path: Path) -> None:
     """DNS rebinding: a page of that name would be of the same origin as what it asks for."""
     pages.expected.append("421")
@@ -76,6 +77,7 @@ def test_a_foreign_name_of_this_address_is_refused(pages: Watched, tmp_path: Pat
         pages.close()
 
 
+@pytest.mark.soak
 def test_a_foreign_page_of_100_lines_shows_a_live_game(pages: Watched, tmp_path: Path) -> None:
     assert len(EXAMPLE.read_text().splitlines()) < 100
     with game_of_two(tmp_path) as (server, persons), Foreign(EXAMPLE.read_text()) as foreign:
@@ -92,6 +94,7 @@ def test_a_foreign_page_of_100_lines_shows_a_live_game(pages: Watched, tmp_path:
         pages.complaints = [each for each in pages.complaints if "another host" not in each]
 
 
+@pytest.mark.soak
 def test_the_example_of_the_docs_shows_a_game_from_another_origin(pages: Watched, tmp_path: Path) -> None:
     with game_of_two(tmp_path, plies=6) as (server, persons), Foreign(DOCUMENTED.read_text()) as foreign:
         play(persons, range(1, 3))

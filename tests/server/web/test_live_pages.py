@@ -161,6 +161,7 @@ def test_a_contest_is_shown_to_its_final_totals(pages: Watched, node: Node, tmp_
         pages.close()  # before the server goes
 
 
+@pytest.mark.soak
 def test_every_game_of_a_cell_has_its_link(pages: Watched, tmp_path: Path) -> None:
     """Four games over, one running, one planned: in the cross-table and in the list, as they change."""
     more = 'ready = "10m"\nspectator_delay = "0s"\nprobation = 0\ngames_per_pair = 6'
@@ -291,6 +292,7 @@ def test_a_running_game_late_lost_asleep_and_over(pages: Watched, tmp_path: Path
         pages.close()
 
 
+@pytest.mark.soak
 def test_small_boards_mark_the_mover_zombies_and_what_is_over(pages: Watched, tmp_path: Path) -> None:
     text = contest(
         contest='ready = "10m"\nspectator_delay = "0s"\nprobation = 0\nannounce_zombies = true',
@@ -342,6 +344,7 @@ def test_small_boards_mark_the_mover_zombies_and_what_is_over(pages: Watched, tm
         bots.join()
 
 
+@pytest.mark.soak
 def test_a_stream_that_is_refused_says_so_and_comes(pages: Watched, tmp_path: Path) -> None:
     pages.expected += ["503 (Service Unavailable)"]
     refused, seen = 0, False

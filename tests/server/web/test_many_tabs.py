@@ -46,6 +46,7 @@ def test_eight_contests_in_eight_tabs(pages: Watched, tmp_path: Path) -> None:
         pages.close()
 
 
+@pytest.mark.soak
 def test_a_hidden_page_has_no_stream_and_loses_nothing(pages: Watched, tmp_path: Path) -> None:
     with game_of_two(tmp_path) as (server, persons):
         play(persons, range(1, 4))
@@ -70,6 +71,7 @@ def test_a_hidden_page_has_no_stream_and_loses_nothing(pages: Watched, tmp_path:
         pages.close()
 
 
+@pytest.mark.soak
 def test_seven_seats_of_persons_in_one_browser(pages: Watched, tmp_path: Path) -> None:
     """Hidden or not, a seat keeps its stream: all are one connection, and no page waits for another."""
     bots = "".join(f'[[bot]]\nname = "p{place}"\nperson = true\n' for place in range(SEATS))

@@ -84,6 +84,7 @@ def test_a_replay_has_the_notes_up_to_the_ply_that_is_shown(pages: Watched) -> N
                 pages.shoot(page, f"notes-{name}")
 
 
+@pytest.mark.soak
 def test_a_replay_without_evaluations_has_no_graph_of_them(pages: Watched) -> None:
     with running(lambda: application(Pages(["replay"], ["replay"]).routes()), 64) as server:
         page = pages.open(f"http://{server.address}/replay.html")
@@ -128,6 +129,7 @@ def thinking(folder: Path, delay: str) -> Iterator[tuple[Web, Thinker]]:
         ann.close()
 
 
+@pytest.mark.soak
 def test_a_running_game_has_them_as_they_come(pages: Watched, tmp_path: Path) -> None:
     with thinking(tmp_path, "0s") as (server, bot):
         page = pages.open(server.page("game.html", contest=server.contest, game="g1"))

@@ -21,6 +21,7 @@ from .organised import Organised, answer_of, log_in
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_the_status_says_how_fast_games_end(tmp_path: Path) -> None:
     config = contest("a", "b", contest="games_per_pair = 4")
     with Organised(tmp_path, config=config) as server:
@@ -164,6 +165,7 @@ def test_a_bot_that_is_added_logs_in_by_the_token_that_was_shown_once(tmp_path: 
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_a_contest_with_hours_is_extended_and_broken_off(tmp_path: Path) -> None:
     """It is closed for all but a minute of the day, so no game starts."""
     hour = (time.localtime().tm_hour + 12) % 24
@@ -249,6 +251,7 @@ def test_an_author_registers_a_bot_by_a_link(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_each_bot_has_address_agent_mean_time_and_log(tmp_path: Path) -> None:
     config = contest("a", "b", contest="games_per_pair = 2", server=f'bot_logs = "{tmp_path}/logs"')
     with Organised(tmp_path, config=config) as server:
@@ -278,6 +281,7 @@ def test_each_bot_has_address_agent_mean_time_and_log(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_without_a_page_there_are_no_invitations(tmp_path: Path) -> None:
     with Organised(tmp_path, "--no-web") as server:
         server.ready()
@@ -287,6 +291,7 @@ def test_without_a_page_there_are_no_invitations(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_without_orders_the_list_says_so(tmp_path: Path) -> None:
     with Organised(tmp_path) as server:
         server.ready()
@@ -294,6 +299,7 @@ def test_without_orders_the_list_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_a_refusal_is_one_line(tmp_path: Path) -> None:
     with Organised(tmp_path) as server:
         server.ready()

@@ -189,6 +189,7 @@ def test_the_organiser_gives_orders_on_the_page(pages: Watched, tmp_path: Path) 
         pages.close()
 
 
+@pytest.mark.soak
 def test_the_organiser_of_several_contests_chooses_one(pages: Watched, tmp_path: Path) -> None:
     pages.expected.append("404 (Not Found)")
     cup = tmp_path / "cup.toml"

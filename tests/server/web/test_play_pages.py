@@ -56,6 +56,7 @@ class TestPlay:
         with Results(server.database) as results:
             assert [row.points for row in results.sums.standings(results.contest("trial"))] == [2, 0]
 
+    @pytest.mark.soak
     def test_a_hint_of_insertion_stands_in_the_field_and_on_the_board(
         self, pages: Watched, tmp_path: Path
     ) -> None:
@@ -135,6 +136,7 @@ class TestPlay:
             bob.get_by_role("button", name="Ready").wait_for()
             pages.close()  # before the server goes
 
+    @pytest.mark.soak
     def test_a_seat_of_a_server_that_has_started_again(self, pages: Watched, table: Table) -> None:
         pages.expected.append("401 (Unauthorized)")
         server, _ = table
@@ -165,6 +167,7 @@ class TestPlay:
         own = {} if verb == "take" else {"session": ann.session}
         assert server.post(verb, **(own | body)) == (status, {"error": error})
 
+    @pytest.mark.soak
     def test_a_seat_that_is_not_here_is_refused_beside_the_others(self, table: Table) -> None:
         server, (ann, _) = table
         path = f"{server.url}/api/v1/play/events?stream={'0' * 32}&stream={ann.session}"
@@ -176,6 +179,7 @@ class TestPlay:
         ]
         assert lines[5:9] == ["id:", "event: of", 'data: {"stream":1}', "event: seat"]
 
+    @pytest.mark.soak
     def test_a_second_answer_to_a_turn_is_refused_and_quit_leaves(self, tmp_path: Path) -> None:
         with game_of_two(tmp_path) as (server, (ann, bob)):
             ann.play(1, "6")
@@ -195,6 +199,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
         yield server, persons
 
 
+@pytest.mark.soak
 def test_a_person_needs_the_web_page(tmp_path: Path) -> None:
     file = tmp_path / "c.toml"
     file.write_text(contest(bots=PERSONS))

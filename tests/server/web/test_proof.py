@@ -90,6 +90,7 @@ def test_names_result_and_head(pages: Watched, site: str) -> None:
     pages.shoot(page, "proof-phone")
 
 
+@pytest.mark.soak
 def test_a_record_with_other_names(pages: Watched, site: str) -> None:
     other = encode(replace(record(3), names=("bob", "ann")))
     page = opened(
@@ -100,6 +101,7 @@ def test_a_record_with_other_names(pages: Watched, site: str) -> None:
     pages.shoot(page, "proof-names")
 
 
+@pytest.mark.soak
 def test_a_list_with_other_names_is_not_that_of_the_head(pages: Watched, site: str) -> None:
     """List and record may be changed alike; the chain shows it."""
     other = encode(replace(record(3), names=("bob", "ann")))
@@ -124,6 +126,7 @@ def test_another_head(pages: Watched, site: str) -> None:
     assert "head of the chain: expected 0000" in page.inner_text(".badge.false")
 
 
+@pytest.mark.soak
 def test_without_a_head_the_names_are_checked_all_the_same(pages: Watched, site: str) -> None:
     page = opened(pages, site, forged("**/contests/1.json", lambda contest: contest | {"status": "running"}))
     text = page.inner_text(".badge.true")
@@ -131,6 +134,7 @@ def test_without_a_head_the_names_are_checked_all_the_same(pages: Watched, site:
     assert "head" not in text
 
 
+@pytest.mark.soak
 def test_in_a_large_contest_the_head_is_checked_on_demand(pages: Watched, site: str) -> None:
     def large(contest: Any) -> Any:
         return contest | {"list": {"games": 2001, "chunk": 2001}}
@@ -142,6 +146,7 @@ def test_in_a_large_contest_the_head_is_checked_on_demand(pages: Watched, site: 
     page.locator(".badge.true", has_text="record 3 of the 2,001 under the head").wait_for()
 
 
+@pytest.mark.soak
 def test_a_chain_that_cannot_be_read(pages: Watched, site: str) -> None:
     pages.expected += ["404 (Not Found)"]
     refuse = {"error": "the chain of contest 1 is published when the contest is over"}

@@ -171,6 +171,7 @@ def test_every_position_is_that_of_the_oracle(pages: Watched, site: str) -> None
         assert two_boards(*page.evaluate(READ_BOARD)) == [boards[number - 1]] * 2
 
 
+@pytest.mark.soak
 def test_an_animation_that_is_cut_off_has_a_next_one(pages: Watched, site: str) -> None:
     page = show(pages, site, SHORT)
     drawn = at_each_ply(page, READ_BOARD)
@@ -188,6 +189,7 @@ def test_an_animation_that_is_cut_off_has_a_next_one(pages: Watched, site: str) 
 
 
 @pytest.mark.parametrize("game", ["xo", soak("tictactoe")])
+@pytest.mark.soak
 def test_a_board_without_animations_shows_each_ply_at_once(pages: Watched, site: str, game: str) -> None:
     page = show(pages, site, GAMES[game])
     (first, *rest) = at_each_ply(page, "document.querySelectorAll('.stage .board .mark').length")
@@ -264,6 +266,7 @@ def test_keys_slider_marks_and_links(pages: Watched, site: str) -> None:
     assert counter.inner_text() == "ply 8 of 120"
 
 
+@pytest.mark.soak
 def test_the_controls_are_a_few_tabs_away_and_the_moves_are_one_stop(pages: Watched, site: str) -> None:
     page = show(pages, site, LONG)
     focused = "document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent"
@@ -284,6 +287,7 @@ def test_the_controls_are_a_few_tabs_away_and_the_moves_are_one_stop(pages: Watc
         assert page.locator(".moves [tabindex='0']").count() == 1
 
 
+@pytest.mark.soak
 def test_it_plays_to_the_end_and_pauses(pages: Watched, site: str) -> None:
     page = show(pages, site, RECORD)
     page.select_option("select", "16")
@@ -296,6 +300,7 @@ def test_it_plays_to_the_end_and_pauses(pages: Watched, site: str) -> None:
     page.get_by_role("button", name="Play (space)").wait_for()
 
 
+@pytest.mark.soak
 def test_without_motion_nothing_moves(pages: Watched, site: str) -> None:
     page = pages.open(f"{site}/replay.html", motion="reduce")
     drop(page, encode(LONG))
@@ -306,6 +311,7 @@ def test_without_motion_nothing_moves(pages: Watched, site: str) -> None:
     assert page.locator(".counter").inner_text() == "ply 20 of 120"
 
 
+@pytest.mark.soak
 def test_the_last_ply_is_a_live_region(pages: Watched, site: str) -> None:
     page = show(pages, site, ZOMBIE)
     page.keyboard.press("ArrowRight")
@@ -316,11 +322,13 @@ def test_the_last_ply_is_a_live_region(pages: Watched, site: str) -> None:
 
 
 class TestFiles:
+    @pytest.mark.soak
     def test_json_of_arena_replay(self, pages: Watched, site: str) -> None:
         page = pages.open(f"{site}/replay.html")
         drop(page, json.dumps(to_json(RECORD), indent=2).encode(), "g7.json")
         page.wait_for_selector(".badge.true")
 
+    @pytest.mark.soak
     def test_a_file_that_is_no_record(self, pages: Watched, site: str) -> None:
         page = pages.open(f"{site}/replay.html")
         for number, (data, text) in enumerate(
@@ -338,6 +346,7 @@ class TestFiles:
         drop(page, encode(RECORD))
         page.wait_for_selector(".badge.true")
 
+    @pytest.mark.soak
     def test_another_file_after_the_first(self, pages: Watched, site: str) -> None:
         page = show(pages, site, RECORD)
         assert page.get_by_text("Choose another file").is_visible()
@@ -366,16 +375,19 @@ class TestFiles:
         assert page.inner_text(".counter") == "ply 0 of 3"
         assert "ply 4: move" in page.inner_text(".badge.false")
 
+    @pytest.mark.soak
     def test_a_record_of_an_impossible_start(self, pages: Watched, site: str) -> None:
         page = pages.open(f"{site}/replay.html")
         drop(page, encode(replace(RECORD, board="x")))
         page.get_by_role("alert").filter(has_text="five rows of five cells").wait_for()
 
+    @pytest.mark.soak
     def test_a_file_without_the_positions_that_the_page_needs(self, pages: Watched, site: str) -> None:
         page = pages.open(f"{site}/replay.html")
         drop(page, encode(GAMES["xo"]))
         page.get_by_role("alert").filter(has_text="this page has no rules of xo").wait_for()
 
+    @pytest.mark.soak
     def test_a_game_shown_from_its_scenes_ends_before_an_impossible_ply(
         self, pages: Watched, site: str
     ) -> None:
@@ -398,6 +410,7 @@ class TestFiles:
 
 
 @pytest.mark.parametrize("game", ["xo", "tictactoe"])
+@pytest.mark.soak
 def test_the_board_of_scenes_is_that_of_the_rules(pages: Watched, site: str, game: str) -> None:
     """Marks, the cell of the last move and a line that has won, at every ply."""
     record = GAMES[game]
@@ -426,6 +439,7 @@ def test_the_board_of_scenes_is_that_of_the_rules(pages: Watched, site: str, gam
     assert (won >= 3) == (record.end == "win")
 
 
+@pytest.mark.soak
 def test_a_game_whose_position_is_no_board_is_a_text(
     pages: Watched, site: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -440,6 +454,7 @@ def test_a_game_whose_position_is_no_board_is_a_text(
     pages.shoot(page, "replay-text")
 
 
+@pytest.mark.soak
 def test_styles_that_the_page_does_not_have_are_letters(pages: Watched, site: str) -> None:
     record = record_json(GAMES["xo"])
     styles = {"x": "tile-99", "o": "<b>disc-7"}
@@ -451,6 +466,7 @@ def test_styles_that_the_page_does_not_have_are_letters(pages: Watched, site: st
     pages.shoot(page, "replay-letters")
 
 
+@pytest.mark.soak
 def test_one_file_plays_a_game_of_scenes_without_a_server(pages: Watched, tmp_path: Path) -> None:
     record = GAMES["xo"]
     file = tmp_path / "game.html"
@@ -483,6 +499,7 @@ def test_one_file_plays_without_a_server(pages: Watched, tmp_path: Path) -> None
     pages.shoot(page, "replay-share")
 
 
+@pytest.mark.soak
 def test_the_page_is_light(browser: Browser, site: str) -> None:
     with watched(browser) as pages:
         page = show(pages, site, RECORD)

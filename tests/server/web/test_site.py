@@ -301,6 +301,7 @@ class TestServed:
 
 @pytest.mark.real
 class TestInABrowser:
+    @pytest.mark.soak
     def test_thirty_pages_of_one_address_at_once(self, pages: Watched, database: Path) -> None:
         """What a browser asks for to show a page, thirty times over without a cache: nothing is refused."""
         with site(database) as server:
@@ -346,6 +347,7 @@ class TestInABrowser:
             page.locator(".pager", has_text="60 games, page 2 of 2").wait_for()
             context.close()
 
+    @pytest.mark.soak
     def test_a_refused_page_comes_by_itself(
         self, pages: Watched, database: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -368,6 +370,7 @@ class TestInABrowser:
             assert page.url.endswith("/contest.html?id=1#here")
             pages.close()
 
+    @pytest.mark.soak
     def test_a_document_that_is_refused_is_asked_for_again(self, pages: Watched, database: Path) -> None:
         pages.expected += ["429 (Too Many Requests)"]
         seen = False

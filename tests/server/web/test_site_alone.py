@@ -150,6 +150,7 @@ def test_two_sites_over_one_server_show_the_same_game(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_a_server_that_is_killed_and_started_again(tmp_path: Path) -> None:
     """The site says that it is gone, shows none of its games as running, and then goes on."""
     port = str(quiet_port())
@@ -177,6 +178,7 @@ def test_a_server_that_is_killed_and_started_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_two_servers_of_one_database(tmp_path: Path) -> None:
     folders = [tmp_path / name for name in ("one", "two")]
     for folder in folders:
@@ -198,6 +200,7 @@ def test_two_servers_of_one_database(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_two_servers_and_two_sites_over_postgresql(tmp_path: Path, postgres: Cluster) -> None:
     """Each of the four is killed while a game of each server runs: the others do not notice."""
     url = postgres.database().url
@@ -268,6 +271,7 @@ def test_nothing_is_shown_before_the_delay(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_a_site_without_servers_has_what_is_over(tmp_path: Path) -> None:
     with Server(a_contest(), tmp_path) as server, ExitStack() as stack:
         ann, bob = two_players(server.port)
@@ -289,6 +293,7 @@ def test_a_site_without_servers_has_what_is_over(tmp_path: Path) -> None:
 
 @pytest.mark.real
 @pytest.mark.parametrize("proxy", ["127.0.0.0/8", "192.0.2.0/24"])
+@pytest.mark.soak
 def test_a_proxy_that_is_named_says_which_client_asks(tmp_path: Path, proxy: str) -> None:
     with ExitStack() as stack:
         server = stack.enter_context(Server(contest("ann", "bob"), tmp_path, "--no-web"))

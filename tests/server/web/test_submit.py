@@ -154,11 +154,13 @@ def test_what_is_refused(target: str, headers: str, expected: object, tmp_path: 
 
 
 @pytest.mark.parametrize("body", [b"x", b"[]", b'{"version": "1"}', b'{"version": true}', b"[" * 1000])
+@pytest.mark.soak
 def test_an_order_that_is_none(body: bytes, tmp_path: Path) -> None:
     with site(tmp_path, Script()) as server:
         assert answer(server, f"POST {PATH}/active?bot=ann", body)[0] == 400
 
 
+@pytest.mark.soak
 def test_who_guesses_tokens_is_slowed_and_the_author_is_not(tmp_path: Path) -> None:
     with site(tmp_path, Script()) as server:
         found = {answer(server, f"GET {WHERE}", headers=f"Authorization: Bearer {n}\n")[0] for n in range(30)}
@@ -169,6 +171,7 @@ def test_who_guesses_tokens_is_slowed_and_the_author_is_not(tmp_path: Path) -> N
 LITTLE = SubmissionRules(limits=ArchiveLimits(packed=1000))
 
 
+@pytest.mark.soak
 def test_a_version_that_is_too_large_is_not_kept(tmp_path: Path) -> None:
     with site(tmp_path, Script(), LITTLE) as server:
         assert answer(server, f"POST {WHERE}", b"x" * 1001)[0] == 413
@@ -207,6 +210,7 @@ def test_an_upload_that_stops_is_broken_off(tmp_path: Path, monkeypatch: pytest.
         assert os.listdir(tmp_path / "friday/ann") == ["versions.jsonl"]
 
 
+@pytest.mark.soak
 def test_a_connection_that_is_lost_leaves_nothing(tmp_path: Path) -> None:
     with site(tmp_path, Script()) as server:
         with begin(server):
@@ -218,6 +222,7 @@ def test_a_connection_that_is_lost_leaves_nothing(tmp_path: Path) -> None:
         assert os.listdir(tmp_path / "friday/ann") == ["versions.jsonl"]
 
 
+@pytest.mark.soak
 def test_ten_uploads_at_once_are_one_version(tmp_path: Path) -> None:
     """All of them begin; one is taken, and the others get the reason."""
     script = Script(waits={"build": asyncio.Event()})

@@ -126,6 +126,7 @@ def opened(pages: Watched, site: str, size: tuple[int, int] = DESKTOP) -> Page:
     return page
 
 
+@pytest.mark.soak
 def test_copies_say_that_they_were_made(pages: Watched, site: str) -> None:
     page = opened(pages, site)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -150,6 +151,7 @@ def test_copies_say_that_they_were_made(pages: Watched, site: str) -> None:
     pages.shoot(page, "share")
 
 
+@pytest.mark.soak
 def test_a_link_whose_fragment_is_lost_leads_to_the_ply(pages: Watched, site: str) -> None:
     """Other sites show what the parameters say; from then on the ply stands behind `#` alone."""
     page = pages.open(f"{site}/game.html?contest=1&game=g1&ply=5")
@@ -162,6 +164,7 @@ def test_a_link_whose_fragment_is_lost_leads_to_the_ply(pages: Watched, site: st
     assert Path(card.value.path()).read_text() == "ply 5"
 
 
+@pytest.mark.soak
 def test_files_of_a_game(pages: Watched, site: str) -> None:
     image = pytest.importorskip("PIL.Image")
     page = opened(pages, site, PHONE)
@@ -185,6 +188,7 @@ def test_files_of_a_game(pages: Watched, site: str) -> None:
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE])
+@pytest.mark.soak
 def test_nothing_moves_while_a_game_is_shown(pages: Watched, site: str, size: tuple[int, int]) -> None:
     url = f"{site}/game.html?contest=1&game=g1#ply=0"
     page = pages.open(url, size, prepare=lambda page: page.add_init_script(WATCH_SHIFTS))
@@ -196,6 +200,7 @@ def test_nothing_moves_while_a_game_is_shown(pages: Watched, site: str, size: tu
     pages.check_still(page)
 
 
+@pytest.mark.soak
 def test_only_a_site_that_may_be_framed_offers_the_code(site: str) -> None:
     with urlopen(f"{site}/api/v1/site.json") as response:
         assert json.load(response)["embed"] is True

@@ -69,6 +69,7 @@ def test_from_the_standings_to_a_verified_game(played: Path, pages: Watched, tmp
     assert all(each.startswith((address, "blob:", "data:")) for each in requests), requests
 
 
+@pytest.mark.soak
 def test_on_a_phone_the_games_of_a_bot_are_pages_of_a_few_cards(
     played: Path, pages: Watched, tmp_path: Path
 ) -> None:
@@ -90,6 +91,7 @@ def test_on_a_phone_the_games_of_a_bot_are_pages_of_a_few_cards(
     assert games.count() == 12
 
 
+@pytest.mark.soak
 def test_a_game_that_was_left_out(played: Path, pages: Watched, tmp_path: Path) -> None:
     whole = report(played, tmp_path / "all.html").read_text()
     files = re.findall(r'data-path="([^"]+)">([^<]*)<', whole)
@@ -139,6 +141,7 @@ def written(
     ("scoring", "games", "bold"),
     [("wins", 3, ["2", "1"]), ("points", 3, ["40", "50"]), ("points", 4, ["13.3", "12.5"])],
 )
+@pytest.mark.soak
 def test_what_the_table_ranks_by_stands_out(
     scoring: str, games: int, bold: list[str], tmp_path: Path, pages: Watched
 ) -> None:
@@ -184,6 +187,7 @@ def test_a_bracket_and_rounds(tmp_path: Path, pages: Watched) -> None:
     pages.shoot(page, "rounds")
 
 
+@pytest.mark.soak
 def test_a_swiss_of_32_bots_in_its_first_round(tmp_path: Path, pages: Watched) -> None:
     """Games to come leave their cells empty; who has won all its games is rated before all."""
     bots = [f"b{place:02}" for place in range(32)]
@@ -244,6 +248,7 @@ def served(folder: Path) -> Iterator[str]:
         server.server_close()
 
 
+@pytest.mark.soak
 def test_the_records_of_a_folder_on_a_plain_file_server(played: Path, pages: Watched, tmp_path: Path) -> None:
     """From the list of contests by links to the last ply of a game."""
     assert inside("site", tmp_path / "public", cwd=played).code == 0

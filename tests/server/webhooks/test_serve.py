@@ -43,6 +43,7 @@ def test_a_receiver_that_fails_at_first(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_a_receiver_that_does_not_answer_keeps_no_game_waiting(tmp_path: Path) -> None:
     with receiver(["slow"]) as found:
         with Server(text(found), tmp_path) as server:
@@ -82,6 +83,7 @@ def test_a_server_that_is_killed_delivers_every_result_at_least_once(tmp_path: P
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_probation_and_absence(tmp_path: Path) -> None:
     keys = 'probation = 1\nabsent = "4s"'
     with receiver() as found:

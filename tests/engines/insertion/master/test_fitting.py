@@ -42,6 +42,7 @@ from arena_engines.insertion.master.workspace import (
     grid_weights,
 )
 
+from ....slices import rows
 from .games import followed, positions
 
 STEPS = 20
@@ -85,7 +86,7 @@ def weight_of(tracker: GameTracker) -> tuple[float, float, int]:
     return THEIRS_WEIGHTS[point.theirs], FELL_WEIGHTS[point.fell], point.depth
 
 
-@pytest.mark.parametrize(("theirs", "fell", "depth"), [(0.7, 1, 4), (1.35, 0, 5), (1.5, 0, 5)])
+@pytest.mark.parametrize(("theirs", "fell", "depth"), rows([(1.35, 0, 5), (0.7, 1, 4), (1.5, 0, 5)], 3))
 def test_the_fit_comes_near_the_weights_of_an_opponent(theirs: float, fell: float, depth: int) -> None:
     tracker = followed(positions(Weighing(theirs, fell, depth), plies=90))
     fitted_theirs, fitted_fell, fitted_depth = weight_of(tracker)

@@ -42,6 +42,7 @@ from arena_engines.insertion.master.workspace import (
 from arena_protocol.games.insertion.board import Planes
 from arena_protocol.games.insertion.rules import MOVES, play
 
+from ....slices import rows
 from ...positions import at
 from .games import AnyOfEquals, Plain, WorstOfEquals, followed, minimax, positions
 
@@ -65,14 +66,14 @@ def test_the_opponents_model_is_found_by_its_moves(opponent: Engine, model: Oppo
 
 
 @pytest.mark.parametrize("last", [False, True])
-@pytest.mark.parametrize("theirs", [0, 0.5, 1])
+@pytest.mark.parametrize("theirs", rows([0, 0.5, 1], 3))
 def test_the_plainest_programs_are_predicted(theirs: float, last: bool) -> None:
     models = followed(positions(Plain(theirs, last))).models
     assert models.best_rate > 0.9
     assert models.best.order == (LAST if last else FIRST)
 
 
-@pytest.mark.parametrize(("theirs", "view"), [(0, POINTS_MODEL), (0.5, HALF_MODEL), (1, LEAD_MODEL)])
+@pytest.mark.parametrize(("theirs", "view"), rows([(0, POINTS_MODEL), (0.5, HALF_MODEL), (1, LEAD_MODEL)], 3))
 def test_an_opponent_that_plays_any_of_equal_moves_is_predicted_by_its_set(theirs: float, view: int) -> None:
     seen = positions(AnyOfEquals(theirs), plies=120)
     models = followed(seen).models
@@ -176,6 +177,7 @@ def test_another_game_starts_afresh() -> None:
     assert tracker.planes == other[0].state.planes
 
 
+@pytest.mark.soak
 def test_a_game_longer_than_the_plans_goes_on() -> None:
     seen = positions(Champion({"depth": 2}), plies=2 * LAST_PLY + 40)
     tracker = followed(seen)

@@ -25,6 +25,7 @@ from arena_museum.history import Minimax
 from arena_protocol.games.insertion.board import Planes, parse_board
 from arena_protocol.games.insertion.rules import distinct_moves, play
 
+from ....slices import rows
 from ...positions import at
 from .games import minimax
 
@@ -64,7 +65,7 @@ def test_analysis_equals_minimax(cases: list[Case], master: Master) -> None:
 
 
 @pytest.mark.parametrize("weights", [SPOILING, Weights(mine=900, theirs=-400, fell=30), Weights(0, -7, 5)])
-@pytest.mark.parametrize("depth", [2, 4])
+@pytest.mark.parametrize("depth", rows([2, 4], 2))
 def test_a_search_by_any_weights_finds_what_minimax_finds(
     cases: list[Case], weights: Weights, depth: int
 ) -> None:
@@ -78,7 +79,7 @@ def test_a_search_by_any_weights_finds_what_minimax_finds(
         assert (move, work.value) == minimax(planes, case.visible[:depth], weights), case
 
 
-@pytest.mark.parametrize("weights", [SPOILING, POINTS, HALF])
+@pytest.mark.parametrize("weights", rows([SPOILING, POINTS, HALF], 3))
 @pytest.mark.parametrize("depth", [1, 2, 3, 4])
 def test_the_ties_are_exactly_the_moves_of_the_best_value(
     cases: list[Case], weights: Weights, depth: int

@@ -117,6 +117,7 @@ def test_the_row_of_the_page_says_what_the_format_says(ring: type[Format]) -> No
 
 
 @pytest.mark.real
+@pytest.mark.soak
 def test_the_code_of_the_page_is_in_the_style_of_the_house() -> None:
     ruff = Path(sys.executable).with_name("ruff")
     for command in (["check", "--quiet"], ["format", "--check", "--quiet"]):

@@ -23,6 +23,7 @@ from arena_server.terms import config as config_module
 from arena_server.terms.config import ContestConfig, ContestConfigError
 from arena_server.terms.formats import FormatError, Terms
 
+from ....slices import rows
 from .drawn import Field
 from .test_rounds import bots
 
@@ -263,10 +264,10 @@ MANY_ROUNDS = [(6, 4), (6, 5), (8, 6), (10, 9), (7, 7), (9, 9), (24, 23)]
 OF_MANY = [(26, 25), (30, 25), (31, 31)]
 
 
-@pytest.mark.parametrize(("count", "planned"), MANY_ROUNDS + OF_MANY)
+@pytest.mark.parametrize(("count", "planned"), rows(MANY_ROUNDS + OF_MANY, 3))
 @pytest.mark.parametrize("drawn", [0.3, 9])
 def test_all_planned_rounds_are_played(count: int, planned: int, drawn: float) -> None:
-    for seed in range(1 if count > 10 else 15):
+    for seed in range(1 if count > 10 else 8):
         assert whole_rounds(count, planned, seed, drawn) == planned, f"seed {seed}"
 
 
@@ -567,7 +568,7 @@ def dutch(players: Sequence[Candidate], number: int, rounds: int) -> set[frozens
     }
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", rows(range(30), 5))
 def test_the_dutch_system_is_never_better_by_our_sums(seed: int) -> None:
     """Its rules forbid the same pairs and the same byes: what it finds is a way of ours, too."""
     rng = Random(seed)

@@ -56,6 +56,7 @@ async def running(
         cluster.close()
 
 
+@pytest.mark.soak
 async def test_workers_in_this_process_play_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from distributed import Scheduler, Worker
 

@@ -71,6 +71,7 @@ async def test_the_game_of_a_process_that_is_killed_is_given_back(command: list[
         assert (game, outcome.problem) == ("g2-1", "")
 
 
+@pytest.mark.soak
 async def test_sigterm_gives_the_game_back_at_once(command: list[str]) -> None:
     async with open_pool(command) as (pool, reports):
         pool.submit(job("wait"))
@@ -114,12 +115,14 @@ async def test_a_worker_whose_starter_is_killed_ends(command: list[str]) -> None
             os.kill(process, 0)
 
 
+@pytest.mark.soak
 async def test_a_worker_that_cannot_be_started_fails_the_pool() -> None:
     async with open_pool(["./no-such-worker"]) as (pool, reports):
         pool.submit(job("g1"))
         assert await reports.failures.get() == "local-1: ./no-such-worker: No such file or directory"
 
 
+@pytest.mark.soak
 async def test_an_excluded_worker_gives_its_game_back_and_gets_no_other(
     command: list[str], tmp_path: Path
 ) -> None:

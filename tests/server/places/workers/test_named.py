@@ -118,10 +118,12 @@ async def named(
     return listener.lines
 
 
+@pytest.mark.soak
 async def test_equal_workers_are_not_named(tmp_path: Path) -> None:
     assert await named(tmp_path, 200) == []
 
 
+@pytest.mark.soak
 async def test_a_slow_worker_is_named_at_the_last_result(tmp_path: Path) -> None:
     found = await named(tmp_path, 200, slowness=3)
     # Both are named at both looks, the second of which is at the last result.
@@ -137,6 +139,7 @@ async def test_a_worker_that_is_kind_to_a_bot_is_named_with_it(tmp_path: Path) -
     assert not [line for line in found if "games take" in line]
 
 
+@pytest.mark.soak
 async def test_a_worker_that_is_slow_before_its_first_game_is_named_once(tmp_path: Path) -> None:
     benches = [("w0", 100_000), ("w1", 30_000), ("w1", 40_000), ("w1", 35_000), ("w0", 100_000)]
     assert await named(tmp_path, 4, benches=benches) == [
@@ -144,5 +147,6 @@ async def test_a_worker_that_is_slow_before_its_first_game_is_named_once(tmp_pat
     ]
 
 
+@pytest.mark.soak
 async def test_a_worker_that_was_busy_at_its_first_bench_is_not_slow_for_ever(tmp_path: Path) -> None:
     assert await named(tmp_path, 4, benches=[("w1", 30_000), ("w1", 90_000), ("w0", 100_000)]) == []
