@@ -267,7 +267,7 @@ def _web(
     """Serve the site and the organiser's port, as far as there are any, inside the `with` statement."""
     from arena_server.host.sockets import address_of, urls_of
     from arena_server.web.admin_file import Access, AccessFile
-    from arena_server.web.bridge import ServedHost
+    from arena_server.web.host_view import ServedHost
     from arena_server.web.thread import serve_web
 
     ports = prepared.web

@@ -35,7 +35,8 @@ from arena_server.host.run import ContestRun
 from arena_server.host.waiting import held_now
 from arena_server.places.workers.dispatch import workers_of
 from arena_server.terms.config import Entrant
-from arena_server.web.bridge import HostView, LoopBridge, NewcomerError, UnavailableError, UnknownContestError
+from arena_server.web.bridge import LoopBridge, UnavailableError
+from arena_server.web.host_view import HostView, NewcomerError, UnknownContestError
 from arena_server.web.metrics import exposition
 from arena_server.web.orders import (
     ORDER_BYTES,

@@ -21,10 +21,11 @@ from arena_server.host.waiting import NOT_HELD
 from arena_server.store.abandoned import stop_abandoned
 from arena_server.web.api import OrganiserApi
 from arena_server.web.archive import Archive
-from arena_server.web.bridge import HostView, LoopBridge, UnavailableError
+from arena_server.web.bridge import LoopBridge, UnavailableError
 from arena_server.web.casual import CasualGames
 from arena_server.web.casual_host import CasualContests
 from arena_server.web.feeds import GameServer, SocketFeed, TranscriptFeed
+from arena_server.web.host_view import HostView
 from arena_server.web.identity import SiteIdentity
 from arena_server.web.live import LiveHub
 from arena_server.web.pages import Pages
@@ -36,7 +37,7 @@ from arena_server.web.submit import SubmitApi
 
 if TYPE_CHECKING:
     from arena_server.store.database import Database
-    from arena_server.web.bridge import ServedHost
+    from arena_server.web.host_view import ServedHost
     from arena_server.web.ports import CasualSetup, WebPorts
 
 #: What the loop of the submissions may take for an answer: it waits for the disk.

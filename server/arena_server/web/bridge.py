@@ -1,42 +1,26 @@
 """Between the web thread and the referee's loop: calls with a time limit, and news of transcripts.
 
-`LoopBridge` makes the calls; `HostView` has the functions that run on the loop's thread and
-read the server's state there; `TranscriptNews` says which lines the web thread may read. Nothing
-else of the server may be touched from the web thread.
+`LoopBridge` makes the calls, also those of `host_view.py`; `TranscriptNews` says which lines the web thread
+may read. Nothing else of the server may be touched from the web thread.
 """
 
 from __future__ import annotations
 
 import asyncio
-import ssl
 import threading
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
-from arena_protocol.messages import LOG_READER, VERSION, Hello
-from arena_server.core.clock import NS_PER_MS
 from arena_server.core.events import Command, Observe
-from arena_server.core.overview import Overview
 from arena_server.core.transcript import Transcript
-from arena_server.host.attachments import PaceLog
-from arena_server.host.bot_logs import BotLogs
-from arena_server.host.host import Host, HostObserver
 from arena_server.host.loop_link import LoopLink
 from arena_server.host.observers import Attachment, TranscriptReader
-from arena_server.host.run import ContestRun
-from arena_server.host.sockets import local_host
-from arena_server.host.waiting import NOT_HELD, WaitingList, held_now
-from arena_server.stats.durations import Durations
-from arena_server.store.database import Database
-from arena_server.terms.config import NO_TOKEN, ContestConfig, Entrant, check_url
-from arena_server.web.metrics import ContestSnapshot, MetricsRecorder, Snapshot
 
 if TYPE_CHECKING:
-    from arena_server.submissions.thread import SubmissionThread
+    pass
 
 #: A loop that has not answered within this time counts as unresponsive.
 CALL_S = 1.0
@@ -50,21 +34,6 @@ Answer = TypeVar("Answer")
 
 class UnavailableError(Exception):
     """The server cannot answer now; the text says why in one line."""
-
-
-class UnknownContestError(Exception):
-    """No contest of this name is hosted, or several are and none is named; the text is one line.
-
-    `contests` are the names of those that are.
-    """
-
-    def __init__(self, problem: str, contests: Sequence[str]) -> None:
-        self.contests = contests
-        super().__init__(f"{problem}; there are: {', '.join(contests)}")
-
-
-class NewcomerError(Exception):
-    """A bot that cannot be added: there is no place, or its url is none; the text is one line."""
 
 
 class EventTaker(Protocol):
@@ -240,187 +209,3 @@ class TranscriptNews(TranscriptReader):
         if problem is not None:
             raise UnavailableError(problem)
         return news
-
-
-@dataclass(frozen=True, slots=True)
-class ServedHost:
-    """The server that the pages show: `address` is its port for bots, `tls` whether that is encrypted.
-
-    `submissions` are the bots that their authors send to the page.
-    """
-
-    host: Host
-    configs: Sequence[ContestConfig]
-    database: Database
-    address: tuple[str, int]
-    tls: bool = False
-    submissions: SubmissionThread | None = None
-
-    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """A connection to the port for bots, from this machine. Raises OSError."""
-        address, port = self.address
-        context: ssl.SSLContext | None = None
-        if self.tls:
-            context = ssl.create_default_context()
-            context.check_hostname = False  # our own port: there is no name to check
-            context.verify_mode = ssl.CERT_NONE
-        return await asyncio.open_connection(local_host(address), port, ssl=context)
-
-
-class HostView(HostObserver):
-    """A host as the web application sees it. Every method runs on the loop's thread.
-
-    Create it before the host runs: it counts what happens in every contest for the metrics.
-    """
-
-    def __init__(self, host: Host, bridge: LoopBridge, configs: Sequence[ContestConfig] = ()) -> None:
-        """`configs` are those of the contests with live pages."""
-        self._host = host
-        self._bridge = bridge
-        self._recorders: dict[str, MetricsRecorder] = {}
-        #: What the live pages of each contest read.
-        self.news = {each.name: TranscriptNews(each.spectator_delay_ms * NS_PER_MS) for each in configs}
-        host.observe(self)
-
-    def added(self, hosted: ContestRun) -> None:
-        if not hosted.spec.listed:
-            return
-        recorder = self._recorders[hosted.name] = MetricsRecorder()
-        hosted.attach(recorder)
-        hosted.attach(self._bridge)
-        if (news := self.news.get(hosted.name)) is not None:
-            hosted.attach(news)
-
-    def removed(self, hosted: ContestRun) -> None:
-        self._recorders.pop(hosted.name, None)
-
-    def hosted(self, name: str | None) -> ContestRun:
-        """The contest of this name, the only one for None.
-
-        Raises UnknownContestError, and UnavailableError before the contest has started.
-        """
-        listed = {hosted.name: hosted for hosted in self._host.listed}
-        if not self._host.contests:
-            raise _not_started()
-        if name is None and len(listed) == 1:
-            (name,) = listed
-        if name not in listed:
-            what = "say which contest" if name is None else f"no contest {name!r:.40} here"
-            raise UnknownContestError(what, list(listed))
-        if listed[name].contest is None:
-            raise _not_started()
-        return listed[name]
-
-    def with_place(self, name: str | None, bot: str) -> ContestRun:
-        """`hosted`, if it has a place for `bot`. Raises NewcomerError, and as `hosted` does."""
-        hosted = self.hosted(name)
-        assert hosted.contest is not None
-        if hosted.contest.entrants.takes_part(bot):  # it has one
-            return hosted
-        try:
-            self._host.check_place(1)
-        except ValueError as error:
-            raise NewcomerError(str(error)) from None
-        return hosted
-
-    def author_of(self, contest: str | None, bot: str, token: str) -> tuple[str, bool] | None:
-        """The name of the contest, and whether versions of the bot are sent, if this token opens its log.
-
-        Raises as `hosted` does.
-        """
-        hosted = self.hosted(contest)
-        assert hosted.contest is not None
-        hello = Hello(VERSION, bot, token=token, role=LOG_READER)
-        if not (token.isascii() and hosted.contest.recognises(hello)):
-            return None
-        return hosted.name, bot in hosted.contest.entrants.sent
-
-    def newcomer(self, contest: str | None, name: str, digest: str, **details: str) -> Entrant:
-        """A bot that is added, by the digest of its author's token. Raises NewcomerError, and as `hosted`."""
-        hosted = self.hosted(contest)
-        try:
-            check_url(details.get("url", ""))
-        except ValueError as error:
-            raise NewcomerError(str(error)) from None
-        assert hosted.contest is not None
-        late = hosted.spec.late
-        if not late.most or name in {entrant.name for entrant in hosted.spec.entrants}:
-            return Entrant(name, digest, **details)  # type: ignore[arg-type] # texts
-        if not hosted.contest.entrants.takes_part(name):
-            self.with_late_place(contest)
-        return Entrant(name, NO_TOKEN, author_sha256=digest, ponders=late.ponders, **details)  # type: ignore[arg-type] # texts
-
-    def with_late_place(self, contest: str | None) -> ContestRun:
-        """A contest that takes a bot more that is not in its file. Raises NewcomerError, or as `hosted`."""
-        hosted = self.hosted(contest)
-        assert hosted.contest is not None
-        most, given = hosted.spec.late.most, {entrant.name for entrant in hosted.spec.entrants}
-        sent = hosted.contest.entrants.sent
-        if most and sum(takes_part and bot not in given for bot, takes_part in sent.items()) >= most:
-            raise NewcomerError(
-                f"no place for another bot: submissions.late is {most}; the organiser may withdraw one"
-            )
-        return hosted
-
-    def problem(self) -> str | None:
-        """Why no bot can play, in one line; None if bots can."""
-        if self._host.leaving:
-            return "the server is stopping"
-        # One that failed to start never has a core, and the others serve their bots.
-        contests = [hosted.contest for hosted in self._host.listed if hosted.failure is None]
-        if not self._host.is_serving or not contests or None in contests:
-            return str(_not_started())
-        ended = [contest.ended for contest in contests if contest is not None]
-        return None if None in ended else f"the contest is over: {ended[-1]}"
-
-    def snapshot(self) -> Snapshot:
-        """All metrics at this moment."""
-        contests = []
-        for name, recorder in self._recorders.items():
-            hosted = self._host.contests[name]
-            config, contest = hosted.spec.config, hosted.contest
-            labels = {"name": config.name, "game": config.game, "software": config.software}
-            durations = Durations() if contest is None else hosted.run.durations.copy()
-            progress = None if contest is None else contest.progress()
-            contests.append(ContestSnapshot(labels, recorder.counts(), durations, progress))
-        return Snapshot(tuple(contests), *self._host.connections)
-
-    def held(self, name: str) -> Mapping[str, list[dict[str, Any]]]:
-        """What holds a contest, as spectators may see it (`held_now`); nothing before it has started."""
-        hosted = self._host.contests.get(name)
-        waiting = None if hosted is None else hosted.find(WaitingList)
-        return NOT_HELD if waiting is None else held_now(*waiting.shown(time.monotonic_ns()))
-
-    def names(self) -> list[str]:
-        """The contests that the organiser looks after here."""
-        return [hosted.name for hosted in self._host.listed]
-
-    def overview(self, name: str | None) -> tuple[str, Overview, int, dict[str, Any] | None]:
-        """The name of the contest, the contest, the number of connections, and the pace.
-
-        Raises as `hosted` does.
-        """
-        hosted = self.hosted(name)
-        assert hosted.contest is not None
-        overview = hosted.contest.overview()
-        pace = hosted.find(PaceLog)
-        pace_now = None if pace is None else pace.pace(overview.progress)
-        return hosted.name, overview, self._host.connections[0], pace_now
-
-    def read_log(self, contest: str | None, bot: str, done: Callable[[bytes], None]) -> None:
-        """Call `done` on the loop's thread with the private log of a bot.
-
-        Raises LookupError without one, and as `hosted` does.
-        """
-        hosted = self.hosted(contest)
-        assert hosted.contest is not None
-        logs = hosted.find(BotLogs)
-        if logs is None or hosted.over.is_set():
-            raise LookupError("this server keeps no logs of bots: see server.bot_logs")
-        if bot not in [each.name for each in hosted.contest.overview().bots]:
-            raise LookupError(f"no bot of this contest is called {bot!r:.40}")
-        logs.read(bot, done)
-
-
-def _not_started() -> UnavailableError:
-    return UnavailableError("the contest has not begun yet: the database is being opened")

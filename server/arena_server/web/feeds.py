@@ -19,14 +19,9 @@ from arena_protocol import messages as wire
 from arena_protocol.errors import ClientError, ErrorCode
 from arena_protocol.link import Link
 from arena_server.core.transcript import Transcript
-from arena_server.web.bridge import (
-    EventTaker,
-    LoopBridge,
-    TranscriptNews,
-    UnavailableError,
-    UnknownContestError,
-)
+from arena_server.web.bridge import EventTaker, LoopBridge, TranscriptNews, UnavailableError
 from arena_server.web.gamestream import GameSource, LineSource, TranscriptSource, game_of
+from arena_server.web.host_view import UnknownContestError
 
 #: News are collected for so long: 500 viewers of a fast game take one write each, not one a ply.
 FLUSH_S: Final = 0.1

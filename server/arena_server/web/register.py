@@ -22,7 +22,8 @@ from arena_server.core.clock import NS_PER_MS
 from arena_server.core.deal import token_digest
 from arena_server.core.events import Command
 from arena_server.core.parts.invitations import NO_CODE
-from arena_server.web.bridge import HostView, LoopBridge, NewcomerError, UnavailableError, UnknownContestError
+from arena_server.web.bridge import LoopBridge, UnavailableError
+from arena_server.web.host_view import HostView, NewcomerError, UnknownContestError
 from arena_server.web.orders import parse_texts
 from arena_server.web.ports import TOKEN_BYTES
 from arena_server.web.security import WrongSecrets, address_of, is_foreign, read_body

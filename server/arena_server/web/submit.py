@@ -27,7 +27,8 @@ from starlette.routing import Route
 from arena_server.host.loop_link import LoopLink
 from arena_server.submissions.service import Key, RefusedError, SubmissionService
 from arena_server.terms.submissions import CHUNK_S, UPLOAD_S
-from arena_server.web.bridge import HostView, LoopBridge, UnavailableError, UnknownContestError
+from arena_server.web.bridge import LoopBridge, UnavailableError
+from arena_server.web.host_view import HostView, UnknownContestError
 from arena_server.web.security import WrongSecrets, is_foreign, read_body, small_number
 from arena_server.web.server import DEADLINE
 

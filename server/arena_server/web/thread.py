@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 
 from arena_server.host.logs import Log, PageError, WebFault
 from arena_server.host.loop_link import LoopLink
-from arena_server.web.bridge import HostView, LoopBridge, ServedHost
+from arena_server.web.bridge import LoopBridge
+from arena_server.web.host_view import HostView, ServedHost
 from arena_server.web.ports import ORGANISER_CONNECTIONS, WebPorts
 
 if TYPE_CHECKING:

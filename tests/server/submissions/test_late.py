@@ -24,7 +24,8 @@ from arena_server.terms.config import NO_TOKEN, ContestConfig, Entrant
 from arena_server.terms.sandbox import ContainerLimits
 from arena_server.terms.spec import ContestSpec, LateVersions
 from arena_server.terms.submissions import SubmittedSeat
-from arena_server.web.bridge import HostView, LoopBridge, NewcomerError
+from arena_server.web.bridge import LoopBridge
+from arena_server.web.host_view import HostView, NewcomerError
 from arena_server.web.register import make_invitation
 
 from .script import KEY, Script, setup_in

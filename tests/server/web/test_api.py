@@ -18,7 +18,8 @@ from arena_server.host.host import Host, HostSetup
 from arena_server.host.logs import LineWriter, Log
 from arena_server.web.api import OrganiserApi
 from arena_server.web.app import organiser_app
-from arena_server.web.bridge import HostView, LoopBridge
+from arena_server.web.bridge import LoopBridge
+from arena_server.web.host_view import HostView
 from arena_server.web.orders import ORDER_BYTES, ORDER_FORM
 
 from .running import LIMIT_S, TOKEN, Running, running

@@ -12,7 +12,8 @@ import pytest
 
 from arena_server.core.events import Command, Observe
 from arena_server.host.host import Host
-from arena_server.web.bridge import HostView, LoopBridge, NewcomerError, UnavailableError
+from arena_server.web.bridge import LoopBridge, UnavailableError
+from arena_server.web.host_view import HostView, NewcomerError
 
 Value = TypeVar("Value")
 

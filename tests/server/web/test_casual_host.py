@@ -26,8 +26,9 @@ from arena_server.places.base import BotError, LocalBot
 from arena_server.store.reader import Results
 from arena_server.terms.config import ContestConfig, Entrant
 from arena_server.terms.spec import ContestSpec
-from arena_server.web.bridge import HostView, LoopBridge, UnknownContestError
+from arena_server.web.bridge import LoopBridge
 from arena_server.web.casual_host import CasualContests, Replay
+from arena_server.web.host_view import HostView, UnknownContestError
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.real]
 

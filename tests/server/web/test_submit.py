@@ -19,7 +19,8 @@ from arena_server.submissions.service import SubmissionService
 from arena_server.terms.submissions import ArchiveLimits, SubmissionRules
 from arena_server.web import submit
 from arena_server.web.app import application
-from arena_server.web.bridge import LoopBridge, UnknownContestError
+from arena_server.web.bridge import LoopBridge
+from arena_server.web.host_view import UnknownContestError
 from arena_server.web.submit import PATH, SubmitApi
 
 from .running import LIMIT_S, Running, running
