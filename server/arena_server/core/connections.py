@@ -12,7 +12,8 @@ from arena_server.core.effects import ShowLog
 from arena_server.core.games import REASON, GameManager
 from arena_server.core.log_events import BotAbsent, BotLogRead, ConnectionLost, ConnectionRefused
 from arena_server.core.login import DENIED
-from arena_server.core.peers import Bot, Outbox, Peer, Slot
+from arena_server.core.news import Disconnected
+from arena_server.core.peers import Bot, NotFree, Outbox, Peer, Slot
 from arena_server.terms.config import ContestConfig
 
 
@@ -106,12 +107,10 @@ class Connections:
         self._games.forget(peer)
         # Departed last: what it does may seat others, and this connection must not be among them.
         if (slot := peer.slot) is not None:
-            if slot.waking:
+            if NotFree.FROZEN in slot.not_free:
                 self._games.turns.spare(slot, now)
             slot.disconnect()
-            # It has to see the end of its connection; another program may log in to its slot.
-            if not slot.awake:
-                self._out.thaw(slot, lost=True)
+            self._games.notes.add(Disconnected(slot))
             self.departed(slot, now)
 
     # -- bots without a connection
@@ -123,39 +122,6 @@ class Connections:
             slot.bot.leave(now)
             self.absent_from(slot.bot, now)
         self._games.depart(slot, now)
-
-    # -- programs that are thawed
-
-    def thawed(self, slot: Slot, number: int, now: int) -> None:
-        """The program of `slot` runs, as the order of this number wanted.
-
-        It gets the TURN that it is due, and may be paired.
-        """
-        was_stuck = slot.stuck
-        if not slot.thawed(number):
-            return
-        self._deadlines.set((DeadlineKind.THAW, slot.key), None)
-        if (live := slot.game) is not None:
-            self._games.turns.spare(slot, now)
-            self._games.turns.advance(live, [], now)
-        if was_stuck:
-            self.arrived(slot.bot)
-        if was_stuck or live is None:
-            self._games.notes.bot(slot.bot)
-
-    def not_thawed(self, slot: Slot, now: int) -> None:
-        """The time for the program of `slot` to be thawed is over.
-
-        A game that waits for it is void, and played again: the bot could do nothing.
-        """
-        if not slot.not_thawed():
-            return
-        if (live := self._games.turns.spare(slot, now)) is not None:
-            limit = self._config.handover_ms
-            self._games.void(live, f"the container of {slot.name} was not thawed within {limit} ms", now)
-        self._games.notes.bot(slot.bot)
-        if not slot.bot.is_here:
-            self.absent_from(slot.bot, now)
 
     # -- absent bots
 

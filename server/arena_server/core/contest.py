@@ -39,7 +39,6 @@ from arena_server.core.events import (
     Stalled,
     Stop,
     Stored,
-    Thawed,
     Tick,
     TimeUp,
 )
@@ -273,8 +272,8 @@ class Contest:
                 self._stalled(began, ended, now)
             case Command() | Observe():
                 self._obey(event, now)
-            case Abandoned() | Thawed():
-                self._handlers.program_changed(event, now)
+            case Abandoned():
+                self._handlers.abandoned(event, now)
             case DrawDone():
                 self._games.drawn(event)
             case _:
@@ -367,8 +366,6 @@ class Contest:
                     slot = self._authenticator.slots[number]
                     slot.release(NotFree.RESTS)
                     self._notes.bot(slot.bot)
-                case DeadlineKind.THAW:
-                    self._connections.not_thawed(self._authenticator.slots[number], now)
                 case _:
                     self._parts.take(Expired(kind, number), now)
 

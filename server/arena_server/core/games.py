@@ -59,12 +59,12 @@ class GameManager:
         self._bots = bots
         self._out = out
         self._deadlines = deadlines
+        self.notes = Notes()
         self._chunks = ChunkedSender(out, deadlines, config.handover_ms)
         self.spectators = Spectators(config.spectator_delay_ms * NS_PER_MS, self._chunks, out, deadlines)
-        self.turns = Turns(self._chunks, self.spectators, out, deadlines, config.handover_ms)
+        self.turns = Turns(self._chunks, self.spectators, self.notes, out, deadlines)
         self.fixtures = Fixtures(config, bots, game.seats, out, now)
         self._games: dict[int, LiveGame] = {}
-        self.notes = Notes()
 
     # -- status
 
@@ -207,7 +207,7 @@ class GameManager:
         if seat:
             slot = live.seated[seat - 1]
             # It has no TURN yet: thawing has a deadline of its own.
-            return None if slot.waking else slot.peer
+            return None if NotFree.FROZEN in slot.not_free else slot.peer
         self.turns.advance(live, facts, now)
         return None
 

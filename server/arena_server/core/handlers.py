@@ -17,7 +17,7 @@ from arena_protocol.session import IN_GAME
 from arena_server.core.clock import WORD as LAG_WORD
 from arena_server.core.connections import Connections
 from arena_server.core.effects import PingMark, Send
-from arena_server.core.events import Abandoned, LineTooLong, Thawed
+from arena_server.core.events import Abandoned, LineTooLong
 from arena_server.core.games import GameManager
 from arena_server.core.log_events import LoggedIn
 from arena_server.core.login import Authenticator
@@ -106,12 +106,9 @@ class Handlers:
             assert isinstance(message, wire.Info)
             self._seat_lines.info(peer, message, now)
 
-    def program_changed(self, event: Abandoned | Thawed, now: int) -> None:
+    def abandoned(self, event: Abandoned, now: int) -> None:
         """Who runs the bots says so of a program."""
-        if isinstance(event, Abandoned):
-            self._seat_lines.abandon(self._games.find(event.game_id), event, now)
-        elif (slot := self._authenticator.slot(event.bot, event.slot)) is not None:
-            self._connections.thawed(slot, event.number, now)
+        self._seat_lines.abandon(self._games.find(event.game_id), event, now)
 
     # -- refused lines
 
@@ -189,7 +186,7 @@ class Handlers:
         if not self.measures_lag or peer.session.state not in IN_GAME or self._games.turns.pending(peer):
             return
         # A bot that is frozen now would answer when it is thawed.
-        if peer.slot is not None and not peer.slot.bot.ponders:
+        if peer.slot is not None and not peer.slot.bot.entrant.ponders:
             return
         if (number := peer.lag.ask(now)) is not None:
             line = peer.session.send(wire.Ping(f"{LAG_WORD}{number}"))

@@ -6,6 +6,7 @@ Denials look alike: they do not show whether the name, the token or the resume k
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from hmac import compare_digest
 
 from arena_protocol.errors import ErrorCode, ProtocolError
@@ -92,13 +93,9 @@ class Authenticator:
             entrant.name,
             lower,
             entrant.plays,
-            owner=entrant.owner,
-            author=entrant.author,
-            language=entrant.language,
-            url=entrant.url,
-            author_sha256=None if entrant.author_sha256 is None else entrant.author_sha256.lower(),
             # What is to be frozen runs where it plays.
-            ponders=entrant.ponders or self.hosted,
+            entrant=replace(entrant, ponders=entrant.ponders or self.hosted),
+            author_sha256=None if entrant.author_sha256 is None else entrant.author_sha256.lower(),
         )
         self.roster.append(bot)
         # A bot that workers start has a program for each game: its own bound is for one that plays several.
@@ -179,7 +176,7 @@ class Authenticator:
     def welcome(self, slot: Slot, peer: Peer, hello: Hello) -> Welcome:
         """Bind the slot to its new connection.
 
-        Valid keys are that in WELCOME and, until `Slot.former` is None, the one that `hello` has used. A
+        Valid keys are that in WELCOME and, until `Keys.former` is None, the one that `hello` has used. A
         spectator is bound to no connection: it has nothing to resume.
         """
         key = self._secret(deal.RESUME_BYTES)
@@ -203,7 +200,7 @@ def _holder(bot: Bot | None, resume: str) -> Slot | None:
     given, found = deal.token_digest(resume), None
     for slot in bot.slots if bot is not None else ():
         # All keys are compared, whichever fits: the time tells nothing of how many there are.
-        for digest in (slot.resume, slot.former):
+        for digest in slot.keys:
             if compare_digest(given, digest or _NO_DIGEST) and digest is not None:
                 found = slot
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from arena_server.core.deadlines import DeadlineKind
-from arena_server.core.peers import Bot, Slot
+from arena_server.core.peers import Bot, LiveGame, Slot
 from arena_server.stats.results import PastGame
 
 
@@ -32,6 +32,18 @@ class Arrived(NamedTuple):
     slot: Slot
 
 
+class Disconnected(NamedTuple):
+    """`slot` has lost its connection; another one may have taken its place."""
+
+    slot: Slot
+
+
+class Moved(NamedTuple):
+    """A game of bots that do not ponder has gone on."""
+
+    live: LiveGame
+
+
 class Counted(NamedTuple):
     """The result of a game of the contest is durable, and counts."""
 
@@ -56,7 +68,9 @@ class NewProgram(NamedTuple):
     bot: Bot
 
 
-News = Begins | Expired | Changed | Arrived | Counted | TakenBack | CameBack | NewProgram
+News = (
+    Begins | Expired | Changed | Arrived | Disconnected | Moved | Counted | TakenBack | CameBack | NewProgram
+)
 
 
 class Notes:

@@ -51,8 +51,6 @@ def why_waiting(bot: Bot, shown: Unpaired) -> str | None:
         return shown.where
     if bot.is_here:
         return None
-    if bot.stuck:
-        return FROZEN
     return AWAY if bot.known else NEVER_CONNECTED
 
 
@@ -78,7 +76,7 @@ def absent_or_removed(bots: Sequence[Bot], shown: Callable[[Bot], Unpaired]) -> 
         for bot in bots
         if bot.name in causes
         and not bot.withdrawn
-        and (shown(bot).where == KICKED or bot.stuck or not bot.connected)
+        and (shown(bot).where in (KICKED, FROZEN) or not bot.connected)
     )
 
 
@@ -145,7 +143,8 @@ class BotState:
 
     @classmethod
     def of(cls, bot: Bot, where: str, faulty_games: int, move_ms: int | None = None) -> BotState:
-        about = bot.owner, bot.author, bot.language, bot.url
+        said = bot.entrant
+        about = said.owner, said.author, said.language, said.url
         peer, agent = next(((slot.peer, slot.agent) for slot in bot.slots if slot.peer), (None, None))
         address = None if peer is None else peer.address
         return cls(bot.name, where, bot.connected, faulty_games, *about, address, agent, move_ms)
@@ -175,8 +174,6 @@ def where_is(bot: Bot, shown: Unpaired) -> str:
         return WITHDRAWN
     if shown.where in (KICKED, PROBATION, VALIDATION, FROZEN):
         return shown.where
-    if bot.stuck and not bot.is_here:
-        return FROZEN
     if any(slot.game is not None for slot in bot.slots):
         return PLAYING
     if bot.connected:

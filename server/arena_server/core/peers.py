@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
-from typing import Final
+from typing import Final, NamedTuple
 
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.messages import Error, ServerMessage
 from arena_protocol.session import ServerSession
 from arena_server.core.clock import LagEstimate
 from arena_server.core.deadlines import DeadlineKind
-from arena_server.core.effects import CloseConnection, Effect, Mute, Send, SetFrozen, TurnMark, Unmute
+from arena_server.core.effects import CloseConnection, Effect, Mute, Send, TurnMark, Unmute
 from arena_server.core.facts import ContestFact, FormerKeys, ResumeKeys
 from arena_server.core.journal import CONTEST, Entry, entry_of
 from arena_server.core.match import Match
 from arena_server.core.ratelimit import LINES, InfoBudget, Limit
 from arena_server.core.transcript import Transcript
-from arena_server.terms.config import NO_TOKEN
+from arena_server.terms.config import NO_TOKEN, Entrant
 
 #: The number of the slot and of the bot that stand for the server in the games that it plays itself.
 REFEREE_KEY: Final = -2
+
+#: What is known of a client that is no entrant.
+_NO_ENTRANT: Final = Entrant("")
 
 FLOODED: Final = ProtocolError(ErrorCode.FLOOD, "too many lines that were not asked for")
 
@@ -64,9 +67,8 @@ class Bot:
 
     One that does not play may only watch; who is `withdrawn` cannot log in. `gone`: not to be paired for
     longer than the contest waits. `known`: it has logged in to this contest before. `last_seen` (ns) is when
-    it lost its last connection to this server. `owner` and the three after it are for people, as in
-    `config.Entrant`. With `author_sha256` its programs are `version`s that the server starts. `ponders` is as
-    in `config.Entrant`.
+    it lost its last connection to this server. With `author_sha256` its programs are `version`s that the
+    server starts.
     """
 
     number: int
@@ -78,13 +80,9 @@ class Bot:
     gone: bool = False
     known: bool = False
     last_seen: int | None = None
-    owner: str = ""
-    author: str = ""
-    language: str = ""
-    url: str = ""
+    entrant: Entrant = _NO_ENTRANT
     author_sha256: str | None = None
     version: str | None = None
-    ponders: bool = True
 
     @property
     def connected(self) -> bool:
@@ -94,14 +92,7 @@ class Bot:
     @property
     def is_here(self) -> bool:
         """Whether a slot has a connection that plays, or needs none."""
-        return any(
-            slot.here and NotFree.WATCHES not in slot.not_free and not slot.stuck for slot in self.slots
-        )
-
-    @property
-    def stuck(self) -> bool:
-        """Whether a program of it is not thawed although it should be long since."""
-        return any(slot.stuck for slot in self.slots)
+        return any(slot.here and slot.not_free.isdisjoint(ABSENT) for slot in self.slots)
 
     @property
     def free_slots(self) -> int:
@@ -110,11 +101,11 @@ class Bot:
 
     @property
     def keys(self) -> ResumeKeys:
-        return ResumeKeys(self.name, tuple(slot.resume for slot in self.slots))
+        return ResumeKeys(self.name, tuple(slot.keys.resume for slot in self.slots))
 
     @property
     def former_keys(self) -> FormerKeys:
-        return FormerKeys(self.name, tuple(slot.former for slot in self.slots))
+        return FormerKeys(self.name, tuple(slot.keys.former for slot in self.slots))
 
     def open_slots(self, key: int, count: int, kind: type[Slot]) -> None:
         """Make its slots; the first of them has the key `key`."""
@@ -135,7 +126,7 @@ class Bot:
     def take_versions(self, *, ponders: bool) -> None:
         """Its programs are versions that the server starts; until the first one no token logs it in."""
         self.token_sha256 = self.author_sha256 = NO_TOKEN
-        self.ponders = ponders
+        self.entrant = replace(self.entrant, ponders=ponders)
 
     def set_token(self, digest: str) -> None:
         """Only the token of this digest logs it in from now on, or opens its log if its versions are sent."""
@@ -171,33 +162,43 @@ class NotFree(Enum):
     WATCHES = auto()
     #: Another program of its bot waits for the end of the games.
     SUCCEEDED = auto()
+    #: Its program is frozen, or is being thawed: it cannot answer an offer, and TURN waits.
+    FROZEN = auto()
+    #: Thawing takes longer than the contest waits.
+    STUCK = auto()
+
+
+#: With one of these a slot is as one without a connection.
+ABSENT: Final = frozenset({NotFree.WATCHES, NotFree.STUCK})
+
+
+class Keys(NamedTuple):
+    """Digests of resume keys of a slot: `former` while the newer one may not have reached the bot."""
+
+    resume: str | None = None
+    former: str | None = None
+
+
+_NO_KEYS: Final = Keys()
 
 
 @dataclass(slots=True, eq=False)
 class Slot:
     """One slot of a bot: it plays one game at a time, on a connection of its own.
 
-    `game` and `seat` while it is seated. `resume` is the digest of its resume key, `former` that of the
-    key before, as long as the newer one may not have reached the bot. `agent` is what the bot called its
-    program when it logged in, or its version if the server has started it. `number` counts the slots of
-    the bot, `key` those of the contest. `awake`: its program is not frozen; `waking`: it is being thawed, for
-    the time that `thaws` counts; `stuck`: for longer than the contest waits.
+    `game` and `seat` while it is seated. `agent` is what the bot called its program when it logged in, or its
+    version if the server has started it. `number` counts the slots of the bot, `key` those of the contest.
     """
 
     key: int
     bot: Bot
     number: int = 1
     peer: Peer | None = None
-    resume: str | None = None
-    former: str | None = None
+    keys: Keys = _NO_KEYS
     game: LiveGame | None = None
     seat: int = 0
     not_free: set[NotFree] = field(default_factory=set)
     agent: str | None = None
-    awake: bool = True
-    waking: bool = False
-    stuck: bool = False
-    thaws: int = 0
 
     @property
     def name(self) -> str:
@@ -211,15 +212,14 @@ class Slot:
     @property
     def free(self) -> bool:
         """Whether it can be seated, if its bot may be paired."""
-        # A program that is being thawed cannot answer an offer: its READY would be late.
-        return self.here and self.game is None and not (self.not_free or self.waking)
+        return self.here and self.game is None and not self.not_free
 
     def connect(self, peer: Peer, resume: str, former: str | None, agent: str | None) -> None:
         """It has logged in on `peer`: the digests of its new resume key, and of the one that it has used."""
         self.agent = self.bot.version or agent
         self.peer, peer.slot = peer, self
         self.not_free.discard(NotFree.WATCHES)
-        self.resume, self.former = resume, former
+        self.keys = Keys(resume, former)
         self.bot.log_in()
 
     def disconnect(self) -> None:
@@ -235,20 +235,20 @@ class Slot:
 
     def drop_former(self) -> None:
         """Its newer resume key has reached the bot."""
-        self.former = None
+        self.keys = Keys(self.keys.resume)
 
     def drop_keys(self) -> None:
         """It has quit: no key resumes its seat."""
-        self.resume = self.former = None
+        self.keys = _NO_KEYS
 
     def restore_key(self, digest: str | None) -> None:
         """Take what the journal has of its resume key."""
-        self.resume = digest
+        self.keys = Keys(digest, self.keys.former)
         self.bot.log_in()  # the journal has an entry of keys for each bot that has logged in
 
     def restore_former(self, digest: str | None) -> None:
         """Take what the journal has of the key before."""
-        self.former = digest
+        self.keys = Keys(self.keys.resume, digest)
 
     def sit(self, game: LiveGame, seat: int) -> None:
         """It plays this game."""
@@ -259,28 +259,6 @@ class Slot:
         self.game, self.seat = None, 0
         if self.peer is not None:
             self.peer.unasked = 0
-
-    def freeze(self) -> None:
-        """Its program is frozen from now on."""
-        self.awake = False
-
-    def thaw(self, *, lost: bool = False) -> int:
-        """Its program is to be thawed; if its connection is `lost` no TURN waits for that."""
-        self.thaws += 1
-        self.awake, self.waking, self.stuck = lost, not lost, False
-        return self.thaws
-
-    def thawed(self, number: int) -> bool:
-        """Its program runs, if that answers the last `thaw`. Returns whether that was waited for."""
-        if not (self.waking and number == self.thaws):
-            return False
-        self.awake, self.waking, self.stuck = True, False, False
-        return True
-
-    def not_thawed(self) -> bool:
-        """Thawing takes longer than the contest waits. Returns whether it is still waited for."""
-        self.stuck = self.waking
-        return self.stuck
 
 
 class WorkerSlot(Slot):
@@ -321,7 +299,17 @@ class LineCounts:
 class LiveGame:
     """A match, its transcript, and the slots that play it with their cursors and lines, by seat."""
 
-    __slots__ = ("cursors", "deadline_key", "game_id", "lines", "match", "number", "seated", "transcript")
+    __slots__ = (
+        "cursors",
+        "deadline_key",
+        "freezing",
+        "game_id",
+        "lines",
+        "match",
+        "number",
+        "seated",
+        "transcript",
+    )
 
     def __init__(self, number: int, match: Match, seated: tuple[Slot, ...], now: int) -> None:
         self.number = number
@@ -330,6 +318,8 @@ class LiveGame:
         self.game_id = match.setting.game_id
         self.transcript = Transcript(match.setting, match.positions, now)
         self.seated = seated
+        #: Those of them whose programs are frozen while others move.
+        self.freezing = tuple(slot for slot in seated if not slot.bot.entrant.ponders)
         self.cursors = tuple(SeatCursor() for _ in seated)
         self.lines = tuple(LineCounts() for _ in seated)
         for seat, slot in enumerate(seated, start=1):
@@ -383,10 +373,6 @@ class Outbox:
     def close(self, peer: Peer) -> None:
         """Close the connection once all is sent."""
         self.effects.append(CloseConnection(peer.conn))
-
-    def thaw(self, slot: Slot, *, lost: bool = False) -> None:
-        """Have the program of a slot go on."""
-        self.effects.append(SetFrozen(slot.name, slot.number, False, slot.thaw(lost=lost)))
 
     def mute(self, peer: Peer) -> None:
         """Read nothing more from the peer."""

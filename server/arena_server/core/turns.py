@@ -3,9 +3,7 @@
     move -> Match.execute -> advance: journal, transcript, lines and TURN -> turn_sent: the clock runs
 
 Each seat has a cursor in the transcript of its game, and gets the lines from there on; the seat to move
-also gets TURN behind them, once it has all lines. A bot that does not ponder is frozen while the others move:
-it gets TURN when it has been thawed, so that no clock runs meanwhile. Thawing is waited for as long as for a
-connection that does not take its TURN; then the game is void, since no bot is to blame for it.
+also gets TURN behind them, once it has all lines, and its program is not frozen (`parts/places.py`).
 """
 
 from __future__ import annotations
@@ -14,14 +12,14 @@ from collections.abc import Sequence
 
 from arena_protocol import messages as wire
 from arena_protocol.messages import printer
-from arena_server.core.clock import NS_PER_MS
 from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.delivery import CHUNK, ChunkedSender, Spectators
-from arena_server.core.effects import Send, SetFrozen, Store, TurnMark
+from arena_server.core.effects import Send, Store, TurnMark
 from arena_server.core.facts import Ended, GameFact
 from arena_server.core.journal import KIND_OF
-from arena_server.core.match import Phase, PlayMove
-from arena_server.core.peers import LiveGame, Outbox, Peer, Slot
+from arena_server.core.match import PlayMove
+from arena_server.core.news import Moved, Notes
+from arena_server.core.peers import LiveGame, NotFree, Outbox, Peer, Slot
 
 _print_turn = printer(wire.Turn)
 
@@ -33,15 +31,15 @@ class Turns:
         self,
         chunks: ChunkedSender,
         spectators: Spectators,
+        notes: Notes,
         out: Outbox,
         deadlines: Deadlines,
-        handover_ms: int,
     ) -> None:
         self._chunks = chunks
         self._spectators = spectators
         self._out = out
         self._deadlines = deadlines
-        self._handover = handover_ms * NS_PER_MS
+        self._notes = notes
 
     def move(self, peer: Peer, move: str, line: bytes, arrived: int, now: int) -> None:
         """MOVE, for which the session of `peer` had an open TURN."""
@@ -50,13 +48,13 @@ class Turns:
         assert slot.game is not None
         live = slot.game
         # Only the first MOVE after a log-in costs more than this test.
-        if slot.former is not None:
+        if slot.keys.former is not None:
             self.key_arrived(slot)
         self.advance(live, live.match.execute(PlayMove(slot.seat, move, line, arrived), now), now)
 
     def key_arrived(self, slot: Slot) -> None:
         """The bot has answered what followed its WELCOME, so it has that: the key before is void."""
-        if slot.former is not None:
+        if slot.keys.former is not None:
             slot.drop_former()
             self._out.fact(slot.bot.former_keys)
 
@@ -73,8 +71,8 @@ class Turns:
             peer = slot.peer
             if peer is not None and slot.game is live and peer.conn not in busy:
                 self._deliver(live, slot, peer, now)
-                if not slot.bot.ponders:
-                    self._freeze_or_thaw(live, slot, now)
+        if live.freezing:
+            self._notes.add(Moved(live))
         # A game without spectators costs them nothing, but is to be forgotten once it is over.
         if self._spectators.watchers or live.transcript.closed:
             self._spectators.update(live.number, now)
@@ -88,17 +86,6 @@ class Turns:
             self._out.effects.append(Store(live.game_id, live.match.record()))
         else:  # its record is a fact: the next Tick makes it, when all of this event has been judged
             self._deadlines.set((DeadlineKind.VALIDATION, -live.number), now)
-
-    def _freeze_or_thaw(self, live: LiveGame, slot: Slot, now: int) -> None:
-        """The program of `slot` runs unless another seat of its game is to move."""
-        match = live.match
-        runs = match.phase is not Phase.PLAYING or match.timer.seat == slot.seat
-        if runs and not (slot.awake or slot.waking):
-            self._out.thaw(slot)
-            self._deadlines.set((DeadlineKind.THAW, slot.key), now + self._handover)
-        elif not runs and slot.awake and live.cursors[slot.seat - 1].line == len(live.transcript.lines):
-            slot.freeze()
-            self._out.effects.append(SetFrozen(slot.name, slot.number, True, slot.thaws))
 
     def _deliver(self, live: LiveGame, slot: Slot, peer: Peer, now: int) -> None:
         """Send a seat the lines from its cursor on, and its TURN behind them, in one piece."""
@@ -118,7 +105,9 @@ class Turns:
             self._chunks.send(peer, data, now)
             return
         timer, ply = match.timer, len(match.plies) + 1
-        if timer.seat == seat and slot.awake and (cursor.turn is None or cursor.turn.ply != ply):
+        # Most slots have no such reason: an empty set is asked for none.
+        is_frozen = slot.not_free and NotFree.FROZEN in slot.not_free
+        if timer.seat == seat and not is_frozen and (cursor.turn is None or cursor.turn.ply != ply):
             mark = cursor.turn = TurnMark(live.number, ply)
             # The clock runs already if the seat came back in its turn: TURN has what is left of it.
             clocks = match.clocks if timer.sent is None else match.reading(now)

@@ -387,7 +387,7 @@ class TestSent:
             harness.log_in(name)
         harness.log_in("cid", " token=run")
         bot = next(bot for bot in harness.contest._bots if bot.name == "cid")
-        assert not bot.ponders
+        assert not bot.entrant.ponders
         play_on(harness)
         assert harness.finished == "finished"
         assert rows(harness)["cid"].games == 4

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import pytest
 
 from arena_server.core.parts.parts import Parts
+from arena_server.core.peers import Bot, Slot
 from arena_server.terms.config import Entrant
 
 from .contest_harness import ContestHarness, seated
@@ -41,7 +43,7 @@ def test_no_part_is_asked_for_a_move(monkeypatch: pytest.MonkeyPatch) -> None:
         harness.send("bob", "MOVE 4")
     assert questions == []
     assert harness.contest.overview().running[0].plies == 20
-    assert set(questions) == {"shown"}
+    assert set(questions) == {"shown", "may_pair"}, "it is said who is here"
     harness.disconnect("ann")
     harness.log_in("ann")
     assert set(questions) == {"shown", "take", "may_pair", "due"}
@@ -52,3 +54,16 @@ def test_the_parts_are_a_closed_tuple() -> None:
     assert isinstance(parts._all, tuple)
     assert all(callable(getattr(part, question)) for part in parts._all for question in QUESTIONS)
     assert not hasattr(Parts, "add"), "no part is registered from outside"
+
+
+def test_nothing_optional_is_a_boolean_of_what_the_core_keeps() -> None:
+    assert len(fields(Slot)) <= 9
+    assert [each.name for each in fields(Slot) if each.type == "bool"] == []
+    assert {each.name for each in fields(Bot) if each.type == "bool"} == {
+        "plays",
+        "withdrawn",
+        "gone",
+        "known",
+    }
+    games = ContestHarness("ann", "bob").contest._games
+    assert [name for name, value in vars(games).items() if isinstance(value, bool)] == []

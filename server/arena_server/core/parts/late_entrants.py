@@ -150,7 +150,7 @@ class LateEntrants:
         bot = self._bots.get(entrant.name)
         if bot is None or bot.withdrawn or bot.name not in self._untried:
             return False
-        if as_described and any(getattr(bot, key) != getattr(entrant, key) for key in DETAILS):
+        if as_described and any(getattr(bot.entrant, key) != getattr(entrant, key) for key in DETAILS):
             return False
         bot.set_token(entrant.key_sha256)
         self._out.fact(TokenSet(bot.name, entrant.key_sha256))

@@ -14,10 +14,11 @@ from arena_server.core.parts.invitations import Invitations
 from arena_server.core.parts.late_entrants import LateEntrants
 from arena_server.core.parts.leases import LeasedGames
 from arena_server.core.parts.part import Part, Unpaired
+from arena_server.core.parts.places import Places
 from arena_server.core.parts.probation import Probation
 from arena_server.core.parts.succession import Succession
 from arena_server.core.peers import Bot, Outbox
-from arena_server.terms.terms import HouseTerms
+from arena_server.terms.config import ContestConfig
 
 _NOTHING = Unpaired()
 
@@ -27,7 +28,7 @@ class Parts:
 
     def __init__(
         self,
-        terms: HouseTerms,
+        terms: ContestConfig,
         seats: int,
         authenticator: Authenticator,
         games: GameManager | LeasedGames,
@@ -40,6 +41,7 @@ class Parts:
         self.probation = Probation(terms, seats, bots, games, connections, out, deadlines)
         self._all: tuple[Part, ...] = (
             self.probation,
+            Places(terms.handover_ms, authenticator, games, connections, out, deadlines),
             Succession(bots, games, connections, out),
             Invitations(self.late_entrants, out),
             self.late_entrants,
@@ -52,7 +54,7 @@ class Parts:
 
     def is_absent(self, bot: Bot) -> bool:
         """Whether the contest waits for `bot` to connect."""
-        return bot.stuck or not bot.connected or self.shown(bot).absent
+        return not bot.connected or self.shown(bot).absent
 
     def take(self, event: Event | News, now: int) -> bool:
         """Whether a part has taken `event` alone. Raises CommandError."""
