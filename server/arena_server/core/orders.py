@@ -18,8 +18,6 @@ _PLANNED, _PLAYING, _SUSPENDED = ContestPhase.PLANNED, ContestPhase.PLAYING, Con
 _UNTIL_OVER: Final = frozenset((_PLANNED, _PLAYING, _SUSPENDED))
 #: An order to the server that plays.
 _PLAYED: Final = frozenset((_PLANNED, _PLAYING))
-#: An order about games that have begun, and run here.
-_BEGUN: Final = frozenset((_PLAYING,))
 
 
 class OrderKind(NamedTuple):
@@ -66,19 +64,20 @@ ORDERS: Final[Mapping[str, OrderKind]] = {
     ),
     "lift": OrderKind("lifted: {} is paired again", _BOT),
     "validate": OrderKind("{} plays a validation game before it is paired", _BOT),
-    "void": OrderKind("void: {}; it is not played again", _GAME, asked=True, inverse="replay", phases=_BEGUN),
+    "void": OrderKind(
+        "void: {}; it is not played again", _GAME, asked=True, inverse="replay", phases=_PLAYED
+    ),
     VOID_WORKER: OrderKind(
         "void: all games of {}, as far as no later round follows from them; they are played again, "
         "and it gets none any more",
         "the name of a worker",
         asked=True,
-        phases=_BEGUN,
+        phases=_PLAYED,
     ),
     "replay": OrderKind(
         "{} is played again under a new number",
         _GAME,
         asked=True,
-        phases=frozenset((_PLAYING, _SUSPENDED)),
     ),
     "add": OrderKind(
         "added: {} plays from now on; its token, which is shown only now: {token}", _BOT, inverse="remove"
@@ -102,7 +101,6 @@ VERBS: Final = tuple(ORDERS)
 
 #: Why an order is refused in a phase in which it does not exist; {} stands for the ending.
 REFUSED: Final[Mapping[ContestPhase, str]] = {
-    ContestPhase.PLANNED: "the contest has not begun: no game of it has been played",
     ContestPhase.SUSPENDED: "the contest has stopped: give the order once `arena serve` goes on with it",
     ContestPhase.OVER: "the contest is over: {}",
 }

@@ -74,6 +74,9 @@ IMPOSSIBLE = {
 }
 
 
+NO_GAME = "no game 'g1' is running"
+
+
 def give(harness: ContestHarness, verb: str) -> str | None:
     target = TARGETS.get(verb, "")
     needs_token = verb in ("add", "register", "token")
@@ -89,12 +92,14 @@ def test_an_order_exists_in_its_phases_and_is_refused_with_one_line_in_every_oth
 ) -> None:
     harness = SCENES[phase]()
     assert harness.contest.overview().phase is phase
-    problem = give(harness, verb)
+    problem, target = give(harness, verb), TARGETS.get(verb)
     if phase not in ORDERS[verb].phases:
         assert problem == REFUSED[phase].format("aborted")
         assert (harness.last_entries, harness.last_orders) == ([], [])
     elif problem is not None:
-        assert problem.startswith(IMPOSSIBLE[verb])
+        assert problem.startswith(
+            NO_GAME if phase is ContestPhase.PLANNED and target == "g1" else IMPOSSIBLE[verb]
+        )
         assert harness.last_orders == []
     else:
         assert [order[1] for order in harness.last_orders] == [verb]
@@ -105,7 +110,7 @@ def test_the_table_of_orders_and_phases() -> None:
         phase: {verb for verb, kind in ORDERS.items() if phase not in kind.phases} for phase in ContestPhase
     }
     assert absent == {
-        ContestPhase.PLANNED: {"void", "void-worker", "replay"},
+        ContestPhase.PLANNED: set(),
         ContestPhase.PLAYING: set(),
         ContestPhase.SUSPENDED: {"pause", "resume", "drain", "void", "void-worker"},
         ContestPhase.OVER: set(VERBS),

@@ -385,7 +385,6 @@ export const SERVER = {
   "say which contest; there are: {}": "посочете състезание; има: {}",
   "no contest {} here; there are: {}": "тук няма състезание {}; има: {}",
   "the contest is over: {}": "състезанието свърши: {}",
-  "the contest has not begun: no game of it has been played": "състезанието не е започнало: няма изиграна партия",
   "the contest has stopped: give the order once `arena serve` goes on with it":
     "състезанието е спряно: дайте наредбата, щом `arena serve` го продължи",
   "contest {} has no bot {}": "състезание {} няма бот {}", "no bot {}": "няма бот {}", "no place {}": "няма място {}",
