@@ -55,7 +55,7 @@ CONFIG = ContestConfig(
     spectator_delay_ms=0,
 )
 #: When what ends the contest happens; all its games take longer.
-SOON = 60 * MS
+SOON = 90 * MS
 
 
 class Cell(NamedTuple):
