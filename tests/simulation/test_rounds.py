@@ -108,12 +108,14 @@ def test_a_bot_that_vanishes_between_rounds_loses_by_walkover(name: str) -> None
     kinds: dict[str, type[Honest]] = {**STEADY, "b4": Vanishing}
     world, boundaries = play(name, kinds, games=4)
     assert world.server.finished == "finished"
-    assert [fact.absent for fact in facts(world, "walkover").values()] == [("b4",)]  # type: ignore[attr-defined]
+    # With two brackets it is out after two lost pairings.
+    lost = [("b4",)] * (2 if name == "double-elimination" else 1)
+    assert [fact.absent for fact in facts(world, "walkover").values()] == lost  # type: ignore[attr-defined]
     assert world.queue.now < 600 * SECOND
     for number in range(5, boundaries, 23):
         again, _ = play(name, kinds, number, games=4)
         assert again.server.finished == "finished"
-        assert len(facts(again, "walkover")) == 1
+        assert len(facts(again, "walkover")) == len(lost)
 
 
 #: In the usual order of a first round the bots of each owner meet.
