@@ -122,6 +122,7 @@ def test_a_bot_that_vanishes_between_rounds_loses_by_walkover(name: str) -> None
 OWNERS = {
     "swiss": {"b0": "x", "b3": "x", "b1": "y", "b4": "y", "b2": "z", "b5": "z"},
     "knockout": {"b3": "x", "b4": "x", "b2": "y", "b5": "y"},
+    "double-elimination": {"b3": "x", "b4": "x", "b2": "y", "b5": "y"},
     "groups": {"b0": "x", "b3": "x", "b1": "y", "b2": "y"},
 }
 SIX: dict[str, type[Honest]] = {f"b{number}": Steady for number in range(6)}
