@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 def rows(table: Iterable[object], every: int) -> list[ParameterSet]:
     """The rows of a table as parameters, of which all but the first of each `every` are for `make soak`.
 
-    A row that is a tuple has a value for each parameter.
+    A row that is a plain tuple has a value for each parameter.
     """
     return [
         pytest.param(
-            *(row if isinstance(row, tuple) else (row,)), marks=[pytest.mark.soak] * (number % every > 0)
+            *(row if type(row) is tuple else (row,)), marks=[pytest.mark.soak] * (number % every > 0)
         )
         for number, row in enumerate(table)
     ]

@@ -237,15 +237,14 @@ def open_ports(
             raise ConfigError(idle[spec.name])
     submissions = [setup for setup in submissions if setup.contest not in over]
     cipher = _cipher(server)
-    sock = bind(options.host or server.host, server.port if options.port is None else options.port)
+    sock = bind(options.host or server.host, options.port if options.port is not None else server.port)
     try:
         bound = _bind_web(server, options.web)
         ports = replace(bound, persons=persons, casual=_casual(where, server, bound.site))
         if persons and ports.site is None:
             raise ConfigError(f"bot {persons[0].name}: a person plays on the web page; serve it")
         if submissions and ports.site is None:
-            name = next(iter(submissions[0].bots), None)
-            what = "submissions: late" if name is None else f"bot {name}: submit"
+            what = next((f"bot {name}: submit" for name in submissions[0].bots), "submissions: late")
             raise ConfigError(f"{what}: versions are sent to the web page; serve it")
     except ArenaError:
         sock.close()

@@ -143,11 +143,17 @@ def command(config: Config, options: SimulateOptions = SimulateOptions(), as_jso
         print_json(_plain(contest, found, options, machine) | shown)
         return
     _print(contest, entrants, found, pace, options, machine)
+    for line in _closing(found, until, ends, file.contest.ends_at):
+        typer.echo(line)
+
+
+def _closing(
+    found: Forecast, until: int, ends: tuple[datetime, datetime] | None, ends_at: datetime | None
+) -> Iterator[str]:
     if found.is_open:
-        typer.echo(f"the contest has no end of its own: it is closed after {_span(until)} of play")
+        yield f"the contest has no end of its own: it is closed after {_span(until)} of play"
     if ends is not None:
-        for line in _calendar(*ends, None if found.is_open else file.contest.ends_at):
-            typer.echo(line)
+        yield from _calendar(*ends, None if found.is_open else ends_at)
 
 
 def _start(options: SimulateOptions) -> datetime:

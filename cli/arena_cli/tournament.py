@@ -100,8 +100,7 @@ def command(config: Config, options: TournamentOptions = TournamentOptions(), as
     with TournamentDisplay(file.contest.name, options.database, json=as_json) as display:
         compile_engines(file.contest.game, (bot.engine for bot in file.bot if bot.engine), display.step)
         environment, place = server_environment(bots), place_of(options.database, file.contest.name)
-        # With --on the workers start the programs.
-        here = () if options.workers.on else bots
+        here = () if options.workers.on else bots  # else the workers start the programs
         ended = asyncio.run(_run(Tournament(server, environment, here, options.logs, place), display))
     last = display.last
     if last is not None:

@@ -100,7 +100,7 @@ def test_every_line_of_the_run_book_is_one_of_the_program() -> None:
     lines = re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE)
     assert len(lines) > 10
     sources = "".join(
-        path.read_text(encoding="utf-8") for path in (ROOT / "server" / "arena_server").rglob("*.py")
+        path.read_text(encoding="utf-8") for part in ("server", "cli") for path in (ROOT / part).rglob("*.py")
     )
     assert [line for line in lines if line not in sources] == []
 
