@@ -121,6 +121,7 @@ def test_a_known_opponent_is_planned_against_from_the_first_move(tmp_path: Path)
         (Plain(0, False), [50.0, 50.0], "against the reply of "),  # its moves are predicted one by one
     ],
 )
+@pytest.mark.soak  # master thinks by the clock: on a busy machine its moves, and so the game, are others
 def test_who_chooses_the_worse_of_equals_is_not_planned_against(
     opponent: Plain, shortfall: list[float] | None, says: str, tmp_path: Path
 ) -> None:
