@@ -17,7 +17,7 @@ from arena_client.scripted import Act, Close, Raw, Say, StopReading, Wait
 from arena_protocol.errors import LocalProtocolError, ProtocolError
 from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader, Overlong
 from arena_protocol.messages import Game, ServerMessage, parse_client, parse_server
-from arena_protocol.session import ClientSession
+from arena_protocol.session import ClientSession, State
 from arena_protocol.view import GameView
 
 #: How long a client waits before it connects again.
@@ -95,7 +95,8 @@ class Connection:
 class Client:
     """The machine of the bot `name`. `dial` opens a connection for it; None: the server is not running.
 
-    `refused(name)` is called when the key of the last WELCOME that it has read is refused.
+    `refused(name)` is called when the key of the last WELCOME that it has read is refused, `kept_out(name,
+    line)` when it gave its token and was refused.
     """
 
     def __init__(
@@ -106,6 +107,7 @@ class Client:
         rng: Random,
         dial: Callable[[Client, Connection], Server | None],
         refused: Callable[[str], None] = lambda _: None,
+        kept_out: Callable[[str, str], None] = lambda name, line: None,
     ) -> None:
         self.name = name
         #: Which of the bot's simultaneous games this machine plays.
@@ -124,8 +126,9 @@ class Client:
         self._queue = queue
         self._dial = dial
         self._refused = refused
-        #: The last log-in was by the key.
-        self._by_key = False
+        self._kept_out = kept_out
+        #: The last log-in was by the key, or by its own token.
+        self._by_key = self._by_token = False
         #: False: the bot has stopped reading, for good.
         self.reads = True
 
@@ -172,9 +175,13 @@ class Client:
             key = self.resume if self.bot.resumes else None
             if (hello := self.bot.hello(self.name, self.token, key, self.rivals)) is not None:
                 self._by_key = " resume=" in hello
+                self._by_token = hello == f"HELLO 1 {self.name} token={self.token}"
                 slot = "" if self.slot == 1 or key is not None else f" slot={self.slot}"
                 contest = "" if self.contest is None else f" contest={self.contest}"
                 self.say(f"{hello}{slot}{contest}" if hello.startswith("HELLO ") else hello)
+        elif tokens[0] == "ERROR" and connection.session.state is State.CLOSED:
+            if self._by_token and not any(line.startswith(b"WELCOME") for line in connection.lines):
+                self._kept_out(self.name, text.decode("ascii"))
         elif tokens[0] == "WELCOME":
             self.resume = tokens[3].partition("=")[2]
         elif tokens[0] == "PING":

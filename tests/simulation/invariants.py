@@ -9,6 +9,8 @@
 - Every reader gets the same line for a ply, however often it is sent; clocks rise only by increments.
 - A crash takes back no result that was sent, and no ply, unless the power was cut.
 - The contest ends as `finished` only if every scheduled game has a result.
+- A bot that gives its token gets in, whatever others do (`strangers.py`).
+- An answered order holds, also after a crash (`given_orders.py`).
 - No byte of a deal that is still to be played leaves (`leaks.py`).
 """
 
@@ -19,6 +21,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from hashlib import sha256
 
+from tests.simulation.given_orders import GivenOrders
 from tests.simulation.leaks import Leaks
 
 from arena_protocol.messages import Game, Over, Played, Turn, encode, parse_server
@@ -34,12 +37,13 @@ from arena_server.core.effects import (
     Finished,
     Journal,
     Mute,
+    Reply,
     Send,
     Show,
     Store,
     Unmute,
 )  # fmt: skip
-from arena_server.core.events import Event, Lost, Opened, Stop, Stored, Tick
+from arena_server.core.events import Command, Event, Lost, Opened, Stop, Stored, Tick
 from arena_server.core.facts import Validated
 from arena_server.core.journal import Live, Past, fact_of
 from arena_server.core.log_events import BotValidated, GameStarted, ValidationStarted
@@ -98,6 +102,7 @@ class InvariantChecker:
         self.finished: str | None = None
         #: Everything that leaves the server is added here.
         self.leaks = Leaks()
+        self.orders = GivenOrders(self.require)
         self._config = config
         self._seats = game_of(config).seats
         self._may = may
@@ -129,6 +134,8 @@ class InvariantChecker:
             self._open.discard(event.conn)
         elif isinstance(event, Stored):
             self.durable.add(event.game_id)
+        elif isinstance(event, Command):
+            self.orders.asked(event)
         for effect in effects:
             self._check(effect)
         if isinstance(event, Tick):
@@ -172,6 +179,7 @@ class InvariantChecker:
             if self._config.validation:
                 early = sorted({*effect.names} - self.validated)
                 self.require(not early, f"{effect.game} began before {', '.join(early)} was validated")
+            self.orders.begins(effect.game, effect.names)
             self._began(effect.game, effect.names)
             self._started += 1
         elif isinstance(effect, ValidationStarted):
@@ -186,6 +194,8 @@ class InvariantChecker:
             self._sent(effect)
         elif isinstance(effect, Show):
             self._shown(effect)
+        elif isinstance(effect, Reply):
+            self.orders.sent_answer(effect.number, effect.problem)
         elif isinstance(effect, Finished):
             self.require(self.finished is None, "the contest finished twice")
             self.finished = effect.reason
@@ -210,6 +220,7 @@ class InvariantChecker:
         self._now = now
         self._power_cut |= power
         self.finished = None
+        self.orders.restarted(past.entries, power)
         results = {f"g{game.number}" for game in past.results}
         live = Live()
         live.add(past.entries)
@@ -246,6 +257,10 @@ class InvariantChecker:
     def key_refused(self, name: str) -> None:
         """The key of the last WELCOME that `name` has read was refused: only after QUIT, or a power cut."""
         self.require(self._power_cut or bool(self._may[name]), f"the resume key of {name} was refused")
+
+    def kept_out(self, name: str, line: str) -> None:
+        """`name` gave its token and was refused: only its own old connection may be in the way."""
+        self.require(line.startswith("ERROR name-taken "), f"{name} was kept out: {line}")
 
     # -- games
 

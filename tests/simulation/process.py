@@ -17,6 +17,7 @@ from typing import Protocol
 from tests.simulation.disk import Disk
 from tests.simulation.network import SECOND, EventQueue, FaultProfile, Link, ServerSocket, one_in
 
+from arena_server.core.admission import ConnectionLimits
 from arena_server.core.contest import Contest
 from arena_server.core.effects import (
     CloseConnection,
@@ -46,7 +47,7 @@ from arena_server.core.events import (
 )
 from arena_server.core.journal import Entry, Past
 from arena_server.core.log_events import LoggedIn
-from arena_server.core.router import Member, Router
+from arena_server.core.router import UNLIMITED, Member, Router
 from arena_server.host.driver import (
     BEAT_S,
     HELD_NS,
@@ -90,8 +91,9 @@ class Host(Protocol):
 class Run:
     """A contest in the process, and who observes it."""
 
-    def __init__(self, contest: Contest, observer: Observer) -> None:
+    def __init__(self, contest: Contest, observer: Observer, *, listed: bool = True) -> None:
         self.contest = contest
+        self.listed = listed
         self.observer = observer
         self.barrier = CommitBarrier()
         #: No deadline is judged before this moment.
@@ -109,16 +111,17 @@ class SimulatedProcess:
         disk: Disk,
         faults: FaultProfile,
         rng: Random,
+        limits: ConnectionLimits = UNLIMITED,
     ) -> None:
         self.queue = queue
         self.alive = True
         self.sockets: dict[int, ServerSocket] = {}
         #: How many events it has handled.
         self.events = 0
-        self.router = Router("insertion-arena/0.1")
+        self.router = Router("insertion-arena/0.1", limits)
         self.runs = dict(runs)
         for run in runs.values():
-            self.router.add(Member(run.contest))
+            self.router.add(Member(run.contest, run.listed))
         self._host = host
         self._disk = disk
         self._faults = faults

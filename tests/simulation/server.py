@@ -16,9 +16,11 @@ from tests.simulation.disk import Disk
 from tests.simulation.network import MS, SECOND, EventQueue, FaultProfile, Link, ServerSocket, one_in
 from tests.simulation.process import Observer, Run, SimulatedProcess
 
+from arena_server.core.admission import ConnectionLimits
 from arena_server.core.contest import Contest
 from arena_server.core.events import Command, Stop
 from arena_server.core.journal import Past
+from arena_server.core.router import UNLIMITED
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,7 @@ class Hosted:
 
     make: Callable[[int, Past | None], Contest]
     observer: Observer
+    listed: bool = True
 
 
 class SimulatedServer:
@@ -40,6 +43,7 @@ class SimulatedServer:
         rng: Random,
         *,
         observed: bool = False,
+        limits: ConnectionLimits = UNLIMITED,
     ) -> None:
         """`observed`: a page in the server's process reads the transcripts."""
         self.queue = queue
@@ -53,6 +57,7 @@ class SimulatedServer:
         self.reasons: dict[str, str] = {}
         self.closed: dict[str, Exception] = {}
         self._observed = observed
+        self._limits = limits
         self._hosted = dict(hosted)
         self._faults = faults
         self._rng = rng
@@ -66,9 +71,9 @@ class SimulatedServer:
         runs = {}
         for name, past in pasts.items():
             hosted = self._hosted[name]
-            runs[name] = Run(hosted.make(self.queue.now, past), hosted.observer)
+            runs[name] = Run(hosted.make(self.queue.now, past), hosted.observer, listed=hosted.listed)
         self._stopping = False
-        return SimulatedProcess(runs, self, self.queue, self.disk, self._faults, self._rng)
+        return SimulatedProcess(runs, self, self.queue, self.disk, self._faults, self._rng, self._limits)
 
     def start(self) -> None:
         """Let the contests do what is due at once."""

@@ -10,15 +10,17 @@ from random import Random
 from types import MappingProxyType
 from typing import NamedTuple
 
-from tests.simulation.bots import Honest, Spectator
+from tests.simulation.bots import HONEST, Honest, Spectator
 from tests.simulation.client import Client, Connection
 from tests.simulation.invariants import InvariantChecker, Violation
 from tests.simulation.network import LOCAL, MS, EventQueue, FaultProfile, Link, ServerSocket, seeded
 from tests.simulation.server import Hosted, SimulatedServer
 
 from arena_protocol.record import GameRecord
+from arena_server.core.admission import ConnectionLimits
 from arena_server.core.contest import Contest
 from arena_server.core.journal import Past
+from arena_server.core.router import UNLIMITED
 from arena_server.terms.config import ContestConfig, Entrant
 
 
@@ -27,7 +29,8 @@ class Plan:
     """A contest to be simulated. `slots`: how many games each bot may play at once; 1 if it is not there.
 
     Those of `late` are no entrants until they are added. `named`: its bots say `contest=` in HELLO.
-    `contest`: the class that referees it. The bots of `frozen` are so while they are not on move.
+    `contest`: the class that referees it. The bots of `frozen` are so while they are not on move. One that is
+    not `listed` is as the game of a visitor: no answer names it.
     """
 
     config: ContestConfig
@@ -37,6 +40,7 @@ class Plan:
     contest: type[Contest] = Contest
     late: frozenset[str] = frozenset()
     frozen: frozenset[str] = frozenset()
+    listed: bool = True
 
 
 class Order(NamedTuple):
@@ -101,7 +105,9 @@ class Part:
         world, config = self._world, self.plan.config
         # A spectator has no seat to resume: its key is worth nothing.
         refused = self.checker.key_refused if kind is not Spectator else lambda _: None
-        client = Client(name, kind, world.queue, world.branch(), world.dial, refused)
+        # A script says HELLO in ways of its own, and a bot that misbehaves may be kept out.
+        kept_out = self.checker.kept_out if kind in HONEST else lambda name, line: None
+        client = Client(name, kind, world.queue, world.branch(), world.dial, refused, kept_out)
         client.token = self._tokens[name]
         client.rivals = tuple(other for other in self.plan.kinds if other != name)
         client.clock_ms = config.clock_ms
@@ -113,17 +119,26 @@ class Worlds:
     """Several contests on one server, and everything between them. `run` plays all to their ends."""
 
     def __init__(
-        self, seed: int, plans: Sequence[Plan], faults: FaultProfile = LOCAL, orders: Sequence[Order] = ()
+        self,
+        seed: int,
+        plans: Sequence[Plan],
+        faults: FaultProfile = LOCAL,
+        orders: Sequence[Order] = (),
+        limits: ConnectionLimits = UNLIMITED,
     ) -> None:
         self.queue = EventQueue()
         self._orders = orders
         self._rng = seeded(seed)
         self._faults = faults
         self.parts = [Part(plan, self, self.branch()) for plan in plans]
-        hosted = {part.plan.config.name: Hosted(part.make, part.checker) for part in self.parts}
+        hosted = {
+            part.plan.config.name: Hosted(part.make, part.checker, part.plan.listed) for part in self.parts
+        }
         # With half of the seeds a page watches too.
         watched = seed % 2 == 1
-        self.server = SimulatedServer(hosted, self.queue, faults, self.branch(), observed=watched)
+        self.server = SimulatedServer(
+            hosted, self.queue, faults, self.branch(), observed=watched, limits=limits
+        )
         self.server.resumed = self._come_back
         for part in self.parts:
             part.connect_bots()
