@@ -139,10 +139,14 @@ class Client:
         connection = Connection(self)
         connection.server = self._dial(self, connection)
         if connection.server is None:
-            self._queue.after(PAUSE, self.connect)
+            self._queue.after(self.pause(), self.connect)
             return
         self.connection = connection
         self.connections.append(connection)
+
+    def pause(self) -> int:
+        """How long it waits before it connects again."""
+        return PAUSE
 
     # -- bytes and lines in
 
@@ -207,7 +211,7 @@ class Client:
             self.resume = None
         if self.reads and self.bot.returns and not last.startswith(FINAL):
             wait = int(last.rpartition(b"retry_after=")[2]) * MS if b" retry_after=" in last else 0
-            self._queue.after(PAUSE + wait, self.connect)
+            self._queue.after(self.pause() + wait, self.connect)
 
     # -- what the bot can do (Wire)
 

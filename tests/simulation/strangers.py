@@ -42,7 +42,11 @@ KINDS = (KeyGuesser, Mute, Mute, Onlooker)
 
 
 class Stranger(Client):
-    """Comes again at once, whatever wait it is told, up to TRIES times."""
+    """Comes again at once, whatever wait the server asks for, up to TRIES times."""
+
+    def pause(self) -> int:
+        # Not all at one moment, as after the death of a server: the listener takes 500 in a second.
+        return self.rng.randrange(PAUSE, 6 * PAUSE)
 
     def disconnected(self, connection: Connection) -> None:
         if connection is not self.connection:
@@ -50,8 +54,7 @@ class Stranger(Client):
         self.connection = None
         last = connection.lines[-1] if connection.lines else b""
         if len(self.connections) < TRIES and not last.startswith(FINAL):
-            # Not all at one moment, as after the death of a server: the listener takes 500 in a second.
-            self._queue.after(self.rng.randrange(PAUSE, 3 * PAUSE), self.connect)
+            self._queue.after(self.pause(), self.connect)
 
     def lines(self) -> Iterator[bytes]:
         """All that it was sent."""

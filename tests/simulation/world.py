@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
@@ -101,12 +101,21 @@ class Part:
                 client = self.clients[f"{name}/{slot}"] = self._client(name, self.plan.kinds[name])
                 client.slot = slot
 
+    def _while_it_runs(self, check: Callable[..., None]) -> Callable[..., None]:
+        """A server that is started again has no contest any more that is over: its keys open nothing."""
+
+        def checked(*told: str) -> None:
+            if self.plan.config.name in self._world.server.process.runs:
+                check(*told)
+
+        return checked
+
     def _client(self, name: str, kind: type[Honest]) -> Client:
         world, config = self._world, self.plan.config
         # A spectator has no seat to resume: its key is worth nothing.
-        refused = self.checker.key_refused if kind is not Spectator else lambda _: None
+        refused = self._while_it_runs(self.checker.key_refused) if kind is not Spectator else lambda _: None
         # A script says HELLO in ways of its own, and a bot that misbehaves may be kept out.
-        kept_out = self.checker.kept_out if kind in HONEST else lambda name, line: None
+        kept_out = self._while_it_runs(self.checker.kept_out) if kind in HONEST else lambda name, line: None
         client = Client(name, kind, world.queue, world.branch(), world.dial, refused, kept_out)
         client.token = self._tokens[name]
         client.rivals = tuple(other for other in self.plan.kinds if other != name)
