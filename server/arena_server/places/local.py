@@ -10,14 +10,11 @@ import os
 import secrets
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from arena_protocol import messages as wire
-from arena_protocol.errors import ClientError
-from arena_protocol.link import Link
 from arena_protocol.record import VOID, GameRecord
 from arena_server.core.events import Command
 from arena_server.core.log_events import BotSilent, LogEvent, LoggedIn
@@ -32,7 +29,7 @@ from arena_server.host.logs import LineWriter, Log, worker_line
 from arena_server.host.observers import Attachment
 from arena_server.host.run import ContestRun
 from arena_server.host.sockets import address_of, bind, parse_address
-from arena_server.places.base import BotGames, Launcher, LocalBot
+from arena_server.places.base import Launcher, LocalBot
 from arena_server.places.frozen_bots import ContainedBots
 from arena_server.places.games import ObservedGames
 from arena_server.places.launchers import Place, launcher_of
@@ -59,7 +56,7 @@ class LocalRun:
     """A contest, its database, and the bots to start; with a folder `logs` all output goes to files there.
 
     `fork`: as of `ProcessLauncher`. With `workers` these play its games. When `decided` is set, no game of
-    it will be played any more. The programs of `barred` bots are not started: their games are abandoned.
+    it will be played any more.
     """
 
     spec: ContestSpec
@@ -68,7 +65,6 @@ class LocalRun:
     logs: Path | None = None
     fork: Fork | None = None
     workers: Workers | None = None
-    barred: Sequence[LocalBot] = ()
     decided: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -87,7 +83,7 @@ async def run_local(local: LocalRun, listener: ProgressListener, interrupted: as
     with _log(local.logs) as log:
         sock = bind(LOOPBACK, 0)
         host = Host(setup, sock, log, [ProcessTuning()])
-        bots = HostedBots(host, address_of(sock), local.bots, listener, local.logs, local.fork, local.barred)
+        bots = HostedBots(host, address_of(sock), local.bots, listener, local.logs, local.fork)
         playing = asyncio.ensure_future(bots.run([local.spec]))
         stopping = asyncio.ensure_future(interrupted.wait())
         deciding = asyncio.ensure_future(bots.abort_when(local.decided))
@@ -121,7 +117,6 @@ class HostedBots(HostObserver, Attachment):
         listener: ProgressListener,
         logs: Path | None = None,
         fork: Fork | None = None,
-        barred: Sequence[LocalBot] = (),
     ) -> None:
         """`address` is that of the host; with a folder `logs` the output of each bot goes to a file there."""
         self._host = host
@@ -130,8 +125,6 @@ class HostedBots(HostObserver, Attachment):
         self._listener = listener
         self._logs = logs
         self._fork = fork
-        self._barred = barred
-        self._games: ObservedGames
         self._hosted: ContestRun | None = None
         self._launcher: Launcher
         self._group: BotGroup | None = None
@@ -150,22 +143,17 @@ class HostedBots(HostObserver, Attachment):
             await self._run(specs)
 
     async def _run(self, specs: Sequence[ContestSpec]) -> None:
-        running, seated = asyncio.ensure_future(self._run_host(specs)), list[asyncio.Future[None]]()
+        running = asyncio.ensure_future(self._run_host(specs))
         try:
             ready = asyncio.ensure_future(self._serving.wait())
             await asyncio.wait([running, ready], return_when=asyncio.FIRST_COMPLETED)
             ready.cancel()
             if self._serving.is_set() and self._group is not None:
-                host, port = parse_address(self._address, "the server")
-                seated += (
-                    asyncio.ensure_future(stand_in(bot, host, port, self._games)) for bot in self._barred
-                )
                 await self._group.run_beside(running, self._host.stop)
             await running
         finally:
-            for task in (running, *seated):
-                task.cancel()
-            await asyncio.gather(running, *seated, return_exceptions=True)
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
 
     async def abort_when(self, decided: asyncio.Event) -> None:
         """Break the contest off for good when it is `decided`."""
@@ -185,7 +173,7 @@ class HostedBots(HostObserver, Attachment):
     def added(self, hosted: ContestRun) -> None:
         if self._hosted is None:
             self._hosted = hosted
-            games = self._games = ObservedGames(hosted.feed)
+            games = ObservedGames(hosted.feed)
             self._group = BotGroup(self._bots, self._launcher, games, self._listener.say)
             hosted.attach(games)
             hosted.attach(self)
@@ -232,22 +220,3 @@ def _log(folder: Path | None) -> Iterator[Log]:
         lines.close()
         if folder is not None:
             os.close(fd)
-
-
-async def stand_in(bot: LocalBot, host: str, port: int, games: BotGames) -> None:
-    """Seat a bot whose program is not started: the referee plays its games, and their records have the fault.
-
-    Returns when the server has closed the connection.
-    """
-    link = Link(wire.Hello(wire.VERSION, bot.name, token=bot.token))
-    with suppress(ConnectionError, ClientError):
-        reader, writer = await asyncio.open_connection(host, port)
-        try:
-            link.opened()
-            while data := await reader.read(READ_BYTES):
-                for _, message in link.receive(data):
-                    writer.write(link.data_to_send())
-                    if isinstance(message, wire.Game):
-                        await games.abandon(bot.name, bot.slot, message.game_id, "")
-        finally:
-            writer.close()

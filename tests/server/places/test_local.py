@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -126,17 +125,6 @@ async def test_a_bot_that_crashes_twice_in_a_game_waits_for_its_end(
     assert recorder.faults[:1] == ["disconnect"]
 
 
-@pytest.mark.soak
-async def test_a_barred_bot_is_at_fault_in_each_game_and_never_started(tmp_path: Path) -> None:
-    recorder = Recorder()
-    run = contest(tmp_path, {"ann": FIRST, "bob": ""})
-    barred = LocalBot("bob", ["no such program"], "token")
-    assert await run_it(replace(run, barred=[barred]), recorder)
-    assert (recorder.last["ended"], recorder.faults) == ("finished", ["disconnect", "disconnect"])
-    assert [line for line in recorder.said if "bob" in line] == []
-
-
-@pytest.mark.soak
 async def test_a_database_that_cannot_be_opened_is_its_error(tmp_path: Path) -> None:
     (tmp_path / "a.db").write_text("no database at all, but long enough to be one" * 100)
     recorder = Recorder()

@@ -27,8 +27,7 @@ class GameJob:
 
     `bots` are the players in the order of the seats; with `engines`, an engine for each seat, these play in
     the worker's process. `key` is unlike that of any other job. `python` is the interpreter of who sends it,
-    in whose place the worker's own is meant. A worker says every `renew_s` seconds that it is alive. The
-    programs of `barred` bots are not started: these are at fault from the beginning.
+    in whose place the worker's own is meant. A worker says every `renew_s` seconds that it is alive.
     """
 
     key: str
@@ -39,7 +38,6 @@ class GameJob:
     engines: Sequence[str]
     python: str
     renew_s: float
-    barred: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

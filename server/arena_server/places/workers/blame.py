@@ -1,6 +1,6 @@
 """Which bot is to blame for games that workers give back again and again, as one that kills its worker is.
 
-    given back MOST_ATTEMPTS times -> the bots that all lost games have in common -> Bar, Drop or GiveUp
+    given back MOST_ATTEMPTS times -> the bots that all lost games have in common -> Remove, Drop or GiveUp
 
 A bot of which another game was played is not accused before one of which none was, and none before
 some game has been played: a fault of the workers would look like one of the first bots.
@@ -19,8 +19,8 @@ MOST_DROPPED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """The games of this bot end their workers: its program starts no more. `dropped` games are its."""
+class Remove:
+    """The games of this bot end their workers. It is removed, and the `dropped` games are its."""
 
     bot: str
     evidence: str
@@ -41,7 +41,7 @@ class GiveUp:
     evidence: str
 
 
-Verdict = Bar | Drop | GiveUp | None
+Verdict = Remove | Drop | GiveUp | None
 
 
 @dataclass(slots=True)
@@ -54,10 +54,10 @@ class LostGames:
     _dropped: list[str] = field(default_factory=list)
     #: The bots of which a game was played.
     _played: set[str] = field(default_factory=set)
-    _barred: set[str] = field(default_factory=set)
+    _removed: set[str] = field(default_factory=set)
 
     def played(self, game: str, names: Collection[str]) -> Verdict:
-        """A worker has played a game: Bar if that tells whose fault the dropped games are."""
+        """A worker has played a game: Remove if that tells whose fault the dropped games are."""
         self._played.update(names)
         self._forget([game])
         return self._accuse() if self._dropped else None
@@ -71,7 +71,7 @@ class LostGames:
         if (verdict := self._accuse()) is not None:
             return verdict
         in_common = self._in_common()
-        others = set(self.bots) - self._barred - in_common
+        others = set(self.bots) - self._removed - in_common
         useless = not self._played and len(self._dropped) >= MOST_DROPPED
         if not in_common or not others or useless:
             return GiveUp(self._evidence())
@@ -81,15 +81,15 @@ class LostGames:
     def _in_common(self) -> frozenset[str]:
         return frozenset.intersection(*self._names.values()) if self._names else frozenset()
 
-    def _accuse(self) -> Bar | None:
+    def _accuse(self) -> Remove | None:
         suspects = self._in_common()
         if len(suspects) > 1:
             suspects -= self._played
         if len(suspects) != 1 or not self._played:
             return None
         (bot,) = suspects
-        verdict = Bar(bot, self._evidence(), tuple(self._dropped))
-        self._barred.add(bot)
+        verdict = Remove(bot, self._evidence(), tuple(self._dropped))
+        self._removed.add(bot)
         self._forget(list(self._names))
         return verdict
 

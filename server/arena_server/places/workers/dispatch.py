@@ -25,10 +25,10 @@ from arena_server.host.observers import DispatchedContest, Errand, PlayedElsewhe
 from arena_server.places.workers.base import GameJob, JobOutcome, Workers
 from arena_server.places.workers.bench import WorkerBench, compared
 from arena_server.places.workers.blame import (
-    Bar,
     Drop,
     GiveUp,
     LostGames,
+    Remove,
     Verdict,
 )
 from arena_server.places.workers.comparison import StandsOut, look_at, stand_out
@@ -64,8 +64,6 @@ class Dispatcher(PlayedElsewhere):
         #: Unlike that of any other run: a scheduler may still know the jobs of the last one.
         self._run = secrets.token_hex(8)
         self._lost = LostGames(set(workers.bots))
-        #: The bots whose programs are not started any more.
-        self._barred: set[str] = set()
         self._closed = False
         self._opening: asyncio.Task[None] | None = None
         self._finding: set[asyncio.Task[None]] = set()
@@ -110,7 +108,6 @@ class Dispatcher(PlayedElsewhere):
             engines=engines,
             python=sys.executable,
             renew_s=workers.lease_ms / 1000 / RENEWALS,
-            barred=frozenset(self._barred.intersection(names)),
         )
         workers.pool.submit(job)
 
@@ -214,23 +211,22 @@ class Dispatcher(PlayedElsewhere):
                 self._give_back(job, worker, str(error))
                 return
             self._feed(Returned(job.game_id, job.fence, record, worker, host))
-            self._judge(self._lost.played(job.game_id, _started(job)), job.game_id, worker, "")
+            self._judge(self._lost.played(job.game_id, _names(job)), job.game_id, worker, "")
 
     def _give_back(self, job: GameJob, worker: str, problem: str) -> None:
-        verdict = self._lost.given_back(job.game_id, _started(job))
-        self._judge(verdict, job.game_id, worker, f": {problem}")
-        if verdict is None or isinstance(verdict, Bar):
+        verdict = self._lost.given_back(job.game_id, _names(job))
+        if verdict is None:
             self._feed(NotPlayed(job.game_id, job.fence, worker, problem))
+        self._judge(verdict, job.game_id, worker, f": {problem}")
 
     def _judge(self, verdict: Verdict, game_id: str, worker: str, problem: str) -> None:
         """Do what follows from the games that were given back, as the organiser would by orders."""
         match verdict:
-            case Bar(bot, evidence, dropped):
-                self._barred.add(bot)
-                what = f"bot {bot} is at fault in its games, and is not started any more"
-                self._log(WorkerMessage(worker, f"{what}: {evidence}{problem}"))
-                for each in dropped:
+            case Remove(bot, evidence, dropped):
+                self._log(WorkerMessage(worker, f"bot {bot} is removed: {evidence}{problem}"))
+                for each in dropped:  # they count as games of the bot that is removed
                     self._order("replay", each, evidence)
+                self._order("kick", bot, evidence)
             case Drop(evidence):
                 self._log(WorkerMessage(worker, f"{game_id} is not played again: {evidence}{problem}"))
                 self._order("void", game_id, evidence)
@@ -242,9 +238,8 @@ class Dispatcher(PlayedElsewhere):
         self._feed(Command(ORDER_NUMBER, verb, target, ORDERED_BY, at, reason[:LONGEST_REASON]))
 
 
-def _started(job: GameJob) -> list[str]:
-    """The bots whose programs a worker has started for the game."""
-    return [bot.name for bot in job.bots if bot.name not in job.barred]
+def _names(job: GameJob) -> list[str]:
+    return [bot.name for bot in job.bots]
 
 
 def games_of(database: Database, contest: str, worker: str) -> list[PastGame]:

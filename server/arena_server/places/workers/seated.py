@@ -42,7 +42,7 @@ async def play_seated(job: GameJob, run: JobRun, forks: Forks) -> GameRecord | N
 
     Raises BotError for a bot that cannot start, ConfigError for a program that is not here.
     """
-    bots = [bot if bot.name in job.barred else _here(bot, job.python) for bot in job.bots]
+    bots = [_here(bot, job.python) for bot in job.bots]
     most = max((bot.sandbox.limits.cpus for bot in bots if bot.sandbox is not None), default=1)
     cores = run.seat_cores(len(bots), most)
     bots = [replace(bot, cores=own) for bot, own in zip(bots, cores, strict=True)]
@@ -65,13 +65,7 @@ async def play_seated(job: GameJob, run: JobRun, forks: Forks) -> GameRecord | N
         asyncio.get_running_loop().add_signal_handler(number, interrupted.set)
     listener = _Listener(run.say)
     with TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True) as folder, forks.used():
-        local = LocalRun(
-            spec,
-            Path(folder) / "arena.db",
-            [bot for bot in bots if bot.name not in job.barred],
-            fork=forks.start,
-            barred=[bot for bot in bots if bot.name in job.barred],
-        )
+        local = LocalRun(spec, Path(folder) / "arena.db", bots, fork=forks.start)
         await run_local(local, listener, interrupted)
     return None if interrupted.is_set() else listener.played
 

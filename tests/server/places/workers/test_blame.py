@@ -11,22 +11,18 @@ from typing import Any, cast
 import pytest
 from tests.server.places.workers.programs import job
 
-from arena_protocol.games import make_game
-from arena_server.core.deal import Setting
-from arena_server.core.effects import Assign
 from arena_server.core.events import Command, Event, NotPlayed
-from arena_server.core.formats.base import Pairing
 from arena_server.errors import ArenaError
 from arena_server.host.logs import WorkerMessage
 from arena_server.places.base import LocalBot
-from arena_server.places.workers.base import GameJob, JobOutcome, Workers
+from arena_server.places.workers.base import JobOutcome, Workers
 from arena_server.places.workers.blame import (
     MOST_ATTEMPTS,
     MOST_DROPPED,
-    Bar,
     Drop,
     GiveUp,
     LostGames,
+    Remove,
     Verdict,
 )
 from arena_server.places.workers.dispatch import Dispatcher
@@ -44,19 +40,19 @@ def lose(games: LostGames, game: str, *names: str) -> Verdict:
 
 
 @pytest.mark.parametrize("seed", range(50))
-def test_the_bot_that_ends_its_workers_is_barred_and_no_other(seed: int) -> None:
+def test_the_bot_that_ends_its_workers_is_removed_and_no_other(seed: int) -> None:
     random = Random(seed)
     killer = random.choice(BOTS)
     schedule = list(enumerate(combinations(BOTS, 2)))
     random.shuffle(schedule)
     games, verdicts = LostGames(BOTS), list[Verdict]()
     for number, names in schedule:
-        if any(isinstance(each, Bar) for each in verdicts):
+        if any(isinstance(each, Remove) for each in verdicts):
             break
         lost = killer in names
         verdicts.append(lose(games, f"g{number}", *names) if lost else games.played(f"g{number}", names))
     *before, last = [each for each in verdicts if each is not None]
-    assert isinstance(last, Bar)
+    assert isinstance(last, Remove)
     assert last.bot == killer
     assert len(last.dropped) == len(before) == sum(isinstance(each, Drop) for each in before)
 
@@ -65,7 +61,7 @@ def test_the_evidence_names_the_games_and_the_bot() -> None:
     games = LostGames(BOTS)
     games.played("g1", ["bea", "cyd"])
     games.given_back("g3", ["ann", "dan"])
-    assert lose(games, "g2", "ann", "bea") == Bar(
+    assert lose(games, "g2", "ann", "bea") == Remove(
         "ann", "g3 was given back once, g2 was given back 5 times; ann played in all of them", ()
     )
     assert games.given_back("g4", ["bea", "cyd"]) is None
@@ -78,7 +74,7 @@ def test_a_game_that_is_played_at_last_is_no_evidence() -> None:
     assert isinstance(lose(games, "g2", "ann", "bea"), Drop)
 
 
-def test_no_bot_is_barred_if_no_game_is_played_at_all() -> None:
+def test_no_bot_is_removed_if_no_game_is_played_at_all() -> None:
     games = LostGames(BOTS)
     for number in range(MOST_DROPPED):
         assert isinstance(lose(games, f"g{number}", "ann", BOTS[1 + number % 3]), Drop)
@@ -118,7 +114,7 @@ class Contest(SimpleNamespace):
 def _dispatched(*bots: str) -> tuple[Contest, Dispatcher]:
     contest = Contest()
     programs = {name: LocalBot(name, ["true"], "") for name in bots}
-    pool: Any = SimpleNamespace()
+    pool: Any = None
     return contest, Dispatcher(Workers(pool=pool, bots=programs, engines={}, lease_ms=1), cast(Any, contest))
 
 
@@ -137,38 +133,15 @@ def test_what_follows_is_done_by_orders() -> None:
     assert [(each.verb, each.target, each.who) for each in orders] == [
         ("void", "g1", "arena"),
         ("replay", "g1", "arena"),
+        ("kick", "ann", "arena"),
     ]
     assert all(0 < len(each.reason) <= 300 and each.at > 0 for each in orders)
     assert contest.lines == [
         "w1: g1 is not played again: g1 was given back 5 times; ann and bea played in all of them: "
         "its process ended by signal 9",
-        "w2: bot ann is at fault in its games, and is not started any more: g1 was given back 5 times; "
-        "ann and bea played in all of them",
+        "w2: bot ann is removed: g1 was given back 5 times; ann and bea played in all of them",
     ]
     assert contest.failed == []
-
-
-def test_a_barred_bot_is_not_started_any_more() -> None:
-    contest, dispatcher = _dispatched(*BOTS)
-    dispatcher._lost.played("g1", ["bea", "cyd"])
-    _lose(dispatcher, "g2", "ann", "bea")
-    assert [type(each) for each in contest.events] == [NotPlayed] * MOST_ATTEMPTS
-    submitted: list[GameJob] = []
-    cast(Any, dispatcher._workers.pool).submit = submitted.append
-    rules = make_game("insertion", {})
-    for number, names in enumerate([("ann", "bea"), ("bea", "cyd")], start=1):
-        setting = Setting.of(contest.spec.config, rules, Pairing(number, names, 1))
-        dispatcher.carry_out(Assign(setting.game_id, 1, setting))
-    assert [set(each.barred) for each in submitted] == [{"ann"}, set()]
-
-
-def test_what_is_lost_without_a_barred_bot_is_not_its() -> None:
-    _, dispatcher = _dispatched(*BOTS)
-    lost = replace(
-        job("g1"), bots=[LocalBot(name, ["true"], "") for name in BOTS[:2]], barred=frozenset(["ann"])
-    )
-    dispatcher.ended(lost, LOST, "w1", "here")
-    assert dispatcher._lost._names == {"g1": frozenset(["bea"])}
 
 
 def test_two_bots_alone_end_the_contest() -> None:
