@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from arena_cli.invitations import NO_INVITATIONS, InviteOptions, invite_all
 from arena_cli.options import DEFAULT_DATABASE, Database, Json, print_json, refuse
 from arena_server.core.orders import ORDERS, VOID_WORKER
 
@@ -36,10 +37,15 @@ Order = Literal[
     "remove",
     "token",
     "invite",
+    "registration",
+    "approve",
+    "reject",
 ]
 STATUS, LIST = "status", "orders"
 #: Of `add` where versions of late entrants are sent.
 SENT = "added: {} plays when a version is sent (arena submit); its token, which is shown only now: {token}"
+#: Of `registration 0`.
+CLOSED = "registration is closed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +79,11 @@ class Meant:
         bool,
         typer.Option("--yes", help="extend: also to more than ten times the length.", show_default=False),
     ] = False
+    approval: Annotated[
+        bool,
+        typer.Option("--approval", help="registration: each bot waits for your approval."),
+    ] = False
+    every: Annotated[bool, typer.Option("--all", help="approve: all that wait.", show_default=False)] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +120,7 @@ def command(
     meant: Meant = Meant(),
     given: Given = Given(),
     bot: About = About(),
+    invited: InviteOptions = NO_INVITATIONS,
     where: Where = Where(),
     as_json: Json = False,
 ) -> None:
@@ -123,7 +135,9 @@ def command(
     off for good), void --worker NAME (play all games of a worker again, without it), replay GAME
     (play a running or void game again), add BOT (a late entrant, with a token that is shown once),
     remove BOT (withdraw it), token BOT (a new one; the old is dead), invite OWNER (a link by which
-    an author registers one bot).
+    an author registers one bot; with --file links, tokens or cards to print for a class),
+    registration N (one link by which every author registers up to N bots; 0 closes it),
+    approve BOT, reject BOT (one that has registered and waits).
     Each is in the journal, and done when the command returns.
 
     Address and token come from the file beside the server's database, or from --connect and
@@ -131,25 +145,32 @@ def command(
 
     Example: arena admin void g7 --reason "the network was down"
     """
-    about = _about(order, target, meant.worker)
-    _refuse_options(order, meant, given, bot)
+    of_many = invited.file is not None or meant.every
+    about = _about(order, target, meant.worker, of_many=of_many)
+    _refuse_options(order, meant, given, bot, invited)
     if order == LIST:
         _show_orders(_orders(where), as_json=as_json)
         return
     from arena_server.web import client
     from arena_server.web.orders import YES
 
+    persons = [] if invited.file is None else invited.persons(invited.file)
     access = _access(where)
     if order == STATUS:
         _show(client.status(access, where.contest), as_json=as_json)
         return
+    kept = {"by": _account() if given.by is None else given.by, "reason": given.reason}
+    if persons:
+        invite_all(access, where.contest, invited, persons, kept, as_json=as_json)
+        return
     described = asdict(bot) if order == "add" else {}
-    if meant.yes:
-        described["confirmed"] = YES
+    for key, said in (("confirmed", meant.yes), ("approval", meant.approval), ("renew", invited.renew)):
+        if said:
+            described[key] = YES
     verb = order if meant.worker is None else VOID_WORKER
-    by = _account() if given.by is None else given.by
-    answer = client.order(access, verb, about, where.contest, by=by, reason=given.reason, **described)
-    _show_done(verb, about, answer, as_json=as_json)
+    for each in _applicants(access, where.contest) if meant.every else [about]:
+        answer = client.order(access, verb, each, where.contest, **kept, **described)
+        _show_done(verb, each, answer, as_json=as_json)
 
 
 def _show_done(verb: str, target: str, answer: dict[str, Any], *, as_json: bool) -> None:
@@ -158,7 +179,20 @@ def _show_done(verb: str, target: str, answer: dict[str, Any], *, as_json: bool)
         print_json({"order": verb, "target": target or None, "done": True} | made)
     else:
         done = SENT if made.get("submit") else ORDERS[verb].done
+        if verb == "registration" and "link" not in made:
+            done = CLOSED
         typer.echo(done.format(target, **made))
+
+
+def _applicants(access: Access, contest: str | None) -> list[str]:
+    """The bots that wait for approval. Raises ArenaError without any."""
+    from arena_server.errors import ArenaError
+    from arena_server.web import client
+
+    names = [str(bot["name"]) for bot in client.status(access, contest)["applicants"]]
+    if not names:
+        raise ArenaError("no bot waits for approval")
+    return names
 
 
 def _access(where: Where) -> Access:
@@ -178,10 +212,14 @@ def _account() -> str:
         return ""
 
 
-def _about(order: str, target: str | None, worker: str | None) -> str:
+def _about(order: str, target: str | None, worker: str | None, *, of_many: bool) -> str:
     """The target of an order. Raises ConfigError if it has none and needs one, or the other way round."""
     from arena_server.errors import ConfigError
 
+    if of_many and order in ("invite", "approve"):
+        if target is not None:
+            raise ConfigError(f"arena admin {order}: expected no name beside --file or --all, got {target!r}")
+        return ""
     if worker is not None:
         if order != "void" or target is not None:
             raise ConfigError("--worker: expected it with void and without a game")
@@ -194,10 +232,20 @@ def _about(order: str, target: str | None, worker: str | None) -> str:
     return target or ""
 
 
-def _refuse_options(order: str, meant: Meant, given: Given, bot: About) -> None:
+def _refuse_options(order: str, meant: Meant, given: Given, bot: About, invited: InviteOptions) -> None:
     """Raises ConfigError if an option is given that has no effect on this order."""
+    from arena_server.errors import ConfigError
+
     if order != "extend":
         refuse(meant, "expected with extend", "yes")
+    if order != "registration":
+        refuse(meant, "expected with registration", "approval")
+    if meant.every and order != "approve":
+        raise ConfigError("--all: expected with approve")
+    if order == "invite":
+        invited.check()
+    else:
+        refuse(invited, "expected with invite", *(field.name for field in fields(invited)))
     if order != "add":
         refuse(bot, "expected with add, whose bot it describes", "owner", "author", "language", "url")
     if order in (STATUS, LIST):
@@ -286,6 +334,15 @@ def _show(status: dict[str, Any], *, as_json: bool) -> None:
     for hold in status["holds"]:
         if hold["hold"] != WAITING:  # of which each bot has a line
             console.print(hold["text"], markup=False, soft_wrap=True)
+    if (terms := status["registration"]) is not None:
+        approved = ", approved one by one" if terms["approves"] else ""
+        console.print(
+            f"registration is open: {terms['quota']} for each author until {terms['until']}{approved}",
+            markup=False,
+            soft_wrap=True,
+        )
+    for bot in status["applicants"]:
+        console.print(f"waiting for approval: {bot['name']} of {bot['owner']}", markup=False, soft_wrap=True)
     for bot in status["waiting"]:
         console.print(waiting_line([bot]), markup=False, soft_wrap=True)
     if status["running"]:

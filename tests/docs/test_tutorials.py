@@ -122,6 +122,11 @@ def test_the_page_of_organisers(shell: Shell) -> None:
     assert shell.play("organise.md") == 13
 
 
+def test_the_page_of_a_class(shell: Shell) -> None:
+    assert shell.play("class.md") == 10
+    assert (shell.folder / "cards.html").read_text(encoding="utf-8").count("<article>") == 2
+
+
 def test_the_tutorial_of_spectators(shell: Shell) -> None:
     """The contest of the organiser's page is played; a spectator of an open one sees its end."""
     organiser = (DOCS / "tutorial-organiser.md").read_text(encoding="utf-8")

@@ -14,7 +14,10 @@ void-worker W nothing of a worker counts: its games are void and played again, a
 add BOT       a late entrant, or one that was removed: it plays from now on
 remove BOT    it is withdrawn: its games are void, and no other is played
 invite OWNER  who has a code may register one bot of this owner
+registration N  who has a code may register up to N bots of each owner; 0 closes it
 register BOT  the author of a bot adds it with such a code
+approve BOT   one that has registered, and waits, is added
+reject BOT    it is not: its name is free
 token BOT     a new token: connections and keys by the old one end
 """
 

@@ -342,6 +342,9 @@ class Contest:
             ),
             orders=tuple(self._commands.orders),
             length=None if self.ended is not None else self._commands.length,
+            invitations=self._parts.invitations.listed(),
+            registration=self._parts.registration.state,
+            applicants=self._parts.registration.applicants,
         )
 
     # -- events

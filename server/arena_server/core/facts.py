@@ -238,7 +238,10 @@ class TokenSet(NamedTuple):
 
 
 class Invited(NamedTuple):
-    """Who has the code of this SHA-256 may register one bot of `owner`, up to `until` (ms since 1970)."""
+    """Who has the code of this SHA-256 may register one bot of `owner`, up to `until` (ms since 1970).
+
+    A later one of the same number replaces the code.
+    """
 
     number: int
     owner: str
@@ -251,6 +254,38 @@ class Redeemed(NamedTuple):
 
     number: int
     name: str
+
+
+class RegistrationSet(NamedTuple):
+    """Who has the code of this SHA-256 may register bots up to `until` (ms since 1970).
+
+    Of each owner up to `quota`; 0: the registration is closed. `approves`: the organiser approves each.
+    `about` is always empty.
+    """
+
+    about: str
+    digest: str
+    until: int
+    quota: int
+    approves: bool
+
+
+class Applied(NamedTuple):
+    """Whether a bot that has registered `waits` for approval; until then it is no bot of the contest.
+
+    `digest` is the SHA-256 of its token, or of its author's if its versions are `sent`; the rest is as in
+    `terms.config.Entrant`.
+    """
+
+    name: str
+    waits: bool
+    owner: str
+    author: str
+    language: str
+    url: str
+    digest: str
+    sent: bool
+    ponders: bool
 
 
 class Order(NamedTuple):
@@ -291,5 +326,7 @@ ContestFact = (
     | TokenSet
     | Invited
     | Redeemed
+    | RegistrationSet
+    | Applied
     | Order
 )

@@ -18,6 +18,7 @@ from typing import Any, Final, get_args
 from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord
 from arena_server.core.facts import (
     Annulled,
+    Applied,
     Away,
     Begun,
     Conduct,
@@ -36,6 +37,7 @@ from arena_server.core.facts import (
     Order,
     Ready,
     Redeemed,
+    RegistrationSet,
     Repeat,
     ResumeKeys,
     RunStateSet,
@@ -90,6 +92,8 @@ KIND_OF: Final[dict[type, str]] = {
     TokenSet: "token",
     Invited: "invited",
     Redeemed: "redeemed",
+    RegistrationSet: "registration",
+    Applied: "applied",
     Order: "order",
 }
 _NUMBERS, _TEXTS, _NAMES, _GROUPS = "numbers", "texts or None", "texts", "groups of texts"
@@ -130,6 +134,8 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
     "token": (TokenSet, (str, str)),
     "invited": (Invited, (int, str, str, int)),
     "redeemed": (Redeemed, (int, str)),
+    "registration": (RegistrationSet, (str, str, int, int, bool)),
+    "applied": (Applied, (str, bool, str, str, str, str, str, bool, bool)),
     "order": (Order, (int, str, str, str, int, str)),
 }
 _OF_CONTEST: Final = frozenset(get_args(ContestFact))

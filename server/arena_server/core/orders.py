@@ -94,6 +94,12 @@ ORDERS: Final[Mapping[str, OrderKind]] = {
         asked=True,
     ),
     "invite": OrderKind("{} can register one bot until {until}, at: {link}", "the name of an author"),
+    "registration": OrderKind(
+        "registration is open until {until}, up to {} for each author, at: {link}",
+        "how many bots each author may register; 0 closes the registration",
+    ),
+    "approve": OrderKind("approved: {} plays from now on", _BOT),
+    "reject": OrderKind("rejected: {}; its name is free", _BOT, asked=True),
     # Authors give it, by the page of an invitation.
     "register": OrderKind("registered: {}", _BOT),
 }

@@ -151,6 +151,36 @@ class BotState:
 
 
 @dataclass(frozen=True, slots=True)
+class InvitationState:
+    """Invitation `number` of an owner, up to `until` (ms since 1970); `bot` was registered by it."""
+
+    number: int
+    owner: str
+    until: int
+    bot: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RegistrationState:
+    """Authors may register `quota` bots each, up to `until` (ms); the organiser `approves` each."""
+
+    until: int
+    quota: int
+    approves: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Applicant:
+    """A bot that has registered, and waits for approval."""
+
+    name: str
+    owner: str
+    author: str = ""
+    language: str = ""
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Overview:
     """A moment of a contest; `state` is `open`, `planned`, `closed`, `paused`, `draining`, or how it ended.
 
@@ -166,6 +196,9 @@ class Overview:
     orders: tuple[Order, ...] = ()
     until: int | None = None
     length: Length | None = None
+    invitations: tuple[InvitationState, ...] = ()
+    registration: RegistrationState | None = None
+    applicants: tuple[Applicant, ...] = ()
 
 
 def where_is(bot: Bot, shown: Unpaired) -> str:

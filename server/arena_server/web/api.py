@@ -14,10 +14,10 @@ import asyncio
 import secrets
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import wraps
 from hmac import compare_digest
-from typing import Any
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
@@ -46,11 +46,16 @@ from arena_server.web.orders import (
     parse_order,
 )
 from arena_server.web.ports import TOKEN_BYTES
-from arena_server.web.register import PAGE, make_invitation
-from arena_server.web.security import WrongSecrets, address_of, read_body
+from arena_server.web.register import PAGE, with_code
+from arena_server.web.security import WrongSecrets, address_of, read_body, shown_once
 
 #: The orders that make a token for a bot.
 TOKEN_ORDERS = ("add", "token")
+#: The orders that make a link to register by.
+REGISTRATION: Final = "registration"
+LINK_ORDERS: Final = ("invite", REGISTRATION)
+#: How the link for all authors ends.
+ALL: Final = "/all"
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -132,8 +137,10 @@ class OrganiserApi:
         who = f"{order.get('by', 'organiser')} ({address_of(request) or 'unknown'})"
         at = time.time_ns() // NS_PER_MS
         target = order.get("target", "")
-        if order["verb"] == "invite":
-            return await self._invite(contest, *make_invitation(target, who, at, order.get("reason", "")))
+        given = Command(0, order["verb"], target, who, at, order.get("reason", ""))
+        if given.verb in LINK_ORDERS:
+            renews, approves = order.get("renew") == YES, order.get("approval") == YES
+            return await self._link(contest, *with_code(replace(given, renews=renews, confirmed=approves)))
         # It is shown in this answer and nowhere else: the contest has its digest.
         token = secrets.token_hex(TOKEN_BYTES) if order["verb"] in TOKEN_ORDERS else None
         try:
@@ -142,12 +149,12 @@ class OrganiserApi:
             return JSONResponse({"error": str(error)}, 409)
         if order["verb"] == VOID_WORKER and (unknown := await self._unknown_worker(contest, target)):
             return JSONResponse({"error": unknown}, 409)
-        confirmed = order.get("confirmed") == YES
-        reason = order.get("reason", "")
-        command = Command(0, order["verb"], target, who, at, reason, entrant, confirmed=confirmed)
+        command = replace(given, entrant=entrant, confirmed=order.get("confirmed") == YES)
 
         def find() -> ContestRun:
-            if command.verb == "add":
+            if command.verb == "approve":
+                self._view.with_late_place(contest)
+            if command.verb in ("add", "approve"):
                 return self._view.with_place(contest, target)
             return self._view.hosted(contest)
 
@@ -158,10 +165,9 @@ class OrganiserApi:
         if problem is not None:
             asked = {"confirm": True} if problem.endswith(UNCONFIRMED) else {}
             return JSONResponse({"error": problem} | asked, 409)
-        headers = {"Cache-Control": "no-store"}
         made = {} if token is None else {"token": token}
         sent = {"submit": True} if entrant is not None and entrant.author_sha256 is not None else {}
-        return JSONResponse({"done": True} | made | sent, headers=headers)
+        return shown_once({"done": True} | made | sent)
 
     async def _entrant(self, order: dict[str, str], digest: str) -> Entrant:
         """The bot that an order is about, with the digest of its new token. Raises NewcomerError."""
@@ -179,8 +185,8 @@ class OrganiserApi:
             return ""
         return f"no stored game is of a worker {worker!r:.60}; there are: {', '.join(known) or 'none'}"
 
-    async def _invite(self, contest: str | None, code: str, command: Command) -> Response:
-        """The link is shown in this answer and nowhere else."""
+    async def _link(self, contest: str | None, code: str, command: Command) -> Response:
+        """An order that makes a link to register by."""
         if self._site is None:
             return JSONResponse({"error": "no page to register on is served: see server.web"}, 409)
         try:
@@ -190,9 +196,10 @@ class OrganiserApi:
         problem = await self._bridge.order(lambda: self._view.hosted(name), command)
         if problem is not None:
             return JSONResponse({"error": problem}, 409)
-        until = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(command.until // 1000))
-        answer = {"done": True, "link": f"{self._site}/{PAGE}#{name}/{code}", "until": until}
-        return JSONResponse(answer, headers={"Cache-Control": "no-store"})
+        if command.verb == REGISTRATION and not int(command.target):  # it is closed
+            return JSONResponse({"done": True})
+        link = f"{self._site}/{PAGE}#{name}/{code}" + (ALL if command.verb == REGISTRATION else "")
+        return shown_once({"done": True, "link": link, "until": moment_text(command.until)})
 
     async def log(self, request: Request) -> Response:
         wanted, bot = request.query_params.get("contest"), request.path_params["bot"]
@@ -211,6 +218,11 @@ class OrganiserApi:
         wanted = request.query_params.get("contest")
         _, overview, *_ = await self._bridge.call(lambda: self._view.overview(wanted))
         return JSONResponse({"orders": [order_json(order) for order in overview.orders]})
+
+
+def moment_text(at: int) -> str:
+    """A moment (ms since 1970) for people."""
+    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(at // 1000))
 
 
 def unavailable_as_503(endpoint: Endpoint) -> Endpoint:
@@ -249,6 +261,11 @@ def overview_json(overview: Overview, connections: int) -> dict[str, Any]:
         "connections": connections,
         **held_now(progress.holds, progress.waiting),
         "running": [asdict(game) for game in overview.running],
+        "invitations": [asdict(each) | {"until": moment_text(each.until)} for each in overview.invitations],
+        "registration": None
+        if (terms := overview.registration) is None
+        else asdict(terms) | {"until": moment_text(terms.until)},
+        "applicants": [asdict(each) for each in overview.applicants],
         "bots": [
             {**asdict(bot), "points": rows[bot.name].points, "games": rows[bot.name].games}
             for bot in overview.bots

@@ -124,6 +124,11 @@ class HostView(HostObserver):
             raise NewcomerError(str(error)) from None
         return hosted
 
+    def takes_part(self, name: str | None, bot: str) -> bool:
+        """Whether this bot is one of the contest. Raises as `hosted` does."""
+        hosted = self.hosted(name)
+        return hosted.contest is not None and hosted.contest.entrants.takes_part(bot)
+
     def author_of(self, contest: str | None, bot: str, token: str) -> tuple[str, bool] | None:
         """The name of the contest, and whether versions of the bot are sent, if this token opens its log.
 

@@ -23,8 +23,10 @@ ORDER_KEYS = {
     "language": 60,
     "url": 200,
     "confirmed": 3,
+    "renew": 3,
+    "approval": 3,
 }
-#: The value of `confirmed`.
+#: The value of `confirmed`, `renew` and `approval`.
 YES = "yes"
 ORDER_FORM = '{"verb": "...", "target": "...", "by": "...", "reason": "..."}, texts of one line'
 

@@ -1,8 +1,9 @@
-"""The page on which an author registers a bot by a link of the organiser's, which is for one bot.
+"""The page on which an author registers a bot by a link of the organiser's: for one bot, or for all authors.
 
-    /register.html#CODE            the code is in the fragment, which a browser sends to no server
-    POST /api/v1/register          {"code", "contest", "name", "author", "language", "url"} -> {"token"}
+    /register.html#CONTEST/CODE[/all]   the code is in the fragment, which a browser sends to no server
+    POST /api/v1/register   {"code", "contest", "name", "owner", "author", "language", "url"} -> {"token"}
 
+The invitation says whose bot it is; by the link for all authors `owner` does.
 The token is shown in this one answer; the contest keeps its digest (`core/parts/invitations.py`). The same
 request again makes another token for the same bot, until that has logged in: an answer may be lost.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
+from dataclasses import replace
 from typing import Any, Final
 
 from starlette.requests import Request
@@ -26,22 +28,29 @@ from arena_server.web.bridge import LoopBridge, UnavailableError
 from arena_server.web.host_view import HostView, NewcomerError, UnknownContestError
 from arena_server.web.orders import parse_texts
 from arena_server.web.ports import TOKEN_BYTES
-from arena_server.web.security import WrongSecrets, address_of, is_foreign, read_body
+from arena_server.web.security import WrongSecrets, address_of, is_foreign, read_body, shown_once
 
 PATH: Final = "/api/v1/register"
 PAGE: Final = "register.html"
 BODY_BYTES: Final = 2048
 #: How long the texts may be.
-KEYS: Final = {"code": 64, "contest": 100, "name": 32, "author": 60, "language": 60, "url": 200}
+KEYS: Final = {
+    "code": 64,
+    "contest": 100,
+    "name": 32,
+    "owner": 32,
+    "author": 60,
+    "language": 60,
+    "url": 200,
+}
 #: How long an invitation can be used.
 VALID_MS: Final = 14 * 24 * 3600 * 1000
 
 
-def make_invitation(target: str, who: str, at: int, reason: str) -> tuple[str, Command]:
-    """The code of a new invitation, and the command that has it accepted."""
+def with_code(order: Command) -> tuple[str, Command]:
+    """A new code, and the order with its digest, until when it can be used."""
     code = secrets.token_hex(TOKEN_BYTES)
-    command = Command(0, "invite", target, who, at, reason, code=token_digest(code), until=at + VALID_MS)
-    return code, command
+    return code, replace(order, code=token_digest(code), until=order.at + VALID_MS)
 
 
 class RegisterApi:
@@ -63,7 +72,7 @@ class RegisterApi:
         if given is None or not code or not code.isascii() or "name" not in given:
             return _refusal(f"expected {json.dumps(dict.fromkeys(KEYS, '...'))}, texts of one line", 400)
         token = secrets.token_hex(TOKEN_BYTES)
-        details = {key: given.get(key, "") for key in ("author", "language", "url")}
+        details = {key: given.get(key, "") for key in ("owner", "author", "language", "url")}
         name, who = given["name"], f"by invitation ({address_of(request) or 'unknown'})"
         at = time.time_ns() // NS_PER_MS
         contest = given.get("contest") or None
@@ -87,7 +96,9 @@ class RegisterApi:
         answer: dict[str, Any] = {"token": token, "name": name}
         if entrant.author_sha256 is not None:  # its versions are sent (`web/submit.py`)
             answer["submit"] = True
-        return JSONResponse(answer, headers={"Cache-Control": "no-store"})
+        if not await self._bridge.call(lambda: self._view.takes_part(contest, name)):
+            answer["waiting"] = True
+        return shown_once(answer)
 
 
 def _refusal(text: str, status: int) -> Response:

@@ -15,6 +15,7 @@ import time
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
+from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -49,6 +50,14 @@ ISOLATION = (b"cross-origin-opener-policy", b"same-origin")
 STARTS = Budget(10, 6 * SECOND)
 #: Pictures that the site draws, for all who ask: each takes 0.1 s, of the processor that a referee needs too.
 DRAWINGS = Budget(20, SECOND // 2)
+
+
+def shown_once(document: dict[str, Any]) -> JSONResponse:
+    """The answer with a token or a link, which the server has nowhere else: no cache keeps it.
+
+    It is the only way in which a secret that an order has made leaves the server.
+    """
+    return JSONResponse(document, headers={"Cache-Control": "no-store"})
 
 
 class WrongSecrets:

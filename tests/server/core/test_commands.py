@@ -314,7 +314,8 @@ def test_the_words_of_the_run_state_and_of_the_commands() -> None:
     assert list(VERBS) == [
         *("pause", "resume", "drain", "abort", "extend", "shorten", "kick", "lift"),
         *("validate", "void", "void-worker"),
-        *("replay", "add", "remove", "token", "invite", "register"),
+        *("replay", "add", "remove", "token", "invite", "registration"),
+        *("approve", "reject", "register"),
     ]
 
 

@@ -79,6 +79,23 @@ def test_a_registration_whose_answer_is_lost_is_sent_again(restarts: bool) -> No
     assert register(harness, token="third") == NO_CODE
 
 
+def test_another_code_of_an_invitation_makes_the_first_one_useless() -> None:
+    harness = seated("ann", "bob")
+    newer = token_digest("newer")
+    assert invite(harness) is None
+    assert invite(harness, code=newer, renews=True, until=3_000) is None
+    assert harness.last_entries == [(0, "invited", 1, "jan", newer, 3_000)]
+    for each in (harness, restarted(harness)):
+        listed = each.contest.overview().invitations
+        assert [(one.number, one.owner, one.until, one.bot) for one in listed] == [(1, "jan", 3_000, None)]
+        assert register(each) == NO_CODE
+    assert register(harness, code=newer) is None
+    assert [one.bot for one in restarted(harness).contest.overview().invitations] == ["cid"]
+    assert invite(harness, renews=True) == "jan has no invitation that is still open"
+    assert invite(harness) is None, "for another bot of the same author"
+    assert [one.bot for one in harness.contest.overview().invitations] == ["cid", None]
+
+
 def test_a_bot_that_was_removed_is_not_brought_back_by_its_link() -> None:
     harness = seated("ann", "bob")
     assert invite(harness) is None

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord
 from arena_server.core.facts import (
+    Applied,
     Away,
     Conduct,
     ContestFact,
@@ -22,6 +23,7 @@ from arena_server.core.facts import (
     Order,
     Ready,
     Redeemed,
+    RegistrationSet,
     Repeat,
     ResumeKeys,
     RunStateSet,
@@ -73,6 +75,8 @@ CONTEST_FACTS = st.one_of(
     st.builds(Separated, INTEGERS, NAMES),
     st.builds(Invited, INTEGERS, TEXTS, TEXTS, INTEGERS),
     st.builds(Redeemed, INTEGERS, TEXTS),
+    st.builds(RegistrationSet, TEXTS, TEXTS, INTEGERS, INTEGERS, st.booleans()),
+    st.builds(Applied, TEXTS, st.booleans(), *(TEXTS,) * 5, st.booleans(), st.booleans()),
     st.builds(TokenSet, TEXTS, TEXTS),
     st.builds(Sent, TEXTS, st.booleans()),
     st.builds(Order, INTEGERS, TEXTS, TEXTS, TEXTS, INTEGERS, TEXTS),

@@ -64,13 +64,15 @@ SCENES: dict[ContestPhase, Callable[[], ContestHarness]] = {
 }
 TARGETS = {
     "extend": "2", "shorten": "2", "void": "g1", "replay": "g1", "void-worker": "w", "invite": "x",
+    "registration": "2",
     **dict.fromkeys(("kick", "lift", "validate", "remove", "token"), "ann"),
-    **dict.fromkeys(("add", "register"), "eve"),
+    **dict.fromkeys(("add", "register", "approve", "reject"), "eve"),
 }  # fmt: skip
 #: Orders that exist, and cannot be carried out in these contests.
 IMPOSSIBLE = {
     "void-worker": "no worker plays games of this contest: it has no --on",
     "register": "this link",
+    **dict.fromkeys(("approve", "reject"), "no bot called 'eve' waits for approval"),
 }
 
 
@@ -81,7 +83,7 @@ def give(harness: ContestHarness, verb: str) -> str | None:
     target = TARGETS.get(verb, "")
     needs_token = verb in ("add", "register", "token")
     entrant = Entrant(target, token_digest("t" * 20)) if needs_token else None
-    code = "c" * 64 if verb in ("invite", "register") else None
+    code = "c" * 64 if verb in ("invite", "registration", "register") else None
     return harness.command(verb, target, entrant=entrant, code=code, until=1_000)
 
 

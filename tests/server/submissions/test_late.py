@@ -26,7 +26,7 @@ from arena_server.terms.spec import ContestSpec, LateVersions
 from arena_server.terms.submissions import SubmittedSeat
 from arena_server.web.bridge import LoopBridge
 from arena_server.web.host_view import HostView, NewcomerError
-from arena_server.web.register import make_invitation
+from arena_server.web.register import with_code
 
 from .script import KEY, Script, setup_in
 from .test_deploy import Containers, Program
@@ -59,7 +59,7 @@ class Here:
 
     async def invite(self, owner: str) -> str | None:
         """An invitation, as it comes from the page. Raises NewcomerError."""
-        _, command = make_invitation(owner, "jan", 1, "")
+        _, command = with_code(Command(0, "invite", owner, "jan", 1))
         return await self._bridge.order(lambda: self.view.with_late_place(None), command)
 
     async def order(self, verb: str, name: str) -> str | None:

@@ -251,6 +251,49 @@ def test_an_author_registers_a_bot_by_a_link(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
+def test_a_class_is_invited_and_registers_over_a_kill(tmp_path: Path) -> None:
+    (tmp_path / "names.csv").write_text("ann\nbob\n", encoding="utf-8")
+    file = ("invite", "--file", str(tmp_path / "names.csv"))
+    with Organised(tmp_path, "--web-port", "0") as server:
+        server.ready()
+        made = json.loads(server.admin(*file, "--json").out)["made"]
+        opened = json.loads(server.admin("registration", "1", "--approval", "--json").out)
+        site, _, code = opened["link"].partition("/register.html#trial/")
+        assert code.endswith("/all")
+
+        def post(**given: str) -> tuple[int, dict[str, object]]:
+            body = json.dumps({"contest": "trial", "code": code.removesuffix("/all")} | given).encode()
+            try:
+                request = urllib.request.Request(f"{site}/api/v1/register", body)
+                with urlopen(request, timeout=PATIENCE_S) as response:
+                    return response.status, json.load(response)
+            except HTTPError as error:
+                with error:
+                    return error.code, json.load(error)
+
+        status, answer = post(name="zoe", owner="jan", author="Jan J.")
+        assert (status, answer["waiting"]) == (200, True)
+        assert post(name="yan", owner="jan") == (409, {"error": "jan has 1 of 1 bots already"})
+        hello = f"HELLO 1 zoe token={answer['token']}"
+        assert answer_of(server, hello).startswith("ERROR token ")
+        server.end(signal.SIGKILL)
+    with Organised(tmp_path, "--web-port", "0") as server:
+        server.ready()
+        again = json.loads(server.admin(*file, "--json").out)
+        assert (again["made"], [each["name"] for each in again["existed"]]) == ([], ["ann", "bob"])
+        assert "waiting for approval: zoe of jan\n" in server.admin("status").out
+        assert server.admin("approve", "--all").out == "approved: zoe plays from now on\n"
+        assert answer_of(server, hello).startswith("WELCOME zoe")
+        assert server.admin("registration", "0").out == "registration is closed\n"
+        end = server.end(signal.SIGTERM)
+    secrets = [each["link"].rpartition("/")[2] for each in made]
+    secrets += [code.removesuffix("/all"), str(answer["token"])]
+    assert not any(secret in end.err for secret in secrets)
+    stored = [path.read_bytes() for path in tmp_path.iterdir() if path.is_file()]
+    assert not any(secret.encode() in data for secret in secrets for data in stored)
+
+
+@pytest.mark.real
 @pytest.mark.soak
 def test_each_bot_has_address_agent_mean_time_and_log(tmp_path: Path) -> None:
     config = contest("a", "b", contest="games_per_pair = 2", server=f'bot_logs = "{tmp_path}/logs"')

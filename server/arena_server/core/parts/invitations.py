@@ -3,8 +3,9 @@
 It works once; until that bot has logged in, the same code and name give it another token, because the
 answer with the first one may be lost.
 
-The organiser orders `invite OWNER`; the author gives the code with the bot's name and details (`register`),
-and gets its token. The journal has the digest of a code and of a token, and neither of them itself.
+The organiser orders `invite OWNER`, or that the open invitation of an owner gets another code (`renews`).
+The author gives the code with the bot's name and details (`register`), and gets its token. The journal has
+the digest of a code and of a token, and neither of them itself.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from arena_server.core.facts import ContestFact, Invited, Redeemed
 from arena_server.core.journal import JournalError
 from arena_server.core.login import is_digest
 from arena_server.core.news import News
+from arena_server.core.overview import InvitationState
 from arena_server.core.parts.late_entrants import LateEntrants, entrant_of
 from arena_server.core.parts.part import CommandError, Unpaired
 from arena_server.core.peers import Bot, Outbox
@@ -41,6 +43,12 @@ class Invitations:
         #: Those that have been used, and the bot of each.
         self._used: dict[str, tuple[Invited, str]] = {}
 
+    def listed(self) -> tuple[InvitationState, ...]:
+        """All invitations, in the order in which they were given."""
+        pairs = [*((each, None) for each in self._open.values()), *self._used.values()]
+        states = (InvitationState(each.number, each.owner, each.until, bot) for each, bot in pairs)
+        return tuple(sorted(states, key=lambda state: state.number))
+
     # -- the five questions
 
     def may_pair(self, bot: Bot) -> bool:
@@ -49,7 +57,7 @@ class Invitations:
     def take(self, event: Event | News, now: int) -> bool:
         match event:
             case Command(_, "invite"):
-                self._invite(event.target, event.code, event.until, event.at)
+                self._invite(event)
                 return True
             case Command(_, "register"):
                 self._register(event, now)
@@ -74,7 +82,7 @@ class Invitations:
             case Invited(number, _, digest):
                 if not is_digest(digest):
                     raise JournalError(f"the code of invitation {number} is not a SHA-256 digest")
-                self._open[digest] = fact
+                self._put(fact)
                 self._count = max(self._count, number)
             case _:
                 return False
@@ -85,19 +93,32 @@ class Invitations:
 
     # -- orders; they raise CommandError
 
-    def _invite(self, owner: str, digest: str | None, until: int, at: int) -> None:
-        """Let who has the code of this digest register one bot up to `until`; `at` is now (ms since 1970)."""
+    def _invite(self, order: Command) -> None:
+        """Let who has the code of this digest register one bot up to `order.until`."""
+        owner, digest = order.target, order.code
         if digest is None:
             raise CommandError("invite needs a code")
         if not valid_name(owner):
             raise CommandError(f"invite: expected the name of an author, got {owner!r:.40}")
-        # A code that has expired is forgotten here at the latest.
-        self._open = {each.digest: each for each in self._open.values() if each.until >= at}
-        if len(self._open) >= MOST_OPEN:
-            raise CommandError(f"there are {MOST_OPEN:,} open invitations already")
-        self._count += 1
-        invited = self._open[digest] = Invited(self._count, owner, digest, until)
+        number = self._count + 1
+        if order.renews:
+            number = max((each.number for each in self._open.values() if each.owner == owner), default=0)
+            if not number:
+                raise CommandError(f"{owner} has no invitation that is still open")
+        else:
+            # A code that has expired is forgotten here at the latest.
+            self._open = {each.digest: each for each in self._open.values() if each.until >= order.at}
+            if len(self._open) >= MOST_OPEN:
+                raise CommandError(f"there are {MOST_OPEN:,} open invitations already")
+            self._count = number
+        invited = Invited(number, owner, digest, order.until)
+        self._put(invited)
         self._out.fact(invited)
+
+    def _put(self, invited: Invited) -> None:
+        """An invitation is open by this code, and by no earlier one of its number."""
+        self._open = {each.digest: each for each in self._open.values() if each.number != invited.number}
+        self._open[invited.digest] = invited
 
     def _register(self, order: Command, now: int) -> None:
         entrant = entrant_of(order)

@@ -6,6 +6,7 @@ name it can be added again.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from arena_server.core.connections import Connections
@@ -46,6 +47,8 @@ class LateEntrants:
         self._out = out
         #: Those that were added by an order, and have not logged in since.
         self._untried: set[str] = set()
+        #: The names of bots that wait for approval.
+        self.reserved: Collection[str] = ()
         self._count_slots()
 
     def _count_slots(self) -> None:
@@ -62,6 +65,10 @@ class LateEntrants:
     def takes_part(self, name: str) -> bool:
         bot = self._bots.get(name)
         return bot is not None and not bot.withdrawn
+
+    def of_owner(self, owner: str) -> list[str]:
+        """The bots of this owner that take part."""
+        return [bot.name for bot in self._bots.values() if bot.entrant.owner == owner and not bot.withdrawn]
 
     # -- the five questions
 
@@ -120,6 +127,8 @@ class LateEntrants:
         """A bot that has left is the organiser's to bring back: its name is not free."""
         if name in self._bots:
             raise CommandError(f"{name} is a bot of this contest already")
+        if name in self.reserved:
+            raise CommandError(f"{name} waits for approval by the organiser already")
 
     def check_absent(self, name: str) -> None:
         """A bot that takes part cannot be added."""

@@ -16,6 +16,7 @@ from arena_server.core.parts.leases import LeasedGames
 from arena_server.core.parts.part import Part, Unpaired
 from arena_server.core.parts.places import Places
 from arena_server.core.parts.probation import Probation
+from arena_server.core.parts.registration import Registration
 from arena_server.core.parts.succession import Succession
 from arena_server.core.peers import Bot, Outbox
 from arena_server.terms.config import ContestConfig
@@ -39,11 +40,14 @@ class Parts:
         bots = authenticator.bots
         self.late_entrants = LateEntrants(authenticator, games, connections, out)
         self.probation = Probation(terms, seats, bots, games, connections, out, deadlines)
+        self.invitations = Invitations(self.late_entrants, out)
+        self.registration = Registration(authenticator, self.late_entrants, out)
         self._all: tuple[Part, ...] = (
             self.probation,
             Places(terms.handover_ms, authenticator, games, connections, out, deadlines),
             Succession(bots, games, connections, out),
-            Invitations(self.late_entrants, out),
+            self.registration,
+            self.invitations,
             self.late_entrants,
             *((games,) if isinstance(games, LeasedGames) else ()),
         )

@@ -294,6 +294,21 @@ export const TEXTS = {
   "Name of the bot": "Име на бота", "Author": "Автор", "Language": "Език", "Register a bot": "Регистрация на бот",
   "For the contest {}. This link is for one bot. The name has letters and digits of English, \"_\", \".\" and \"-\"; the rest may stay empty.":
     "За състезанието {}. Връзката е за един бот. Името има латински букви, цифри, \"_\", \".\" и \"-\"; останалото може да е празно.",
+  "Waiting for approval": "Чакат одобрение", "Invitations": "Покани", "Approve": "Одобри", "Reject": "Отхвърли",
+  "Reject {}? It has to register again.": "Да се отхвърли ли {}? Ще трябва да се регистрира отново.",
+  "The link for all authors, good until {}: ": "Връзката за всички автори, валидна до {}: ",
+  "Registration is closed.": "Регистрацията е затворена.",
+  "Registration is open until {}, up to {} for each author.": "Регистрацията е отворена до {}, по {} на автор.",
+  "You approve each.": "Вие одобрявате всеки.",
+  "Or one link for all: bots of each author, 0 closes it":
+    "Или една връзка за всички: брой ботове на автор, 0 затваря",
+  "Each waits for approval": "Всеки чака одобрение", "Set": "Задай", "Valid until": "Важи до",
+  "not registered yet": "още не е регистриран",
+  "Your name or that of your team": "Вашето име или името на отбора",
+  "For the contest {}. Both names have letters and digits of English, \"_\", \".\" and \"-\"; the rest may stay empty.":
+    "За състезанието {}. Двете имена са от английски букви, цифри, \"_\", \".\" и \"-\"; останалото може да е празно.",
+  "{} is waiting for approval": "{} чака одобрение",
+  "It can log in once the organiser has approved it.": "Ще може да влезе, щом организаторът го одобри.",
   "Register": "Регистрирай", "{} is registered": "{} е регистриран",
   "Its token, which is shown only now:": "Ключът му, който се показва само сега:",
   "The command that sends a version:": "Командата, която изпраща версия:",
@@ -357,6 +372,7 @@ export const NAMED = {
   kick: "отстраняване на", lift: "прощаване на", validate: "проверка на", replay: "повторение на",
   "void-worker": "анулиране на игрите на машината", add: "добавяне на", remove: "оттегляне на", token: "нов ключ за",
   invite: "покана за", register: "регистрация на",
+  registration: "регистрация за автор:", approve: "одобрен е", reject: "отхвърлен е",
 };
 
 /** Texts of the server with {} for each value; a value that is such a text itself is translated too. */
@@ -457,6 +473,15 @@ export const SERVER = {
   "invite needs a code": "invite иска код",
   "invite: expected the name of an author, got {}": "invite: очаква се име на автор, получено {}",
   "there are {} open invitations already": "вече има {} отворени покани",
+  "{} has no invitation that is still open": "{} няма покана, която още важи",
+  "registration needs a code": "registration иска код",
+  "registration: expected how many bots each author may register, 0 to {}, got {}":
+    "registration: очаква се колко бота може да регистрира всеки автор, 0 до {}, получено {}",
+  "expected the name of an author, got {}": "очаква се име на автор, получено {}",
+  "{} has {} of {} bots already": "{} вече има {} от {} бота",
+  "{} bots wait for approval already": "вече {} бота чакат одобрение",
+  "{} waits for approval by the organiser already": "{} вече чака одобрение от организатора",
+  "no bot called {} waits for approval": "никой бот {} не чака одобрение",
   "no bot of this contest is called {}": "в състезанието няма бот {}",
   "no game {} is running or void; the result of any other stands":
     "партия {} нито тече, нито е анулирана; резултатите на другите остават",

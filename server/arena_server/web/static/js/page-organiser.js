@@ -2,7 +2,9 @@
 
 import { applyTheme, dateText, el, gamesText, link, numberText, pageHeader, plural, heldText } from "./dom.js";
 import { ask, contest, forgetToken, hasToken, keepToken, request, useToken } from "./organiser/port.js";
-import { botsTable, gamesTable, ordersTable, workersTable } from "./organiser/tables.js";
+import {
+  applicantsTable, botsTable, gamesTable, invitationsTable, ordersTable, workersTable,
+} from "./organiser/tables.js";
 import { said } from "./said.js";
 import { named, t } from "./texts.js";
 
@@ -19,6 +21,7 @@ const CONFIRM = {
   void: (target) => t`Break off ${target} for good?`,
   replay: (target) => t`Play ${target} again?`,
   "void-worker": (target) => t`Play all games of the worker ${target} again, without it?`,
+  reject: (target) => t`Reject ${target}? It has to register again.`,
   remove: (target) => t`Withdraw ${target}? Its running games become void, and no other is played.`,
   token: (target) => t`Make a new token for ${target}? The old one and its connections are dead at once.`,
 };
@@ -119,7 +122,11 @@ async function order(verb, target = "", more = {}) {
     const reason = parts.reason.value.trim();
     const answer = await request("orders", { verb, target, reason, ...(by ? { by } : {}), ...about });
     const once = (text, secret) => parts.token.replaceChildren(text, el("code", {}, secret));
-    if (answer.link) once(t`The link for ${target}, good once until ${answer.until}: `, answer.link);
+    if (answer.link) {
+      const all = verb === "registration";
+      once(all ? t`The link for all authors, good until ${answer.until}: `
+        : t`The link for ${target}, good once until ${answer.until}: `, answer.link);
+    }
     if (answer.token) once(t`The token of ${target}, shown only now: `, answer.token);
     parts.reason.value = "";
     done.textContent = t`Done: ${named(verb)} ${target}`;
@@ -177,6 +184,8 @@ function draw(status) {
     gate: el("p", { class: "tools" }), length: el("p", { class: "sub" }),
     games: scrolled(t`Running games`), bots: scrolled(t`Bots`),
     workers: scrolled(t`Workers`), orders: scrolled(t`Orders`),
+    applicants: scrolled(t`Waiting for approval`), invitations: scrolled(t`Invitations`),
+    registration: el("p", { class: "sub" }),
     token: el("output", { class: "token" }),
     by: field("by", 16, { maxlength: 60, autocomplete: "name", value: localStorage.getItem(NAME) ?? "" }),
     reason: field("reason", 32, { maxlength: 300, autocomplete: "off" }),
@@ -191,6 +200,8 @@ function draw(status) {
   ];
   const add = addForm();
   parts.ofWorkers = panel(t`Workers`, parts.workers);
+  parts.ofApplicants = panel(t`Waiting for approval`, parts.applicants);
+  parts.ofInvitations = panel(t`Invitations`, parts.invitations);
   // A contest that is over takes no orders.
   parts.forms = [about, ...games, add];
   const others = contestLinks(status.contests);
@@ -200,7 +211,7 @@ function draw(status) {
       others.length ? el("p", { class: "latest" }, t`Other contests: `, ...others) : null,
       parts.sub, parts.waiting, parts.gate, about, done, message),
     panel(t`Running games`, parts.games, parts.length, ...games),
-    panel(t`Bots`, parts.bots), parts.ofWorkers, add,
+    parts.ofApplicants, panel(t`Bots`, parts.bots), parts.ofWorkers, add, parts.ofInvitations,
     panel(t`Orders`, parts.orders),
     el("p", {}, el("button", { type: "button", onclick: leave }, t`Log out`)));
   update(status);
@@ -220,6 +231,34 @@ function update(status) {
   const workers = workersTable(status, over, action);
   parts.ofWorkers.hidden = workers === null;
   parts.workers.replaceChildren(...[workers].filter(Boolean));
+  parts.registration.textContent = registrationText(status);
+  parts.ofApplicants.hidden = !status.applicants.length;
+  parts.applicants.replaceChildren(applicantsTable(status, over, action));
+  parts.ofInvitations.hidden = !status.invitations.length;
+  parts.invitations.replaceChildren(invitationsTable(status));
+}
+
+/** What authors may do by the link for all of them. */
+function registrationText({ registration }) {
+  if (registration === null) return t`Registration is closed.`;
+  const { quota, until, approves } = registration;
+  const text = t`Registration is open until ${until}, up to ${numberText(quota)} for each author.`;
+  return approves ? `${text} ${t`You approve each.`}` : text;
+}
+
+/** A form that opens or closes the registration by a link for all authors. */
+function registrationForm() {
+  const approval = el("input", { type: "checkbox", id: "approval" });
+  const quota = el("input", { type: "text", id: "registration", autocomplete: "off", required: true,
+    size: 4, inputmode: "numeric", pattern: "[0-9]+" });
+  const give = (event) => {
+    event.preventDefault();
+    order("registration", quota.value.trim(), approval.checked ? { approval: "yes" } : {});
+  };
+  return el("form", { class: "filters", onsubmit: give },
+    el("label", { for: "registration" }, t`Or one link for all: bots of each author, 0 closes it`, quota),
+    el("label", { for: "approval" }, t`Each waits for approval`, approval),
+    el("button", { type: "submit" }, t`Set`));
 }
 
 function stateText(status) {
@@ -273,6 +312,7 @@ function addForm() {
       ...fields.map(([key, input, title]) => el("label", { for: `add-${key}` }, title, input)),
       el("button", { type: "submit" }, t`Add`)),
     oneField("invite", t`Invite`, t`Or a link for an author to register a bot`, { size: 14, maxlength: 32 }),
+    registrationForm(), parts.registration,
     parts.token);
 }
 

@@ -8,22 +8,27 @@ import { t } from "./texts.js";
 
 const FIELDS = [["name", t`Name of the bot`, 32, true], ["author", t`Author`, 60, false],
   ["language", t`Language`, 60, false], ["url", "URL", 200, false]];
+/** What a link for all authors asks for beside that. */
+const OWNER = ["owner", t`Your name or that of your team`, 32, true];
 
 applyTheme();
 document.body.prepend(pageHeader());
 const main = document.getElementById("main");
 const message = el("p", { class: "error-line", role: "alert" });
-const [contest, code] = location.hash.slice(1).split("/").map(decodeURIComponent);
+// A link for all authors ends in "all": each says who it is. Any other is one author's.
+const [contest, code, all] = location.hash.slice(1).split("/").map(decodeURIComponent);
 
 function begin() {
   const inputs =
-    FIELDS.map(([key, title, most, required]) => [key, title,
+    [...(all ? [OWNER] : []), ...FIELDS].map(([key, title, most, required]) => [key, title,
       el("input",
         { type: key === "url" ? "url" : "text", id: key, maxlength: most, required,
-          pattern: key === "name" ? NAME_PATTERN : null, autocomplete: "off" })]);
+          pattern: required ? NAME_PATTERN : null, autocomplete: "off" })]);
   main.replaceChildren(el("h1", {}, t`Register a bot`),
     el("p", { class: "sub" },
-      t`For the contest ${contest}. This link is for one bot. The name has letters and digits of English, "_", "." and "-"; the rest may stay empty.`),
+      all
+        ? t`For the contest ${contest}. Both names have letters and digits of English, "_", "." and "-"; the rest may stay empty.`
+        : t`For the contest ${contest}. This link is for one bot. The name has letters and digits of English, "_", "." and "-"; the rest may stay empty.`),
     el("form", { class: "panel author", onsubmit: (event) => {
       event.preventDefault();
       register(Object.fromEntries(inputs.map(([key, , input]) => [key, input.value.trim()])));
@@ -42,7 +47,7 @@ async function register(given) {
     if (!response.ok) throw new Error(response.status === 400
       ? t`The registration was refused: each field is one line of text, and the link has to be whole, as the organiser sent it.`
       : said(answer.error));
-    history.replaceState(null, "", location.pathname);
+    if (!all) history.replaceState(null, "", location.pathname);
     const { name, token } = answer;
     const options = `--connect ${location.origin} --name ${name} --contest ${contest}`;
     const [use, line] = answer.submit
@@ -50,7 +55,9 @@ async function register(given) {
       : [t`The first line that the bot sends, if no library does it:`,
         `HELLO 1 ${name} token=${token} contest=${contest}`];
     const copied = (text) => el("p", { class: "link-row" }, el("code", {}, text), copyButton(text));
-    main.replaceChildren(el("h1", {}, t`${name} is registered`), el("div", { class: "panel" },
+    const title = answer.waiting ? t`${name} is waiting for approval` : t`${name} is registered`;
+    main.replaceChildren(el("h1", {}, title), el("div", { class: "panel" },
+      answer.waiting ? el("p", {}, t`It can log in once the organiser has approved it.`) : null,
       el("p", {}, t`Its token, which is shown only now:`), copied(token),
       el("p", { class: "sub" },
         answer.submit

@@ -38,6 +38,21 @@ export function botsTable({ bots }, over, act, log) {
   ]));
 }
 
+/** The bots that have registered, and wait for the organiser. */
+export function applicantsTable({ applicants }, over, act) {
+  const orders = (name) => [act(t`Approve`, "approve", name), act(t`Reject`, "reject", name)];
+  return table([t`Bot`, t`Author`, t`Language`, over ? "" : t`Orders`], applicants.map((bot) => [
+    bot.name, authorText(bot), bot.language, over ? [] : orders(bot.name),
+  ]));
+}
+
+/** Who was invited, and which bot was registered. */
+export function invitationsTable({ invitations }) {
+  return table([t`Author`, t`Valid until`, t`Bot`], invitations.map(({ owner, until, bot }) => [
+    owner, until, bot ?? t`not registered yet`,
+  ]));
+}
+
 function botOrders({ name, where }, act) {
   if (where === "withdrawn") return [act(t`Add`, "add", name)];
   const lifted = ["kicked", "probation", "validation"].includes(where);

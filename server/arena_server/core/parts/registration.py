@@ -1,0 +1,157 @@
+"""Registration by the authors themselves: one link for all of them, with a quota for each owner.
+
+The organiser orders `registration N`: who has the code registers bots until N of the owner that it names take
+part or wait; 0 closes it. Where the organiser approves (`approves`), a bot that registers is an applicant: no
+bot of the contest, until `approve` makes it one; `reject` frees its name. The code works many times, so an
+answer that is lost is not given again: any other holder of the link could take the name.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from arena_protocol.messages import valid_name
+from arena_server.core.events import Command, Event
+from arena_server.core.facts import Applied, ContestFact, RegistrationSet
+from arena_server.core.journal import JournalError
+from arena_server.core.login import Authenticator, is_digest
+from arena_server.core.news import News
+from arena_server.core.overview import Applicant, RegistrationState
+from arena_server.core.parts.invitations import NO_CODE
+from arena_server.core.parts.late_entrants import LateEntrants, entrant_of
+from arena_server.core.parts.part import CommandError, Unpaired
+from arena_server.core.peers import Bot, Outbox
+from arena_server.terms.config import NO_TOKEN, ContestConfigError, Entrant
+
+#: Bots of one owner, and applicants of one contest.
+MOST_BOTS: Final = 1_000
+
+
+class Registration:
+    """The open registration of one contest. It is a `Part`, before invitations and late entrants."""
+
+    def __init__(self, authenticator: Authenticator, entrants: LateEntrants, out: Outbox) -> None:
+        self._authenticator = authenticator
+        self._entrants = entrants
+        self._out = out
+        self._terms: RegistrationSet | None = None
+        self._applied: dict[str, Applied] = {}
+        entrants.reserved = self._applied.keys()
+
+    @property
+    def state(self) -> RegistrationState | None:
+        """What authors may do; None: registration is closed, or has never been opened."""
+        terms = self._terms
+        return None if terms is None else RegistrationState(terms.until, terms.quota, terms.approves)
+
+    @property
+    def applicants(self) -> tuple[Applicant, ...]:
+        """Those that wait for the organiser, the first one first."""
+        return tuple(
+            Applicant(each.name, each.owner, each.author, each.language, each.url)
+            for each in self._applied.values()
+        )
+
+    # -- the five questions
+
+    def may_pair(self, bot: Bot) -> bool:
+        return True
+
+    def take(self, event: Event | News, now: int) -> bool:
+        match event:
+            case Command(_, "registration"):
+                self._open(event)
+            case Command(_, "register") if self._terms is not None and event.code == self._terms.digest:
+                self._register(event, self._terms, now)
+            case Command(_, "add") if event.target in self._applied:
+                raise CommandError(f"{event.target} waits for approval by the organiser already")
+            case Command(_, "approve"):
+                applied = self._applicant(event)
+                self._entrants.add(_entrant(applied), now)
+                self._decide(applied)
+            case Command(_, "reject"):
+                self._decide(self._applicant(event))
+            case _:
+                return False
+        return True
+
+    def due(self, now: int, *, may_start: bool) -> None:
+        """Nothing is done by itself."""
+
+    def restore(self, fact: ContestFact) -> bool:
+        match fact:
+            case RegistrationSet(_, digest, _, quota):
+                if not is_digest(digest):
+                    raise JournalError("the code of the registration is not a SHA-256 digest")
+                self._terms = fact if quota else None
+            case Applied(name, waits):
+                if not is_digest(fact.digest):
+                    raise JournalError(f"the token of {name!r:.40} is not a SHA-256 digest")
+                self._applied.pop(name, None)
+                if waits:
+                    self._applied[name] = fact
+            case _:
+                return False
+        return True
+
+    def shown(self, bot: Bot) -> Unpaired:
+        return Unpaired()
+
+    # -- orders; they raise CommandError
+
+    def _open(self, order: Command) -> None:
+        given = order.target
+        if order.code is None:
+            raise CommandError("registration needs a code")
+        if not (given.isascii() and given.isdigit() and int(given[:5]) <= MOST_BOTS):
+            raise CommandError(
+                f"registration: expected how many bots each author may register, 0 to {MOST_BOTS:,}, "
+                f"got {given!r:.40}"
+            )
+        terms = RegistrationSet("", order.code, order.until, int(given), order.confirmed)
+        self._terms = terms if terms.quota else None
+        self._out.fact(terms)
+
+    def _register(self, order: Command, terms: RegistrationSet, now: int) -> None:
+        entrant = entrant_of(order)
+        if terms.until < order.at:
+            raise CommandError(NO_CODE)
+        if not valid_name(entrant.owner):
+            raise CommandError(f"expected the name of an author, got {entrant.owner!r:.40}")
+        self._entrants.check_new(entrant.name)
+        taken = self._entrants.of_owner(entrant.owner)
+        taken += [each.name for each in self._applied.values() if each.owner == entrant.owner]
+        if len(taken) >= terms.quota:
+            raise CommandError(f"{entrant.owner} has {len(taken)} of {terms.quota} bots already")
+        if not terms.approves:
+            self._entrants.add(entrant, now)
+            return
+        if len(self._applied) >= MOST_BOTS:
+            raise CommandError(f"{MOST_BOTS:,} bots wait for approval already")
+        try:
+            self._authenticator.check(entrant)
+        except ContestConfigError as error:
+            raise CommandError(str(error)) from None
+        self._applied[entrant.name] = applied = _applied(entrant)
+        self._out.fact(applied)
+
+    def _applicant(self, order: Command) -> Applied:
+        if order.target not in self._applied:
+            raise CommandError(f"no bot called {order.target!r:.40} waits for approval")
+        return self._applied[order.target]
+
+    def _decide(self, applied: Applied) -> None:
+        del self._applied[applied.name]
+        self._out.fact(applied._replace(waits=False))
+
+
+def _applied(entrant: Entrant) -> Applied:
+    digest, is_sent = str(entrant.key_sha256), entrant.author_sha256 is not None
+    about = entrant.owner, entrant.author, entrant.language, entrant.url
+    return Applied(entrant.name, True, *about, digest, is_sent, entrant.ponders)
+
+
+def _entrant(applied: Applied) -> Entrant:
+    about = applied.owner, applied.author, applied.language, applied.url
+    own, author = (NO_TOKEN, applied.digest) if applied.sent else (applied.digest, None)
+    return Entrant(applied.name, own, True, 1, *about, author, ponders=applied.ponders)

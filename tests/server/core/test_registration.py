@@ -1,0 +1,177 @@
+"""Registration by one link for all authors: quota, approval, what a restart keeps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from arena_server.core.deal import token_digest
+from arena_server.core.journal import JournalError, Past
+from arena_server.core.parts import registration as module
+from arena_server.core.parts.invitations import NO_CODE
+from arena_server.terms.config import NO_TOKEN, Entrant
+
+from .contest_harness import ONE_PLY, ContestHarness, restarted, seated
+
+CODE = token_digest("a-code")
+
+
+def opened(quota: str = "2", *, approval: bool = False, **options: Any) -> ContestHarness:
+    harness = seated("ann", "bob", **options)
+    assert set_quota(harness, quota, approval=approval) is None
+    return harness
+
+
+def set_quota(harness: ContestHarness, quota: str, *, approval: bool = False, **more: Any) -> str | None:
+    given = {"code": CODE, "until": 2_000, "at": 1_000, "confirmed": approval} | more
+    return harness.command("registration", quota, **given)
+
+
+def register(harness: ContestHarness, name: str, owner: str = "jan", **more: Any) -> str | None:
+    entrant = Entrant(name, token_digest("secret"), owner=owner, author="Jan J.", language="C")
+    return harness.command("register", name, **{"entrant": entrant, "code": CODE, "at": 1_500} | more)
+
+
+def names(harness: ContestHarness) -> list[str]:
+    return [bot.name for bot in harness.contest.overview().bots]
+
+
+def waiting(harness: ContestHarness) -> list[str]:
+    return [each.name for each in harness.contest.overview().applicants]
+
+
+def plays(harness: ContestHarness, name: str) -> bool:
+    harness.log_in(name, " token=secret")
+    return any(line.startswith(f"WELCOME {name}") for line in harness.received(name))
+
+
+def test_each_author_registers_up_to_the_quota() -> None:
+    harness = opened(options=ONE_PLY)
+    assert harness.last_entries == [(0, "registration", "", CODE, 2_000, 2, False)]
+    state = harness.contest.overview().registration
+    assert (state and (state.quota, state.until, state.approves)) == (2, 2_000, False)
+    assert register(harness, "j1") is None
+    assert register(harness, "j2") is None
+    assert register(harness, "j3") == "jan has 2 of 2 bots already"
+    assert register(harness, "e1", "eve") is None
+    assert plays(harness, "j1")
+    assert harness.command("remove", "j2") is None
+    assert register(harness, "j3") is None, "one of the two has left"
+    assert names(harness) == ["ann", "bob", "j1", "j2", "e1", "j3"]
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_one_that_waits_for_approval_is_no_bot_until_then(restarts: bool) -> None:
+    harness = opened(approval=True, options=ONE_PLY)
+    assert register(harness, "j1") is None
+    about = "jan", "Jan J.", "C", "", token_digest("secret")
+    assert harness.last_entries == [(0, "applied", "j1", True, *about, False, True)]
+    harness = restarted(harness) if restarts else harness
+    assert (names(harness), waiting(harness)) == (["ann", "bob"], ["j1"])
+    assert not plays(harness, "j1")
+    assert harness.command("add", "j1", entrant=Entrant("j1", token_digest("other"))) == (
+        "j1 waits for approval by the organiser already"
+    )
+    assert register(harness, "j1", "eve") == "j1 waits for approval by the organiser already"
+    assert register(harness, "j1", "eve", code=token_digest("guessed")) == NO_CODE, "it learns no names"
+    invited = token_digest("invited")
+    assert harness.command("invite", "eve", code=invited, until=2_000, at=1_000) is None
+    assert register(harness, "j1", "eve", code=invited) == "j1 waits for approval by the organiser already"
+    assert harness.command("approve", "j1") is None
+    harness = restarted(harness) if restarts else harness
+    assert (names(harness), waiting(harness)) == (["ann", "bob", "j1"], [])
+    assert harness.contest.overview().bots[-1].owner == "jan"
+    assert plays(harness, "j1")
+    assert harness.command("approve", "j1") == "no bot called 'j1' waits for approval"
+
+
+def test_a_rejected_name_is_free_and_those_that_wait_count() -> None:
+    harness = opened("1", approval=True)
+    assert register(harness, "j1") is None
+    assert register(harness, "j2") == "jan has 1 of 1 bots already"
+    assert harness.command("reject", "j1") is None
+    assert register(restarted(harness), "j2") is None
+    harness = restarted(harness)
+    assert register(harness, "j1", "eve") is None, "after it was rejected"
+    again = restarted(harness)
+    assert [(each.name, each.owner) for each in again.contest.overview().applicants] == [("j1", "eve")]
+
+
+def test_a_bot_whose_versions_are_sent_keeps_its_author_s_token() -> None:
+    harness = opened(approval=True)
+    sent = Entrant("j1", NO_TOKEN, owner="jan", author_sha256=token_digest("secret"), ponders=False)
+    assert register(harness, "j1", entrant=sent) is None
+    harness = restarted(harness)
+    assert harness.command("approve", "j1") is None
+    assert harness.contest.entrants.sent == {"j1": True}
+
+
+def test_what_is_closed_or_past_takes_none() -> None:
+    harness = opened()
+    assert register(harness, "j1", at=2_001) == NO_CODE
+    assert set_quota(harness, "0") is None
+    assert harness.contest.overview().registration is None
+    assert register(restarted(harness), "j1") == NO_CODE
+    assert register(harness, "j1") == NO_CODE
+    assert set_quota(harness, "1", code=token_digest("newer")) is None
+    assert register(harness, "j1") == NO_CODE, "by the older link"
+    assert register(restarted(harness), "j1", code=token_digest("newer")) is None
+
+
+def test_a_lost_answer_is_not_given_again_by_a_link_that_all_have() -> None:
+    harness = opened()
+    assert register(harness, "j1") is None
+    assert register(harness, "j1") == "j1 is a bot of this contest already"
+
+
+@pytest.mark.parametrize(
+    ("quota", "more", "problem"),
+    [
+        ("2", {"code": None}, "registration needs a code"),
+        ("-1", {}, "registration: expected how many bots each author may register, 0 to 1,000, got '-1'"),
+        ("1001", {}, "registration: expected how many bots each author may register, 0 to 1,000, got '1001'"),
+    ],
+)
+def test_what_is_no_registration(quota: str, more: dict[str, Any], problem: str) -> None:
+    assert set_quota(seated("ann", "bob"), quota, **more) == problem
+
+
+def test_who_cannot_register(monkeypatch: pytest.MonkeyPatch) -> None:
+    harness = opened("5", approval=True)
+    assert register(harness, "ann") == "ann is a bot of this contest already"
+    assert (
+        register(harness, "two words") == "a bot cannot be called 'two words': see the names in PROTOCOL.md"
+    )
+    assert register(harness, "j1", "") == "expected the name of an author, got ''"
+    monkeypatch.setattr(module, "MOST_BOTS", 0)
+    assert register(harness, "j1") == "0 bots wait for approval already"
+    assert (waiting(harness), harness.last_entries) == ([], [])
+
+
+def test_a_format_without_late_entrants_says_so_when_it_is_approved() -> None:
+    harness = opened(approval=True, format="matches")
+    assert register(harness, "j1") is None
+    assert str(harness.command("approve", "j1")).startswith(
+        'contest.format: "matches" takes no late entrants'
+    )
+    assert waiting(harness) == ["j1"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        (
+            (0, "registration", "", "code", 5, 1, False),
+            "the code of the registration is not a SHA-256 digest",
+        ),
+        (
+            (0, "applied", "j1", True, "jan", "", "", "", "code", False, True),
+            "the token of 'j1' is not a SHA-256 digest",
+        ),
+    ],
+)
+def test_a_damaged_journal(entry: tuple[object, ...], problem: str) -> None:
+    with pytest.raises(JournalError) as error:
+        ContestHarness("ann", "bob", past=Past(entries=(entry,)))
+    assert str(error.value) == problem
