@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from arena_cli.admin_contests import manage
 from arena_cli.invitations import NO_INVITATIONS, InviteOptions, invite_all
 from arena_cli.options import DEFAULT_DATABASE, Database, Json, print_json, refuse
 from arena_server.core.orders import ORDERS, VOID_WORKER
@@ -40,8 +41,12 @@ Order = Literal[
     "registration",
     "approve",
     "reject",
+    "contest",
 ]
-STATUS, LIST = "status", "orders"
+ContestName = Annotated[
+    str | None, typer.Argument(metavar="[NAME]", help="contest: which one.", show_default=False)
+]
+STATUS, LIST, CONTEST = "status", "orders", "contest"
 #: Of `add` where versions of late entrants are sent.
 SENT = "added: {} plays when a version is sent (arena submit); its token, which is shown only now: {token}"
 #: Of `registration 0`.
@@ -117,6 +122,7 @@ def command(
         str | None,
         typer.Argument(metavar="[BOT|GAME|N|OWNER]", help="Whom or what it is about.", show_default=False),
     ] = None,
+    name: ContestName = None,
     meant: Meant = Meant(),
     given: Given = Given(),
     bot: About = About(),
@@ -129,15 +135,15 @@ def command(
     The server has to be started with an admin port (arena serve --admin-port 0). The commands:
     status (what runs, where each bot is), orders (all that were given: who, when, why),
     pause (no game begins), resume, drain (stop once no game runs), abort (end it now, for good),
-    extend N (N more games a pair, or rounds), shorten N (N fewer),
-    kick BOT, lift BOT (forgive its faulty games:
-    probation ends), validate BOT (a validation game before its next game), void GAME (break it
-    off for good), void --worker NAME (play all games of a worker again, without it), replay GAME
-    (play a running or void game again), add BOT (a late entrant, with a token that is shown once),
-    remove BOT (withdraw it), token BOT (a new one; the old is dead), invite OWNER (a link by which
-    an author registers one bot; with --file links, tokens or cards to print for a class),
-    registration N (one link by which every author registers up to N bots; 0 closes it),
-    approve BOT, reject BOT (one that has registered and waits).
+    extend N (N more games a pair, or rounds), shorten N (N fewer), kick BOT, lift BOT (forgive
+    its faulty games: probation ends), validate BOT (a validation game before its next game), void
+    GAME (break it off for good), void --worker NAME (play all games of a worker again, without
+    it), replay GAME (play a running or void game again), add BOT (a late entrant, with a token
+    that is shown once), remove BOT (withdraw it), token BOT (a new one; the old is dead), invite
+    OWNER (a link by which an author registers one bot; with --file links, tokens or cards to print
+    for a class), registration N (one link by which every author registers up to N bots; 0 closes
+    it), approve BOT, reject BOT (one that has registered and waits), contest start NAME (begin it
+    now), contest archive NAME (one that is over is shown, and served no more).
     Each is in the journal, and done when the command returns.
 
     Address and token come from the file beside the server's database, or from --connect and
@@ -146,30 +152,47 @@ def command(
     Example: arena admin void g7 --reason "the network was down"
     """
     of_many = invited.file is not None or meant.every
-    about = _about(order, target, meant.worker, of_many=of_many)
+    about = _about(order, target, name, meant.worker, of_many=of_many)
     _refuse_options(order, meant, given, bot, invited)
-    if order == LIST:
+    kept = {"by": _account() if given.by is None else given.by, "reason": given.reason}
+    if order == CONTEST:
+        manage(target, name, lambda of: _access(replace(where, contest=of)), kept, as_json=as_json)
+    elif order == LIST:
         _show_orders(_orders(where), as_json=as_json)
-        return
+    elif order == STATUS:
+        from arena_server.web import client
+
+        _show(client.status(_access(where), where.contest), as_json=as_json)
+    else:
+        described = asdict(bot) if order == "add" else {}
+        _give(order, about, meant, invited, where, kept | described, as_json=as_json)
+
+
+def _give(
+    order: str,
+    about: str,
+    meant: Meant,
+    invited: InviteOptions,
+    where: Where,
+    texts: dict[str, str],
+    *,
+    as_json: bool,
+) -> None:
+    """Give an order, or one to each bot or person that is meant; `texts` come with it."""
     from arena_server.web import client
     from arena_server.web.orders import YES
 
     persons = [] if invited.file is None else invited.persons(invited.file)
     access = _access(where)
-    if order == STATUS:
-        _show(client.status(access, where.contest), as_json=as_json)
-        return
-    kept = {"by": _account() if given.by is None else given.by, "reason": given.reason}
     if persons:
-        invite_all(access, where.contest, invited, persons, kept, as_json=as_json)
+        invite_all(access, where.contest, invited, persons, texts, as_json=as_json)
         return
-    described = asdict(bot) if order == "add" else {}
     for key, said in (("confirmed", meant.yes), ("approval", meant.approval), ("renew", invited.renew)):
         if said:
-            described[key] = YES
+            texts[key] = YES
     verb = order if meant.worker is None else VOID_WORKER
     for each in _applicants(access, where.contest) if meant.every else [about]:
-        answer = client.order(access, verb, each, where.contest, **kept, **described)
+        answer = client.order(access, verb, each, where.contest, **texts)
         _show_done(verb, each, answer, as_json=as_json)
 
 
@@ -212,10 +235,14 @@ def _account() -> str:
         return ""
 
 
-def _about(order: str, target: str | None, worker: str | None, *, of_many: bool) -> str:
+def _about(order: str, target: str | None, name: str | None, worker: str | None, *, of_many: bool) -> str:
     """The target of an order. Raises ConfigError if it has none and needs one, or the other way round."""
     from arena_server.errors import ConfigError
 
+    if order == CONTEST:
+        return target or ""
+    if name is not None:
+        raise ConfigError(f"arena admin {order}: expected nothing more, got {name!r}")
     if of_many and order in ("invite", "approve"):
         if target is not None:
             raise ConfigError(f"arena admin {order}: expected no name beside --file or --all, got {target!r}")
@@ -302,14 +329,14 @@ def _show(status: dict[str, Any], *, as_json: bool) -> None:
         return
     from arena_cli.results import games_text
     from arena_server.core.life import WAITING
-    from arena_server.host.logs import slow_line, stands_out_line
     from arena_server.host.waiting import waiting_line
     from arena_server.stats.pace import pace_text
 
     console = _console()
     games = status["games"]
+    archived = ", archived" if status["phase"] == "archived" else ""
     console.print(
-        f"{status['contest']}: {status['state']}{_hours(status)}, "
+        f"{status['contest']}: {status['state']}{archived}{_hours(status)}, "
         f"{games_text(games['done'], games['total'])}, "
         f"{games['running']} running, {games['void']} void, {status['plies']:,} plies, "
         f"{status['connections']} connections",
@@ -321,16 +348,7 @@ def _show(status: dict[str, Any], *, as_json: bool) -> None:
         console.print(f"pace: {pace['games_per_hour']:,.0f} games an hour{eta}", markup=False)
     if (length := status["length"]) is not None:
         console.print(_length_text(length), markup=False, soft_wrap=True)
-    for each in status["workers"]:
-        line = stands_out_line(each["worker"], each["what"], each["games"], f"{each['chance']:.1e}")
-        console.print(line, markup=False, soft_wrap=True)
-    if benches := status["benches"]:
-        speeds = ", ".join(f"{each['worker']} {each['bench']:,}" for each in benches)
-        console.print(f"workers, plies/s before their first game: {speeds}", markup=False, soft_wrap=True)
-    for each in benches:
-        if each["slow"]:
-            line = slow_line(each["worker"], each["bench"], each["others"])
-            console.print(line, markup=False, soft_wrap=True)
+    _show_workers(status, console)
     for hold in status["holds"]:
         if hold["hold"] != WAITING:  # of which each bot has a line
             console.print(hold["text"], markup=False, soft_wrap=True)
@@ -351,6 +369,21 @@ def _show(status: dict[str, Any], *, as_json: bool) -> None:
     keys = ("name", "where", "points", "games", "faulty_games")
     rows = [tuple(bot[key] for key in keys) for bot in status["bots"]]
     console.print(_table(("bot", "where", "points", "games", "faulty games"), rows))
+
+
+def _show_workers(status: dict[str, Any], console: Console) -> None:
+    from arena_server.host.logs import slow_line, stands_out_line
+
+    for each in status["workers"]:
+        line = stands_out_line(each["worker"], each["what"], each["games"], f"{each['chance']:.1e}")
+        console.print(line, markup=False, soft_wrap=True)
+    if benches := status["benches"]:
+        speeds = ", ".join(f"{each['worker']} {each['bench']:,}" for each in benches)
+        console.print(f"workers, plies/s before their first game: {speeds}", markup=False, soft_wrap=True)
+    for each in benches:
+        if each["slow"]:
+            line = slow_line(each["worker"], each["bench"], each["others"])
+            console.print(line, markup=False, soft_wrap=True)
 
 
 def _length_text(length: dict[str, Any]) -> str:

@@ -54,10 +54,14 @@ class Kept:
 
     def start(self) -> UnfinishedContest | None:
         """Begin the contest, or go on with the one returned."""
-        self.writer.start()
-        found = self.found.get(timeout=PATIENCE_S)
+        found = self.find()
         self.writer.enter(self.opening.config)
         return found
+
+    def find(self) -> UnfinishedContest | None:
+        """Open the database; the contest there."""
+        self.writer.start()
+        return self.found.get(timeout=PATIENCE_S)
 
     def append(self, *entries: Entry) -> None:
         """Append one batch; `batches` gets its number once it is durable."""

@@ -4,6 +4,8 @@ pause         no game starts any more; running games go on
 resume        games start again
 drain         no game starts any more, and the contest stops once no game runs
 abort         the contest ends at once, with the table as it is; running games are void
+start         the contest begins, without its quorum and before its `starts_at`
+archive       a contest that is over is shown, and served no more; one that could go on is aborted
 extend N      N more games for each group of players, or rounds, as the format has it
 shorten N     N fewer of them, of those that have not begun
 kick BOT      its connections are closed, its games are void, and it is paired no more
@@ -29,11 +31,11 @@ from typing import Final
 from arena_server.core.deal import number_of
 from arena_server.core.effects import Reply
 from arena_server.core.events import Command, Freeze, Hours, TimeUp
-from arena_server.core.facts import Begun, Extended, Order, RunStateSet, Shortened
+from arena_server.core.facts import Archived, Begun, Extended, Order, RunStateSet, Shortened
 from arena_server.core.formats.length import MOST_GAMES, SUSPICIOUS, Length
 from arena_server.core.games import REASON, GameManager
 from arena_server.core.journal import JournalError
-from arena_server.core.life import ABORTED, STOPPED, ContestPhase, Life, RunState
+from arena_server.core.life import ABORTED, FINAL, STOPPED, ContestPhase, Life, RunState
 from arena_server.core.log_events import CommandDone, ContestBegun
 from arena_server.core.orders import refusal
 from arena_server.core.parts.part import CommandError
@@ -61,15 +63,20 @@ class Commands:
         if self._life.phase is not ContestPhase.PLANNED or not self._life.is_open:
             return
         here = sum(bot.plays and self._parts.present(bot) for bot in bots)
-        if here >= self._life.quorum:
+        # An organiser who begins it knows who is missing, and waits for none of them.
+        if here >= self._life.quorum or self._life.started:
             self._life.begin()
             self._out.fact(Begun("", here))
             self._out.effects.append(ContestBegun(here))
 
-    def restore(self, fact: Begun | RunStateSet) -> None:
-        """Take what the journal has of its life. Raises JournalError for no state."""
+    def restore(self, fact: Begun | RunStateSet | Archived) -> None:
+        """Take what the journal has of its life. Raises JournalError for a life that no contest has had."""
         if isinstance(fact, Begun):
             self.restore_begun()
+        elif isinstance(fact, Archived):
+            if self._life.phase is not ContestPhase.OVER:
+                raise JournalError(f"a contest that is {self._life.phase} cannot be archived")
+            self._life.archive()
         elif fact.state not in set(RunState):
             raise JournalError(f"expected one of {', '.join(RunState)}, found {fact.state!r:.40}")
         elif fact.state != RunState.DRAINING:  # it was drained to stop the server, which runs again
@@ -85,6 +92,8 @@ class Commands:
         if order.number != len(self.orders) + 1:
             raise JournalError(f"order {order.number} follows order {len(self.orders)}")
         self.orders.append(order)
+        if order.verb == "start":
+            self._life.start()
 
     @property
     def length(self) -> Length | None:
@@ -97,8 +106,8 @@ class Commands:
     def keep_time(self, event: Hours | TimeUp | Freeze, now: int) -> None:
         """The clock on the wall has reached a moment of the timetable."""
         match event:
-            case Hours(is_open, until):
-                self._life.set_hours(is_open=is_open, until=until)
+            case Hours(is_open, until, starts_at):
+                self._life.set_hours(is_open=is_open, until=until, starts_at=starts_at)
             case TimeUp():
                 self._life.end_time()
             case Freeze(ago):
@@ -131,6 +140,10 @@ class Commands:
         try:
             if (refused := refusal(command.verb, self._life.phase, self._life.ended)) is not None:
                 raise CommandError(refused)
+            if self._life.phase is ContestPhase.ARCHIVED:
+                # Who has lost the answer asks again; nothing is added to a contest that is archived.
+                self._out.effects.append(Reply(command.number))
+                return
             self._carry_out(command, now)
         except CommandError as problem:
             self._out.effects.append(Reply(command.number, str(problem)))
@@ -154,6 +167,11 @@ class Commands:
             case "abort":
                 self._set(RunState.ABORTED)
                 self._games.void_all(REASON, now, again=False)
+            case "start":
+                self._life.start()
+                self._games.notes.reconsider()
+            case "archive":
+                self._archive()
             case "extend" | "shorten":
                 self._resize(command)
             case "void" | "replay":
@@ -187,6 +205,15 @@ class Commands:
         self._life.order(state)
         self._games.notes.reconsider()
         self._out.fact(RunStateSet("", str(state)))
+
+    def _archive(self) -> None:
+        if self._life.ended is None:
+            raise CommandError("archive: the last games are being stored; give the order again")
+        if self._life.ended not in FINAL:
+            # Else the same command would go on with a contest that is archived.
+            self._set(RunState.ABORTED)
+        self._life.archive()
+        self._out.fact(Archived(""))
 
     def _break_off(self, game_id: str, now: int, *, again: bool) -> None:
         live = self._games.find(game_id)

@@ -50,9 +50,7 @@ from arena_server.core.life import (
     DRAWING,
     FINISHED,
     NOT_BEGUN,
-    STOPPED,
     WAITING,
-    ContestPhase,
     Hold,
     Life,
 )
@@ -90,8 +88,9 @@ class Contest:
     the contest begins, on the clock of the events. With a `past` it goes on where that ends;
     feed it a Tick at once, whose effects are those of the recovery. With `lease_ms` workers play the games
     (`parts/leases.py`), and lose one if they are silent for that long. One that has `ended` is shown as it
-    is: it has no effects but BYE. It begins, for the first time, once `quorum` bots are there. Raises
-    ContestConfigError for an impossible configuration, JournalError for an impossible past.
+    is: it has no effects but BYE, and those of the order that archives it. It begins, for the first time,
+    once `quorum` bots are there. Raises ContestConfigError for an impossible configuration, JournalError for
+    an impossible past.
     """
 
     def __init__(
@@ -131,9 +130,11 @@ class Contest:
             config, game.seats, authenticator, self._games, self._connections, self.output, self.deadlines
         )
         self.entrants = self._parts.late_entrants
-        self._life = Life(quorum, quorum > game.seats, ended)
-        self._commands = Commands(self._life, self._games, self._parts, self.output)
-        self._end_reported = self._was_over = ended is not None
+        self.life = Life(quorum, quorum > game.seats, ended)
+        self._commands = Commands(self.life, self._games, self._parts, self.output)
+        self._was_over = ended is not None
+        #: The ending of which the shell knows.
+        self._reported = ended
         self._missing_at_end: tuple[str, ...] = ()
         if past is not None:
             recover(past, self._games, self._commands, self._parts, bots, now)
@@ -144,7 +145,7 @@ class Contest:
             # Of an earlier version, which had no fact of it.
             self._commands.restore_begun()
         self._notes.add(Begins())
-        self._connections.set_waits(self._life.may_start, self._bots, self._parts.is_absent, now)
+        self._connections.set_waits(self.life.may_start, self._bots, self._parts.is_absent, now)
 
     @property
     def slots(self) -> int:
@@ -170,7 +171,7 @@ class Contest:
     @property
     def ended(self) -> str | None:
         """Why nothing more will be played, None if something may."""
-        return self._life.ended
+        return self.life.ended
 
     @property
     def name(self) -> str:
@@ -184,7 +185,7 @@ class Contest:
     @property
     def bye_reason(self) -> ByeReason | None:
         """Why every client is sent away; None before the end."""
-        return next((reason for reason in ByeReason if reason == self._life.ended), None)
+        return next((reason for reason in ByeReason if reason == self.life.ended), None)
 
     def recognises(self, hello: Hello) -> bool:
         """Whether `hello` may watch this contest, or has the key of a bot that may log in to it."""
@@ -197,7 +198,7 @@ class Contest:
             self._connections.close(peer, reason, now)
             return
         self._handlers.hello(peer, hello, now)
-        if self._notes.changed or self._life.ended is not None:
+        if self._notes.changed or self.life.ended is not None:
             self._start_and_end(now)
 
     def handle(self, event: Event, now: int) -> list[Effect]:
@@ -228,7 +229,7 @@ class Contest:
                 self._handlers.measure(peer, now)
         else:
             self._handlers.received(peer, line, arrived, now)
-        if self._notes.changed or self._life.ended is not None:
+        if self._notes.changed or self.life.ended is not None:
             self._start_and_end(now)
 
     def flushed(self, conn: int, marker: Marker, at: int, now: int) -> None:
@@ -242,7 +243,7 @@ class Contest:
             peer.lag.sent(marker.number, at)
         else:
             self._games.chunk_sent(peer, now)
-            if self._notes.changed or self._life.ended is not None:
+            if self._notes.changed or self.life.ended is not None:
                 self._start_and_end(now)
 
     def feed(self, event: Event, now: int) -> None:
@@ -265,7 +266,7 @@ class Contest:
             case Hours() | TimeUp() | Freeze():
                 self._commands.keep_time(event, now)
             case Stop():
-                self._life.stop()
+                self.life.stop()
                 self._notes.reconsider()
                 self._games.void_all("stopped", now)
             case Stalled(began, ended):
@@ -280,7 +281,7 @@ class Contest:
                 self._parts.take(event, now)
         # Nothing can start or end unless a game ended or a player came or left; after the end
         # spectators are closed as soon as the last line has been sent to them.
-        if self._notes.changed or self._life.ended is not None:
+        if self._notes.changed or self.life.ended is not None:
             self._start_and_end(now)
 
     # -- status
@@ -312,22 +313,22 @@ class Contest:
             and (reason := why_waiting(bot, self._parts.shown(bot))) is not None
             and self._games.fixtures.has_games_left(bot.name)
         )
-        return (*self._life.holds(here), *drawing, *((Hold(WAITING),) if waiting else ())), waiting
+        return (*self.life.holds(here), *drawing, *((Hold(WAITING),) if waiting else ())), waiting
 
     @property
     def idle(self) -> bool:
         """Whether games may start, or will once bots are there, and none runs."""
-        holds = [hold.kind for hold in self._life.holds()]
-        may_start = self._life.may_start or NOT_BEGUN in holds
+        holds = [hold.kind for hold in self.life.holds()]
+        may_start = self.life.may_start or NOT_BEGUN in holds
         return self.ended is None and may_start and self._games.quiet
 
     def overview(self) -> Overview:
         """The organiser's view; the work grows with the numbers of bots and of games."""
         mean_move_ms = self._games.fixtures.results.mean_move_ms
         return Overview(
-            phase=self._life.phase,
-            state=self._life.shown_state,
-            until=None if self.ended is not None else self._life.until,
+            phase=self.life.phase,
+            state=self.life.shown_state,
+            until=None if self.ended is not None else self.life.until,
             progress=self.progress(),
             running=self._games.running(),
             bots=tuple(
@@ -391,7 +392,7 @@ class Contest:
     def _start_and_end(self, now: int) -> None:
         self._parts.spread(self._games.fixtures, self._notes, now)
         self._commands.begin(self._bots)
-        life = self._life
+        life = self.life
         self._connections.set_waits(life.may_start, self._bots, self._parts.is_absent, now)
         goes_on = life.may_start and not life.stopping
         self._parts.due(now, may_start=goes_on)
@@ -406,16 +407,15 @@ class Contest:
             if self._commands.end(causes, goes_on=goes_on) not in (None, FINISHED):
                 # Kept: after the end every bot leaves, and all would seem to be missing.
                 self._missing_at_end = absent_or_removed(self._bots, self._parts.shown)
-        elif life.ended == STOPPED and life.phase is ContestPhase.OVER:
-            # Aborted after the last game of a drained contest: no server goes on with it.
+        elif life.ended is not None and life.is_aborted:
+            # Also after its last game, as a drained contest: no server goes on with it.
             life.end(ABORTED)
-            self._end_reported = False
         if (bye_reason := self.bye_reason) is not None:
             self._close_all(bye_reason, now)
             spectators = self._games.spectators
             # The shell ends a server after Finished: spectators get the last lines before it.
-            if not self._end_reported and (spectators.idle or not spectators.watchers):
-                self._end_reported = True
+            if self._reported != life.ended and (spectators.idle or not spectators.watchers):
+                self._reported = life.ended
                 assert life.ended is not None
                 self.output.effects.append(Finished(life.ended))
 

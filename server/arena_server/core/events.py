@@ -78,11 +78,13 @@ class Tick:
 class Hours:
     """The hours in which games start begin, or are over (not `is_open`), until `until` (ms since 1970, UTC).
 
-    None: it is not known until when.
+    None: it is not known until when. No game starts before `starts_at`, unless the organiser begins the
+    contest; None: that moment has come.
     """
 
     is_open: bool
     until: int | None = None
+    starts_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,6 +165,12 @@ class RunStateSet(NamedTuple):
     state: str
 
 
+class Archived(NamedTuple):
+    """The contest, which is over, is shown and not served any more; `about` is always empty."""
+
+    about: str
+
+
 class Joined(NamedTuple):
     """A late entrant, whose games have numbers from `first` on; the rest is as in `terms.config.Entrant`."""
 
@@ -316,6 +322,7 @@ ContestFact = (
     | Walkover
     | Begun
     | RunStateSet
+    | Archived
     | Joined
     | Sent
     | Left

@@ -19,6 +19,7 @@ from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord
 from arena_server.core.facts import (
     Annulled,
     Applied,
+    Archived,
     Away,
     Begun,
     Conduct,
@@ -82,6 +83,7 @@ KIND_OF: Final[dict[type, str]] = {
     Walkover: "walkover",
     Begun: "begun",
     RunStateSet: "run-state",
+    Archived: "archived",
     Joined: "joined",
     Sent: "sent",
     Left: "left",
@@ -124,6 +126,7 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
     "walkover": (Walkover, (int, _NAMES)),
     "begun": (Begun, (str, int)),
     "run-state": (RunStateSet, (str, str)),
+    "archived": (Archived, (str,)),
     "joined": (Joined, (str, int, int, str, str, str, str)),
     "sent": (Sent, (str, bool)),
     "left": (Left, (str, bool)),
@@ -152,7 +155,7 @@ KEPT: Final = frozenset(
     KIND_OF[kind]
     for kind in (
         *(Drawn, Repeat, Annulled, Walkover, Joined, Left, Extended, Shortened, TotalSet, Separated),
-        *(Validated, Order),
+        *(Validated, Order, Archived),
     )
 )
 

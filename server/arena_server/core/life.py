@@ -1,8 +1,8 @@
 """The life of a contest: its phases, what holds it meanwhile, and how it ends.
 
-    planned --quorum--> playing --nothing left, abort--> over
-       |                   '--drained, its server ends--> suspended --abort--> over
-       '--abort, ...                                          '--another server--> playing
+    planned --quorum, start--> playing --nothing left, abort--> over --archive--> archived
+       |                          '--drained, its server ends--> suspended --abort--> over
+       '--abort, ...                                                 '--another server--> playing
 
 ENDINGS has the words of `Progress.ended` and of a contest's row, and what follows from each. Standard library
 alone: what is loaded before a server listens reads these tables, too.
@@ -77,11 +77,14 @@ class ContestPhase(StrEnum):
     #: Its server ends, or it was drained: another server goes on with it.
     SUSPENDED = "suspended"
     OVER = "over"
+    #: The organiser has done with it: it is shown, and no client is led to it by its key alone.
+    ARCHIVED = "archived"
 
 
 BEGIN: Final = "begin"
 SUSPEND: Final = "suspend"
 END: Final = "end"
+ARCHIVE: Final = "archive"
 #: What leads from one phase to another; what is not here cannot happen. A server that goes on with a contest
 #: that was suspended, or is incomplete, has a life of its own, which has begun if games of it were played.
 MOVES: Final[Mapping[tuple[ContestPhase, str], ContestPhase]] = {
@@ -91,7 +94,10 @@ MOVES: Final[Mapping[tuple[ContestPhase, str], ContestPhase]] = {
     (ContestPhase.PLAYING, SUSPEND): ContestPhase.SUSPENDED,
     (ContestPhase.PLAYING, END): ContestPhase.OVER,
     (ContestPhase.SUSPENDED, END): ContestPhase.OVER,  # aborted
+    (ContestPhase.OVER, ARCHIVE): ContestPhase.ARCHIVED,
 }
+#: The phases after the end.
+_ENDED: Final = frozenset((ContestPhase.OVER, ContestPhase.ARCHIVED))
 
 
 class RunState(StrEnum):
@@ -138,7 +144,8 @@ class Life:
 
     It begins once `quorum` bots are there; with `quorum` 0 it has begun. `is_planned`: its state says that it
     has not, because games could start before. `ended` is one of ENDINGS, once no game runs any more; one
-    that the organiser has aborted is over before. `stopping`: its server ends.
+    that the organiser has aborted is over before. `stopping`: its server ends. `started`: the organiser has
+    begun it, so that it awaits no moment.
     """
 
     quorum: int = 0
@@ -150,6 +157,8 @@ class Life:
     until: int | None = field(init=False, default=None)
     time_up: bool = field(init=False, default=False)
     stopping: bool = field(init=False, default=False)
+    started: bool = field(init=False, default=False)
+    _hours: tuple[bool, int | None, int | None] = field(init=False, default=(True, None, None))
 
     def __post_init__(self) -> None:
         self.phase = ContestPhase.PLAYING if self.quorum == 0 else ContestPhase.PLANNED
@@ -166,12 +175,23 @@ class Life:
     def order(self, state: RunState) -> None:
         """The organiser has ordered it, now or before this server."""
         self.run_state = state
-        if state is RunState.ABORTED:
+        if state is RunState.ABORTED and self.phase not in _ENDED:
             self._move(END)
 
-    def set_hours(self, *, is_open: bool, until: int | None) -> None:
-        """Games may start by the timetable, or may not, `until` a moment."""
-        self.is_open, self.until = is_open, until
+    def start(self) -> None:
+        """The organiser has begun it, now or before this server: no moment of the beginning is awaited."""
+        self.started = True
+        self._look_at_hours()
+
+    def set_hours(self, *, is_open: bool, until: int | None, starts_at: int | None = None) -> None:
+        """Games may start by the timetable, or may not, `until` a moment; none does before `starts_at`."""
+        self._hours = is_open, until, starts_at
+        self._look_at_hours()
+
+    def _look_at_hours(self) -> None:
+        self.is_open, self.until, starts_at = self._hours
+        if starts_at is not None and not self.started:
+            self.is_open, self.until = False, starts_at
 
     def end_time(self) -> None:
         """The time of the contest is over."""
@@ -184,13 +204,22 @@ class Life:
     def end(self, ending: str) -> None:
         """No game runs any more, and none will: `ending` is one of ENDINGS."""
         self.ended = ending
-        if self.phase is not ContestPhase.OVER:
+        if self.phase not in _ENDED:
             self._move(SUSPEND if ending == STOPPED else END)
+
+    def archive(self) -> None:
+        """The organiser has archived it, now or before this server."""
+        self._move(ARCHIVE)
 
     @property
     def is_aborted(self) -> bool:
         """Whether the organiser has ended the contest for good; games of it may still be stored."""
         return self.run_state is RunState.ABORTED
+
+    @property
+    def is_archived(self) -> bool:
+        """Whether it is shown alone: a client gets there by its name, not by a key."""
+        return self.phase is ContestPhase.ARCHIVED
 
     @property
     def may_start(self) -> bool:

@@ -18,6 +18,8 @@ _PLANNED, _PLAYING, _SUSPENDED = ContestPhase.PLANNED, ContestPhase.PLAYING, Con
 _UNTIL_OVER: Final = frozenset((_PLANNED, _PLAYING, _SUSPENDED))
 #: An order to the server that plays.
 _PLAYED: Final = frozenset((_PLANNED, _PLAYING))
+#: An order that is the last one; that it is given again does no harm.
+_ENDED: Final = frozenset((ContestPhase.OVER, ContestPhase.ARCHIVED))
 
 
 class OrderKind(NamedTuple):
@@ -25,7 +27,8 @@ class OrderKind(NamedTuple):
 
     `done` is said once it is carried out; {} stands for its target. `about`: what the target is, empty
     without one. The page asks before an order that is `asked`. `inverse` takes it back. It exists in these
-    `phases` of a contest, and in every other one it is refused.
+    `phases` of a contest, and in every other one it is refused: as `refused` says, {} stands for the phase,
+    or as REFUSED.
     """
 
     done: str
@@ -33,6 +36,7 @@ class OrderKind(NamedTuple):
     asked: bool = False
     inverse: str = ""
     phases: frozenset[ContestPhase] = _UNTIL_OVER
+    refused: str = ""
 
 
 ORDERS: Final[Mapping[str, OrderKind]] = {
@@ -46,6 +50,13 @@ ORDERS: Final[Mapping[str, OrderKind]] = {
     ),
     "abort": OrderKind(
         "aborted: the contest is over, its running games are void, and the table stays as it is", asked=True
+    ),
+    "start": OrderKind("begun: it waits for no quorum and no starts_at any more", asked=True, phases=_PLAYED),
+    "archive": OrderKind(
+        "archived: the contest is shown, and served no more",
+        asked=True,
+        phases=_ENDED,
+        refused="archive: expected a contest that is over, this one is {}; abort ends it",
     ),
     "extend": OrderKind(
         "extended by {}: see the number of games in arena admin status",
@@ -109,6 +120,7 @@ VERBS: Final = tuple(ORDERS)
 REFUSED: Final[Mapping[ContestPhase, str]] = {
     ContestPhase.SUSPENDED: "the contest has stopped: give the order once `arena serve` goes on with it",
     ContestPhase.OVER: "the contest is over: {}",
+    ContestPhase.ARCHIVED: "the contest is archived: it is shown, and takes no order",
 }
 
 
@@ -116,5 +128,8 @@ def refusal(verb: str, phase: ContestPhase, ended: str | None) -> str | None:
     """Why there is no such order in this phase of a contest, or none at all; None: there is."""
     if verb not in ORDERS:
         return f"the commands are {', '.join(VERBS)}, not {verb!r:.40}"
+    kind = ORDERS[verb]
+    if phase in kind.phases:
+        return None
     # One that is aborted has no ending while its last games are stored.
-    return None if phase in ORDERS[verb].phases else REFUSED[phase].format(ended or ABORTED)
+    return kind.refused.format(phase) if kind.refused else REFUSED[phase].format(ended or ABORTED)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from arena_server.core.commands import Commands
 from arena_server.core.deal import REFEREE, game_id
 from arena_server.core.facts import (
+    Archived,
     Begun,
     FormerKeys,
     GameFact,
@@ -89,7 +90,7 @@ def _recover_contest(
                     slot.restore_key(digest) if isinstance(keys, ResumeKeys) else slot.restore_former(digest)
             case Order() as order:
                 commands.restore_order(order)
-            case Begun() | RunStateSet() as fact_of_life:
+            case Begun() | RunStateSet() | Archived() as fact_of_life:
                 commands.restore(fact_of_life)
         parts.restore(fact)
     return facts

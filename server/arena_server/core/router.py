@@ -217,7 +217,10 @@ class Router:
             if member is None:
                 raise ProtocolError(ErrorCode.CONTEST, f"no contest {hello.contest} here; {self._list()}")
             return member.contest
-        listed = [member.contest for member in self._members.values() if member.listed]
+        members = [member for member in self._members.values() if member.listed]
+        # A key leads to one that is archived only where there is no other.
+        served = [member for member in members if not member.contest.life.is_archived] or members
+        listed = [member.contest for member in served]
         # One contest needs no name: clients that know no `contest=` work as before.
         if len(listed) == 1:
             return listed[0]
@@ -240,7 +243,8 @@ class Router:
         raise ProtocolError(ErrorCode.CONTEST, f"{problem}; {self._list()}")
 
     def _list(self) -> str:
-        names = [name for name, member in self._members.items() if member.listed]
+        members = self._members.items()
+        names = [name for name, member in members if member.listed and not member.contest.life.is_archived]
         more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
         return f"there are: {', '.join(names[:NAMED])}{more}" if names else "there is none"
 

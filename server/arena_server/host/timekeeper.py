@@ -53,8 +53,8 @@ class Timekeeper(Attachment):
             events.append(Freeze(frozen_for * NS_PER_MS))
         if moment.time_up and (told is None or not told.time_up):
             events.append(TimeUp())
-        hours = Hours(moment.is_open, moment.until)
-        before = None if told is None else Hours(told.is_open, told.until)
+        hours = Hours(moment.is_open, moment.until, moment.starts_at)
+        before = None if told is None else Hours(told.is_open, told.until, told.starts_at)
         table = self._timetable
         if (table.hours is not None or table.starts_at is not None) and before != hours:
             events.append(hours)

@@ -69,6 +69,8 @@ class ContestStore:
         self._files: list[tuple[Path, FileId]] = []
         #: How many entries are in the table of facts.
         self._kept = 0
+        #: Whether the contest has ended for good: it has no journal, and facts alone are added.
+        self._is_final = False
         #: Rows written at the last checkpoint and at the last call of `maintain`.
         self._saved = self._written_before = 0
         self._checked_at = time.monotonic()
@@ -219,6 +221,13 @@ class ContestStore:
             )
             self._files = identify_files(self._database)
 
+    def reopen(self, contest: int) -> None:
+        """Have a contest that has ended for good, as its one server."""
+        self._own(contest)
+        self._contest, self._is_final = contest, True
+        with self._session() as session:
+            self._kept = len(list(kept_entries(session, contest)))
+
     def _session(self) -> Session:
         """A session within the transaction of the connection; the connection outlives it."""
         return Session(self._connection)
@@ -270,7 +279,10 @@ class ContestStore:
         if status in FINAL:
             if self._head is not None:
                 self._head.write_journal(0)  # before the rows are gone
+            # What the contest adds now waits for this thread: a row of a journal would not be read again.
+            self._journal.close()
             self._journal.delete()
+            self._is_final = True
 
     # -- entries and records
 
@@ -286,6 +298,10 @@ class ContestStore:
 
     def add(self, entries: Sequence[Entry], results: Sequence[tuple[str, GameRecord, bytes]]) -> None:
         """Write entries, then results: game id, record, encoded record. The results' entries are dropped."""
+        if self._is_final:
+            self._journal.kept += (entry for entry in entries if entry[1] in KEPT)
+            self._keep()
+            return
         self._journal.count_recent()
         if entries:
             self._journal.add(entries)

@@ -82,7 +82,7 @@ class Writer:
 
     A `patient` one commits nothing on that thread.
     `found(contest)` is called once, with the unfinished contest that goes on or None; or with one that is
-    over, of which nothing is written.
+    over, of which only facts are written that outlive its journal.
     `committed(batches, game_ids)` is called after each commit by the writer's thread: the first
     `batches` calls of `append` are durable, and so are the records of `game_ids`.
     `failed(error)` is called once, at the first failure; nothing is reported as durable after it.
@@ -184,10 +184,18 @@ class Writer:
             with ContestStore(self._database) as store:
                 found = store.find(self._header)
                 self._found(found)
-                if found is not None and found.ended is not None:
-                    return  # nothing of it is written any more
-                while not self._has_failed and self._write_batch(store):
-                    pass
+                if found is None or found.ended is None:
+                    while not self._has_failed and self._write_batch(store):
+                        pass
+                    return
+            # Of one that is over nothing is kept open; what it still has to write is rare.
+            while isinstance(job := self._jobs.get(), _Append):
+                with ContestStore(self._database) as store:
+                    with store.transaction():
+                        store.reopen(found.contest)
+                        store.add(job.entries, [])
+                    store.sync()
+                self._report(1, [])
         except Exception as error:  # the boundary of the thread: nothing else would report it
             self._fail(error)
 

@@ -54,10 +54,14 @@ def parse_hours(text: str) -> DailyHours:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What holds now, and when that changes (None: it does not); the hours change at `until`, in ms."""
+    """What holds now, and when that changes (None: it does not); the hours change at `until`, in ms.
+
+    `starts_at` (ms) is still to come.
+    """
 
     is_open: bool
     until: int | None
+    starts_at: int | None
     time_up: bool
     frozen: bool
     next_change: datetime | None
@@ -75,12 +79,13 @@ class Timetable:
     def at(self, now: datetime) -> Moment:
         """What holds at `now`, which is aware."""
         is_open, until = (True, None) if self.hours is None else self.hours.at(now)
-        if self.starts_at is not None and now < self.starts_at:
-            is_open, until = False, self.starts_at
-        changes = [each for each in (until, self.ends_at, self.freeze_at) if each is not None and each > now]
+        starts_at = None if self.starts_at is None or now >= self.starts_at else self.starts_at
+        moments = (until, starts_at, self.ends_at, self.freeze_at)
+        changes = [each for each in moments if each is not None and each > now]
         return Moment(
             is_open,
             None if until is None else milliseconds(until),
+            None if starts_at is None else milliseconds(starts_at),
             self.ends_at is not None and now >= self.ends_at,
             self.freeze_at is not None and now >= self.freeze_at,
             min(changes, default=None),

@@ -185,6 +185,8 @@ class HostView(HostObserver):
         for name, recorder in self._recorders.items():
             hosted = self._host.contests[name]
             config, contest = hosted.spec.config, hosted.contest
+            if contest is not None and contest.life.is_archived:
+                continue
             labels = {"name": config.name, "game": config.game, "software": config.software}
             durations = Durations() if contest is None else hosted.run.durations.copy()
             progress = None if contest is None else contest.progress()

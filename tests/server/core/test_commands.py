@@ -188,7 +188,7 @@ def test_without_a_limit_of_faulty_games_a_lifted_bot_is_paired_after_a_restart_
     }
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", sorted(set(VERBS) - {"archive"}))
 def test_a_finished_contest_takes_no_commands(verb: str) -> None:
     harness = seated("ann", "bob", options=ONE_PLY, probation=1)
     harness.send("ann", "what?")
@@ -312,7 +312,7 @@ def test_a_game_that_waits_for_its_result_cannot_be_broken_off() -> None:
 def test_the_words_of_the_run_state_and_of_the_commands() -> None:
     assert [str(state) for state in RunState] == ["open", "paused", "draining", "aborted"]
     assert list(VERBS) == [
-        *("pause", "resume", "drain", "abort", "extend", "shorten", "kick", "lift"),
+        *("pause", "resume", "drain", "abort", "start", "archive", "extend", "shorten", "kick", "lift"),
         *("validate", "void", "void-worker"),
         *("replay", "add", "remove", "token", "invite", "registration"),
         *("approve", "reject", "register"),

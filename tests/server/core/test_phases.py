@@ -10,9 +10,10 @@ import pytest
 
 from arena_server.core.deal import token_digest
 from arena_server.core.events import Hours, Stop, TimeUp
-from arena_server.core.facts import Begun, RunStateSet
+from arena_server.core.facts import Archived, Begun, RunStateSet
 from arena_server.core.journal import Past, entry_of
 from arena_server.core.life import (
+    ARCHIVE,
     BEGIN,
     END,
     ENDINGS,
@@ -56,11 +57,18 @@ def over() -> ContestHarness:
     return harness
 
 
+def archived() -> ContestHarness:
+    harness = over()
+    assert harness.command("archive") is None
+    return harness
+
+
 SCENES: dict[ContestPhase, Callable[[], ContestHarness]] = {
     ContestPhase.PLANNED: planned,
     ContestPhase.PLAYING: playing,
     ContestPhase.SUSPENDED: suspended,
     ContestPhase.OVER: over,
+    ContestPhase.ARCHIVED: archived,
 }
 TARGETS = {
     "extend": "2", "shorten": "2", "void": "g1", "replay": "g1", "void-worker": "w", "invite": "x",
@@ -96,13 +104,16 @@ def test_an_order_exists_in_its_phases_and_is_refused_with_one_line_in_every_oth
     assert harness.contest.overview().phase is phase
     problem, target = give(harness, verb), TARGETS.get(verb)
     if phase not in ORDERS[verb].phases:
-        assert problem == REFUSED[phase].format("aborted")
+        own = ORDERS[verb].refused.format(phase)
+        assert problem == (own or REFUSED[phase].format("aborted"))
         assert (harness.last_entries, harness.last_orders) == ([], [])
     elif problem is not None:
         assert problem.startswith(
             NO_GAME if phase is ContestPhase.PLANNED and target == "g1" else IMPOSSIBLE[verb]
         )
         assert harness.last_orders == []
+    elif phase is ContestPhase.ARCHIVED:  # its answer was lost, and it is given again
+        assert (verb, harness.last_entries, harness.last_orders) == ("archive", [], [])
     else:
         assert [order[1] for order in harness.last_orders] == [verb]
 
@@ -112,13 +123,15 @@ def test_the_table_of_orders_and_phases() -> None:
         phase: {verb for verb, kind in ORDERS.items() if phase not in kind.phases} for phase in ContestPhase
     }
     assert absent == {
-        ContestPhase.PLANNED: set(),
-        ContestPhase.PLAYING: set(),
-        ContestPhase.SUSPENDED: {"pause", "resume", "drain", "void", "void-worker"},
-        ContestPhase.OVER: set(VERBS),
+        ContestPhase.PLANNED: {"archive"},
+        ContestPhase.PLAYING: {"archive"},
+        ContestPhase.SUSPENDED: {"pause", "resume", "drain", "void", "void-worker", "start", "archive"},
+        ContestPhase.OVER: set(VERBS) - {"archive"},
+        ContestPhase.ARCHIVED: set(VERBS) - {"archive"},
     }
     assert set(SCENES) == set(ContestPhase)
-    assert set(REFUSED) == {phase for phase in SCENES if absent[phase]}
+    own = {verb for verb, kind in ORDERS.items() if kind.refused}
+    assert set(REFUSED) == {phase for phase in SCENES if absent[phase] - own}
     assert refusal("dance", ContestPhase.OVER, None) == f"the commands are {', '.join(VERBS)}, not 'dance'"
     assert refusal("pause", ContestPhase.OVER, None) == "the contest is over: aborted"
 
@@ -140,8 +153,9 @@ def test_what_leads_from_one_phase_to_another() -> None:
         ("playing", "suspend"): "suspended",
         ("playing", "end"): "over",
         ("suspended", "end"): "over",
+        ("over", "archive"): "archived",
     }
-    assert {what for _, what in MOVES} == {BEGIN, SUSPEND, END}
+    assert {what for _, what in MOVES} == {BEGIN, SUSPEND, END, ARCHIVE}
 
 
 @pytest.mark.parametrize("quorum", [0, 2])
@@ -165,6 +179,92 @@ def test_an_aborted_contest_is_over_while_its_games_are_stored() -> None:
     overview = harness.contest.overview()
     assert (overview.phase, overview.state, overview.progress.ended) == ("over", "aborted", None)
     assert overview.progress.holds == ()
+
+
+def test_no_contest_is_archived_while_its_last_games_are_stored() -> None:
+    harness = playing()
+    harness.stores = False
+    assert harness.command("abort") is None
+    assert harness.command("archive") == "archive: the last games are being stored; give the order again"
+    assert harness.contest.overview().phase is ContestPhase.OVER
+
+
+@pytest.mark.parametrize("end", ["finished", "incomplete", "aborted"])
+def test_that_it_is_archived_is_a_fact_which_outlives_its_server(end: str) -> None:
+    """One that could go on is aborted: else the same command would play a contest that is archived."""
+    harness = playing()
+    if end == "aborted":
+        assert harness.command("abort") is None
+    elif end == "incomplete":
+        for number in range(1, 5):
+            assert harness.command("void", f"g{number}") is None
+    else:
+        play_on(harness)
+    assert harness.finished == end
+    assert harness.command("archive") is None
+    final = "aborted" if end == "incomplete" else end
+    assert (harness.contest.ended, harness.finished) == (final, final)
+    assert (0, "archived", "") in harness.last_entries
+    # Also where the server was killed before the ending was stored.
+    for ended in (final, None) if end == "incomplete" else (final,):
+        again = ContestHarness(
+            "ann", "bob", past=harness.durable(), ended=ended, options=ONE_PLY, games_per_pair=4, quorum=2
+        )
+        again.wait(1)
+        overview = again.contest.overview()
+        assert (overview.phase, overview.state, again.contest.life.is_archived) == ("archived", final, True)
+        assert again.command("resume") == REFUSED[ContestPhase.ARCHIVED]
+        again.connect("ann")
+        again.send("ann", "HELLO 1 ann")
+        assert again.last_line("ann") == f"BYE reason={final}"
+
+
+def test_one_that_is_over_may_be_archived_by_a_later_server() -> None:
+    past = over().durable()
+    later = ContestHarness("ann", "bob", past=past, ended="aborted", options=ONE_PLY, games_per_pair=4)
+    assert later.command("archive", who="jan") is None
+    assert later.contest.overview().phase is ContestPhase.ARCHIVED
+    assert [order[1] for order in later.last_orders] == ["archive"]
+
+
+def test_a_contest_that_is_played_and_archived_is_a_damaged_journal() -> None:
+    past = Past(entries=(entry_of(0, Archived("")),))
+    with pytest.raises(ValueError, match=r"^a contest that is playing cannot be archived$"):
+        ContestHarness("ann", "bob", past=past)
+
+
+def test_the_organiser_begins_it_without_its_quorum_and_before_its_moment() -> None:
+    soon = Hours(is_open=True, starts_at=7)
+    harness = ContestHarness("ann", "bob", "cid", options=ONE_PLY, quorum=3, absent_ms=8_000)
+    harness.event(soon)
+    for name in ("ann", "bob"):
+        harness.log_in(name)
+    overview = harness.contest.overview()
+    assert (overview.phase, overview.state, overview.until) == ("planned", "closed", 7)
+    assert harness.command("start") is None
+    assert (0, "begun", "", 2) in harness.entries
+    assert (harness.contest.overview().state, len(harness.contest.overview().running)) == ("open", 1)
+    # The answer was lost: the same order again changes nothing.
+    assert harness.command("start") is None
+    assert (harness.last_entries, harness.last_orders[0][:2]) == ([], (2, "start"))
+    again = ContestHarness(
+        "ann", "bob", "cid", past=harness.durable(), options=ONE_PLY, quorum=3, absent_ms=8_000
+    )
+    again.event(soon)
+    assert (again.contest.overview().phase, again.contest.overview().state) == ("playing", "open")
+
+
+def test_one_without_a_quorum_waits_for_its_moment_alone() -> None:
+    harness = seated("ann", "bob", options=ONE_PLY, ready=False)
+    assert harness.command("pause") is None
+    play_on(harness)
+    harness.event(Hours(is_open=True, starts_at=7))
+    assert harness.command("resume") is None
+    assert held(harness) == ["closed"]
+    assert harness.command("start") is None
+    assert held(harness) == []
+    harness.event(Hours(is_open=False, until=9))  # its daily hours stay
+    assert harness.contest.progress().holds == (Hold("closed", until=9),)
 
 
 def test_that_it_has_begun_is_a_fact_which_outlives_its_server() -> None:

@@ -150,6 +150,25 @@ class TestSeveralContests:
         over.feed(Stop(), 0)
         assert Routed(over, running).welcomed("HELLO 1 ann token=ann-both") == "saturday"
 
+    def test_one_that_is_archived_is_found_by_its_name_alone(self) -> None:
+        """Also among others that are over: the bot learns how the contest ended that was played last."""
+        ann = bot("ann", "both")
+        old, over = contest("friday", ann, Entrant("b")), contest("saturday", ann, Entrant("c"))
+        playing = contest("sunday", Entrant("d"), Entrant("e"))
+        old.feed(Command(1, "abort"), 0)
+        old.feed(Command(2, "archive"), 0)
+        over.feed(Command(1, "abort"), 0)
+        assert (old.life.is_archived, over.life.is_archived) == (True, False)
+        routed = Routed(old, over, playing)
+        conn = routed.open()
+        assert routed.say(conn, "HELLO 1 ann token=ann-both")[-1] == "BYE reason=aborted"
+        assert routed.router.routes[conn] is over
+        assert routed.greet("HELLO 1 ann token=x").endswith("there are: saturday, sunday")
+        named = routed.say(routed.open(), "HELLO 1 ann token=ann-both contest=friday")
+        assert named[-1] == "BYE reason=aborted"
+        alone = Routed(old)
+        assert alone.lines(alone.open())[-1] == "BYE reason=aborted"
+
     def test_a_wrong_name_and_a_wrong_token_get_the_same_answer(self, two: Routed) -> None:
         answers = {two.greet(f"HELLO 1 {name} token=x") for name in ("ann", "stranger")}
         assert answers == {

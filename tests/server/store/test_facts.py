@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from queue import Queue
 
 import pytest
 from sqlalchemy import text
@@ -59,6 +60,38 @@ def go_on(database: Database, *entries: Entry, end: str | None = None) -> None:
 def test_they_stay_when_the_contest_is_over_and_its_journal_gone(database: Database) -> None:
     begin(database, *ENTRIES, end="finished")
     assert orders(database) == [PAUSE, RESUME]
+
+
+ARCHIVED: tuple[Entry, ...] = ((0, "archived", ""), (0, "order", 3, "archive", "", "jan", 7, ""))
+
+
+@pytest.mark.parametrize("by", ["the same server", "a later one"])
+def test_what_is_said_of_a_contest_that_is_over_is_a_fact_at_once(database: Database, by: str) -> None:
+    """It has no journal any more: a server that is killed now leaves the table of facts."""
+    if by == "the same server":
+        kept = Kept(database)
+        kept.start()
+        kept.append(*ENTRIES)
+        kept.wait_for(1)
+        ended = Queue[None]()
+        kept.writer.end("finished", lambda: ended.put(None))
+        ended.get(timeout=150)
+        seen = 1
+    else:
+        begin(database, *ENTRIES, end="finished")
+        kept, seen = Kept(database, replace(opening(new=False), keep=True)), 0
+        found = kept.find()
+        assert found is not None
+        assert found.ended == "finished"
+    kept.append(*ARCHIVED, (0, "keys", "ann", ()))
+    kept.wait_for(seen + 1)
+    assert [order.verb for order in orders(database)] == ["pause", "resume", "archive"]
+    kept.close()
+    again = Kept(database, replace(opening(new=False), keep=True))
+    past = again.find()
+    again.close()
+    assert past is not None
+    assert past.past.entries == ENTRIES + ARCHIVED
 
 
 def test_they_can_be_read_while_the_contest_goes_on(database: Database) -> None:

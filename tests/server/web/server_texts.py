@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import arena_server
-from arena_server.core.orders import REFUSED
+from arena_server.core.orders import ORDERS, REFUSED
 from arena_server.host.waiting import HOLD_TEXTS
 from arena_server.places.workers import comparison
 
@@ -34,7 +34,7 @@ RAISED = {
 
 def server_texts() -> set[str]:
     found = {*comparison.TIME, *comparison.TIMEOUTS, *comparison.POINTS}
-    found |= {*REFUSED.values(), *HOLD_TEXTS.values()}
+    found |= {*REFUSED.values(), *HOLD_TEXTS.values(), *(kind.refused for kind in ORDERS.values())} - {""}
     found |= {text for source in SOURCES for text in texts_in((ROOT / source).read_text(encoding="utf-8"))}
     for path in (
         *ROOT.glob("core/formats/*.py"),

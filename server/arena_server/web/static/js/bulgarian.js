@@ -248,6 +248,10 @@ export const TEXTS = {
   "Type a move, or choose one on the board.": "Напишете ход или изберете на дъската.",
   "The record of game {}": "Записът на партия {}",
   // the organiser
+  "Begin the contest now? It waits for no bot, and for no moment.":
+    "Да започне ли състезанието сега? То не чака нито бот, нито час.",
+  "Archive the contest for good? It is shown, and served no more.":
+    "Да се архивира ли състезанието завинаги? То се показва, но не се обслужва повече.",
   "Stop the contest once no game runs?": "Да спре ли състезанието, щом не тече партия?",
   "End the contest for good, now? Running games become void, and the table stays as it is.":
     "Край на състезанието още сега? Текущите партии се анулират, а класирането остава каквото е.",
@@ -275,6 +279,7 @@ export const TEXTS = {
   "Fewer games a pair, or rounds": "По-малко партии на двойка или кръгове", "Your name": "Вашето име",
   "Reason of the next order": "Причина за следващата наредба",
   "{}{}; {}, {} running, {} void; {}; {}": "{}{}; {}, текущи {}, анулирани {}; {}; {}", "Resume": "Продължи",
+  "Begin now": "Започни сега", "Archive": "Архивирай",
   "Pause": "Пауза", "Drain": "Спри плавно", "Abort": "Прекрати", "Break off": "Прекъсни", "Mean move": "Среден ход",
   "Faulty games": "Партии с грешка",
   "Log of {}": "Дневник на {}", "Log": "Дневник", " until {}": " до {}", "Add": "Добави", "Kick": "Отстрани",
@@ -339,7 +344,7 @@ export const COUNTED = {
 /** Words of the protocol and of the API, which pages show as they are in English. */
 export const NAMED = {
   running: "тече", finished: "завършило", incomplete: "незавършено", stopped: "спряно", aborted: "прекратено",
-  short: "скъсено",
+  short: "скъсено", archived: "архивирано",
   over: "завършила", planned: "предстои", complete: "завършена", win: "победа", draw: "равенство", loss: "загуба",
   // formats
   "round-robin": "всеки срещу всеки", matches: "двойки", gauntlet: "претенденти срещу останалите",
@@ -367,7 +372,8 @@ export const NAMED = {
   resource: "ограничение",
   // who gave an order without a name, and orders
   organiser: "организаторът", "by invitation": "с покана",
-  pause: "пауза", resume: "продължаване", drain: "плавно спиране", abort: "прекратяване", extend: "удължаване",
+  pause: "пауза", resume: "продължаване", drain: "плавно спиране", abort: "прекратяване",
+  start: "начало", archive: "архивиране", extend: "удължаване",
   shorten: "съкращаване", games: "партии", "games for each group": "партии на двойка или група", rounds: "кръга",
   kick: "отстраняване на", lift: "прощаване на", validate: "проверка на", replay: "повторение на",
   "void-worker": "анулиране на игрите на машината", add: "добавяне на", remove: "оттегляне на", token: "нов ключ за",
@@ -401,6 +407,12 @@ export const SERVER = {
   "say which contest; there are: {}": "посочете състезание; има: {}",
   "no contest {} here; there are: {}": "тук няма състезание {}; има: {}",
   "the contest is over: {}": "състезанието свърши: {}",
+  "the contest is archived: it is shown, and takes no order":
+    "състезанието е архивирано: показва се, но не приема наредби",
+  "archive: expected a contest that is over, this one is {}; abort ends it":
+    "архивира се състезание, което е свършило, а това е {}; прекратяването слага край",
+  "archive: the last games are being stored; give the order again":
+    "последните партии се записват; дайте наредбата отново",
   "the contest has stopped: give the order once `arena serve` goes on with it":
     "състезанието е спряно: дайте наредбата, щом `arena serve` го продължи",
   "contest {} has no bot {}": "състезание {} няма бот {}", "no bot {}": "няма бот {}", "no place {}": "няма място {}",

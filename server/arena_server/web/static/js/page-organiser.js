@@ -15,6 +15,8 @@ const NAME = "arena-organiser";
 const CONFIRM = {
   drain: () => t`Stop the contest once no game runs?`,
   abort: () => t`End the contest for good, now? Running games become void, and the table stays as it is.`,
+  start: () => t`Begin the contest now? It waits for no bot, and for no moment.`,
+  archive: () => t`Archive the contest for good? It is shown, and served no more.`,
   extend: (target) => t`Extend the contest by ${target}?`,
   shorten: (target) => t`Shorten the contest by ${target}?`,
   kick: (target) => t`Kick ${target}? Its game becomes void.`,
@@ -203,7 +205,8 @@ function draw(status) {
   parts.ofApplicants = panel(t`Waiting for approval`, parts.applicants);
   parts.ofInvitations = panel(t`Invitations`, parts.invitations);
   // A contest that is over takes no orders.
-  parts.forms = [about, ...games, add];
+  parts.forms = [...games, add];
+  parts.about = about;
   const others = contestLinks(status.contests);
   const leave = () => { useToken(null); askForToken(); };
   main.replaceChildren(
@@ -223,8 +226,8 @@ function update(status) {
   parts.waiting.textContent = heldText(status);
   const over = status.ended !== null;
   for (const form of parts.forms) form.hidden = over;
-  const gate = status.state === "paused" ? action(t`Resume`, "resume") : action(t`Pause`, "pause");
-  parts.gate.replaceChildren(...(over ? [] : [gate, action(t`Drain`, "drain"), action(t`Abort`, "abort")]));
+  parts.about.hidden = over && status.phase !== "over"; // one that is over can be archived
+  parts.gate.replaceChildren(...gates(status));
   parts.length.textContent = lengthText(status);
   parts.games.replaceChildren(gamesTable(status, action));
   parts.bots.replaceChildren(botsTable(status, over, action, logButton));
@@ -261,9 +264,19 @@ function registrationForm() {
     el("button", { type: "submit" }, t`Set`));
 }
 
+/** The buttons for orders about the whole contest. */
+function gates({ phase, state, ended }) {
+  if (phase === "over" && ended !== null) return [action(t`Archive`, "archive")];
+  if (ended !== null) return [];
+  const gate = state === "paused" ? action(t`Resume`, "resume") : action(t`Pause`, "pause");
+  const begin = phase === "planned" ? [action(t`Begin now`, "start")] : [];
+  return [...begin, gate, action(t`Drain`, "drain"), action(t`Abort`, "abort")];
+}
+
 function stateText(status) {
   const { done: over, total, running, void: broken } = status.games;
-  const [state, hours] = [named(status.state), hoursText(status) + (status.reason ? ` (${said(status.reason)})` : "")];
+  const word = named(status.state) + (status.phase === "archived" ? `, ${named(status.phase)}` : "");
+  const [state, hours] = [word, hoursText(status) + (status.reason ? ` (${said(status.reason)})` : "")];
   const [plies, connections] = [plural(status.plies, "ply"), plural(status.connections, "connection")];
   return t`${state}${hours}; ${gamesText(over, total)}, ${running} running, ${broken} void; ${plies}; ${connections}`;
 }
