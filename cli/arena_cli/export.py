@@ -4,6 +4,7 @@ msgpack   FOLDER/g1.record, ... and chain.json: the bytes that the referee store
 json      FOLDER/g1.json, ...: one object per record, times in milliseconds and nanoseconds as stored
 csv       FOLDER/games.csv, seats.csv, plies.csv, faults.csv, infos.csv: a line per game, seat, ply, ...
 trf       FOLDER/CONTEST.trf: the rounds of a Swiss in TRF16, for pairing programs (`trf.py`)
+grades    FOLDER/grades.csv and teams.csv: the table as the marks of a course (`grades.py`)
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import partial
 from io import TextIOWrapper
 from operator import itemgetter
 from pathlib import Path
@@ -29,6 +31,7 @@ from arena_cli.results import open_results
 from arena_server.stats.standings import row_json
 
 if TYPE_CHECKING:
+    from arena_cli.grades import Scale
     from arena_protocol.record import GameRecord
     from arena_server.store.reader import Results
     from arena_server.store.schema import ContestRow
@@ -39,6 +42,7 @@ class FileFormat(StrEnum):
     JSON = "json"
     CSV = "csv"
     TRF = "trf"
+    GRADES = "grades"
 
 
 #: How a formula of a spreadsheet begins.
@@ -77,6 +81,14 @@ def command(
     everything: Annotated[
         bool, typer.Option("--all", help="Of a running contest, also what spectators may not see yet.")
     ] = False,
+    grades: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A=90,B=75",
+            help="With --format grades: the least percent of each grade.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Write the records of all games to files.
@@ -92,20 +104,29 @@ def command(
     trf writes the rounds of a Swiss and their results as FOLDER/CONTEST.trf, in the text format TRF16 of
     FIDE, which pairing programs and tournament managers read.
 
+    grades writes the table as FOLDER/grades.csv, a line a bot: rank, name, owner, games, points, score,
+    percent of the best score, and with --grades a grade; FOLDER/teams.csv has the same of teams.
+
     Of a running contest it has the results that spectators may see by now, after
     `contest.spectator_delay` and before `contest.freeze_at`; --all has the others too.
     With `deals = "paired"` a record is withheld until all games on its deal have a result.
 
     Example: arena export records --contest local --format csv
     """
-    from arena_server.errors import StoreError
+    from arena_cli.grades import read_scale
+    from arena_server.errors import ConfigError, StoreError
 
+    if grades is not None and form is not FileFormat.GRADES:
+        raise ConfigError("--grades: expected with --format grades")
+    writer = _WRITERS[form]
+    if form is FileFormat.GRADES:
+        writer = partial(writer, scale=() if grades is None else read_scale(grades))
     with open_results(database) as results:
         chosen = results.contest(contest)
         last, unseen = (None, 0) if everything else _seen(results, chosen)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            written = _WRITERS[form](folder, results, chosen, last)
+            written = writer(folder, results, chosen, last)
         except OSError as error:
             raise StoreError(f"{folder}: cannot be written: {error.strerror}") from None
     head = {} if written.head is None else {"head": written.head}
@@ -221,11 +242,23 @@ def _write_trf(folder: Path, results: Results, contest: ContestRow, last: int | 
     return Written(table.games, [str(path)])
 
 
-_WRITERS: Mapping[FileFormat, Callable[[Path, Results, ContestRow, int | None], Written]] = {
+def _write_grades(
+    folder: Path, results: Results, contest: ContestRow, last: int | None, *, scale: Scale = ()
+) -> Written:
+    from arena_cli.grades import grade_files
+
+    games, files = grade_files(results, contest, last, scale)
+    for name, text in files.items():
+        _write_private(folder / name, text.encode("utf-8"))
+    return Written(games, [str(folder / name) for name in files])
+
+
+_WRITERS: Mapping[FileFormat, Callable[..., Written]] = {
     FileFormat.MSGPACK: _write_msgpack,
     FileFormat.JSON: _write_json,
     FileFormat.CSV: _write_csv,
     FileFormat.TRF: _write_trf,
+    FileFormat.GRADES: _write_grades,
 }
 
 

@@ -138,7 +138,7 @@ def _files(document: dict[str, Any], head: PublishedHead) -> dict[str, str]:
 
 def page(document: dict[str, Any], head: PublishedHead) -> str:
     """The standings of a document as a page without scripts, which loads nothing."""
-    from arena_cli.results import standings_table
+    from arena_cli.results import standings_table, teams_table
     from arena_server.stats.scoring import POINTS
 
     rows, scoring = document["standings"], document["scoring"]
@@ -148,6 +148,8 @@ def page(document: dict[str, Any], head: PublishedHead) -> str:
     if not notes and len({row["games"] for row in rows}) > 1:
         notes = [f"ranked by {scoring} a game, because the bots have different numbers of games"]
     table = standings_table(title, rows, wins=scoring != POINTS, notes=notes).as_html()
+    if "teams" in document:
+        table += teams_table(document["name"], document["teams"]).as_html()
     name = escape(about.get("title", document["name"]))
     return f"""<!doctype html>
 <html lang="en">

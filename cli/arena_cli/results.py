@@ -14,7 +14,8 @@ from arena_protocol.record import describe_fault
 from arena_protocol.text import text_of
 from arena_server.core.life import reason_of
 from arena_server.stats.scoring import POINTS
-from arena_server.stats.standings import row_json
+from arena_server.stats.standings import Standings, row_json
+from arena_server.stats.teams import team_json, team_rows
 from arena_server.terms.about import headline, lines_about
 
 if TYPE_CHECKING:
@@ -122,6 +123,7 @@ def standings_json(
             "games": {"played": table.games, "total": results.sums.total(contest)},
         },
         "standings": rows,
+        **teams_json(results, contest, table),
         **(
             {}
             if (separated := results.facts.separated(contest)) is None
@@ -133,6 +135,29 @@ def standings_json(
             for bot, (game, fault) in results.games.first_faults(contest).items()
         ],
     }
+
+
+def teams_json(results: Results, contest: ContestRow, table: Standings) -> dict[str, Any]:
+    """The table of teams as JSON types by its key; empty for a contest without one."""
+    if not contest.teams:
+        return {}
+    rows = team_rows(table, results.facts.owners(contest), contest.teams)
+    return {"teams": {"best": contest.teams, "rows": [*map(team_json, rows)]}}
+
+
+def teams_table(title: str, teams: dict[str, Any]) -> ResultTable:
+    """The table of teams to print; `teams` is what `teams_json` has at its key."""
+    best = (
+        f"the best {teams['best']} of each team count"
+        if teams["best"] > 1
+        else "the best of each team counts"
+    )
+    heads = [Column("rank"), Column("team", is_text=True), Column("score"), Column("bots")]
+    rows: list[list[Cell]] = [
+        [row["rank"], row["team"], _whole(row["score"]), row["bots"], ", ".join(row["counted"])]
+        for row in teams["rows"]
+    ]
+    return ResultTable(f"{title}: teams, {best}", [*heads, Column("counted", is_text=True)], rows)
 
 
 def _fault_json(contest: ContestRow, bot: str, game: str, fault: FaultRecord) -> dict[str, Any]:
@@ -195,6 +220,8 @@ def print_standings(
     title = contest_title(contest, games["played"], games["total"], scoring)
     wins = plain["contest"]["scoring"] != POINTS
     standings_table(title, plain["standings"], wins=wins, notes=notes).print(form)
+    if "teams" in plain and form is not OutputFormat.CSV:  # a file of values has one table
+        teams_table(contest.name, plain["teams"]).print(form)
 
 
 def _walkovers(rounds: Sequence[dict[str, Any]]) -> Counter[str]:

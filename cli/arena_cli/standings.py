@@ -17,6 +17,8 @@ from arena_cli.results import (
     read_results,
     standings_json,
     standings_table,
+    teams_json,
+    teams_table,
 )
 from arena_cli.tables import Cell, Column, FormatOption, OutputFormat, ResultTable, chosen
 from arena_server.stats.scoring import POINTS, Scoring
@@ -52,6 +54,9 @@ class StandingsOptions:
     rounds: Annotated[
         bool, typer.Option("--rounds", help="Print the bracket or the rounds instead, with who meets whom.")
     ] = False
+    teams: Annotated[
+        bool, typer.Option("--teams", help="Print the table of teams instead: contest.teams says how.")
+    ] = False
     ratings: Annotated[
         bool, typer.Option("--ratings", help="Add the rating of each bot with its 95 % interval.")
     ] = False
@@ -73,6 +78,8 @@ class StandingsOptions:
             raise ConfigError(f"--ratings: it is for the table of a contest; leave out {others}")
         if self.rounds and (self.cross or self.file is not None):
             raise ConfigError("--rounds: it is for a contest alone; leave out --cross and --file")
+        if self.teams and (self.cross or self.rounds or self.ratings or self.file is not None):
+            raise ConfigError("--teams: leave out --cross, --rounds, --ratings and --file")
         if self.rounds:
             refuse(self, "the rounds are scored as the contest says; leave it out with --rounds", "scoring")
 
@@ -97,7 +104,9 @@ def command(
         return
     with open_results(options.database) as results:
         of = results.contest(options.contest)
-        if options.rounds:
+        if options.teams:
+            _print_teams(results, of, scoring, form)
+        elif options.rounds:
             _print_rounds(results, of, form)
         elif form is OutputFormat.JSON:
             plain = standings_json(results, of, scoring, rated=options.ratings)
@@ -106,6 +115,19 @@ def command(
             _print_cross(results, of, scoring, form)
         else:
             print_standings(results, of, scoring, form, rated=options.ratings)
+
+
+def _print_teams(results: Results, contest: ContestRow, scoring: str | None, form: OutputFormat) -> None:
+    """Print the table of teams. Raises ConfigError for a contest without one."""
+    from arena_server.errors import ConfigError
+
+    found = teams_json(results, contest, results.sums.table(contest, scoring))
+    if not found:
+        raise ConfigError(f"--teams: {contest.name} has no teams: contest.teams = {{ best = k }} makes some")
+    if form is OutputFormat.JSON:
+        print_json({"contest": contest.name} | found)
+    else:
+        teams_table(contest.name, found["teams"]).print(form)
 
 
 def _print_rounds(results: Results, contest: ContestRow, form: OutputFormat) -> None:

@@ -100,7 +100,9 @@ def test_the_commands_of_the_page_write_the_files_that_it_names(tmp_path: Path) 
     for line in found[1].splitlines():
         assert inside(*line.split()[1:], cwd=tmp_path).code == 0
     written = {
-        path.name for folder in ("records", "objects", "tables") for path in (tmp_path / folder).iterdir()
+        path.name
+        for folder in ("records", "objects", "tables", "grades")
+        for path in (tmp_path / folder).iterdir()
     }
     named = set(re.findall(r"`([\w]+\.(?:record|json|csv))`", PAGE))
     assert {name for name in named if not name.startswith("g1")} <= written

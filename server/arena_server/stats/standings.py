@@ -59,13 +59,14 @@ def row_json(row: Row) -> dict[str, Any]:
         "faults": dict(row.faults),
     }
     if row.score is not None:
-        plain["score"] = _number_json(row.score)
+        plain["score"] = number_json(row.score)
     if row.tie_breaks:
-        plain["tie_breaks"] = {name: _number_json(value) for name, value in row.tie_breaks.items()}
+        plain["tie_breaks"] = {name: number_json(value) for name, value in row.tie_breaks.items()}
     return plain
 
 
-def _number_json(value: Fraction) -> int | float:
+def number_json(value: Fraction) -> int | float:
+    """A score in the types of JSON."""
     return int(value) if value.denominator == 1 else round(float(value), 4)
 
 
@@ -181,12 +182,21 @@ class Standings:
         """Whether the score a game decides: some players have more games than others."""
         return len({sums.games for sums in self._sums.values()}) > 1
 
+    def scores(self) -> dict[str, Fraction]:
+        """What the table ranks by, of each player."""
+        drawn = self._ranked_by()
+        if drawn is None:
+            return self._own_scores(by_mean=self.by_mean)
+        # A late entrant may be known here before what was drawn until then may be shown.
+        return {name: drawn.get(name, Fraction(0)) for name in self._sums}
+
+    def _own_scores(self, *, by_mean: bool) -> dict[str, Fraction]:
+        return {name: self._score(name, by_mean=by_mean) for name in self._sums}
+
     def rows(self) -> tuple[Row, ...]:
         """The table, the best first."""
         by_mean, drawn = self.by_mean, self._ranked_by()
-        own = {name: self._score(name, by_mean=by_mean) for name in self._sums}
-        # A late entrant may be known here before what was drawn until then may be shown.
-        scores = own if drawn is None else {name: drawn.get(name, Fraction(0)) for name in own}
+        own, scores = self._own_scores(by_mean=by_mean), self.scores()
         shown = None if drawn is None and not self._needs_score(own) else scores
         broken = self._broken(scores, None if drawn is None else scores, by_mean=by_mean and drawn is None)
         order = sorted(self._sums, key=lambda name: self._order(name, scores[name], broken[name], own[name]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy.orm import Session
 
 from arena_server.core.deal import game_id
-from arena_server.core.facts import Annulled, ContestFact, Order, Separated, Validated
+from arena_server.core.facts import Annulled, ContestFact, Joined, Order, Separated, Validated
 from arena_server.core.formats.base import Pairing
 from arena_server.core.formats.scheduled import Scheduled
 from arena_server.core.journal import fact_of
@@ -61,6 +61,12 @@ class FactReader:
         """The highest number of a planned game; 0 if none is planned. Those between may be repeats."""
         form = grown_format(contest, self.all(contest))
         return form.next_number - 1 if isinstance(form, Scheduled) else 0
+
+    def owners(self, contest: ContestRow) -> dict[str, str]:
+        """The owner of each bot that has one, late entrants among them."""
+        found: dict[str, str] = dict(contest.config.get("owners", {}))
+        late = (fact for fact in self.all(contest) if isinstance(fact, Joined) and fact.owner)
+        return found | {fact.name: fact.owner for fact in late}
 
     def details(self, contest: ContestRow, bot: str) -> dict[str, str]:
         """What the author of a bot says of it: see `bot_games.details`."""

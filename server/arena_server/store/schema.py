@@ -88,6 +88,11 @@ class ContestRow(Base):
         return self.games or None
 
     @property
+    def teams(self) -> int:
+        """How many bots of an owner count in the table of teams; 0: there is none."""
+        return int(self.config.get("teams") or 0)
+
+    @property
     def about(self) -> dict[str, Any]:
         """What people read of it (`terms/about.py`)."""
         return dict(self.config.get("about", {}))

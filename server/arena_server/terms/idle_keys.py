@@ -90,7 +90,8 @@ _NO_DIFFERENCE: tuple[tuple[Callable[[ContestTable, str], bool], str], ...] = (
 
 def _owners(file: ContestFile) -> Iterator[str]:
     contest, same_owner = file.contest, file.contest.format_options.get("same_owner")
-    if not FORMATS[contest.format].READS_OWNERS or same_owner == "ignore":
+    read = FORMATS[contest.format].READS_OWNERS and same_owner != "ignore"
+    if not (read or contest.teams):
         for number, bot in enumerate(file.bot, start=1):
             if bot.owner is not None:
                 yield (

@@ -17,6 +17,7 @@ from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_v
 from arena_protocol.codec import valid_name
 from arena_server.stats.scoring import POINTS, WINS
 from arena_server.stats.scoring import text_of as scoring_text
+from arena_server.stats.teams import best_of
 from arena_server.stats.tiebreaks import check as check_tie_breaks
 from arena_server.terms.about import KEYS, URL, WORDS, check_links, check_word
 from arena_server.terms.config import (
@@ -109,6 +110,10 @@ def _read_scoring(value: object) -> str:
     raise ValueError("expected 'points', 'wins' or values such as { win = 3, draw = 1, loss = 0 }")
 
 
+def _read_teams(value: object) -> int:
+    return best_of(value if isinstance(value, dict) else {})
+
+
 def _check_tie_breaks(value: list[str]) -> list[str]:
     return list(check_tie_breaks(value))
 
@@ -156,6 +161,8 @@ class ContestTable(FileTable):
     scoring: str = "points"
     tie_breaks: list[str] = Field(default_factory=list)
     stop: str = _CONFIG.stop
+    #: How many bots of an owner count in the table of teams, from `{ best = k }`; None: there is none.
+    teams: int | None = _CONFIG.teams
     seed: int | None = Field(default=None, ge=0)
     probation: int = _number("probation")
     probation_for: int | None = _CONFIG.probation_for_ms
@@ -198,6 +205,7 @@ class ContestTable(FileTable):
     _links = field_validator("links")(check_links)
     _format = field_validator("format")(_check_format)
     _scoring = field_validator("scoring", mode="before")(_read_scoring)
+    _teams = field_validator("teams", mode="before")(_read_teams)
     _tie_breaks = field_validator("tie_breaks")(_check_tie_breaks)
     _open = field_validator("open")(_check_hours)
     _moments = field_validator("starts_at", "ends_at", "freeze_at", mode="before")(check_moment)

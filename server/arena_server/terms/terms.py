@@ -98,7 +98,8 @@ class FieldTerms:
     `owners` has the author of each bot that names one, `details` what it says of itself for people: author,
     language and URL of `Entrant`. With `deals` = "fresh" each game has a deal of its own; with "paired" the
     same deal is played from every seat. With a rule `stop` it may end before all games are played
-    (`early_stop.py`); "" is none.
+    (`early_stop.py`); "" is none. The best `teams` bots of each owner count in a table of teams; None: there
+    is none.
     """
 
     format: str = term("round-robin", key="contest.format")
@@ -109,6 +110,7 @@ class FieldTerms:
     deals: str = term("fresh", key="contest.deals")
     tie_breaks: tuple[str, ...] = term((), key="contest.tie_breaks", read=tuple)
     stop: str = term("", key="contest.stop")
+    teams: int | None = term(None, key="contest.teams", low=1, high=MOST)
 
 
 @dataclass(frozen=True, kw_only=True)

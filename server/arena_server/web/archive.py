@@ -27,6 +27,7 @@ from arena_server.stats.pace import LAST_GAMES, pace_json
 from arena_server.stats.rated_games import Games
 from arena_server.stats.results import PastGame
 from arena_server.stats.standings import Standings, row_json
+from arena_server.stats.teams import team_json, team_rows
 from arena_server.store.bot_games import BotGame
 from arena_server.store.database import Database
 from arena_server.store.deals import WithheldError
@@ -131,6 +132,9 @@ class Archive:
             contest = self._find(results, number)
             index = self._read(results, contest)
             pace = self._pace(results, contest, index)
+            teams = (
+                team_rows(index.table, results.facts.owners(contest), best) if (best := contest.teams) else ()
+            )
         return (
             index.contest
             | {
@@ -143,6 +147,7 @@ class Archive:
                 "schedule": {"games": index.planned, "chunk": CHUNK},
             }
             | ({} if index.history is None else {"ranked_by": index.history.form.ranked_by})
+            | ({"teams": {"best": best, "rows": [*map(team_json, teams)]}} if best else {})
         )
 
     def rounds(self, number: int) -> bytes:

@@ -99,6 +99,11 @@ def test_owners_where_no_rule_asks_for_them(form: str) -> None:
     assert second == first.replace("bot 1", "bot 2")
 
 
+def test_owners_make_teams_in_every_format() -> None:
+    assert found("teams = { best = 2 }", ONE_OWNER) == []
+    assert found('format = "ladder"\nteams = { best = 1 }', TWO_OWNERS) == []
+
+
 def test_owners_where_a_rule_asks_for_them() -> None:
     """Owners decide in the formats that read them; in a Swiss with "never" one owner leaves no pair."""
     assert found('format = "knockout"', ONE_OWNER) == found('format = "swiss"', ONE_OWNER) == []

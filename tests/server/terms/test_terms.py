@@ -38,6 +38,7 @@ VALUES: dict[str, tuple[str, Any]] = {
     "contest.deals": ('"paired"', "paired"),
     "contest.tie_breaks": ('["wins"]', ("wins",)),
     "contest.stop": ('"top:1"', "top:1"),
+    "contest.teams": ("{ best = 2 }", 2),
     "contest.absent": ('"23s"', 23_000),
     "contest.rest": ('"24s"', 24_000),
     "contest.probation": ("25", 25),

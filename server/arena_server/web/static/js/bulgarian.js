@@ -299,6 +299,9 @@ export const TEXTS = {
   "Name of the bot": "Име на бота", "Author": "Автор", "Language": "Език", "Register a bot": "Регистрация на бот",
   "For the contest {}. This link is for one bot. The name has letters and digits of English, \"_\", \".\" and \"-\"; the rest may stay empty.":
     "За състезанието {}. Връзката е за един бот. Името има латински букви, цифри, \"_\", \".\" и \"-\"; останалото може да е празно.",
+  "Team": "Отбор", "Teams": "Отбори", "Counted": "Броят се",
+  "The best {} bots of each team count.": "Броят се най-добрите {} бота на всеки отбор.",
+  "The best bot of each team counts.": "Брои се най-добрият бот на всеки отбор.",
   "Waiting for approval": "Чакат одобрение", "Invitations": "Покани", "Approve": "Одобри", "Reject": "Отхвърли",
   "Reject {}? It has to register again.": "Да се отхвърли ли {}? Ще трябва да се регистрира отново.",
   "The link for all authors, good until {}: ": "Връзката за всички автори, валидна до {}: ",

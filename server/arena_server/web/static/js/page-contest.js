@@ -57,6 +57,22 @@ export function standingsTable(contest, rows) {
   return cardTable(heads, body, { kind: "standings", isNumber: (place) => place !== 1 && place < heads.length - 1 });
 }
 
+/** The bots of an owner are a team: the sum of its best. */
+function teamsTable({ teams }) {
+  const heads = [t`Rank`, t`Team`, t`Score`, t`Bots`, t`Counted`];
+  const body = teams.rows.map((row) => el("tr", {}, ...labelled(heads, [
+    el("td", { class: "num" }, row.rank === null ? "–" : String(row.rank)),
+    el("td", { class: "name-cell" }, row.team),
+    el("td", { class: "num" }, el("b", {}, numberText(row.score))),
+    el("td", { class: "num" }, numberText(row.bots)),
+    el("td", {}, row.counted.join(", "))])));
+  const best = teams.best > 1 ? t`The best ${numberText(teams.best)} bots of each team count.`
+    : t`The best bot of each team counts.`;
+  return el("section", { class: "panel", id: "teams" }, el("h2", {}, t`Teams`), el("p", { class: "sub" }, best),
+    el("div", { class: "scroll" },
+      cardTable(heads, body, { kind: "standings", isNumber: (place) => [0, 2, 3].includes(place) })));
+}
+
 /** A format may rank by a score of its own; while the bots have different numbers of games others rank by the mean. */
 function rankedBy(contest) {
   if (contest.ranked_by) return t`ranked by score: ${said(contest.ranked_by)}`;
@@ -142,6 +158,7 @@ async function begin() {
   const played = el("p", { class: "progress" });
   const newest = el("p", { class: "sub latest" });
   const table = el("div", { class: "scroll" });
+  const teams = el("div");
   const cross = new CrossTable();
   const list = new GameList(contest);
   const ratings = el("div");
@@ -188,6 +205,7 @@ async function begin() {
       : shown.reason ? t`Ended early: ${said(shown.reason)}.` : "";
     table.replaceChildren(shown.standings.some((row) => row.games) || shown.standings.length
       ? standingsTable(shown, shown.standings) : el("p", { class: "empty" }, t`No bot has entered.`));
+    teams.replaceChildren(...(shown.teams?.rows.length ? [teamsTable(shown)] : []));
   };
   const showGames = async () => {
     await showRounds();
@@ -217,7 +235,7 @@ async function begin() {
       contest.head ? el("p", { class: "sub head" }, t`Head of the record chain: `, el("code", {}, contest.head))
         : null),
     boards,
-    el("section", { class: "panel" }, el("h2", {}, t`Standings`), table), rounds, ratings, cross.element, ranges,
+    el("section", { class: "panel" }, el("h2", {}, t`Standings`), table), teams, rounds, ratings, cross.element, ranges,
     faults,
     el("section", { class: "panel", id: "games" }, el("h2", {}, t`Games`), list.element)].filter(Boolean));
   await loading;
