@@ -228,16 +228,16 @@ def _write_csv(folder: Path, results: Results, contest: ContestRow, last: int | 
 
 def _write_trf(folder: Path, results: Results, contest: ContestRow, last: int | None) -> Written:
     from arena_cli.trf import report
+    from arena_server.core.formats.swiss import Swiss
     from arena_server.errors import ConfigError
 
     history = results.sums.history(contest, last)
-    rounds = () if history is None else history.document()["rounds"]
-    if history is None or any(each["kind"] != "round" for each in rounds):
+    if history is None or not isinstance(history.form, Swiss):
         raise ConfigError(f"--format trf: expected a Swiss, {contest.name} is a {contest.format}")
     table = results.sums.table(contest, last=last)
     rows = [row_json(row) for row in table.rows()]
     path = folder / f"{contest.name}.trf"
-    text = report(contest, rows, history.form.terms.seeds, rounds)
+    text = report(contest, rows, history.form, history.document()["rounds"])
     _write_private(path, text.encode("ascii"))
     return Written(table.games, [str(path)])
 

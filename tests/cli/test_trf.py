@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from tests.server.core.formats.drawn import Field
@@ -16,27 +18,26 @@ from arena_server.core.formats.rounds_json import rounds_json
 from arena_server.core.formats.swiss import Swiss
 from arena_server.stats.standings import Standings, row_json
 from arena_server.store.schema import ContestRow
-from arena_server.terms.formats import Terms
+from arena_server.terms.formats import OptionValue, Terms
 
 
 def trf(field: Field, ended: datetime | None = datetime(2026, 11, 24)) -> str:
     form = field.form
     assert isinstance(form, Swiss)
-    contest = ContestRow.__new__(ContestRow)
-    values = {"name": "open", "started_at": datetime(2026, 11, 23), "ended_at": ended}
-    contest.__dict__.update(values)
+    row = SimpleNamespace(name="open", started_at=datetime(2026, 11, 23), ended_at=ended)
+    contest = cast("ContestRow", row)
     rows = [row_json(row) for row in Standings(field.terms.names, ranked_by=form.scores).rows()]
     document = rounds_json(form.rounds(), form.terms.seeds, form.RANKED_BY)
-    return report(contest, rows, form.terms.seeds, document["rounds"])
+    return report(contest, rows, form, document["rounds"])
 
 
-def small() -> Field:
+def small(**options: OptionValue) -> Field:
     """ann beats bob, cid has the bye; dan is absent; the second round has been drawn."""
     names = ("ann", "bob", "cid", "dan")
     win = {"ann": 3, "bob": 2, "cid": 1}
     field = Field(
         Swiss,
-        Terms(names, 2, 1),
+        Terms(names, 2, 1, options=options),
         Random(1),
         lambda pair, _: (1, 0) if win[pair[0]] > win[pair[1]] else (0, 1),
     )
@@ -66,6 +67,20 @@ def test_the_columns() -> None:
     assert [line[80:84] for line in lines[8:]] == [" 1.0", " 1.0", " 1.0", " 0.0"]
     assert [line[91:99] for line in lines[8:]] == ["   2 w 1", "   1 b 0", "0000 - U", "0000 - Z"]
     assert [line[101:109] for line in lines[8:]] == ["   3 b  ", "0000 - U", "   1 w  ", "0000 - Z"]
+
+
+def test_rules_of_the_pairing() -> None:
+    """The planned rounds, not those so far; pairs that do not meet; virtual points up to the next round."""
+    field = small(rounds=3, acceleration="baku", forbidden_pairs=[["dan", "cid"], ["bob", "dan", "ann"]])
+    assert trf(field).splitlines()[7:14] == [
+        "XXR 3",
+        "XXP    1    2",
+        "XXP    1    4",
+        "XXP    2    4",
+        "XXP    3    4",
+        "XXA    1  1.0  0.5  0.0",
+        "XXA    2  1.0  0.5  0.0",
+    ]
 
 
 def test_a_walkover_is_no_result_of_a_game() -> None:

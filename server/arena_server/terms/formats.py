@@ -6,7 +6,7 @@ them by name, and ask only what a configuration needs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import ClassVar, Final, Protocol
@@ -79,8 +79,28 @@ class TextOption:
             raise FormatError(f"contest.{key}: {error}") from None
 
 
+@dataclass(frozen=True, slots=True)
+class GroupsOption:
+    """Lists of two bots or more, which a format takes from `[contest]`; its `check` knows the names."""
+
+    meaning: str
+    default: tuple[tuple[str, ...], ...] = ()
+
+    def check(self, key: str, value: object) -> None:
+        """Raise FormatError for a value that is none."""
+        if not isinstance(value, list | tuple):
+            raise FormatError(f'contest.{key}: expected lists as [["ann", "bob"]], got {value!r:.60}')
+        for group in value:
+            is_group = isinstance(group, list | tuple) and all(isinstance(name, str) for name in group)
+            if not is_group or len(set(group)) != len(group) or len(group) < 2:
+                raise FormatError(f"contest.{key}: expected two different bots or more, got {group!r:.60}")
+
+
 #: What a format takes from `[contest]`.
-AnyOption = Option | WordOption | FlagOption | TextOption
+AnyOption = Option | WordOption | FlagOption | TextOption | GroupsOption
+
+
+OptionValue = int | str | Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +117,7 @@ class Terms:
     seats: int
     games: int
     paired: bool = False
-    options: Mapping[str, int | str] = field(default_factory=dict)
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
     owners: Mapping[str, str] = field(default_factory=dict)
     by_points: bool = True
     secret: int = 0

@@ -11,6 +11,7 @@ from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any, Final
 
 from arena_protocol.games import FLAGSHIP
+from arena_server.terms.formats import OptionValue
 from arena_server.terms.timetable import milliseconds
 
 #: Ten days: clocks, with all increments of the longest game, stay printable.
@@ -103,7 +104,7 @@ class FieldTerms:
     """
 
     format: str = term("round-robin", key="contest.format")
-    format_options: Mapping[str, int | str] = term(make=dict, key="contest.format_options")
+    format_options: Mapping[str, OptionValue] = term(make=dict, key="contest.format_options")
     owners: Mapping[str, str] = term(make=dict)
     details: Mapping[str, tuple[str, str, str]] = term(make=dict)
     games_per_pair: int = term(8, key="contest.games_per_pair", low=1, high=MOST)

@@ -47,6 +47,8 @@ def documented(table: str) -> dict[str, str]:
 
 def shown(default: object) -> str:
     """A default of a format as the page has it."""
+    if default == ():
+        return "[]"
     return str(default).lower() if isinstance(default, bool) else str(default) or '""'
 
 

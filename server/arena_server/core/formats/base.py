@@ -145,7 +145,7 @@ class Format(LateEntry):
     @classmethod
     def option(cls, terms: Terms, key: str) -> int:
         """The value of one of `OPTIONS` that is a number."""
-        return int(terms.options.get(key, cls.OPTIONS[key].default))
+        return int(terms.options.get(key, cls.OPTIONS[key].default))  # type: ignore[arg-type] # checked
 
     @classmethod
     def choice(cls, terms: Terms, key: str) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar, Final
+from itertools import chain, combinations
+from typing import ClassVar, Final, cast
 
 from arena_server.core.facts import Drawn
+from arena_server.core.formats.acceleration import Baku
 from arena_server.core.formats.base import Draw
 from arena_server.core.formats.encounters import Encounter, Entry, match_points
 from arena_server.core.formats.length import ROUNDS, Length
@@ -18,6 +20,7 @@ from arena_server.core.formats.swiss_pairing import FIRST, SECOND, Candidate, al
 from arena_server.stats.tiebreaks import Unplayed
 from arena_server.terms.formats import (
     FormatError,
+    GroupsOption,
     Option,
     Terms,
     WordOption,
@@ -62,6 +65,10 @@ class Swiss(Rounds):
         "same_owner": WordOption(
             "late", ("late", "never"), "bots of one `owner` meet as `late` as possible, or `never`"
         ),
+        "forbidden_pairs": GroupsOption("lists of bots of which [no two meet](swiss.md#forbidden-pairs)"),
+        "acceleration": WordOption(
+            "none", ("none", "baku"), "`baku`: the better half [meets first](swiss.md#accelerated-rounds)"
+        ),
     }
 
     @classmethod
@@ -73,18 +80,28 @@ class Swiss(Rounds):
             raise FormatError(
                 f"contest.rounds: expected at most {most}, as no two of {bots} bots meet twice, got {rounds}"
             )
+        for name in sorted({*chain(*_forbidden_groups(terms))} - {*terms.names}):
+            raise FormatError(f"contest.forbidden_pairs: no bot of this contest is called {name!r:.40}")
 
     @classmethod
     def doubt(cls, terms: Terms) -> str:
-        rounds = _rounds(terms)
-        if cls.choice(terms, "same_owner") != "never":
+        rounds, forbidden = _rounds(terms), forbidden_pairs(_forbidden_groups(terms))
+        owners_meet = cls.choice(terms, "same_owner") != "never"
+        if owners_meet and not forbidden:
             return ""  # all may meet, in as many rounds as are accepted
-        field = [Candidate(name, owner=terms.owners.get(name, "")) for name in terms.names]
-        graph = allowed(field, owners_meet=False)
+        field = [
+            Candidate(name, met=opponents(name, forbidden), owner=terms.owners.get(name, ""))
+            for name in terms.names
+        ]
+        graph = allowed(field, owners_meet=owners_meet)
         if len(graph) > MOST_DOUBTED or can_be_drawn(graph, rounds):
             return ""
+        why = [
+            *(["no two bots of one owner meet"] if not owners_meet else ()),
+            *(["pairs are forbidden"] if forbidden else ()),
+        ]
         return (
-            f"contest.rounds: {rounds} rounds cannot be promised where no two bots of one owner meet; "
+            f"contest.rounds: {rounds} rounds cannot be promised where {' and '.join(why)}; "
             "a contest in which no round can be drawn any more ends as short, with status 1"
         )
 
@@ -92,6 +109,10 @@ class Swiss(Rounds):
         super().__init__(terms)
         #: How many rounds there are, if as many can be drawn; late entrants do not change it.
         self.planned_rounds = _rounds(terms)
+        #: The pairs that do not meet.
+        self.forbidden = forbidden_pairs(_forbidden_groups(terms))
+        is_baku = self.choice(terms, "acceleration") == "baku"
+        self._baku = Baku(terms.seeds, self.planned_rounds, terms.worth) if is_baku else None
         #: How many rounds can be drawn in all, of how many that were drawn and how many bots.
         self._most: tuple[tuple[int, int], int] | None = None
 
@@ -158,7 +179,9 @@ class Swiss(Rounds):
     def _candidates(self, absent: Collection[str]) -> list[Candidate]:
         """Those who are not absent, in the order of scores and seeds."""
         scores = self.scores()
-        met: dict[str, list[str]] = {name: [] for name in self.terms.names}
+        for name, points in self.virtual_points(len(self.draws.rounds) + 1).items():
+            scores[name] += points
+        met = {name: [*opponents(name, self.forbidden)] for name in self.terms.names}
         seats: dict[str, list[int]] = {name: [] for name in self.terms.names}
         byes = {each for made in self.draws.rounds for each in made if isinstance(each, str)}
         walkovers = {each.winner for each in self.draws.encounters if each.lost_by}
@@ -181,6 +204,12 @@ class Swiss(Rounds):
             )
             for name in sorted(seeds, key=lambda name: -scores[name])
         ]
+
+    def virtual_points(self, number: int) -> dict[str, Fraction]:
+        """What each bot that is accelerated has more in the pairing of round `number` (1, 2, ...)."""
+        if self._baku is None or not (points := self._baku.points(number)):
+            return {}
+        return dict.fromkeys(self._baku.upper(self.terms.seeds), points)
 
     # -- what is to come
 
@@ -255,6 +284,20 @@ def _walkover(encounter: Encounter, name: str, win: Fraction, drawn_all: Fractio
 
 def _match(entry: Entry) -> DrawnMatch:
     return entry.match() if isinstance(entry, Encounter) else DrawnMatch((entry, None), BYE, winner=entry)
+
+
+def _forbidden_groups(terms: Terms) -> Sequence[Sequence[str]]:
+    return cast("Sequence[Sequence[str]]", terms.options.get("forbidden_pairs", ()))
+
+
+def forbidden_pairs(groups: Iterable[Sequence[str]]) -> frozenset[frozenset[str]]:
+    """Every two of each group."""
+    return frozenset(frozenset(pair) for group in groups for pair in combinations(group, 2))
+
+
+def opponents(name: str, pairs: Iterable[frozenset[str]]) -> frozenset[str]:
+    """Who is in a pair with `name`."""
+    return frozenset(other for pair in pairs if name in pair for other in pair - {name})
 
 
 def _rounds(terms: Terms) -> int:

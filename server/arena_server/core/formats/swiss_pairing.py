@@ -49,7 +49,11 @@ FIRST, SECOND = 1, 2
 
 
 class Candidate(NamedTuple):
-    """A player that is to be paired. `score` is in half points; `seats` are those of its pairings so far."""
+    """A player that is to be paired.
+
+    `score` is in half points, with virtual ones; `met` are those that it may not meet; `seats` are those of
+    its pairings so far.
+    """
 
     name: str
     score: int = 0

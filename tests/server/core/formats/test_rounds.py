@@ -13,7 +13,15 @@ from arena_server.core.formats import FORMATS
 from arena_server.core.formats.base import PairingError
 from arena_server.core.formats.roundrobin import RoundRobin
 from arena_server.core.formats.rounds import Rounds
-from arena_server.terms.formats import FlagOption, FormatError, Terms, TextOption, WordOption
+from arena_server.terms.formats import (
+    FlagOption,
+    FormatError,
+    GroupsOption,
+    OptionValue,
+    Terms,
+    TextOption,
+    WordOption,
+)
 
 from .drawn import Field, disturb
 from .test_encounters import FIRST, NAMES
@@ -32,7 +40,7 @@ def bots(count: int) -> tuple[str, ...]:
 def draw_terms(kind: type[Rounds], data: st.DataObject) -> Terms:
     """Terms that the format accepts."""
     names = bots(data.draw(st.integers(2, 9)))
-    options: dict[str, int | str] = {}
+    options: dict[str, OptionValue] = {}
     for key, option in kind.OPTIONS.items():
         if data.draw(st.booleans()):
             if isinstance(option, WordOption):
@@ -41,6 +49,9 @@ def draw_terms(kind: type[Rounds], data: st.DataObject) -> Terms:
                 options[key] = data.draw(st.booleans())
             elif isinstance(option, TextOption):
                 options[key] = data.draw(st.sampled_from(TIES))
+            elif isinstance(option, GroupsOption):
+                pairs = st.lists(st.sampled_from(names), min_size=2, max_size=2, unique=True)
+                options[key] = data.draw(st.lists(pairs, max_size=3))
             else:
                 options[key] = data.draw(st.integers(option.low, min(option.high, 4)))
     owners = {name: data.draw(st.sampled_from("xyz")) for name in names if data.draw(st.booleans())}
@@ -77,7 +88,7 @@ def test_every_contest_comes_to_its_end(name: str) -> None:
         assert field.state() == before
         numbers = [past.number for past in field.results]
         assert len(set(numbers)) == len(numbers)
-        if not field.absent and not field.void:
+        if not field.absent and not field.void and not field.form.draws.is_short:
             assert field.form.total == len(field.results)
             assert list(field.form.unplayed()) == []
 
