@@ -42,9 +42,14 @@ Order = Literal[
     "approve",
     "reject",
     "contest",
+    "forfeit",
+    "correct",
 ]
 ContestName = Annotated[
-    str | None, typer.Argument(metavar="[NAME]", help="contest: which one.", show_default=False)
+    str | None,
+    typer.Argument(
+        metavar="[NAME|RESULT]", help="contest: which one; the jury: which bot or result.", show_default=False
+    ),
 ]
 STATUS, LIST, CONTEST = "status", "orders", "contest"
 #: Of `add` where versions of late entrants are sent.
@@ -143,8 +148,8 @@ def command(
     OWNER (a link by which an author registers one bot; with --file links, tokens or cards to print
     for a class), registration N (one link by which every author registers up to N bots; 0 closes
     it), approve BOT, reject BOT (one that has registered and waits), contest start NAME (begin it
-    now), contest archive NAME (one that is over is shown, and served no more).
-    Each is in the journal, and done when the command returns.
+    now), contest archive NAME (one that is over is shown, and served no more). The jury, each by
+    a --reason: forfeit GAME BOT, correct GAME RESULT (2-0). When the command returns it is done.
 
     Address and token come from the file beside the server's database, or from --connect and
     ARENA_ADMIN_TOKEN.
@@ -241,7 +246,8 @@ def _about(order: str, target: str | None, name: str | None, worker: str | None,
 
     if order == CONTEST:
         return target or ""
-    if name is not None:
+    two = order in ORDERS and ORDERS[order].words == 2
+    if name is not None and not two:
         raise ConfigError(f"arena admin {order}: expected nothing more, got {name!r}")
     if of_many and order in ("invite", "approve"):
         if target is not None:
@@ -252,11 +258,11 @@ def _about(order: str, target: str | None, name: str | None, worker: str | None,
             raise ConfigError("--worker: expected it with void and without a game")
         return worker
     needed = ORDERS[order].about if order in ORDERS else ""
-    if needed and target is None:
+    if needed and (target is None or (two and name is None)):
         raise ConfigError(f"arena admin {order}: expected {needed}")
     if not needed and target is not None:
         raise ConfigError(f"arena admin {order}: expected nothing more, got {target!r}")
-    return target or ""
+    return " ".join(word for word in (target, name) if word is not None)
 
 
 def _refuse_options(order: str, meant: Meant, given: Given, bot: About, invited: InviteOptions) -> None:

@@ -164,6 +164,7 @@ def _write_msgpack(folder: Path, results: Results, contest: ContestRow, last: in
     from arena_server.store.chain import GENESIS
 
     written, links, annulled = Written(), [], results.facts.annulled(contest)
+    ruled = _ruled(results, contest)
     for row in results.games.rows(contest, last=last):
         name = row["game_id"]
         link: dict[str, Any] = {"game": name, "chain": row["chain"].hex()}
@@ -171,6 +172,8 @@ def _write_msgpack(folder: Path, results: Results, contest: ContestRow, last: in
             link["deal"] = deal
         if name in annulled:
             link["annulled"] = True
+        if name in ruled:
+            link["ruled"] = ruled[name]
         if row["record"] is None:
             written.withheld.append(name)
             link["sha256"] = row["digest"].hex()  # so that the chain can be checked without the record
@@ -217,10 +220,11 @@ def _write_csv(folder: Path, results: Results, contest: ContestRow, last: int | 
             text = TextIOWrapper(_open_private(path), encoding="utf-8", newline="")
             writers[table] = csv.writer(stack.enter_context(text), lineterminator="\n")
             writers[table].writerow(TABLES[table])
-        annulled = results.facts.annulled(contest)
+        annulled, ruled = results.facts.annulled(contest), _ruled(results, contest)
         for record in _records(results, contest, last, written):
-            # The record stays as it was stored; its result was taken back.
-            shown = replace(record, end=VOID) if record.game_id in annulled else record
+            # The record stays as it was stored; its result was changed, or taken back.
+            shown = replace(record, **ruled.get(record.game_id, {}))
+            shown = replace(shown, end=VOID) if record.game_id in annulled else shown
             for table, row in csv_rows(shown):
                 writers[table].writerow([_cell(row[column]) for column in TABLES[table]])
     return written
@@ -260,6 +264,14 @@ _WRITERS: Mapping[FileFormat, Callable[..., Written]] = {
     FileFormat.TRF: _write_trf,
     FileFormat.GRADES: _write_grades,
 }
+
+
+def _ruled(results: Results, contest: ContestRow) -> dict[str, dict[str, Any]]:
+    """Totals and end of the games to which the jury has given others."""
+    from arena_server.core.deal import game_id
+
+    rulings = results.facts.rulings(contest)
+    return {game_id(each.game): {"totals": each.totals, "end": each.end} for each in rulings}
 
 
 def _records(

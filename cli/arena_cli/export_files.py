@@ -24,6 +24,7 @@ class Listed:
     """A game of a chain file. `digest`, the SHA-256 of its record, is there if the export withholds that.
 
     Exports of earlier versions have no `deal`, the number of its deal. `annulled`: its result was taken back.
+    `ruled`: the totals and the end that the jury has given it.
     """
 
     game: str
@@ -31,6 +32,7 @@ class Listed:
     deal: int | None
     digest: bytes | None
     annulled: bool = False
+    ruled: tuple[tuple[int, ...], str] | None = None
 
     @classmethod
     def of(cls, plain: dict[str, Any]) -> Self:
@@ -39,13 +41,14 @@ class Listed:
 
         if number_of(game := str(plain["game"])) < 1:
             raise ValueError("a game's id is g and a number")
-        deal, digest = plain.get("deal"), plain.get("sha256")
+        deal, digest, ruled = plain.get("deal"), plain.get("sha256"), plain.get("ruled")
         return cls(
             game,
             bytes.fromhex(plain["chain"]),
             None if deal is None else int(deal),
             None if digest is None else bytes.fromhex(digest),
             plain.get("annulled") is True,
+            None if ruled is None else (tuple(map(int, ruled["totals"])), str(ruled["end"])),
         )
 
 

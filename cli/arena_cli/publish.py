@@ -138,7 +138,7 @@ def _files(document: dict[str, Any], head: PublishedHead) -> dict[str, str]:
 
 def page(document: dict[str, Any], head: PublishedHead) -> str:
     """The standings of a document as a page without scripts, which loads nothing."""
-    from arena_cli.results import standings_table, teams_table
+    from arena_cli.results import decision_text, standings_table, teams_table
     from arena_server.stats.scoring import POINTS
 
     rows, scoring = document["standings"], document["scoring"]
@@ -147,6 +147,7 @@ def page(document: dict[str, Any], head: PublishedHead) -> str:
     notes = [f"ranked by score: {document['ranked_by']}"] if "ranked_by" in document else []
     if not notes and len({row["games"] for row in rows}) > 1:
         notes = [f"ranked by {scoring} a game, because the bots have different numbers of games"]
+    notes += map(decision_text, document.get("jury", ()))
     table = standings_table(title, rows, wins=scoring != POINTS, notes=notes).as_html()
     if "teams" in document:
         table += teams_table(document["name"], document["teams"]).as_html()

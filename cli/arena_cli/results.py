@@ -20,6 +20,7 @@ from arena_server.terms.about import headline, lines_about
 
 if TYPE_CHECKING:
     from arena_protocol.record import FaultRecord
+    from arena_server.core.facts import Order
     from arena_server.stats.rated_games import Games
     from arena_server.stats.ratings import Ratings
     from arena_server.stats.results import GameResult
@@ -130,6 +131,7 @@ def standings_json(
             else {"separated": separated._asdict()}
         ),
         **({} if (history := results.sums.history(contest)) is None else history.document()),
+        **({} if not (jury := results.facts.decisions(contest)) else {"jury": [*map(_decision_json, jury)]}),
         "first_faults": [
             _fault_json(contest, bot, game, fault)
             for bot, (game, fault) in results.games.first_faults(contest).items()
@@ -158,6 +160,15 @@ def teams_table(title: str, teams: dict[str, Any]) -> ResultTable:
         for row in teams["rows"]
     ]
     return ResultTable(f"{title}: teams, {best}", [*heads, Column("counted", is_text=True)], rows)
+
+
+def _decision_json(order: Order) -> dict[str, Any]:
+    return {key: getattr(order, key) for key in ("number", "verb", "target", "reason")}
+
+
+def decision_text(decision: dict[str, Any]) -> str:
+    """A decision of the jury, of `standings_json` or the document of a contest, as a line."""
+    return f"jury: {decision['verb']} {decision['target']}: {decision['reason']}"
 
 
 def _fault_json(contest: ContestRow, bot: str, game: str, fault: FaultRecord) -> dict[str, Any]:
@@ -211,6 +222,7 @@ def print_standings(
         notes.insert(0, f"ranked by {scoring} a game, because the bots have different numbers of games{also}")
     if "separated" in plain:
         notes.insert(0, separated_text(plain["separated"]["names"], plain["separated"]["games"]))
+    notes += map(decision_text, plain.get("jury", ()))
     if (reason := plain["contest"]["reason"]) is not None:
         notes.insert(0, f"ended early: {reason}")
     notes = [*lines_about(contest.about), *notes]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from arena_protocol.record import GameRecord
-    from arena_server.core.facts import Validated
+    from arena_server.core.facts import Order, Ruled, Validated
     from arena_server.core.formats.history import History
     from arena_server.store.chain import ChainLink, Flaw
     from arena_server.store.schema import ContestRow
@@ -30,6 +31,7 @@ class Verification:
         #: Games whose deal may not be shown: their errors name no value.
         self._secret: set[str] = set()
         self._has_chain = False
+        self._orders: dict[int, Order] = {}
 
     def check(
         self,
@@ -76,6 +78,56 @@ class Verification:
             self.errors.setdefault(
                 name, f"{name}, ply {ply}: the move is not derived from the contest's secret"
             )
+
+    def rulings_of(self, rulings: Sequence[Ruled], orders: Sequence[Order]) -> dict[str, list[Ruled]]:
+        """The rulings of each game, in their order; an error for one that no order of the jury has made."""
+        from arena_server.core.deal import game_id
+        from arena_server.core.rulings import JURY
+
+        found: dict[str, list[Ruled]] = {}
+        verbs = {order.number: order.verb for order in orders}
+        for number, ruled in enumerate(rulings, start=1):
+            name = game_id(ruled.game)
+            if ruled.number != number or verbs.get(ruled.order) not in JURY:
+                self.errors.setdefault(name, f"{name}: ruling {number} follows from no order of the jury")
+            found.setdefault(name, []).append(ruled)
+        self._orders = {order.number: order for order in orders}
+        return found
+
+    def check_ruled(
+        self,
+        name: str,
+        data: bytes,
+        rulings: Sequence[Ruled],
+        found: tuple[tuple[int, ...], str] | None,
+        contest: ContestRow,
+    ) -> None:
+        """Check that a game has the result that its rulings give it, from that of its record on.
+
+        `found` is that of its row; None: it is void whatever they say.
+        """
+        from arena_protocol.games import make_game
+        from arena_protocol.record import RecordError
+        from arena_protocol.record_codec import decode
+        from arena_server.core.rulings import RulingError, ruling_of
+
+        try:
+            record = decode(data)
+        except RecordError:
+            return  # `check` says so
+        game, now = make_game(contest.game, contest.config["options"]), (record.totals, record.end)
+        for ruled in rulings:
+            given = None
+            with suppress(RulingError):
+                if order := self._orders.get(ruled.order):
+                    given = ruling_of(game, order.verb, order.target, record.names, now[0])
+            if (ruled.was_totals, ruled.was_end) != now or (ruled.totals, ruled.end) != given:
+                self.errors.setdefault(
+                    name, f"{name}: ruling {ruled.number} does not follow from order {ruled.order}"
+                )
+            now = ruled.totals, ruled.end
+        if found not in (None, now):
+            self.errors.setdefault(name, f"{name}, database: expected {now} by the jury, found {found}")
 
     def withhold(self, name: str, digest: bytes, link: tuple[int, bytes]) -> None:
         """Take a record that is not there into the chain, by the SHA-256 of its bytes."""

@@ -175,12 +175,16 @@ def _check_contest(
     count = results.games.games_stored(chosen) if game is None else 1
     damages: dict[str, str] = {}
     annulled = results.facts.annulled(chosen)
+    rulings = verification.rulings_of(results.facts.rulings(chosen), results.facts.orders(chosen))
     for row in _shown(results.games.rows(chosen, game, checked=False, withheld=True), count):
         link = row.pop("place"), row.pop("chain")
         name, data, _ = row["game_id"], row.pop("record"), row.pop("digest")
         damage = row.pop("damage")
         if name in annulled and row["end"] == VOID:
             del row["end"]  # the record has the result that was taken back
+        if ruled := rulings.pop(name, None):
+            found = tuple(row.pop("totals")), row.pop("end", VOID)
+            verification.check_ruled(name, data, ruled, None if name in annulled else found, chosen)
         secret = not deals.may_show(name)
         record = verification.check(name, data, {**row, "contest": chosen.name}, link, secret=secret)
         if record is not None:
@@ -194,6 +198,8 @@ def _check_contest(
     if game is not None and not verification.count:
         results.games.record(chosen, game)  # raises StoreError: there is no such game
     if game is None:
+        for name in rulings:
+            verification.errors.setdefault(name, f"{name}: the jury has ruled on it, and it is not stored")
         if not verification.errors:  # else their rows may be anything
             verification.check_rounds(results.sums.history(chosen), over=chosen.status in WHOLE)
         verification.check_chain(chosen.head, lambda name: results.games.record(chosen, name))
@@ -257,6 +263,8 @@ def _check_folder(folder: Path, verification: Verification, secret: int | None) 
                 verification.check_deal(each.game, record, secret, each.deal, chain.games_per_pair)
             if record is not None and chain.rounds is not None:
                 past = _past(record, each.deal)
+                if each.ruled is not None:
+                    past = replace(past, totals=each.ruled[0], end=each.ruled[1])
                 chain.rounds.add(replace(past, end=VOID) if each.annulled else past)
         elif each.digest is not None:
             verification.withhold(each.game, each.digest, (place, each.chain))

@@ -20,6 +20,8 @@ FORMAT = 2
 
 #: Ends of a game that its rules do not have: a seat forfeited, or the platform aborted the game.
 FORFEIT, VOID = "forfeit", "void"
+#: The end of a result that the jury has corrected; no record has it.
+CORRECTED = "corrected"
 
 
 class RecordError(UserError, ValueError):
@@ -154,6 +156,7 @@ def commitment(nonce: str, board: str, sequence: str) -> str:
 
 
 __all__ = [
+    "CORRECTED",
     "FORFEIT",
     "FORMAT",
     "VOID",
@@ -186,14 +189,17 @@ def winning_seats(totals: Sequence[int], end: str) -> list[int]:
 
 
 def describe_result(names: Sequence[str], totals: Sequence[int], end: str) -> str:
-    """Return how a game ended, in words: the winner with the totals of all. `end` is that of the record."""
+    """Return how a game ended, in words: the winner with the totals of all.
+
+    `end` is that of the record, or CORRECTED.
+    """
     winners = [names[seat - 1] for seat in winning_seats(totals, end)]
-    how = " by forfeit" if end == FORFEIT else ""
+    how = {FORFEIT: " by forfeit", CORRECTED: ", corrected by the jury"}.get(end, "")
     if not winners:
         return "void, it does not count"
     if len(winners) == 1:
         verdict = f"{winners[0]} wins"
-    elif how:
+    elif end == FORFEIT:
         verdict = "no winner"
     else:
         verdict = "a draw" if len(winners) == len(names) else f"a draw of {' and '.join(winners)}"

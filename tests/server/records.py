@@ -100,6 +100,7 @@ def keep_played(
             kept.append(*map(change, effect.entries))
         elif isinstance(effect, Store):
             kept.writer.store(effect.game_id, effect.record)
+            kept.next()  # what follows from a result follows from a stored one
     kept.close("finished")
 
 

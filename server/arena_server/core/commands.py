@@ -17,6 +17,8 @@ add BOT       a late entrant, or one that was removed: it plays from now on
 remove BOT    it is withdrawn: its games are void, and no other is played
 invite OWNER  who has a code may register one bot of this owner
 registration N  who has a code may register up to N bots of each owner; 0 closes it
+forfeit GAME BOT     the bot has lost this game
+correct GAME RESULT  the game has this result
 register BOT  the author of a bot adds it with such a code
 approve BOT   one that has registered, and waits, is added
 reject BOT    it is not: its name is free
@@ -35,12 +37,14 @@ from arena_server.core.facts import Archived, Begun, Extended, Order, RunStateSe
 from arena_server.core.formats.length import MOST_GAMES, SUSPICIOUS, Length
 from arena_server.core.games import REASON, GameManager
 from arena_server.core.journal import JournalError
+from arena_server.core.jury import Jury
 from arena_server.core.life import ABORTED, FINAL, STOPPED, ContestPhase, Life, RunState
 from arena_server.core.log_events import CommandDone, ContestBegun
 from arena_server.core.orders import refusal
 from arena_server.core.parts.part import CommandError
 from arena_server.core.parts.parts import Parts
 from arena_server.core.peers import Bot, Outbox
+from arena_server.core.rulings import JURY
 from arena_server.terms.formats import FormatError
 
 #: How the refusal of an order ends that would be carried out if it were `confirmed`.
@@ -56,6 +60,7 @@ class Commands:
         self._life = life
         self._games = games
         self._parts = parts
+        self._jury = Jury(games)
         self._out = out
 
     def begin(self, bots: Iterable[Bot]) -> None:
@@ -133,6 +138,8 @@ class Commands:
             return ABORTED
         if life.stopping or life.run_state is RunState.DRAINING:
             return STOPPED
+        if life.run_state is RunState.PAUSED and not life.time_up:
+            return None  # the jury may still change results, and what is drawn after them
         return self._games.fixtures.ending(absent, time_up=life.time_up)
 
     def handle(self, command: Command, now: int) -> None:
@@ -176,6 +183,8 @@ class Commands:
                 self._resize(command)
             case "void" | "replay":
                 self._break_off(target, now, again=command.verb == "replay")
+            case verb if verb in JURY:
+                self._jury.obey(command, len(self.orders) + 1)
             case _ if self._parts.take(command, now):
                 pass
             case "void-worker":  # VOID_WORKER would be a name here

@@ -122,7 +122,8 @@ class Command:
     `who` gives it at `at` (ms since 1970, UTC), for a `reason` that may be empty. `entrant` has the bot that
     is added, or the digest of its new token; `code` the digest of an invitation, which holds up to `until`
     (ms since 1970); `renews`: it replaces the code of an open one. `confirmed`: what would be asked once more
-    is meant. The effect Reply of the same number says whether it was done.
+    is meant. `games` are the stored games that an order of the jury is about. The effect Reply of the same
+    number says whether it was done.
     """
 
     number: int
@@ -136,6 +137,7 @@ class Command:
     until: int = 0
     confirmed: bool = False
     renews: bool = False
+    games: tuple[PastGame, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,6 +121,21 @@ class Annulled(NamedTuple):
     worker: str
 
 
+class Ruled(NamedTuple):
+    """The jury's ruling `number` (1, 2, ...), by its order `order`: game `game` has this result.
+
+    It had `was_totals` and `was_end` before; the record stays as it was played.
+    """
+
+    number: int
+    game: int
+    totals: tuple[int, ...]
+    end: str
+    was_totals: tuple[int, ...]
+    was_end: str
+    order: int
+
+
 class Drawn(NamedTuple):
     """A format has drawn, for the `draw`-th time (1, 2, ...): each of `groups` plays `games` games.
 
@@ -318,6 +333,7 @@ ContestFact = (
     | Repeat
     | Excluded
     | Annulled
+    | Ruled
     | Drawn
     | Walkover
     | Begun

@@ -25,6 +25,7 @@ from arena_server.core.facts import (
     Joined,
     Left,
     Repeat,
+    Ruled,
     Separated,
     Shortened,
     TotalSet,
@@ -39,6 +40,7 @@ from arena_server.core.life import FINISHED, INCOMPLETE, SHORT, reason_of
 from arena_server.core.log_events import FieldSeparated, NotDrawn, RoundDrawn, WalkedOver
 from arena_server.core.peers import Bot, Outbox
 from arena_server.core.results import ResultCounter
+from arena_server.core.rulings import Rulings
 from arena_server.stats.results import PastGame
 from arena_server.terms.config import ContestConfig, early_stop_of
 from arena_server.terms.formats import FormatError
@@ -50,7 +52,7 @@ LATE_NS: Final = 60_000 * NS_PER_MS
 
 #: The facts of a contest that its fixtures are brought back by.
 FixtureFact = (
-    Repeat | Annulled | Drawn | Walkover | Joined | Left | Extended | Shortened | TotalSet | Separated
+    Repeat | Annulled | Ruled | Drawn | Walkover | Joined | Left | Extended | Shortened | TotalSet | Separated
 )
 
 
@@ -85,6 +87,7 @@ class Fixtures:
         self._void_only: dict[int, Pairing] = {}
         #: The games whose stored results do not count.
         self.annulled: set[int] = set()
+        self.rulings = Rulings()
         #: Whether a draw is under way.
         self.drawing = False
         #: Results of each deal, by its players and number, if the deals are paired.
@@ -266,6 +269,25 @@ class Fixtures:
         self._void_only[game.number] = Pairing(game.number, game.names, game.deal)
         return True
 
+    def rule(self, game: PastGame, totals: tuple[int, ...], end: str, order: int) -> None:
+        """The jury gives a stored game another result.
+
+        Raises FormatError, with nothing changed, for one that has to stand.
+        """
+        name = f"g{game.number}"
+        if game.end == VOID or game.number in self.annulled:
+            raise FormatError(f"{name} is void, and has no result to change")
+        if self._early_stop is not None:
+            raise FormatError(f"{name}: results decide when the contest ends (contest.stop), so they stand")
+        if self.drawing:
+            raise FormatError(f"a round is being drawn: change the result of {name} once it is")
+        if not self._format.may_change(game.number):
+            raise FormatError(f"{name}: what follows from its result has been drawn, so it stands")
+        ruled, new = self.rulings.rule(game, totals, end, order)
+        self._out.fact(ruled)
+        self.results.exchange(game, new)
+        self._format.change(game, new)
+
     def play_again(self, number: int) -> bool:
         """Have a void game played again. Returns False if it is not void, or is so already.
 
@@ -302,7 +324,11 @@ class Fixtures:
         """
         self.annulled = {fact.number for fact in facts if isinstance(fact, Annulled)}
         # The rows of the newest of them may still have the result.
-        results = [replace(game, end=VOID) if game.number in self.annulled else game for game in results]
+        self.rulings.restore(fact for fact in facts if isinstance(fact, Ruled))
+        results = [
+            replace(game, end=VOID) if game.number in self.annulled else self.rulings.apply(game)
+            for game in results
+        ]
         begun = [Pairing(game.number, game.names, game.deal) for game in results]
         try:
             self._recall_facts(facts, results, [*begun, *unfinished], now)
@@ -338,7 +364,11 @@ class Fixtures:
                 _recall_length(self._format, each)
                 self._resized[type(each)] += 1
             elif isinstance(each, Repeat):
-                self._recall_repeat(each, games, played)
+                done = each.void in played or each.void in self.repeated
+                _check_repeat(each, games, self._format.next_number, done=done, paired=self._paired)
+                self._void_only[each.void] = games[each.void]
+                self._format.void(each.void)
+                self._repeat(each)
             elif isinstance(each, Pairing):
                 self._format.started(each)
         for fact in facts:
@@ -352,19 +382,23 @@ class Fixtures:
                 self.separated = fact
         self._format.recalled()
 
-    def _recall_repeat(self, repeat: Repeat, games: Mapping[int, Pairing], played: Collection[int]) -> None:
-        number, void, deal = repeat
-        if void in played or void in self.repeated:
-            raise JournalError(f"g{void} is repeated, and has a result or is repeated already")
-        if number != self._format.next_number:
-            raise JournalError(f"g{number} repeats g{void}, and is not the next number")
-        if void not in games:
-            raise JournalError(f"g{void} is not a game of this contest")
-        self._void_only[void] = old = games[void]
-        if self._paired and deal != old.deal:
-            raise JournalError(f"g{number} repeats g{void} of deal {old.deal} on deal {deal}")
-        self._format.void(void)
-        self._repeat(repeat)
+
+def _check_repeat(
+    repeat: Repeat, games: Mapping[int, Pairing], following: int, *, done: bool, paired: bool
+) -> None:
+    """Raise JournalError for a game that cannot be played again under the number `following`.
+
+    `done`: it has a result, or is repeated already.
+    """
+    number, void, deal = repeat
+    if done:
+        raise JournalError(f"g{void} is repeated, and has a result or is repeated already")
+    if number != following:
+        raise JournalError(f"g{number} repeats g{void}, and is not the next number")
+    if void not in games:
+        raise JournalError(f"g{void} is not a game of this contest")
+    if paired and deal != games[void].deal:
+        raise JournalError(f"g{number} repeats g{void} of deal {games[void].deal} on deal {deal}")
 
 
 def _recall_length(form: Format, change: Extended | Shortened) -> None:

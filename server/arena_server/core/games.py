@@ -69,6 +69,11 @@ class GameManager:
     # -- status
 
     @property
+    def game(self) -> Game[Any]:
+        """The rules of the contest."""
+        return self._game
+
+    @property
     def quiet(self) -> bool:
         """Whether no game is running and no result is awaited."""
         return not self._games

@@ -41,6 +41,7 @@ from arena_server.core.facts import (
     RegistrationSet,
     Repeat,
     ResumeKeys,
+    Ruled,
     RunStateSet,
     Sent,
     Separated,
@@ -79,6 +80,7 @@ KIND_OF: Final[dict[type, str]] = {
     Repeat: "repeat",
     Excluded: "excluded",
     Annulled: "annulled",
+    Ruled: "ruled",
     Drawn: "drawn",
     Walkover: "walkover",
     Begun: "begun",
@@ -122,6 +124,7 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
     "repeat": (Repeat, (int, int, int)),
     "excluded": (Excluded, (str,)),
     "annulled": (Annulled, (int, str)),
+    "ruled": (Ruled, (int, int, _NUMBERS, str, _NUMBERS, str, int)),
     "drawn": (Drawn, (int, int, int, _GROUPS)),
     "walkover": (Walkover, (int, _NAMES)),
     "begun": (Begun, (str, int)),
@@ -147,6 +150,7 @@ OFFER: Final = KIND_OF[Offered]
 _LEAST_VALUES: Final = {OFFER: 3, KIND_OF[Conduct]: 3}
 REPEAT: Final = KIND_OF[Repeat]
 ANNULLED: Final = KIND_OF[Annulled]
+RULED: Final = KIND_OF[Ruled]
 JOINED: Final = KIND_OF[Joined]
 TOTAL: Final = KIND_OF[TotalSet]
 VALIDATED: Final = KIND_OF[Validated]
@@ -155,7 +159,7 @@ KEPT: Final = frozenset(
     KIND_OF[kind]
     for kind in (
         *(Drawn, Repeat, Annulled, Walkover, Joined, Left, Extended, Shortened, TotalSet, Separated),
-        *(Validated, Order, Archived),
+        *(Validated, Order, Archived, Ruled),
     )
 )
 

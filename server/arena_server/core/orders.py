@@ -26,9 +26,9 @@ class OrderKind(NamedTuple):
     """What is known of an order.
 
     `done` is said once it is carried out; {} stands for its target. `about`: what the target is, empty
-    without one. The page asks before an order that is `asked`. `inverse` takes it back. It exists in these
-    `phases` of a contest, and in every other one it is refused: as `refused` says, {} stands for the phase,
-    or as REFUSED.
+    without one; it has this many `words`. The page asks before an order that is `asked`. `inverse` takes it
+    back. It exists in these `phases` of a contest, and in every other one it is refused: as `refused` says,
+    {} stands for the phase, or as REFUSED.
     """
 
     done: str
@@ -37,6 +37,7 @@ class OrderKind(NamedTuple):
     inverse: str = ""
     phases: frozenset[ContestPhase] = _UNTIL_OVER
     refused: str = ""
+    words: int = 1
 
 
 ORDERS: Final[Mapping[str, OrderKind]] = {
@@ -111,6 +112,10 @@ ORDERS: Final[Mapping[str, OrderKind]] = {
     ),
     "approve": OrderKind("approved: {} plays from now on", _BOT),
     "reject": OrderKind("rejected: {}; its name is free", _BOT, asked=True),
+    "forfeit": OrderKind(
+        "forfeit: {}, who has lost the game", "a game and the bot that loses it", asked=True, words=2
+    ),
+    "correct": OrderKind("corrected: {}", "a game and its points, seat by seat (2-0)", asked=True, words=2),
     # Authors give it, by the page of an invitation.
     "register": OrderKind("registered: {}", _BOT),
 }

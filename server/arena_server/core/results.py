@@ -55,6 +55,14 @@ class ResultCounter:
         self.void += 1
         self._count(game, -1)
 
+    def exchange(self, game: PastGame, new: PastGame) -> None:
+        """A game that was added has another result."""
+        for each, sign in ((game, -1), (new, 1)):
+            if each.end == VOID:
+                self.void += sign
+            else:
+                self._count(each, sign)
+
     def _count(self, game: PastGame, sign: int) -> None:
         self.done += sign
         counted = GameResult(

@@ -23,7 +23,7 @@ from sqlalchemy.orm import Session
 from arena_protocol.record import GameRecord
 from arena_server.core.deal import game_id as id_of
 from arena_server.core.deal import number_of
-from arena_server.core.journal import ANNULLED, JOINED, KEPT, TOTAL, Entry
+from arena_server.core.journal import ANNULLED, JOINED, KEPT, RULED, TOTAL, Entry, fact_of
 from arena_server.core.life import FINAL, RUNNING
 from arena_server.store import schema
 from arena_server.store.database import APPLICATION_ID, EARLIER, LAYOUT, ContestHeader, Database, Postgres
@@ -328,6 +328,8 @@ class ContestStore:
             with self._session() as session:
                 schema.set_total(session.get_one(schema.ContestRow, self._contest), totals[-1])
                 session.flush()
+        if rulings := [entry for entry in unkept if entry[1] == RULED]:
+            self._results.rule(map(fact_of, rulings))  # type: ignore[arg-type] # by their kind
         if annulled := [id_of(entry[2]) for entry in unkept if entry[1] == ANNULLED]:
             self._results.annul(annulled)
         if rows:

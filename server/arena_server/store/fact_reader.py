@@ -5,10 +5,11 @@ from __future__ import annotations
 from sqlalchemy.orm import Session
 
 from arena_server.core.deal import game_id
-from arena_server.core.facts import Annulled, ContestFact, Joined, Order, Separated, Validated
+from arena_server.core.facts import Annulled, ContestFact, Joined, Order, Ruled, Separated, Validated
 from arena_server.core.formats.base import Pairing
 from arena_server.core.formats.scheduled import Scheduled
 from arena_server.core.journal import fact_of
+from arena_server.core.rulings import JURY
 from arena_server.store import bot_games
 from arena_server.store.plans import grown_format, planned
 from arena_server.store.preflight import ADDED
@@ -40,6 +41,18 @@ class FactReader:
         """
         facts = (fact for fact in self.all(contest) if isinstance(fact, Annulled))
         return {game_id(fact.number): fact.worker for fact in facts}
+
+    def rulings(self, contest: ContestRow) -> list[Ruled]:
+        """What the jury has decided of results, in its order; the records stay as they are."""
+        return [fact for fact in self.all(contest) if isinstance(fact, Ruled)]
+
+    def decisions(self, contest: ContestRow) -> list[Order]:
+        """The orders of the jury that were carried out."""
+        return [order for order in self.orders(contest) if order.verb in JURY]
+
+    def changes(self, contest: ContestRow) -> int:
+        """How often results that were stored have been changed or taken back."""
+        return sum(isinstance(fact, Annulled | Ruled) for fact in self.all(contest))
 
     def validations(self, contest: ContestRow) -> dict[str, Validated]:
         """The validation games that are over by their ids, in the order of their ends."""

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 import msgpack
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, Text, cast, func, select
 from sqlalchemy.orm import Session
 
 from arena_protocol.record import VOID, FaultRecord
@@ -28,7 +28,7 @@ from arena_server.store.checks import (
 from arena_server.store.database import Database
 from arena_server.store.deals import Deals, WithheldError
 from arena_server.store.schema import BotRow, ContestRow, FaultRow, GameRow
-from arena_server.store.unfinished import past_games
+from arena_server.store.unfinished import past_game, past_games
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +112,26 @@ class GameReader:
             for game, record in zip(games, records, strict=True):
                 # A whole record takes a hundred times as long.
                 yield game, str(msgpack.unpackb(verify_checksum(bytes(record))).get("worker", ""))
+
+    def past(
+        self, contest: ContestRow, *, game_id: str | None = None, bot: str | None = None
+    ) -> list[PastGame]:
+        """One stored game, or those of a bot, in the order of storing; none if there is none.
+
+        Raises ValueError for a changed row.
+        """
+        faults, names = faults_by_game(self._session, contest, game_id), set(entrants(self._session, contest))
+        games = select(*game_columns(self._layout)).where(GameRow.contest_id == contest.id)
+        if game_id is not None:
+            games = games.where(GameRow.game_id == game_id)
+        if bot is not None:
+            games = games.where(cast(GameRow.names, Text).contains(f'"{bot}"', autoescape=True))
+        found = []
+        for row in self._session.execute(games.order_by(GameRow.place)).all():
+            check_game(contest, names, row, faults.get(row.id, []))
+            deal = self.deals(contest).number(row.game_id) or 0
+            found.append(past_game(row, faults.get(row.id, []), deal))
+        return found
 
     def rows(
         self,

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from sqlalchemy import Connection, insert, select
 from sqlalchemy.orm import Session
 
 from arena_protocol.record import VOID, GameRecord
+from arena_server.core.deal import game_id as id_of
 from arena_server.core.deal import number_of
-from arena_server.core.facts import Offered
+from arena_server.core.facts import Offered, Ruled
 from arena_server.store import schema
 from arena_server.store.chain import GENESIS, extend
 from arena_server.store.checks import faults_by_game
 from arena_server.store.schema import fault_row, game_checksum, game_row, pairing_row
 
-#: Games that are annulled by one query.
-ANNULLED_AT_ONCE = 1_000
+#: Games that are changed by one query.
+CHANGED_AT_ONCE = 1_000
 
 
 class ResultRows:
@@ -77,13 +78,30 @@ class ResultRows:
 
     def annul(self, names: Sequence[str]) -> None:
         """These games are void now. Their records, and the chain, stay."""
+
+        def change(game: schema.GameRow) -> None:
+            game.end = VOID
+
+        self._change(names, change)
+
+    def rule(self, rulings: Iterable[Ruled]) -> None:
+        """These games have other results now, each that of its last ruling."""
+        latest = {id_of(ruled.game): ruled for ruled in rulings}
+
+        def change(game: schema.GameRow) -> None:
+            ruled = latest[game.game_id]
+            game.totals, game.end = list(ruled.totals), ruled.end
+
+        self._change(list(latest), change)
+
+    def _change(self, names: Sequence[str], change: Callable[[schema.GameRow], None]) -> None:
         with Session(self._connection) as session:
             contest = session.get_one(schema.ContestRow, self._contest)
             faults = faults_by_game(session, contest)
             mine = select(schema.GameRow).where(schema.GameRow.contest_id == self._contest)
-            for at in range(0, len(names), ANNULLED_AT_ONCE):
-                part = mine.where(schema.GameRow.game_id.in_(names[at : at + ANNULLED_AT_ONCE]))
+            for at in range(0, len(names), CHANGED_AT_ONCE):
+                part = mine.where(schema.GameRow.game_id.in_(names[at : at + CHANGED_AT_ONCE]))
                 for game in session.scalars(part):
-                    game.end = VOID
+                    change(game)
                     game.checksum = game_checksum(game, faults.get(game.id, []))
             session.flush()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -12,7 +13,7 @@ from arena_server.core.deal import number_of
 from arena_server.core.journal import Entry, Past
 from arena_server.core.life import FINAL
 from arena_server.stats.results import PastGame
-from arena_server.store.checks import check_contest_row, checked_games
+from arena_server.store.checks import FaultFields, check_contest_row, checked_games
 from arena_server.store.database import LAYOUT
 from arena_server.store.deals import Deals
 from arena_server.store.journal import unpack
@@ -89,15 +90,20 @@ def past_games(
     Raises ValueError for a changed or missing row.
     """
     for row, found in checked_games(session, contest, layout):
-        by_name = ((row.names[seat - 1], kind) for seat, _, kind, _ in found if seat)
-        yield PastGame(
-            number_of(row.game_id),
-            tuple(row.names),
-            deals.get(row.game_id, 0),
-            tuple(row.totals),
-            row.end,
-            row.plies,
-            tuple(by_name),
-            tuple(row.used_ms or ()),
-            tuple(row.agents or ()),
-        )
+        yield past_game(row, found, deals.get(row.game_id, 0))
+
+
+def past_game(row: Any, faults: Sequence[FaultFields], deal: int) -> PastGame:
+    """A row of a game, which was checked."""
+    by_name = ((row.names[seat - 1], kind) for seat, _, kind, _ in faults if seat)
+    return PastGame(
+        number_of(row.game_id),
+        tuple(row.names),
+        deal,
+        tuple(row.totals),
+        row.end,
+        row.plies,
+        tuple(by_name),
+        tuple(row.used_ms or ()),
+        tuple(row.agents or ()),
+    )

@@ -18,7 +18,7 @@ SECRET_BITS = 256
 #: The events that a webhook has if its file names none.
 USUAL_EVENTS = ("game", "probation", "absence")
 #: The events that a webhook may have.
-WEBHOOK_EVENTS = (*USUAL_EVENTS, "begun", "round", "walkover", "validation", "stall", "over")
+WEBHOOK_EVENTS = (*USUAL_EVENTS, "begun", "round", "walkover", "validation", "stall", "over", "jury")
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,9 +34,11 @@ from arena_server.host.observers import PlayedElsewhere
 from arena_server.host.run import ContestRun
 from arena_server.host.waiting import held_now
 from arena_server.places.workers.dispatch import workers_of
+from arena_server.stats.results import PastGame
 from arena_server.terms.config import Entrant
 from arena_server.web.bridge import LoopBridge, UnavailableError
 from arena_server.web.host_view import HostView, NewcomerError, UnknownContestError
+from arena_server.web.jury import games_about
 from arena_server.web.metrics import exposition
 from arena_server.web.orders import (
     ORDER_BYTES,
@@ -149,7 +151,8 @@ class OrganiserApi:
             return JSONResponse({"error": str(error)}, 409)
         if order["verb"] == VOID_WORKER and (unknown := await self._unknown_worker(contest, target)):
             return JSONResponse({"error": unknown}, 409)
-        command = replace(given, entrant=entrant, confirmed=order.get("confirmed") == YES)
+        games = await self._games(contest, order["verb"], target)
+        command = replace(given, entrant=entrant, confirmed=order.get("confirmed") == YES, games=games)
 
         def find() -> ContestRun:
             if command.verb == "approve":
@@ -176,6 +179,11 @@ class OrganiserApi:
             return Entrant(target, digest)
         details = {key: order.get(key, "") for key in ("owner", "author", "language", "url")}
         return await self._bridge.call(lambda: self._view.newcomer(contest, target, digest, **details))
+
+    async def _games(self, contest: str | None, verb: str, target: str) -> tuple[PastGame, ...]:
+        """The stored games that an order is about."""
+        hosted = await self._bridge.call(lambda: self._view.hosted(contest))
+        return await asyncio.to_thread(games_about, hosted.database, hosted.name, verb, target)
 
     async def _unknown_worker(self, contest: str | None, worker: str) -> str:
         """Why no worker of this name is known; empty for one that has played a game."""

@@ -72,8 +72,8 @@ class _GameIndex:
     #: How many facts are known, and the document of the rounds that was made of how many results and facts.
     facts: int = 0
     rounds: tuple[tuple[int, int], bytes] | None = None
-    #: How many results had been taken back when it was made.
-    annulled: int = 0
+    #: How many results had been changed or taken back when it was made.
+    changed: int = 0
     #: A contest that is over, all of whose games have been read, is not looked at again.
     complete: bool = False
 
@@ -135,6 +135,7 @@ class Archive:
             teams = (
                 team_rows(index.table, results.facts.owners(contest), best) if (best := contest.teams) else ()
             )
+            jury = self._jury(results, contest)
         return (
             index.contest
             | {
@@ -145,10 +146,28 @@ class Archive:
                 "bots": index.bots,
                 "list": {"games": index.last, "chunk": CHUNK},
                 "schedule": {"games": index.planned, "chunk": CHUNK},
+                "changes": index.changed,
+                **jury,
             }
             | ({} if index.history is None else {"ranked_by": index.history.form.ranked_by})
             | ({"teams": {"best": best, "rows": [*map(team_json, teams)]}} if best else {})
         )
+
+    def _jury(self, results: Results, contest: ContestRow) -> dict[str, Any]:
+        """What the jury has decided, and the games whose result is not that of the record, by their order.
+
+        Of games that may not be seen yet it says nothing.
+        """
+        changed = [(f"g{each.game}", each.order) for each in results.facts.rulings(contest)]
+        annulled = dict.fromkeys(results.facts.annulled(contest), 0)
+        ruled = {name: order for name, order in changed if self._is_over(results, contest, name)}
+        hidden = {order for name, order in changed if name not in ruled}
+        jury = [
+            {"number": order.number, "verb": order.verb, "target": order.target, "reason": order.reason}
+            for order in results.facts.decisions(contest)
+            if order.number not in hidden
+        ]
+        return {"jury": jury, "ruled": annulled | ruled}
 
     def rounds(self, number: int) -> bytes:
         """What a format has drawn, as JSON: see `core/formats/rounds_json.py`. Raises NotFoundError.
@@ -232,11 +251,15 @@ class Archive:
             rows.append([game_id, bots.index(name), ply, kind, text])
         return {"faults": rows}
 
-    def shown_head(self, number: int) -> bytes:
-        """The head of the chain of the records that may be shown now; on any thread. Raises NotFoundError."""
+    def shown_state(self, number: int) -> tuple[bytes, int]:
+        """What says that the results that may be shown now are the same; on any thread. Raises NotFoundError.
+
+        It is the head of the chain of their records, and how often results were changed.
+        """
         with Results(self._database) as results:
             contest = self._find(results, number)
-            return results.games.head(contest, self._shown(results, contest))
+            head = results.games.head(contest, self._shown(results, contest))
+            return head, results.facts.changes(contest)
 
     def rated(self, number: int) -> tuple[Games, Games]:
         """The games that may be shown now, of bots and of their versions; on any thread."""
@@ -246,11 +269,14 @@ class Archive:
             bots, versions = (results.sums.rated(contest, versions=by, until=until) for by in (False, True))
             return bots, versions
 
-    def shown_place(self, number: int) -> int:
-        """The place of the last game that may be shown now; on any thread."""
+    def shown_place(self, number: int) -> tuple[int, int]:
+        """The place of the last game that may be shown now, and how often results were changed.
+
+        On any thread.
+        """
         with Results(self._database) as results:
             contest = self._find(results, number)
-            return self._shown(results, contest)
+            return self._shown(results, contest), results.facts.changes(contest)
 
     def rated_steps(
         self, number: int, endings: Endings, places: Sequence[int]
@@ -386,13 +412,13 @@ class Archive:
 
     def _read(self, results: Results, contest: ContestRow) -> _GameIndex:
         """Read on in a contest."""
-        index, annulled = self._indexes.get(contest.id), len(results.facts.annulled(contest))
-        # Results that were taken back are counted in it.
-        if index is None or index.annulled != annulled:
+        index, changed = self._indexes.get(contest.id), results.facts.changes(contest)
+        # Results that were changed are counted in it as they were.
+        if index is None or index.changed != changed:
             bots = results.bots(contest)
             history = history_of(contest)
             table = table_of(contest, bots, history=history)
-            index = _GameIndex(self._plain(contest), bots, table, history, annulled=annulled)
+            index = _GameIndex(self._plain(contest), bots, table, history, changed=changed)
             self._indexes[contest.id] = index
         if index.complete:
             return index

@@ -137,11 +137,15 @@ class _History:
     stride: int = 1
     endings: Endings = field(default_factory=Endings)
     points: list[_Point] = field(default_factory=list)
+    #: How often results had been changed.
+    changes: int = 0
 
-    def thin(self, last: int) -> None:
+    def thin(self, last: int, changes: int) -> None:
         """Make room for the points up to the place `last`."""
-        if self.endings.place > last:  # an older database stands there now
+        # An older database stands there now, or results were changed.
+        if self.endings.place > last or self.changes != changes:
             self.stride, self.endings, self.points = 1, Endings(), []
+        self.changes = changes
         while last // self.stride > POINTS:
             self.stride *= 2
         self.points = [point for point in self.points if point.place % self.stride == 0]
@@ -184,8 +188,8 @@ class RatingHistories:
         if importlib.util.find_spec("numpy") is None:
             raise NotFoundError("this server has no numpy, which ratings need: it lacks the extra [ratings]")
         history = self._kept.setdefault((archive, number), _History())
-        last = archive.shown_place(number)
-        history.thin(last)
+        last, changes = archive.shown_place(number)
+        history.thin(last, changes)
         began = time.perf_counter()
         for place, at, bots, versions in archive.rated_steps(number, history.endings, history.missing(last)):
             rated = fit_counted(bots)

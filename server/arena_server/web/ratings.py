@@ -1,8 +1,8 @@
 """The ratings of a contest as the site shows them: fitted when a page asks, on a thread of their own.
 
-A fit is kept as long as the chain of records that it was made of has the same head. While games are played
-a new one is made at most once in PAUSE times as long as the last one took, so that it takes a small share of
-a processor however many pages ask.
+A fit is kept as long as the chain of records that it was made of has the same head, and no
+result was changed. While games are played a new one is made at most once in PAUSE times as long as the last
+one took, so that it takes a small share of a processor however many pages ask.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ LEAST_S: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class _Fit:
-    """`document` was made of the records up to `head`; no new one is made before `next_at`."""
+    """`document` was made of the results of `state`; no new one is made before `next_at`."""
 
-    head: bytes
+    state: tuple[bytes, int]
     next_at: float
     document: dict[str, Any]
 
@@ -50,12 +50,12 @@ class RatingDocuments:
         if importlib.util.find_spec("numpy") is None:
             raise NotFoundError("this server has no numpy, which ratings need: it lacks the extra [ratings]")
         kept, now = self._kept.get((archive, number)), self._clock()
-        head = archive.shown_head(number)
-        if kept is not None and (kept.head == head or now < kept.next_at):
+        state = archive.shown_state(number)
+        if kept is not None and (kept.state == state or now < kept.next_at):
             return kept.document
         document = rating_document(*archive.rated(number))
         next_at = self._clock() + max(LEAST_S, PAUSE * (self._clock() - now))
-        self._kept[archive, number] = _Fit(head, next_at, document)
+        self._kept[archive, number] = _Fit(state, next_at, document)
         return document
 
 

@@ -19,6 +19,7 @@ from arena_server.core.life import STOPPED, reason_of
 from arena_server.core.log_events import (
     BotAbsent,
     BotOnProbation,
+    CommandDone,
     ContestBegun,
     LogEvent,
     LoopStalled,
@@ -26,6 +27,7 @@ from arena_server.core.log_events import (
     ValidationFailed,
     WalkedOver,
 )
+from arena_server.core.rulings import JURY
 from arena_server.terms.spec import Webhook
 
 if TYPE_CHECKING:
@@ -168,6 +170,8 @@ def notice_of(contest: str, event: LogEvent, now: float, number: int) -> Message
             kind, more = "walkover", {"draw": draw, "absent": list(absent)}
         case ValidationFailed(bot=bot, game=game, kind=fault, ply=ply):
             kind, more = "validation", {"bot": bot, "game": game, "fault": fault, "ply": ply}
+        case CommandDone(verb=verb, target=target, reason=reason) if verb in JURY:
+            kind, more = "jury", {"verb": verb, "target": target, "reason": reason}
         case LoopStalled(ms=ms):
             kind, more = "stall", {"ms": ms}
         case _:

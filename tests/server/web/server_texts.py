@@ -16,18 +16,18 @@ ROOT = Path(arena_server.__file__).parent
 SOURCES = (
     *(f"web/{name}.py" for name in ("api", "archive", "bridge", "casual", "feeds", "person", "play")),
     *(f"web/{name}.py" for name in ("ratings", "register", "security", "site")),
-    *(f"core/{name}.py" for name in ("commands", "fixtures")),
+    *(f"core/{name}.py" for name in ("commands", "fixtures", "jury", "rulings")),
     *(f"core/{path.name}" for path in ROOT.glob("core/entrants.py")),
     *(f"core/{path.name}" for path in ROOT.glob("core/invites.py")),
     *(f"core/parts/{path.name}" for path in ROOT.glob("core/parts/*.py")),
     "host/waiting.py",
 )
 #: Functions of formats that an order calls while a contest runs; all else is said of a configuration.
-ORDERED = ("join", "length", "longer", "shorter", "check_step", "late_groups", "check_places")
+ORDERED = ("join", "length", "longer", "shorter", "check_step", "late_groups", "check_places", "rule")
 #: What is raised with a text for people, and the place of the text among the arguments.
 RAISED = {
     **dict.fromkeys(("NotFoundError", "SeatError", "UnavailableError", "NewcomerError", "FeedError"), 0),
-    **dict.fromkeys(("UnknownContestError", "CommandError", "_refusal"), 0),
+    **dict.fromkeys(("UnknownContestError", "CommandError", "RulingError", "_refusal"), 0),
     "HTTPException": 1,
 }
 

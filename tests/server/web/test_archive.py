@@ -249,7 +249,7 @@ class TestFreeze:
         assert [row["games"] for row in archive.contest(1)["standings"]] == [1, 1, 0]
         assert len(json.loads(archive.games(1, 0))) == 1
         assert archive.state(1, "g2") is None
-        assert archive.shown_head(1) != GENESIS
+        assert archive.shown_state(1) != (GENESIS, 0)
         with pytest.raises(NotFoundError):
             archive.record(1, "g2")
         engine = open_engine(path)

@@ -261,7 +261,7 @@ class TestHistory:
         """Whatever the numbers of games are when it is asked for; a smaller one is another database."""
         history = _History()
         for last in grown:
-            history.thin(last)
+            history.thin(last, 0)
             for place in history.missing(last):
                 history.endings.place = place
                 history.points.append(module._Point(place, 0, {}, {}))

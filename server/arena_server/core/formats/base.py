@@ -109,7 +109,19 @@ class LateEntry(ABC):
         return
 
 
-class Format(LateEntry):
+class ChangedResults:
+    """Results that the jury changes."""
+
+    def may_change(self, number: int) -> bool:
+        """Whether the jury can still change the result of a game: nothing that was drawn follows from it."""
+        return True
+
+    def change(self, game: PastGame, new: PastGame) -> None:
+        """A game whose `result` was taken has another one."""
+        return
+
+
+class Format(LateEntry, ChangedResults):
     """The games of one contest. `NAME` is the word of the configuration, `MEANING` explains it there."""
 
     NAME: ClassVar[str]

@@ -70,6 +70,11 @@ class Encounter:
         self.void.add(game.number)
         self._score(game, -1)
 
+    def change(self, game: PastGame, new: PastGame) -> None:
+        """A game has another result."""
+        self._score(game, -1)
+        self._score(new, 1)
+
     def _score(self, game: PastGame, sign: int) -> None:
         best = max(game.totals)
         share = Fraction(1, game.totals.count(best))
@@ -208,6 +213,8 @@ class Draws:
         self.rounds: list[list[Entry]] = []
         #: How often has been drawn, and how often for the last round.
         self.count = self.of_last_round = 0
+        #: The number of the first game of the last draw.
+        self.first_of_last = 1
         #: Every pairing, and those of each player in the last round.
         self.encounters: list[Encounter] = []
         self.current: dict[str, list[Encounter]] = {}
@@ -226,6 +233,7 @@ class Draws:
         else:
             self._begin_round(drawn.groups, pairs)
         self.count += 1
+        self.first_of_last = drawn.first
         self._round_of_draw.append(len(self.rounds) - 1)
         for place, names in enumerate(pairs):
             encounter = self._current(names)

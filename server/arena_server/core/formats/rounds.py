@@ -17,7 +17,7 @@ from heapq import heappop, heappush
 from typing import ClassVar, Final
 
 from arena_server.core.facts import Drawn, Walkover
-from arena_server.core.formats.base import Draw, DrawnFormat, Format, Pairing
+from arena_server.core.formats.base import ChangedResults, Draw, DrawnFormat, Format, Pairing
 from arena_server.core.formats.encounters import Draws, Encounter
 from arena_server.stats.results import PastGame
 from arena_server.terms.formats import FormatError, Terms, WordOption
@@ -38,18 +38,40 @@ class KnownDraw(Draw):
         return self.drawn
 
 
-class Rounds(DrawnFormat):
-    """Base class: a subclass says what is drawn next, and what counts. `draws` has the rounds so far."""
+class _DrawnResults(ChangedResults):
+    """Results from which rounds are drawn. `draws` has the rounds so far."""
 
     EARLY_END: ClassVar[bool] = False
+    draws: Draws
+
+    def __init__(self) -> None:
+        #: Numbers of games that might start; those that cannot are left out when they are looked at.
+        self._ready: list[int] = []
+
+    def _consider(self, encounter: Encounter) -> None:
+        """A game of it might start."""
+        if encounter.waiting:
+            heappush(self._ready, min(encounter.waiting))
+
+    def may_change(self, number: int) -> bool:
+        # Where results decide who goes on, the last draw follows from all games before it.
+        return not self.EARLY_END or number >= self.draws.first_of_last
+
+    def change(self, game: PastGame, new: PastGame) -> None:
+        encounter = self.draws.find(game.number)
+        encounter.change(game, new)
+        self._consider(encounter)  # it may be open again
+
+
+class Rounds(_DrawnResults, DrawnFormat):
+    """Base class: a subclass says what is drawn next, and what counts."""
 
     def __init__(self, terms: Terms, *, largest: int = 2) -> None:
+        super().__init__()
         self.check(terms)
         self.terms = terms
         self.draws = Draws(terms, early=self.EARLY_END, largest=largest)
         self._free: dict[str, int] = {}
-        #: Numbers of games that might start; those that cannot are left out when they are looked at.
-        self._ready: list[int] = []
 
     @classmethod
     def check(cls, terms: Terms) -> None:
@@ -110,11 +132,6 @@ class Rounds(DrawnFormat):
         self._free[name] = games
         for encounter in self.draws.current.get(name, ()) if games else ():
             self._consider(encounter)
-
-    def _consider(self, encounter: Encounter) -> None:
-        """A game of it might start."""
-        if encounter.waiting:
-            heappush(self._ready, min(encounter.waiting))
 
     # -- games
 

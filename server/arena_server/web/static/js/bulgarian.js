@@ -8,6 +8,7 @@ export const TEXTS = {
   " and {} more": " и още {}",
   "closed until {}": "затворено до {}",
   "Waiting for {}{}": "Чака се {}{}", "void, it does not count": "анулирана, не се брои", " by forfeit": " служебно",
+  ", corrected by the jury": ", поправено от журито",
   "{} wins": "{} печели", "no winner": "няма победител",
   "a draw": "равенство", "a draw of {}": "равенство между {}", "wins": "печели", "zombie": "зомби", "to move": "на ход",
   "to move ": "на ход ", "ply {}": "ход {}", ". Over: {}": ". Край: {}",
@@ -259,6 +260,12 @@ export const TEXTS = {
   "Shorten the contest by {}?": "Да се съкрати ли състезанието с {}?",
   "Length: {} {}; {} to {} are possible, in steps of {}": "Дължина: {} {}; възможни са от {} до {}, на стъпки по {}",
   "Kick {}? Its game becomes void.": "Да се отстрани ли {}? Партията му се анулира.",
+  "Forfeit {}? The bot has lost this game then.": "{}? Тогава ботът е загубил партията.",
+  "Correct {}?": "Да се поправи ли {}?", "Forfeit": "Служебна загуба", "Correct": "Поправи", "Jury": "Жури",
+  "A game and the bot that loses it": "Партия и ботът, който я губи",
+  "A game and its points, seat by seat": "Партия и точките ѝ по места",
+  "Each decision needs a reason, which is public.": "Всяко решение иска причина, която се вижда от всички.",
+  "Decisions of the jury": "Решения на журито", "By the jury: ": "Решение на журито: ",
   "Break off {} for good?": "Да се прекъсне ли {} завинаги?", "Play {} again?": "Да се играе ли {} отново?",
   "Withdraw {}? Its running games become void, and no other is played.":
     "Да се оттегли ли {}? Текущите му партии се анулират и други не се играят.",
@@ -362,7 +369,7 @@ export const NAMED = {
   "buchholz-cut-1": "Бухолц без най-слабия",
   "direct-match": "пряк мач", "pairs-won": "спечелени двойки", "won-plies": "ходове на победите",
   "fewest-faults": "най-малко грешки", "time-used": "използвано време", lot: "жребий",
-  void: "анулирана", forfeit: "служебно", open: "играе се", "to come": "предстои", vacant: "празно", bye: "почива",
+  void: "анулирана", corrected: "поправена", open: "играе се", "to come": "предстои", vacant: "празно", bye: "почива",
   walkover: "служебно", decided: "решена",
   // states of a contest and of a bot
   paused: "на пауза", draining: "спира плавно", closed: "затворено", playing: "играе", free: "свободен",
@@ -382,6 +389,7 @@ export const NAMED = {
   "void-worker": "анулиране на игрите на машината", add: "добавяне на", remove: "оттегляне на", token: "нов ключ за",
   invite: "покана за", register: "регистрация на",
   registration: "регистрация за автор:", approve: "одобрен е", reject: "отхвърлен е",
+  forfeit: "служебна загуба", correct: "поправка на",
 };
 
 /** Texts of the server with {} for each value; a value that is such a text itself is translated too. */
@@ -478,6 +486,20 @@ export const SERVER = {
   "game {} has no ply {}": "партия {} няма ход {}", "no picture": "няма картинка",
   "too many pictures are being drawn; try later": "рисуват се твърде много картинки; опитайте по-късно",
   // orders and registrations
+  "{}: expected a reason, which is shown with the decision": "{}: очаква се причина, която се показва с решението",
+  "g{} has this result already": "g{} вече има този резултат",
+  "{} has no result yet: void it, or wait for its end": "{} още няма резултат: анулирайте я или я изчакайте",
+  "no game {} has a result": "партия {} няма резултат",
+  "{} is void, and has no result to change": "{} е анулирана и няма резултат за промяна",
+  "{}: results decide when the contest ends (contest.stop), so they stand":
+    "{}: резултатите решават кога свършва състезанието (contest.stop) и затова остават",
+  "a round is being drawn: change the result of {} once it is":
+    "тегли се кръг: променете резултата на {} след това",
+  "{}: what follows from its result has been drawn, so it stands":
+    "{}: от резултата вече е теглено и затова той остава",
+  "expected the points of each of {} seats, as {}, got {}":
+    "очакват се точките на всяко от {} места, като {}, получено {}",
+  "{} did not play {}: {} did": "{} не е играл {}: играха {}",
   "a wrong token, or none": "грешен ключ или никакъв",
   "too many wrong tokens from this address": "твърде много грешни ключове от този адрес",
   "expected {}, texts of one line": "очаква се {}, текстове от един ред", "expected {}": "очаква се {}",

@@ -4,7 +4,7 @@ import { get } from "./api.js";
 import { cardTable, el, labelled, link, numberText, plural } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { said } from "./said.js";
-import { language, t } from "./texts.js";
+import { language, named, t } from "./texts.js";
 
 /** The value below which the share `q` of the sorted `values` lies; between two of them it is interpolated. */
 export function quantile(values, q) {
@@ -63,6 +63,17 @@ const rounded = (value, digits = 0) => value.toLocaleString(language,
 /** Short times in milliseconds: a fast bot would have used 0.00 s. */
 const duration = (ms) => (ms < 1000 ? t`${numberText(Math.round(ms))} ms`
   : t`${(ms / 1000).toLocaleString(language, { minimumFractionDigits: 2, maximumFractionDigits: 2 })} s`);
+
+/** What the jury has decided, with its reasons; null without a decision. */
+export function juryPanel({ id, jury = [] }) {
+  if (!jury.length) return null;
+  const game = (target) => /^g[0-9]+/.exec(target)?.[0];
+  const targetOf = (target) => (game(target)
+    ? [el("a", { href: gameLink(id, game(target)) }, game(target)), target.slice(game(target).length)] : [target]);
+  return el("section", { class: "panel" }, el("h2", {}, t`Decisions of the jury`),
+    el("ul", {}, ...jury.map(({ verb, target, reason, undone }) => el("li", {},
+      el(undone ? "s" : "span", {}, named(verb), " ", ...targetOf(target)), ` – ${reason}`))));
+}
 
 /** Points, unless games are only won or lost, and time of the games of each bot; null before the first result. */
 export function rangesPanel(contest, rows) {

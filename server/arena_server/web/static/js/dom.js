@@ -145,9 +145,9 @@ export function resultText(names, totals, end, points = true) {
   if (end === "void") return t`void, it does not count`;
   const best = Math.max(...totals);
   const winners = names.filter((_, i) => totals[i] === best);
-  const how = end === "forfeit" ? t` by forfeit` : "";
-  const verdict = winners.length === 1 ? t`${winners[0]} wins` : how ? t`no winner` : winners.length === names.length
-    ? t`a draw` : t`a draw of ${winners.join(" and ")}`;
+  const how = end === "forfeit" ? t` by forfeit` : end === "corrected" ? t`, corrected by the jury` : "";
+  const drawn = () => winners.length === names.length ? t`a draw` : t`a draw of ${winners.join(" and ")}`;
+  const verdict = winners.length === 1 ? t`${winners[0]} wins` : end === "forfeit" ? t`no winner` : drawn();
   if (!points) return `${verdict}${how}`;
   if (names.length !== 2) {
     return `${verdict}${how}: ${names.map((name, i) => `${name} ${numberText(totals[i])}`).join(", ")}`;

@@ -153,8 +153,10 @@ async function begin() {
   };
   const faults = Object.entries(row.faults).map(([kind, count]) => `${named(kind)} ${count}`).join(", ");
   let all = [];
+  let known = contest.changes;
   const showGames = async () => {
-    all = await loadGames(contest, all);
+    all = await loadGames(contest, known === contest.changes ? all : []);
+    known = contest.changes;
     const rows = filterGames(all, { bot: place });
     list.setRows(rows);
     list.setComplete();

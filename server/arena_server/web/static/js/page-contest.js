@@ -6,7 +6,7 @@ import {
   meanText, numberText, paceText, pageHeader, parameter, plural, rankingText, resultText, unequal, heldText,
 } from "./dom.js";
 import { CrossTable } from "./crosstable.js";
-import { faultsPanel, loadFaults, rangesPanel } from "./details.js";
+import { faultsPanel, juryPanel, loadFaults, rangesPanel } from "./details.js";
 import { gameLink } from "./gameview.js";
 import { GameList, loadGames, idsOf, loadSchedule, openGames, runningRows, withLeaving } from "./gamelist.js";
 import { livePath, LiveStream } from "./livestream.js";
@@ -152,6 +152,7 @@ async function begin() {
   const banner = el("p", { class: "banner", role: "status" });
   const status = el("span", { class: "tag" });
   const early = el("p", { class: "sub" });
+  const jury = el("div");
   const sub = el("span", {});
   const waiting = el("p", { class: "sub waiting" });
   const leader = el("p", { class: "leader" });
@@ -203,6 +204,7 @@ async function begin() {
     played.replaceChildren(...progress(shown));
     early.textContent = shown.separated ? earlyText(shown.separated)
       : shown.reason ? t`Ended early: ${said(shown.reason)}.` : "";
+    jury.replaceChildren(...[juryPanel(shown)].filter(Boolean));
     table.replaceChildren(shown.standings.some((row) => row.games) || shown.standings.length
       ? standingsTable(shown, shown.standings) : el("p", { class: "empty" }, t`No bot has entered.`));
     teams.replaceChildren(...(shown.teams?.rows.length ? [teamsTable(shown)] : []));
@@ -235,7 +237,8 @@ async function begin() {
       contest.head ? el("p", { class: "sub head" }, t`Head of the record chain: `, el("code", {}, contest.head))
         : null),
     boards,
-    el("section", { class: "panel" }, el("h2", {}, t`Standings`), table), teams, rounds, ratings, cross.element, ranges,
+    el("section", { class: "panel" }, el("h2", {}, t`Standings`), table), teams, jury, rounds, ratings,
+    cross.element, ranges,
     faults,
     el("section", { class: "panel", id: "games" }, el("h2", {}, t`Games`), list.element)].filter(Boolean));
   await loading;
@@ -245,7 +248,9 @@ async function begin() {
   keepPlace();
   if (!live) return;
   const catchUp = spaced(async () => {
+    const { changes } = contest;
     contest = await get(`contests/${contest.id}.json`);
+    if (contest.changes !== changes) rows = []; // results that were loaded have changed
     refresh(contest);
     await showGames();
     showDetails();
@@ -264,7 +269,8 @@ async function begin() {
       if (event.contest === null) return;
       const played = event.contest.games_played + event.contest.games_void;
       refresh({ ...event.contest, standings: event.standings });
-      if (played !== contest.list.games || event.contest.status !== contest.status) catchUp();
+      const { changes, status: now } = event.contest;
+      if (played !== contest.list.games || now !== contest.status || changes !== contest.changes) catchUp();
     },
   }, (state) => { told.lost = state === "lost"; say(); });
 }

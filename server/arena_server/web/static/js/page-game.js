@@ -1,7 +1,7 @@
 // One game: the replay of its record, or the running game until there is one.
 
 import { API, fileAddress, get, getBytes } from "./api.js";
-import { applyTheme, el, inReport, link, pageHeader, parameter } from "./dom.js";
+import { applyTheme, el, inReport, link, pageHeader, parameter, resultText } from "./dom.js";
 import { findGame, gameAt, loadChain } from "./gamelist.js";
 import { gameHead, gameLink, GameView } from "./gameview.js";
 import { gamePath, LiveGame } from "./livegame.js";
@@ -48,9 +48,9 @@ async function replay() {
   const record = decodeRecord(bytes);
   if (!RULES.has(record.game)) record.scenes = (await get(`${recordPath}.json`)).scenes;
   showTitle(record.names);
-  const { proof, ways } = await proofOf(bytes);
+  const { proof, ways, notes } = await proofOf(bytes);
   const view = showRecord(main, record, {
-    download: fileAddress(`${recordPath}.record`, bytes), botLink, proof, back: back(), ways, share: !embedded,
+    download: fileAddress(`${recordPath}.record`, bytes), botLink, proof, back: back(), ways, notes, share: !embedded,
     embed: site?.embed ? { contest } : null, address,
     card: site?.pictures ? card : null,
   });
@@ -78,12 +78,24 @@ async function proofOf(bytes) {
   const { row, place } = await findGame(document, game) ?? { row: null, place: null };
   const listed = row === null ? { game_id: null } : {
     contest: document.name, game_id: row.id, names: row.seats.map((bot) => document.bots[bot]),
-    totals: row.totals, end: row.end, plies: row.plies, faults: row.faults,
+    plies: row.plies, faults: row.faults,
+    // The record stays as it was played.
+    ...(row.id in (document.ruled ?? {}) ? {} : { totals: row.totals, end: row.end }),
   };
   const head = document.status === "running" || row === null ? null : document.head;
   const proof = { bytes, listed, place, games: document.list.games, head, digests: () => loadChain(document) };
   const ways = row === null || embedded ? [] : await waysOn(document, row, place);
-  return { proof, ways: document.status === "running" && site?.live && !embedded ? [...ways, nextRunning()] : ways };
+  const more = document.status === "running" && site?.live && !embedded ? [nextRunning()] : [];
+  return { proof, ways: [...ways, ...more], notes: row === null ? [] : decisionNotes(document, row) };
+}
+
+/** The result that the jury has given to a game in the place of that of its record, and why. */
+function decisionNotes(document, row) {
+  const decision = (document.jury ?? []).find((each) => each.number === document.ruled?.[row.id]);
+  if (!decision) return [];
+  const names = row.seats.map((bot) => document.bots[bot]);
+  return [el("p", { class: "jury" }, el("b", {}, t`By the jury: `),
+    resultText(names, row.totals, row.end, !document.decided), ` – ${decision.reason}`)];
 }
 
 /** A button that opens the running game that stands behind this one on the wall. */

@@ -24,6 +24,8 @@ const CONFIRM = {
   replay: (target) => t`Play ${target} again?`,
   "void-worker": (target) => t`Play all games of the worker ${target} again, without it?`,
   reject: (target) => t`Reject ${target}? It has to register again.`,
+  forfeit: (target) => t`Forfeit ${target}? The bot has lost this game then.`,
+  correct: (target) => t`Correct ${target}?`,
   remove: (target) => t`Withdraw ${target}? Its running games become void, and no other is played.`,
   token: (target) => t`Make a new token for ${target}? The old one and its connections are dead at once.`,
 };
@@ -200,12 +202,18 @@ function draw(status) {
     oneField("extend", t`Extend`, t`More games a pair, or rounds`, plies),
     oneField("shorten", t`Shorten`, t`Fewer games a pair, or rounds`, plies),
   ];
+  const jury = [
+    oneField("forfeit", t`Forfeit`, t`A game and the bot that loses it`, { size: 16, pattern: "g[0-9]+ [^ ]+" }),
+    oneField("correct", t`Correct`, t`A game and its points, seat by seat`,
+      { size: 16, pattern: "g[0-9]+ [0-9:\\-]+", placeholder: "g7 2-0" }),
+  ];
   const add = addForm();
   parts.ofWorkers = panel(t`Workers`, parts.workers);
   parts.ofApplicants = panel(t`Waiting for approval`, parts.applicants);
   parts.ofInvitations = panel(t`Invitations`, parts.invitations);
   // A contest that is over takes no orders.
-  parts.forms = [...games, add];
+  parts.ofJury = panel(t`Jury`, ...jury, el("p", { class: "sub" }, t`Each decision needs a reason, which is public.`));
+  parts.forms = [...games, parts.ofJury, add];
   parts.about = about;
   const others = contestLinks(status.contests);
   const leave = () => { useToken(null); askForToken(); };
@@ -214,7 +222,8 @@ function draw(status) {
       others.length ? el("p", { class: "latest" }, t`Other contests: `, ...others) : null,
       parts.sub, parts.waiting, parts.gate, about, done, message),
     panel(t`Running games`, parts.games, parts.length, ...games),
-    parts.ofApplicants, panel(t`Bots`, parts.bots), parts.ofWorkers, add, parts.ofInvitations,
+    parts.ofApplicants, panel(t`Bots`, parts.bots), parts.ofJury, parts.ofWorkers, add,
+    parts.ofInvitations,
     panel(t`Orders`, parts.orders),
     el("p", {}, el("button", { type: "button", onclick: leave }, t`Log out`)));
   update(status);

@@ -26,10 +26,11 @@ const CHAINED_AT_ONCE = 2000;
  * Show a record in `host`, with the links `ways` to other games and the menu that shares it unless `share` is false.
  * `download` is the address of its file, or null. `proof` is what its contest says of it:
  * {bytes, listed, place, games, head, digests}; `head` is null before it is published, `digests()` loads the chain.
+ * `notes` are elements about the result.
  */
 export function showRecord(host, record, options = {}) {
   const { download = null, botLink, proof = null, back = null, ways = [], share = true, embed = null } = options;
-  const { address, card } = options;
+  const { address, card, notes = [] } = options;
   let timeline;
   try {
     timeline = Timeline.ofRecord(record);
@@ -44,7 +45,7 @@ export function showRecord(host, record, options = {}) {
   const more = ways.filter((way) => way.classList.contains("same"));
   const menu = share ? shareMenu(view, record, { download, embed, more, address, card }) : null;
   host.replaceChildren(
-    gameHead(record.names, game, { back, tools: share ? [...ways, menu] : [] }),
+    gameHead(record.names, game, { back, tools: share ? [...ways, menu] : [] }), ...notes,
     view.element, placeLines(record));
   view.onply = (ply) => { if (!view.playing) history.replaceState(null, "", `#ply=${ply}`); };
   document.addEventListener("keydown", (event) => { if (host.contains(view.element)) view.key(event); });
