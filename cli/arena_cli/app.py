@@ -49,6 +49,7 @@ def _built(name: str, what: typer.Typer | Callable[..., None]) -> Command:
 GROUPS: Final[Mapping[str, Mapping[str, Callable[[str], Command]]]] = {
     "Organisers": {
         "tournament": single("tournament"),
+        "new": group("new"),
         "serve": single("serve"),
         "simulate": single("simulate"),
         "rehearse": single("rehearse"),

@@ -151,7 +151,7 @@ def _closing(
     found: Forecast, until: int, ends: tuple[datetime, datetime] | None, ends_at: datetime | None
 ) -> Iterator[str]:
     if found.is_open:
-        yield f"the contest has no end of its own: it is closed after {_span(until)} of play"
+        yield f"the contest has no end of its own: it is closed after {span(until)} of play"
     if ends is not None:
         yield from _calendar(*ends, None if found.is_open else ends_at)
 
@@ -302,10 +302,10 @@ def _numbers(spread: Spread) -> list[int]:
 
 
 def _times(spread: Spread) -> list[str]:
-    return list(map(_span, _numbers(spread)))
+    return list(map(span, _numbers(spread)))
 
 
-def _span(ms: int) -> str:
+def span(ms: int) -> str:
     """A duration with its two greatest units: 2d 3h, 1h 5m, 3m 20s, 4.2s, 0.05s."""
     seconds = ms // 1000
     if seconds < 60:
@@ -365,6 +365,6 @@ def _compare(
     )
     heads = [Column("format", is_text=True), *map(Column, words)]
     title = f"{contest.name}: {contest.game}, {len(entrants)} bots, {contest.games_per_pair} games a pair"
-    closed = f"a format that is open is closed after {_span(until)} of play; medians, seed {options.seed}"
+    closed = f"a format that is open is closed after {span(until)} of play; medians, seed {options.seed}"
     assumed = filter(None, (_assumed(pace), machine.assumed()))
     ResultTable(title, heads, rows, [*notes, closed, *assumed]).print()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.server.programs import Shell, contest
 
-from arena_cli.simulate import _span
+from arena_cli.simulate import span
 
 
 @pytest.fixture
@@ -203,4 +203,4 @@ def test_a_file_that_is_not_there(plan: Path, shell: Shell) -> None:
     ],
 )
 def test_a_duration_has_its_two_greatest_units(ms: int, text: str) -> None:
-    assert _span(ms) == text
+    assert span(ms) == text

@@ -112,6 +112,10 @@ def test_the_tutorial_of_bot_authors(shell: Shell) -> None:
     assert shell.play("tutorial-bot.md") == 5
 
 
+def test_the_tutorial_of_friends(shell: Shell) -> None:
+    assert shell.play("tutorial-friends.md") == 5
+
+
 def test_the_tutorial_of_organisers(shell: Shell) -> None:
     assert shell.play("tutorial-organiser.md") == 11
     assert (shell.folder / "public" / "index.html").is_file()
