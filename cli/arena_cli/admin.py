@@ -57,6 +57,8 @@ ContestName = Annotated[
 STATUS, LIST, CONTEST = "status", "orders", "contest"
 #: Of `add` where versions of late entrants are sent.
 SENT = "added: {} plays when a version is sent (arena submit); its token, which is shown only now: {token}"
+#: Names in a line of the status.
+SHOWN_NAMES = 20
 #: Of `registration 0`.
 CLOSED = "registration is closed"
 
@@ -361,6 +363,8 @@ def _show(status: dict[str, Any], *, as_json: bool) -> None:
     for hold in status["holds"]:
         if hold["hold"] != WAITING:  # of which each bot has a line
             console.print(hold["text"], markup=False, soft_wrap=True)
+    if invited := status["invitations"]:
+        console.print(_invited_text(invited), markup=False, soft_wrap=True)
     if (terms := status["registration"]) is not None:
         approved = ", approved one by one" if terms["approves"] else ""
         console.print(
@@ -393,6 +397,16 @@ def _show_workers(status: dict[str, Any], console: Console) -> None:
         if each["slow"]:
             line = slow_line(each["worker"], each["bench"], each["others"])
             console.print(line, markup=False, soft_wrap=True)
+
+
+def _invited_text(invited: list[dict[str, Any]]) -> str:
+    """How many of those that were invited have registered a bot, and who has not."""
+    left = [each["owner"] for each in invited if each["bot"] is None]
+    names = ", ".join(left[:SHOWN_NAMES]) + (
+        f" and {len(left) - SHOWN_NAMES} more" if left[SHOWN_NAMES:] else ""
+    )
+    missing = f"; not yet: {names}" if left else ""
+    return f"invited: {len(invited):,}, of which {len(invited) - len(left):,} have registered{missing}"
 
 
 def _length_text(length: dict[str, Any]) -> str:

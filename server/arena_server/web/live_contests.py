@@ -118,6 +118,8 @@ class LiveContests:
             return {"contest": None, "standings": [], **more}
         whole = await self._reads.run(self._reads.archive.contest, number)
         standings = whole.pop("standings")
+        if (teams := whole.get("teams")) is not None:
+            whole["teams"] = teams | {"rows": teams["rows"][:EVENT_ROWS]}
         return {"contest": whole, "standings": standings[:EVENT_ROWS], **more}
 
     async def _site(self, _: Request) -> Response:

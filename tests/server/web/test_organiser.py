@@ -281,7 +281,9 @@ def test_a_class_is_invited_and_registers_over_a_kill(tmp_path: Path) -> None:
         server.ready()
         again = json.loads(server.admin(*file, "--json").out)
         assert (again["made"], [each["name"] for each in again["existed"]]) == ([], ["ann", "bob"])
-        assert "waiting for approval: zoe of jan\n" in server.admin("status").out
+        shown = server.admin("status").out
+        assert "\ninvited: 2, of which 0 have registered; not yet: ann, bob\n" in shown
+        assert "\nwaiting for approval: zoe of jan\n" in shown
         assert server.admin("approve", "--all").out == "approved: zoe plays from now on\n"
         assert answer_of(server, hello).startswith("WELCOME zoe")
         assert server.admin("registration", "0").out == "registration is closed\n"
