@@ -39,7 +39,6 @@ exclude_patterns = [
     "engines",
     "server",
     "cli",
-    "learning",
     "tools",
     "examples",
     "**/*.egg-info",

@@ -26,7 +26,6 @@ FOLDERS = {
     "arena_server": ROOT / "server",
     "arena_check": ROOT / "conformance",
     "arena_cli": ROOT / "cli",
-    "arena": ROOT / "learning",
     "arena_museum": ROOT / "museum",
 }
 MAY_IMPORT = {
@@ -35,9 +34,7 @@ MAY_IMPORT = {
     "arena_engines": {"arena_protocol"},
     "arena_server": {"arena_protocol"},
     "arena_check": {"arena_protocol"},
-    # Rules and games for programs that learn: no server, no client, no command.
-    "arena": {"arena_protocol", "arena_engines", "arena_server"},
-    "arena_cli": {"arena_protocol", "arena_client", "arena_check", "arena_engines", "arena_server", "arena"},
+    "arena_cli": {"arena_protocol", "arena_client", "arena_check", "arena_engines", "arena_server"},
     # Plug-ins: nothing imports them.
     "arena_museum": {"arena_protocol", "arena_engines", "arena_server", "arena_cli"},
 }

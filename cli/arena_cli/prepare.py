@@ -36,12 +36,15 @@ from arena_server.errors import ArenaError, ConfigError
 if TYPE_CHECKING:
     import socket
 
+    from arena_cli.season import Season, SeatedContest
     from arena_server.host.connection import Cipher
     from arena_server.places.base import LocalBot
     from arena_server.places.workers.base import Workers
     from arena_server.store.database import Database as StoreURL
-    from arena_server.terms.schema import ContestFile, ServerTable
+    from arena_server.terms.config import ContestConfig
+    from arena_server.terms.schema import BotTable, ContestFile, ServerTable
     from arena_server.terms.spec import ContestSpec
+    from arena_server.terms.stages import SeasonStage
     from arena_server.terms.submissions import SubmissionSetup
     from arena_server.web.ports import CasualSetup, Invitation, WebPorts
 
@@ -107,6 +110,20 @@ class ServeOptions:
         ),
     ] = None
     workers: WorkerOptions = field(default_factory=WorkerOptions)
+    #: The only one of its stages that is played, for `arena tournament`.
+    stage: Annotated[str | None, typer.Option("--stage", hidden=True)] = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedStage:
+    """A stage whose bots are not known yet. `config` is of as many as may come.
+
+    `make` returns its contest once the stages before it are over, None before; it reads the database.
+    """
+
+    stage: SeasonStage
+    config: ContestConfig
+    make: Callable[[], ContestSpec | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +134,7 @@ class Prepared:
     `unstarted` are the bots that have a program in their file, of a server that starts none.
     `submissions` are of the contests whose bots are sent by their authors, and run here; `inner` is a port
     for clients of this machine. With `workers` these play the games of the only contest. The contests of
-    `over` have ended before, and are shown.
+    `over` have ended before, and are shown; those of `planned` stages of the `seasons` are to begin.
     """
 
     specs: Sequence[ContestSpec]
@@ -132,6 +149,8 @@ class Prepared:
     unstarted: Sequence[str] = ()
     workers: Workers | None = None
     over: frozenset[str] = frozenset()
+    planned: Sequence[PlannedStage] = ()
+    seasons: Sequence[Season] = ()
 
 
 def prepare(paths: Sequence[Path], options: ServeOptions, *, keep: bool = True) -> Prepared:
@@ -142,21 +161,20 @@ def prepare(paths: Sequence[Path], options: ServeOptions, *, keep: bool = True) 
     """
     from arena_server.web.identity import identity_of
 
-    files = _load(paths, options)
+    seasons = _load(paths, options)
+    contests = _seated(seasons, options)
+    files = [contest.file for contest in contests]
     server = files[0].server
-    specs, persons = [], []
-    workers = _workers(paths, files, options.workers)
-    for file in files:
-        spec, invited = _spec(file, options)
-        quorum = file.contest.quorum
-        begins_at_once = quorum is None and not keep  # its bots are started with it
-        quorum = 0 if begins_at_once else quorum
-        specs.append(replace(spec, keep=keep and not options.new, quorum=quorum))
-        persons += invited
+    later = [] if options.stage else [(season, stage) for season in seasons for stage in season.planned]
+    persons = [person for contest in contests for person in _invited(contest.file, contest.file.bot)]
+    persons += [person for _, stage in later for person in _invited(stage.file, stage.pool)]
+    workers = _workers(contests, options.workers)
+    specs = [_spec(contest, options, persons, keep=keep) for contest in contests]
+    planned = [_planned(season, stage, options, persons, keep=keep) for season, stage in later]
     _check_places(paths, server, specs)
-    submissions = _submissions(paths, files, options)
-    about = identity_of(files[0].site, _expand(paths)[0])
-    idle = _idle(paths, files)
+    submissions = _submissions(contests, options)
+    about = identity_of(files[0].site, contests[0].path)
+    idle = _idle(seasons, contests)
     prepared = open_ports(specs, server, options, persons, submissions=submissions, idle=idle)
     prepared = replace(prepared, web=replace(prepared.web, about=about))
     if submissions and prepared.inner is None:
@@ -167,35 +185,59 @@ def prepare(paths: Sequence[Path], options: ServeOptions, *, keep: bool = True) 
         files = [file for file in files if file.contest.name not in prepared.over]
         workers = workers if files else None
     own = [bot.name for file in files for bot in file.bot if bot.is_local and workers is None]
-    return replace(prepared, unstarted=own, workers=workers)
+    own += [bot.name for each in planned for bot in each.stage.pool if bot.is_local]
+    own = list(dict.fromkeys(own))
+    return replace(prepared, unstarted=own, workers=workers, planned=planned, seasons=seasons)
 
 
-def _idle(paths: Sequence[Path], files: Sequence[ContestFile]) -> dict[str, str]:
+def _planned(
+    season: Season, stage: SeasonStage, options: ServeOptions, persons: Sequence[Invitation], *, keep: bool
+) -> PlannedStage:
+    """A stage of a season that begins while the server runs."""
+    from arena_server.store.database import database_of
+    from arena_server.terms.file import config_of
+
+    database = database_of(options.database)
+    options = replace(options, new=True)  # one of its name, if there is one, is of an earlier run
+
+    def make() -> ContestSpec | None:
+        from arena_cli.season import with_begun
+        from arena_server.core.life import RUNNING, STOPPED
+
+        now = with_begun(season, database)
+        if any(now.begun[name].status in (RUNNING, STOPPED) for name in stage.upstream if name in now.begun):
+            return None
+        return _spec(now.seat(stage, database), options, persons, keep=keep)
+
+    return PlannedStage(stage, config_of(stage.file), make)
+
+
+def _idle(seasons: Sequence[Season], contests: Sequence[SeatedContest]) -> dict[str, str]:
     """By contest what is to be said of its first key that would decide nothing in a new one."""
-    from arena_server.terms.idle_keys import idle_keys
+    from arena_server.terms.stages import idle_keys_of_stages
 
-    now = datetime.now(UTC)
-    found = {
-        file.contest.name: next((f"{path}: {text}" for text in idle_keys(file, now)), "")
-        for path, file in zip(_expand(paths), files, strict=True)
-    }
-    return {name: text for name, text in found.items() if text}
+    now, here = datetime.now(UTC), {contest.file.contest.name for contest in contests}
+    found: dict[str, str] = {}
+    for season in seasons:
+        for stage, text in idle_keys_of_stages(season.stages, now):
+            # A mistake in a stage that begins later is said before the first one begins.
+            name = stage.name if stage.name in here else season.stages[0].name
+            found.setdefault(name, f"{season.path}: {text}")
+    return found
 
 
-def _submissions(
-    paths: Sequence[Path], files: Sequence[ContestFile], options: ServeOptions
-) -> list[SubmissionSetup]:
+def _submissions(contests: Sequence[SeatedContest], options: ServeOptions) -> list[SubmissionSetup]:
     """The contests with bots that are sent by their authors. Raises ConfigError."""
-    if not any(file.takes_versions for file in files):
+    if not any(contest.file.takes_versions for contest in contests):
         return []
     from arena_server.store.database import database_of
     from arena_server.terms.file import submissions_of
 
     where = database_of(options.database)
     found = []
-    for path, file in zip(_expand(paths), files, strict=True):
+    for contest in contests:
         beside = where.with_name(f"{where.name}-submissions") if isinstance(where, Path) else None
-        setup = submissions_of(file, path, beside)
+        setup = submissions_of(contest.file, contest.path, beside)
         if setup is not None:
             found.append(setup)
     return found
@@ -214,7 +256,7 @@ def open_ports(
 
     A contest of `idle` is refused for the reason that stands there, unless it goes on or is over.
     """
-    from arena_server.core.life import FINAL
+    from arena_server.core.life import FINAL, INCOMPLETE
     from arena_server.host.sockets import bind
     from arena_server.store.database import database_of
     from arena_server.store.preflight import check_contest, check_writable
@@ -231,7 +273,7 @@ def open_ports(
     for spec in specs:
         names = [entrant.name for entrant in spec.entrants]
         status = check_contest(where, spec.config, names, new=spec.new, seeded=spec.seeded, keep=spec.keep)
-        if status in FINAL:
+        if status in FINAL or (spec.closed and status == INCOMPLETE):
             over.add(spec.name)
         elif status is None and spec.name in idle:
             raise ConfigError(idle[spec.name])
@@ -266,27 +308,45 @@ def _check_places(paths: Sequence[Path], server: ServerTable, specs: Sequence[Co
         )
 
 
-def _load(paths: Sequence[Path], options: ServeOptions) -> list[ContestFile]:
-    """Read the configurations of all contests. Raises ConfigError."""
-    from arena_server.terms.file import check_remote_bots, load_contest
+def _load(paths: Sequence[Path], options: ServeOptions) -> list[Season]:
+    """Read the configurations of all contests. Raises ConfigError or StoreError."""
+    from arena_cli.season import load_seasons
+    from arena_server.store.database import database_of
+    from arena_server.terms.file import check_remote_bots
 
+    # With `stage` the contest of this stage is the new one.
+    new = options.new and options.stage is None
+    seasons = load_seasons(_expand(paths), options.library, database_of(options.database), new=new)
     found: dict[str, Path] = {}
-    files: list[ContestFile] = []
-    for path in _expand(paths):
-        file = load_contest(path, options.library)
-        check_remote_bots(
-            file, options.host or file.server.host, tournament=False, debug_bot=options.debug_bot
-        )
-        if (other := found.get(file.contest.name)) is not None:
-            raise ConfigError(f"{path}: contest.name: {file.contest.name!r} is that of {other}, too")
-        if files and file.server != files[0].server:
-            raise ConfigError(
-                f"{path}: server: expected the same table as in {next(iter(found.values()))}:"
-                " one server has one port"
-            )
-        found[file.contest.name] = path
-        files.append(file)
-    return files
+    first = seasons[0].stages[0].file.server
+    for season in seasons:
+        for stage in season.stages:
+            file = stage.file
+            if (other := found.get(stage.name)) is not None:
+                raise ConfigError(f"{season.path}: contest.name: {stage.name!r} is that of {other}, too")
+            if file.server != first:
+                raise ConfigError(
+                    f"{season.path}: server: expected the same table as in {next(iter(found.values()))}:"
+                    " one server has one port"
+                )
+            found[stage.name] = season.path
+            host = options.host or file.server.host
+            check_remote_bots(stage.everyone, host, tournament=False, debug_bot=options.debug_bot)
+    return seasons
+
+
+def _seated(seasons: Sequence[Season], options: ServeOptions) -> list[SeatedContest]:
+    """The contests that begin or go on now. Raises ConfigError or StoreError."""
+    from arena_server.store.database import database_of
+
+    if options.stage is None:
+        return [contest for season in seasons for contest in season.seated]
+    (season,) = seasons
+    seated = {contest.stage.label: contest for contest in season.seated}
+    if options.stage in seated and not (options.new and seated[options.stage].stage.sources):
+        return [seated[options.stage]]
+    stage = next(stage for stage in season.stages if stage.label == options.stage)
+    return [season.seat(stage, database_of(options.database))]
 
 
 def _expand(paths: Sequence[Path]) -> list[Path]:
@@ -300,8 +360,17 @@ def _expand(paths: Sequence[Path]) -> list[Path]:
     return files
 
 
-def _spec(file: ContestFile, options: ServeOptions) -> tuple[ContestSpec, list[Invitation]]:
-    """The contest of a file, and the invitations of the persons who play in it."""
+def _invited(file: ContestFile, bots: Sequence[BotTable]) -> list[Invitation]:
+    """The persons among the bots of a contest."""
+    from arena_server.web.ports import invite
+
+    return [invite(bot.name, file.contest.name, file.contest.game) for bot in bots if bot.person]
+
+
+def _spec(
+    contest: SeatedContest, options: ServeOptions, persons: Sequence[Invitation], *, keep: bool
+) -> ContestSpec:
+    """The contest of a file; `persons` are invited to it or others, and `keep` is as in `prepare`."""
     from arena_server.terms.file import (
         config_of,
         entrants_of,
@@ -310,38 +379,45 @@ def _spec(file: ContestFile, options: ServeOptions) -> tuple[ContestSpec, list[I
         webhooks_of,
     )
     from arena_server.terms.spec import ContestSpec
-    from arena_server.web.ports import invite
 
+    file = contest.file
     absent_ms = None if options.absent is None else duration(options.absent, "--absent")
-    persons = [invite(bot.name, file.contest.name, file.contest.game) for bot in file.bot if bot.person]
     digests = json.loads(os.environ.get(DIGESTS_VARIABLE, "{}"))
-    digests |= {person.name: sha256(person.token.encode("ascii")).hexdigest() for person in persons}
+    digests |= {
+        person.name: sha256(person.token.encode("ascii")).hexdigest()
+        for person in persons
+        if person.contest == file.contest.name
+    }
     logs = options.bot_logs
     if logs is None and file.server.bot_logs is not None:
         logs = Path(file.server.bot_logs)
-    spec = ContestSpec(
-        config=replace(config_of(file, absent_ms=absent_ms), debug_bot=options.debug_bot),
+    config = replace(config_of(file, absent_ms=absent_ms), origin=contest.origin, debug_bot=options.debug_bot)
+    begins_at_once = file.contest.quorum is None and not keep  # its bots are started with it
+    return ContestSpec(
+        config=config,
         entrants=entrants_of(file, digests),
         new=options.new,
+        keep=keep and not options.new,
         seeded=file.contest.seed is not None,
         bot_logs=logs,
         timetable=timetable_of(file),
         webhooks=webhooks_of(file),
         contained=frozenset(bot.name for bot in file.bot if bot.in_container),
         late=late_versions_of(file),
+        closed=contest.closed,
+        quorum=0 if begins_at_once else file.contest.quorum,
     )
-    return spec, persons
 
 
-def _workers(paths: Sequence[Path], files: Sequence[ContestFile], options: WorkerOptions) -> Workers | None:
+def _workers(contests: Sequence[SeatedContest], options: WorkerOptions) -> Workers | None:
     """Where the games of the only contest are played; None: here. Raises ConfigError."""
     if options.on is None:
         return None
     from arena_cli.tournament import bots_to_start
 
-    if len(files) > 1:
-        raise ConfigError(f"--on: expected one contest, got {len(files)}")
-    path, file = _expand(paths)[0], files[0]
+    if len(contests) > 1:
+        raise ConfigError(f"--on: expected one contest, got {len(contests)}")
+    path, file = contests[0].path, contests[0].file
     if file.contest.validation or file.contest.probation_for is not None:
         raise ConfigError(
             f"{path}: contest: expected neither validation nor probation_for with --on, "

@@ -176,8 +176,20 @@ class TournamentDisplay(Display):
     ) -> None:
         super().__init__(name, console, json=json)
         self._database = database
+        #: Where the server and its page are; None before it has said so.
+        self.address: str | None = None
         self._url: str | None = None
         self._shown = self._kept = False
+
+    def listening(self, address: str) -> None:
+        """Print the server's address."""
+        self.address = address
+        super().listening(address)
+
+    @property
+    def url(self) -> str | None:
+        """The address of the web page."""
+        return self._url
 
     def web(self, url: str) -> None:
         """Print the address of the web page."""
@@ -199,14 +211,18 @@ class TournamentDisplay(Display):
             return
         self._shown = True
         self.stop()
-        last = self.last
+        if self._json:
+            print_json(self.outcome())
+            return
         with open_results(self._database) as results:
-            contest = results.contest(self._name)
-            if self._json:
-                unplayed = {key: last[key] for key in ("missing", "unplayed") if last["ended"] != "finished"}
-                print_json(standings_json(results, contest) | unplayed)
-            else:
-                print_standings(results, contest)
+            print_standings(results, results.contest(self._name))
+
+    def outcome(self) -> dict[str, Any]:
+        """The standings as JSON types, and what was not played."""
+        last = self.last or {"ended": "finished"}
+        unplayed = {key: last[key] for key in ("missing", "unplayed") if last["ended"] != "finished"}
+        with open_results(self._database) as results:
+            return standings_json(results, results.contest(self._name)) | unplayed
 
     def page_gone(self) -> None:
         """Say in a terminal that the page has gone, and how to store it, unless it was kept."""

@@ -13,6 +13,7 @@ from arena_protocol.games import GAMES, title_of
 from arena_protocol.record import describe_fault
 from arena_protocol.text import text_of
 from arena_server.core.life import reason_of
+from arena_server.stats.qualifying import describe, sources_of
 from arena_server.stats.scoring import POINTS
 from arena_server.stats.standings import Standings, row_json
 from arena_server.stats.teams import team_json, team_rows
@@ -122,6 +123,7 @@ def standings_json(
             # Of a contest that may go on, the secret would reveal deals that are still to be played.
             "secret": contest.seed if results.deals(contest).is_final else None,
             "games": {"played": table.games, "total": results.sums.total(contest)},
+            **({"entrants_from": contest.origin["from"]} if contest.origin else {}),
         },
         "standings": rows,
         **teams_json(results, contest, table),
@@ -209,6 +211,8 @@ def print_standings(
         + (f" (the first of {counts[fault['bot']]} faults)" if counts[fault["bot"]] > 1 else "")
         for fault in plain["first_faults"]
     ]
+    if contest.origin:
+        notes.insert(0, f"entrants: {describe(sources_of(contest.origin))}")
     if "ranked_by" in plain:
         see = "`arena standings --rounds` prints who met whom"
         notes.insert(0, f"ranked by score: {plain['ranked_by']}; {see}")
@@ -283,12 +287,11 @@ def standings_table(
     tie_breaks = [name for name in (rows[0].get("tie_breaks", ()) if rows else ()) if name not in shown]
     rated = any(row.get("rating") for row in rows)
     numbers = (*shown, *tie_breaks, *(("rating", "95 %") if rated else ()))
-    scored, punished = any("score" in row for row in rows), any("penalty" in row for row in rows)
+    scored = any("score" in row for row in rows)
     heads = [
         Column("rank"),
         Column("bot", is_text=True),
         *([Column("score")] if scored else []),
-        *([Column("penalty")] if punished else []),
         *map(Column, numbers),
         Column("faults", is_text=True),
     ]
@@ -302,7 +305,6 @@ def standings_table(
             row["rank"],
             row["bot"],
             *([_whole(row["score"])] if scored else []),
-            *([_whole(-row.get("penalty", 0)) or None] if punished else []),
             row["points"],
             row["games"],
             float(row["mean"]),

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -27,7 +27,7 @@ from arena_server.errors import ArenaError, ConfigError
 from arena_server.host.interrupts import stop_signals
 
 if TYPE_CHECKING:
-    from arena_server.host.host import Host
+    from arena_server.host.host import Host, HostSetup
     from arena_server.host.logs import Log
     from arena_server.submissions.thread import SubmissionThread
 
@@ -80,7 +80,8 @@ def command(config: Configs, options: ServeOptions = ServeOptions(), run: RunOpt
     """Run a contest server; bots connect to it over TCP.
 
     Several files are several contests on one port: a bot plays in the one that its HELLO names, or in
-    the only one where its token is right. The [server] tables have to be the same.
+    the only one where its token is right. The [server] tables have to be the same. The stages of a file
+    with [[stage]] tables are contests, too: each begins when those before it are over.
 
     Prints `listening on HOST:PORT` when bots can connect. A pair plays as soon as both bots are
     connected. After the last game every bot gets BYE. The server runs until SIGINT, SIGTERM, SIGHUP or
@@ -150,11 +151,16 @@ def serve(prepared: Prepared, run: RunOptions) -> None:
         log_lines.close()
     # A supervisor prints the table itself.
     if run.until_finished and not run.supervised:
-        _print_standings(prepared, reports)
+        _print_standings(prepared, *reports)
 
 
-def _print_standings(prepared: Prepared, reports: dict[str, dict[str, Any]]) -> None:
-    """Print the standings of all contests. Raises ArenaError if games of one have no result."""
+def _print_standings(
+    prepared: Prepared, reports: dict[str, dict[str, Any]], problems: Mapping[str, str]
+) -> None:
+    """Print the standings of all contests. Raises ArenaError if games of one have no result.
+
+    `problems`: why others have not begun.
+    """
     from arena_cli.results import print_standings, unplayed_message
     from arena_server.core.life import ENDINGS
     from arena_server.store.reader import Results
@@ -166,19 +172,27 @@ def _print_standings(prepared: Prepared, reports: dict[str, dict[str, Any]]) -> 
     for report in reports.values():
         if ENDINGS[report["ended"]].fails:
             raise ArenaError(unplayed_message(report))
+    for problem in problems.values():
+        raise ArenaError(problem)
 
 
-async def _serve(prepared: Prepared, setup: Any, log: Log, supervised: bool) -> dict[str, dict[str, Any]]:
-    """Serve until the end and return the last progress report of each contest."""
+async def _serve(
+    prepared: Prepared, setup: HostSetup, log: Log, supervised: bool
+) -> tuple[dict[str, dict[str, Any]], Mapping[str, str]]:
+    """Serve until the end; the last progress report of each contest, and why others have not begun."""
     import asyncio
 
     from arena_server.host.host import Host, ProcessTuning
     from arena_server.host.sockets import address_of
+    from arena_server.host.stages import PlannedContest, PlannedContests
     from arena_server.places.reporter import HostReporter, report_of
     from arena_server.webhooks.observer import Webhooks
 
-    webhooks = Webhooks(prepared.database)
+    webhooks, keep_page = Webhooks(prepared.database), setup.keep_page
+    setup = replace(setup, keep_page=lambda: planned.awaited or keep_page())
     host = Host(setup, prepared.sock, log, [ProcessTuning(), webhooks])
+    to_come = [PlannedContest(each.stage.name, each.stage.upstream, each.make) for each in prepared.planned]
+    planned = PlannedContests(host, to_come, log)
     reporter = HostReporter(host, supervised=supervised)
     try:
         with (
@@ -198,9 +212,10 @@ async def _serve(prepared: Prepared, setup: Any, log: Log, supervised: bool) -> 
             else:
                 await host.run(prepared.specs)
     finally:
+        await planned.close()
         webhooks.close()
         reporter.close()
-    return {hosted.name: report_of(hosted) for hosted in host.listed}
+    return {hosted.name: report_of(hosted) for hosted in host.listed}, planned.problems
 
 
 def _share_descriptors(prepared: Prepared) -> tuple[Prepared, int]:
@@ -274,18 +289,20 @@ def _web(
     address = prepared.sock.getsockname()
     referee = ServedHost(
         host,
-        [spec.config for spec in prepared.specs],
+        [*(spec.config for spec in prepared.specs), *(each.config for each in prepared.planned)],
         prepared.database,
         (address[0], address[1]),
         prepared.cipher is not None,
         submissions,
+        [stage for season in prepared.seasons for stage in season.stages if stage.season],
     )
     with ExitStack() as stack:
         organiser = ports.organiser or ports.site
         if organiser is not None and ports.token is not None:
             access = Access(address_of(organiser), ports.token)
-            for spec in prepared.specs:
-                stack.enter_context(AccessFile(prepared.database, spec.name, access, os.environ))
+            names = [spec.name for spec in prepared.specs] + [each.stage.name for each in prepared.planned]
+            for name in names:
+                stack.enter_context(AccessFile(prepared.database, name, access, os.environ))
         if organiser is not None:
             stack.enter_context(serve_web(ports, referee, log))
         for title, sock in (("admin", ports.organiser), ("web", ports.site)):
@@ -300,5 +317,6 @@ def _web(
             url, outside = urls_of(ports.site)
             link = f"{outside or url}/play.html#{person.key}"
             line = json.dumps({"play": person.name, "url": link})
-            typer.echo(line if supervised else f"{person.name} plays at {link}")
+            where = f" {person.contest}" if prepared.planned else ""
+            typer.echo(line if supervised else f"{person.name} plays{where} at {link}")
         yield

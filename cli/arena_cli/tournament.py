@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,10 +13,14 @@ from arena_cli.workers import WorkerOptions
 from arena_server.errors import INTERRUPTED
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from arena_cli.progress import TournamentDisplay
+    from arena_cli.season import SeatedContest
     from arena_server.places.base import LocalBot
     from arena_server.places.supervisor import Tournament
     from arena_server.terms.schema import ContestFile
+    from arena_server.terms.stages import SeasonStage
 
 #: The value of contest.absent here, where the file gives none.
 DEFAULT_ABSENT = "30s"
@@ -61,7 +65,7 @@ class TournamentOptions:
 
 
 def command(config: Config, options: TournamentOptions = TournamentOptions(), as_json: Json = False) -> None:
-    """Run a contest from CONFIG to the final standings.
+    """Run a contest from CONFIG, or the stages of a season one after another, to the final standings.
 
     Starts the server, prints `listening on HOST:PORT` and `web on http://HOST:PORT` (standings,
     running games and replays in a browser), and starts each bot that has an engine or
@@ -83,21 +87,61 @@ def command(config: Config, options: TournamentOptions = TournamentOptions(), as
     The page ends with the last game; with --keep-page, and in a terminal if a browser has been there, it
     stays until Ctrl-C, which then does not change the exit status. `arena site` writes it as files.
 
+    With [[stage]] tables each stage begins with the bots that the tables of those before it give, when these
+    are over. The table of each stage is printed, and what became of all of them; --resume goes on where the
+    season was left.
+
     Example: arena tournament examples/local.toml
+    """
+    from arena_cli.progress import TournamentDisplay
+    from arena_cli.results import unplayed_message
+    from arena_cli.season import SeatedContest
+    from arena_server.errors import ArenaError
+    from arena_server.terms.stages import load_stages
+
+    stages = load_stages(config, options.library)
+    bots = _checked(config, stages, options)
+    if stages[0].season:
+        from arena_cli.season_tournament import SeasonRun, play_season
+
+        def play(
+            contest: SeatedContest, display: TournamentDisplay, ports: Mapping[str, int], last: bool
+        ) -> dict[str, Any]:
+            port, web_port = ports.get("port", options.port), ports.get("web_port", options.web_port)
+            keep = options.keep_page and last
+            own = replace(options, port=port, web_port=web_port, keep_page=keep)
+            return play_contest(contest, bots[contest.stage.name], own, display)
+
+        run = SeasonRun(config, stages, options.database, options.resume, play)
+        play_season(run, as_json=as_json)
+        return
+    (stage,) = stages
+    display = TournamentDisplay(stage.name, options.database, json=as_json)
+    last = play_contest(SeatedContest(config, stage, stage.file), bots[stage.name], options, display)
+    if last["ended"] != "finished":
+        raise ArenaError(unplayed_message(last))
+
+
+def play_contest(
+    contest: SeatedContest,
+    bots: Sequence[LocalBot],
+    options: TournamentOptions,
+    display: TournamentDisplay,
+) -> dict[str, Any]:
+    """Play a contest to its end, show it, and return the last report. Raises ArenaError, and Exit.
+
+    Those of `bots` that are in it are started.
     """
     import asyncio
 
     from arena_cli.local_bots import compile_engines, server_environment
-    from arena_cli.progress import TournamentDisplay
-    from arena_cli.results import unplayed_message
-    from arena_server.errors import ArenaError
     from arena_server.places.supervisor import Tournament
-    from arena_server.terms.file import load_contest
 
-    file = load_contest(config, options.library)
-    bots = _checked(config, file, options)
-    server = _server_command(config, file, options)
-    with TournamentDisplay(file.contest.name, options.database, json=as_json) as display:
+    file = contest.file
+    names = {bot.name for bot in file.bot}
+    bots = [bot for bot in bots if bot.name in names]
+    server = _server_command(contest, options)
+    with display:
         compile_engines(file.contest.game, (bot.engine for bot in file.bot if bot.engine), display.step)
         environment, place = server_environment(bots), place_of(options.database, file.contest.name)
         here = () if options.workers.on else bots  # else the workers start the programs
@@ -108,19 +152,25 @@ def command(config: Config, options: TournamentOptions = TournamentOptions(), as
         display.page_gone()
     if last is None or not ended:
         raise typer.Exit(INTERRUPTED)
-    if last["ended"] != "finished":
-        raise ArenaError(unplayed_message(last))
+    return last
 
 
-def _checked(config: Path, file: ContestFile, options: TournamentOptions) -> list[LocalBot]:
-    """Check everything that the server and the bots need, and return the bots. Raises ArenaError."""
+def _checked(
+    config: Path, stages: Sequence[SeasonStage], options: TournamentOptions
+) -> dict[str, list[LocalBot]]:
+    """Check everything that the servers and the bots of a file need. Raises ArenaError.
+
+    Returns the bots that may be started for each contest.
+    """
     from datetime import UTC, datetime
 
     from arena_server.errors import ConfigError
     from arena_server.store.database import database_of
     from arena_server.store.preflight import check_writable
     from arena_server.terms.file import check_remote_bots
-    from arena_server.terms.idle_keys import check_idle_keys
+    from arena_server.terms.stages import idle_keys_of_stages
+
+    file = stages[0].file
 
     if file.server.tls_certificate is not None:
         raise ConfigError(
@@ -129,20 +179,23 @@ def _checked(config: Path, file: ContestFile, options: TournamentOptions) -> lis
     web = options.web if options.web is not None else file.server.web or options.web_port is not None
     if options.keep_page and not web:
         raise ConfigError(f"--keep-page: expected a page to keep, but --no-web or {config} turns it off")
-    check_remote_bots(file, options.host or file.server.host, tournament=True)
-    if not options.resume:
-        check_idle_keys(file, datetime.now(UTC), str(config))
-    bots = bots_to_start(file, config)
+    bots = {}
+    for stage in stages:
+        check_remote_bots(stage.everyone, options.host or file.server.host, tournament=True)
+        bots[stage.name] = bots_to_start(stage.everyone, config)
+    for _, text in () if options.resume else idle_keys_of_stages(stages, datetime.now(UTC)):
+        raise ConfigError(f"{config}: {text}")
     make_folder(options.logs)
     # It makes a database where there is none: all other input is right.
     check_writable(database_of(options.database, async_journal=file.server.journal_commit == "async"))
     return bots
 
 
-def _server_command(config: Path, file: ContestFile, options: TournamentOptions) -> list[str]:
+def _server_command(contest: SeatedContest, options: TournamentOptions) -> list[str]:
     """The command of the tournament's server."""
     from arena_cli.workers import ARENA
 
+    config, file = contest.path, contest.file
     port = options.port
     if port is None:
         # Another tournament may run on the usual port: only one that the file names is taken.
@@ -158,6 +211,7 @@ def _server_command(config: Path, file: ContestFile, options: TournamentOptions)
         "--web-port": options.web_port,
         "--keep-page": "always" if options.keep_page else "visited" if is_terminal() else None,
         "--absent": None if is_patient else DEFAULT_ABSENT,
+        "--stage": contest.stage.label if contest.stage.season else None,
         "--on": options.workers.on,
         "--lease": None if options.workers.on is None else options.workers.lease,
     }

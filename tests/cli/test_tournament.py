@@ -17,9 +17,11 @@ from tests.forked import Arena
 from tests.ports import quiet_port
 from tests.server.programs import PATIENCE_S, Outcome, Players, arena, contest, inside
 
+from arena_cli.season import SeatedContest
 from arena_cli.tournament import TournamentOptions, _server_command
 from arena_server.store.reader import Results
 from arena_server.terms.file import parse_contest
+from arena_server.terms.stages import SeasonStage
 
 
 def engines(*specs: str) -> str:
@@ -69,7 +71,8 @@ def test_it_waits_for_whoever_takes_a_while(bot: str, given: str, absent: list[s
     bots = engines("dummy") + f'[[bot]]\nname = "guest"\n{bot}\n'
     path = tmp_path / "c.toml"
     file = parse_contest(contest(bots=bots, contest=given, seed=None), str(path))
-    command = _server_command(path, file, TournamentOptions())
+    seated = SeatedContest(path, SeasonStage(file, file.contest.name), file)
+    command = _server_command(seated, TournamentOptions())
     assert command[-len(absent) :] == absent if absent else "--absent" not in command
 
 

@@ -126,6 +126,10 @@ def test_the_page_of_organisers(shell: Shell) -> None:
     assert shell.play("organise.md") == 13
 
 
+def test_the_page_of_seasons(shell: Shell) -> None:
+    assert shell.play("seasons.md") == 4
+
+
 def test_the_page_of_a_class(shell: Shell) -> None:
     assert shell.play("class.md") == 16
     assert (shell.folder / "cards.html").read_text(encoding="utf-8").count("<article>") == 2

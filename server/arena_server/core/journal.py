@@ -24,7 +24,6 @@ from arena_server.core.facts import (
     Begun,
     Conduct,
     ContestFact,
-    Disqualified,
     Drawn,
     Ended,
     Excluded,
@@ -37,7 +36,6 @@ from arena_server.core.facts import (
     Left,
     Offered,
     Order,
-    Penalised,
     Ready,
     Redeemed,
     RegistrationSet,
@@ -83,8 +81,6 @@ KIND_OF: Final[dict[type, str]] = {
     Excluded: "excluded",
     Annulled: "annulled",
     Ruled: "ruled",
-    Penalised: "penalised",
-    Disqualified: "disqualified",
     Drawn: "drawn",
     Walkover: "walkover",
     Begun: "begun",
@@ -128,8 +124,6 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
     "repeat": (Repeat, (int, int, int)),
     "excluded": (Excluded, (str,)),
     "annulled": (Annulled, (int, str)),
-    "penalised": (Penalised, (str, int)),
-    "disqualified": (Disqualified, (str, str, bool)),
     "ruled": (Ruled, (int, int, _NUMBERS, str, _NUMBERS, str, int)),
     "drawn": (Drawn, (int, int, int, _GROUPS)),
     "walkover": (Walkover, (int, _NAMES)),
@@ -165,7 +159,7 @@ KEPT: Final = frozenset(
     KIND_OF[kind]
     for kind in (
         *(Drawn, Repeat, Annulled, Walkover, Joined, Left, Extended, Shortened, TotalSet, Separated),
-        *(Validated, Order, Archived, Ruled, Penalised, Disqualified),
+        *(Validated, Order, Archived, Ruled),
     )
 )
 

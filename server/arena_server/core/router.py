@@ -227,7 +227,9 @@ class Router:
         # The key decides, not the name: so a name alone does not tell whether it is registered.
         found = [contest for contest in listed if contest.recognises(hello)]
         # A contest of last week with the same bots may still be there, over.
-        found = [contest for contest in found if contest.ended is None] or found
+        played = [contest for contest in found if contest.ended is None]
+        # A bot of several stages of a season that is in none to come learns how the last one ended.
+        found = played or (found if hello.role is not None else found[-1:])
         host = address.rpartition(":")[0]
         if found and hello.role != wire.SPECTATOR:  # a spectator has no key
             self._limiter.right(host, hello.name)

@@ -159,7 +159,7 @@ class Host:
                 if not self._leave.is_set():
                     await self._begin(self._enter(spec))
             self._begun = True
-            self._leave_at_end()
+            self.leave_at_end()
             if not self._leave.is_set():
                 await self._serve(driver)
         finally:
@@ -281,9 +281,9 @@ class Host:
     def _ended(self) -> None:
         """A contest is over; one may be before the next one begins."""
         if self._begun:
-            self._leave_at_end()
+            self.leave_at_end()
 
-    def _leave_at_end(self) -> None:
+    def leave_at_end(self) -> None:
         """Leave if no contest goes on, as far as that was asked for."""
         contests = self.listed
         failures = [hosted.failure for hosted in contests if hosted.failure is not None]

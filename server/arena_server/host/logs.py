@@ -318,6 +318,25 @@ class ContestDoubtful(LogEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class SeasonStageBegun(LogEvent):
+    """The stages before this contest are over, and it has begun; `bots` by their seeds."""
+
+    event = "stage-begun"
+    stage: str
+    bots: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SeasonStageNotBegun(LogEvent):
+    """The stages before this contest are over, and it cannot begin; the next server tries it again."""
+
+    event = "stage-not-begun"
+    level = "error"
+    stage: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ProgramsNotStarted(LogEvent):
     """These bots have a program in the file; the server waits for them as for all others."""
 

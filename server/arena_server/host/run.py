@@ -116,7 +116,7 @@ class ContestRun:
         names = [entrant.name for entrant in spec.entrants]
         game = make_game(config.game, config.options)
         games = format_of(config, names, game.seats).total or 0  # of an open contest none is known
-        flags = spec.new, spec.seeded, spec.keep, spec.keeps_plies
+        flags = spec.new, spec.seeded, spec.keep, spec.keeps_plies, spec.closed
         return Writer(
             self.database,
             ContestHeader(config, game.options(), names, games, *flags),

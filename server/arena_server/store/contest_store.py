@@ -38,6 +38,7 @@ from arena_server.store.schema import contest_row, now, open_engine
 from arena_server.store.unfinished import (
     UnfinishedContest,
     find_unfinished,
+    is_over,
     kept_entries,
     load_unfinished,
     stored_contest,
@@ -175,8 +176,8 @@ class ContestStore:
             check_same_config(
                 self._database, stored_contest(contest), header.config, header.names, header.seeded
             )
-            if contest.status in FINAL:
-                return load_unfinished(session, contest)
+            if is_over(contest, closed=header.closed):
+                return load_unfinished(session, contest, closed=header.closed)
             self._own(contest.id)
             self._found = replace(load_unfinished(session, contest), lost_rows=self._lost_rows(contest.id))
         return self._found

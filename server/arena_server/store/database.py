@@ -102,6 +102,7 @@ class ContestHeader:
     An unfinished contest of the same name goes on unless `new` is set. Its seed has to be the config's
     only if `seeded`: the organiser chose the seed. With `keep` the latest one is found, also if it is over.
     Unless its plies are kept (`keeps_plies`) a game that was running when its server was killed begins again.
+    One that is `closed` is over though games of it are left (`store.stages`).
     """
 
     config: ContestConfig
@@ -112,6 +113,7 @@ class ContestHeader:
     seeded: bool = True
     keep: bool = False
     keeps_plies: bool = True
+    closed: bool = False
 
 
 # -- errors

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -278,6 +278,21 @@ def check_contest(
     if isinstance(database, Path):
         _check_unlocked(database, None, numbers)
     return None if stored is None else stored.status
+
+
+def latest_contests(database: Database, names: Iterable[str]) -> dict[str, StoredContest]:
+    """The latest contest of each of these names; a database that is not there, or has no tables, has none.
+
+    Raises StoreError for a damaged row.
+    """
+    if isinstance(database, Path) and not database.exists():
+        return {}
+    with _connected(database) as connection:
+        queries = _Queries(database, connection)
+        if not queries.layout():
+            return {}
+        found = {name: queries.latest(name) for name in names}
+        return {name: contest for name, contest in found.items() if contest is not None}
 
 
 def _check_unlocked(database: Database, connection: Any, numbers: Sequence[int]) -> None:

@@ -97,6 +97,11 @@ class ContestRow(Base):
         """What people read of it (`terms/about.py`)."""
         return dict(self.config.get("about", {}))
 
+    @property
+    def origin(self) -> dict[str, Any]:
+        """Where its entrants come from (`stats.qualifying.origin_of`); empty for most contests."""
+        return dict(self.config.get("origin", {}))
+
 
 class BotRow(Base):
     """An entrant of a contest, in the order of the configuration."""

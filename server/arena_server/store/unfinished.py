@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from arena_server.core.deal import number_of
 from arena_server.core.journal import Entry, Past
-from arena_server.core.life import FINAL
+from arena_server.core.life import FINAL, INCOMPLETE
 from arena_server.stats.results import PastGame
 from arena_server.store.checks import FaultFields, check_contest_row, checked_games
 from arena_server.store.database import LAYOUT
@@ -52,10 +52,15 @@ def stored_contest(contest: ContestRow) -> StoredContest:
     return StoredContest(contest.id, contest.name, contest.seed, contest.config, contest.status)
 
 
-def load_unfinished(session: Session, contest: ContestRow) -> UnfinishedContest:
-    """Raises ValueError for a changed or missing row."""
+def is_over(contest: ContestRow, *, closed: bool = False) -> bool:
+    """Whether no server goes on with it; `closed`: nor if it is incomplete."""
+    return contest.status in FINAL or (closed and contest.status == INCOMPLETE)
+
+
+def load_unfinished(session: Session, contest: ContestRow, *, closed: bool = False) -> UnfinishedContest:
+    """`closed` is as in `is_over`. Raises ValueError for a changed or missing row."""
     results = tuple(past_games(session, contest, Deals(session, contest).numbers()))
-    if contest.status in FINAL:  # it needs no journal any more
+    if is_over(contest, closed=closed):  # it needs no journal any more
         past = Past(results, tuple(kept_entries(session, contest.id)))
         return UnfinishedContest(contest.id, int(contest.seed), past, ended=contest.status)
     return UnfinishedContest(contest.id, int(contest.seed), Past(results, tuple(_entries(session, contest))))

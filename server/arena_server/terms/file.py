@@ -35,7 +35,7 @@ from arena_server.terms.schema import (
 )
 from arena_server.terms.spec import LateVersions, Webhook, fresh_seed
 from arena_server.terms.submissions import SubmissionSetup, SubmittedSeat
-from arena_server.terms.tables import ContainerTable, SubmissionsTable
+from arena_server.terms.tables import ContainerTable, SourceTable, SubmissionsTable
 from arena_server.terms.terms import LONGEST_MS, terms_of
 from arena_server.terms.timetable import Timetable, parse_hours
 
@@ -172,10 +172,13 @@ _KEYS: Mapping[str, frozenset[str]] = {
     "submissions": frozenset(SubmissionsTable.model_fields),
     "bot": frozenset(BotTable.model_fields),
     "webhook": frozenset(WebhookTable.model_fields),
+    "entrants_from": frozenset(SourceTable.model_fields),
 }
 
 #: Tables of which a file may have several.
 _REPEATED = ("bot", "webhook")
+#: A table within `[[stage]]`, and never one by itself.
+_INNER = "entrants_from"
 
 _EXPECTED = {
     "string_type": "a text in quotes",
@@ -196,9 +199,14 @@ _EXPECTED = {
 def load_contest(path: Path, library: Path | None = None) -> ContestFile:
     """Read and check `path`; a `library` replaces game.library, which is relative to the file.
 
-    Raises ConfigError.
+    Raises ConfigError, also for a file of stages (`stages.py`).
     """
-    contest = _with_secrets(parse_contest(_read(path), str(path)), path)
+    return with_files(contest_of_tables(read_tables(path), str(path)), path, library)
+
+
+def with_files(contest: ContestFile, path: Path, library: Path | None = None) -> ContestFile:
+    """The contest of `path` with what stands in other files: see `load_contest`. Raises ConfigError."""
+    contest = _with_secrets(contest, path)
     if library is not None:
         return _from_library(contest, library, "--library")
     if contest.game.library is not None:
@@ -208,21 +216,44 @@ def load_contest(path: Path, library: Path | None = None) -> ContestFile:
 
 def parse_contest(text: str, source: str) -> ContestFile:
     """Check the text of a file; `source` is its name in errors. Raises ConfigError."""
+    return contest_of_tables(_tables(text, source), source)
+
+
+def read_tables(path: Path) -> dict[str, Any]:
+    """The tables of a file, unchecked. Raises ConfigError."""
+    return _tables(_read(path), str(path))
+
+
+def _tables(text: str, source: str) -> dict[str, Any]:
     try:
-        tables = tomllib.loads(text)
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{source}: not a TOML file: {error}") from None
+
+
+def contest_of_tables(tables: Mapping[str, Any], source: str) -> ContestFile:
+    """Check the tables of a file of one contest; `source` is its name in errors. Raises ConfigError."""
+    if "stage" in tables:
+        raise ConfigError(
+            f"{source}: stage: expected a file of one contest here, got one of stages; "
+            "arena serve, tournament and simulate take one"
+        )
     try:
         contest = ContestFile.model_validate(tables)
     except ValidationError as error:
-        raise ConfigError(f"{source}: {_first_line(error, format_options(tables.get('contest')))}") from None
+        raise ConfigError(f"{source}: {mistake(error, format_options(tables.get('contest')))}") from None
+    complete(contest, source)
+    return contest
+
+
+def complete(contest: ContestFile, source: str) -> None:
+    """Check what involves several keys; `source` is the name of the file in errors. Raises ConfigError."""
     try:
         _check_together(contest)
     except GameError as error:
         raise ConfigError(f"{source}: game: {error}") from None
     except ValueError as error:
         raise ConfigError(f"{source}: {error}") from None
-    return contest
 
 
 def _with_secrets(contest: ContestFile, path: Path) -> ContestFile:
@@ -292,7 +323,7 @@ def _check_together(contest: ContestFile) -> None:
     check_stop(given.stop, FORMATS[given.format], len(names))
 
 
-def _first_line(error: ValidationError, options: frozenset[str]) -> str:
+def mistake(error: ValidationError, options: frozenset[str] = frozenset()) -> str:
     """The first mistake, and how many more there are; `options` are those of the format."""
     details = error.errors(include_url=False)
     # An unknown key often causes a missing one, so it comes first.
@@ -322,7 +353,7 @@ def _sentence(detail: ErrorDetails, options: frozenset[str]) -> str:
 def _place(location: tuple[int | str, ...]) -> str:
     """`contest.seed`, or `bot 2: engine` for the second [[bot]]."""
     parts = [str(part) for part in location]
-    if len(location) > 1 and isinstance(location[1], int) and location[0] in _REPEATED:
+    if len(location) > 1 and isinstance(location[1], int) and location[0] in (*_REPEATED, _INNER):
         return ": ".join([f"{location[0]} {location[1] + 1}", ".".join(parts[2:])]).removesuffix(": ")
     return ".".join(parts)
 
@@ -335,7 +366,7 @@ def _unknown(place: str, key: str, known: Iterable[str]) -> str:
     homes = [
         f"[[{table}]]" if table in _REPEATED else f"[{table}]"
         for table in _KEYS
-        if table and key in _KEYS[table]
+        if table not in ("", _INNER) and key in _KEYS[table]
     ]
     if homes:
         hint = f"it belongs in {' or '.join(homes)}"

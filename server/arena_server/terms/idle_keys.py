@@ -24,13 +24,14 @@ def check_idle_keys(file: ContestFile, now: datetime, source: str) -> None:
         raise ConfigError(f"{source}: {text}")
 
 
-def idle_keys(file: ContestFile, now: datetime) -> Iterator[str]:
-    """Each key that decides nothing, with what was expected."""
+def idle_keys(file: ContestFile, now: datetime, *, owners: bool = True) -> Iterator[str]:
+    """Each key that decides nothing, with what was expected; without `owners` those of bots are not asked."""
     yield from _moments(file.contest, now)
     yield from _probation(file.contest)
     yield from _scoring(file.contest)
     yield from _tie_breaks(file.contest)
-    yield from _owners(file)
+    if owners:
+        yield from idle_owners(file)
 
 
 def _moments(contest: ContestTable, now: datetime) -> Iterator[str]:
@@ -88,7 +89,8 @@ _NO_DIFFERENCE: tuple[tuple[Callable[[ContestTable, str], bool], str], ...] = (
 )
 
 
-def _owners(file: ContestFile) -> Iterator[str]:
+def idle_owners(file: ContestFile) -> Iterator[str]:
+    """The same of owners alone."""
     contest, same_owner = file.contest, file.contest.format_options.get("same_owner")
     read = FORMATS[contest.format].READS_OWNERS and same_owner != "ignore"
     if not (read or contest.teams):

@@ -51,7 +51,7 @@ class ContestSpec:
     `timetable` may be another when the contest goes on, but for `freeze_at`, which is that of the config.
     `contained` has the bots that run in containers where they are started together with the contest. As far
     as `late` allows it, versions are sent of a bot that is added during the contest. `keeps_plies` is as in
-    `store.database.ContestHeader`.
+    `store.database.ContestHeader`, and so is `closed`.
     """
 
     config: ContestConfig
@@ -66,6 +66,7 @@ class ContestSpec:
     contained: frozenset[str] = frozenset()
     late: LateVersions = LateVersions()
     keeps_plies: bool = True
+    closed: bool = False
     #: How many bots have to be there for it to begin; None: as many as a game has seats.
     quorum: int | None = 0
 

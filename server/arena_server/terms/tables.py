@@ -1,4 +1,4 @@
-"""The tables of a configuration file about containers and submissions, and what all tables are made of.
+"""The tables of a file about containers, submissions and stages, and what all tables are made of.
 
 Durations are written as `20s`, `500ms`, `2m` or `1h`, and are whole milliseconds once they are read.
 """
@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from arena_protocol.codec import valid_name
 from arena_server.terms.sandbox import (
     DEFAULT_LIMITS,
     LEAST_MEMORY,
@@ -162,3 +163,46 @@ class SubmissionsTable(FileTable):
             versions=self.versions,
             freeze_ms=None if self.freeze is None else milliseconds(self.freeze),
         )
+
+
+class SourceTable(FileTable):
+    """One place of `entrants_from`: see `stats.qualifying.Source`."""
+
+    stage: str | list[str]
+    first: int | None = Field(default=None, ge=1, le=10_000)
+    after: int = Field(default=0, ge=0, le=10_000)
+    by: Literal["table", "ratings"] = "table"
+
+    @field_validator("stage", mode="before")
+    @classmethod
+    def _check_stage(cls, stage: object) -> object:
+        names = [stage] if isinstance(stage, str) else stage
+        if not isinstance(names, list) or not names or not all(isinstance(each, str) for each in names):
+            raise ValueError("expected the name of a stage, or a list of them")
+        if len(set(names)) < len(names):
+            raise ValueError("expected each stage once")
+        return stage
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.stage,) if isinstance(self.stage, str) else tuple(self.stage)
+
+
+class StageTable(FileTable):
+    """What is a stage's own: the rest of its table are keys of `[contest]`."""
+
+    name: str
+    bots: list[str] | None = Field(default=None, min_length=1)
+    entrants_from: list[SourceTable] | None = Field(default=None, min_length=1)
+
+    @field_validator("name")
+    @classmethod
+    def _check_name(cls, name: str) -> str:
+        if not valid_name(name):
+            raise ValueError("expected 1 to 32 letters, digits, '_', '.' or '-', a letter or digit first")
+        return name
+
+    @field_validator("entrants_from", mode="before")
+    @classmethod
+    def _make_list(cls, sources: object) -> object:
+        return [sources] if isinstance(sources, dict) else sources

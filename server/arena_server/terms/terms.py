@@ -100,7 +100,7 @@ class FieldTerms:
     language and URL of `Entrant`. With `deals` = "fresh" each game has a deal of its own; with "paired" the
     same deal is played from every seat. With a rule `stop` it may end before all games are played
     (`early_stop.py`); "" is none. The best `teams` bots of each owner count in a table of teams; None: there
-    is none.
+    is none. `origin` says from which contests the bots come (`qualifying.origin_of`).
     """
 
     format: str = term("round-robin", key="contest.format")
@@ -112,6 +112,7 @@ class FieldTerms:
     tie_breaks: tuple[str, ...] = term((), key="contest.tie_breaks", read=tuple)
     stop: str = term("", key="contest.stop")
     teams: int | None = term(None, key="contest.teams", low=1, high=MOST)
+    origin: Mapping[str, Any] = term(make=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

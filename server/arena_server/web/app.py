@@ -19,6 +19,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from arena_server.errors import StoreError
 from arena_server.host.waiting import NOT_HELD
 from arena_server.store.abandoned import stop_abandoned
+from arena_server.terms.stages import stage_json
 from arena_server.web.api import OrganiserApi
 from arena_server.web.archive import Archive
 from arena_server.web.bridge import LoopBridge, UnavailableError
@@ -94,9 +95,16 @@ def site_app(
         "embed": bool(ports.embed),
         "pictures": ports.painter is not None,
         "feeds": True,
+        "stages": [stage_json(stage) for stage in referee.stages],
     }
     viewers = int(ports.connections * (1 - KEPT_FOR_PAGES))
     played = None if ports.casual is None else Archive(ports.casual.database, by_name=True)
+
+    async def begun(name: str) -> bool:
+        try:
+            return await bridge.call(partial(view.has_begun, name))
+        except UnavailableError:
+            return False
 
     async def held(name: str) -> Mapping[str, list[dict[str, Any]]]:
         try:
@@ -110,6 +118,7 @@ def site_app(
         viewers,
         played,
         held,
+        begun=begun,
         report=report,
         painter=ports.painter,
     )

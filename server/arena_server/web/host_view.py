@@ -21,6 +21,7 @@ from arena_server.host.waiting import NOT_HELD, WaitingList, held_now
 from arena_server.stats.durations import Durations
 from arena_server.store.database import Database
 from arena_server.terms.config import NO_TOKEN, ContestConfig, Entrant, check_url
+from arena_server.terms.stages import SeasonStage
 from arena_server.web.bridge import LoopBridge, TranscriptNews, UnavailableError
 from arena_server.web.metrics import ContestSnapshot, MetricsRecorder, Snapshot
 
@@ -47,7 +48,8 @@ class NewcomerError(Exception):
 class ServedHost:
     """The server that the pages show: `address` is its port for bots, `tls` whether that is encrypted.
 
-    `submissions` are the bots that their authors send to the page.
+    `submissions` are the bots that their authors send to the page. `stages` are those of its seasons, in
+    their order; `configs` has those that have not begun, too.
     """
 
     host: Host
@@ -56,6 +58,7 @@ class ServedHost:
     address: tuple[str, int]
     tls: bool = False
     submissions: SubmissionThread | None = None
+    stages: Sequence[SeasonStage] = ()
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """A connection to the port for bots, from this machine. Raises OSError."""
@@ -105,6 +108,8 @@ class HostView(HostObserver):
             raise _not_started()
         if name is None and len(listed) == 1:
             (name,) = listed
+        if name is not None and name not in listed and name in self.news:
+            raise _not_started()  # a stage that is to come
         if name not in listed:
             what = "say which contest" if name is None else f"no contest {name!r:.40} here"
             raise UnknownContestError(what, list(listed))
@@ -198,6 +203,10 @@ class HostView(HostObserver):
         hosted = self._host.contests.get(name)
         waiting = None if hosted is None else hosted.find(WaitingList)
         return NOT_HELD if waiting is None else held_now(*waiting.shown(time.monotonic_ns()))
+
+    def has_begun(self, name: str) -> bool:
+        """Whether the contest of this name is one of this host."""
+        return (hosted := self._host.contests.get(name)) is not None and hosted.contest is not None
 
     def names(self) -> list[str]:
         """The contests that the organiser looks after here."""

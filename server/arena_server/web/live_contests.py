@@ -25,13 +25,15 @@ EVENT_ROWS: Final = 100
 LOOK_S: Final = 1.0
 
 Held = Callable[[str], Awaitable[Mapping[str, list[dict[str, Any]]]]]
+Begun = Callable[[str], Awaitable[bool]]
 
 
 class LiveContests:
     """The hubs of the contests with live pages, by name; `note` takes errors that visitors see a part of.
 
     With `feed`, which makes that of a contest, all contests that the database has as running are live; else
-    those of `connect`. `held` tells what holds a contest.
+    those of `connect`. `held` tells what holds a contest, `begun` whether one of this server has
+    begun: before that the database may have another of its name.
     """
 
     def __init__(
@@ -41,12 +43,14 @@ class LiveContests:
         note: Callable[[Exception], None],
         feed: Callable[[str], LiveFeed] | None = None,
         held: Held | None = None,
+        begun: Begun | None = None,
     ) -> None:
         self._reads = reads
         self._features = features
         self._note = note
         self._feed = feed
         self._held = held
+        self._begun = begun
         self._looked_at = -LOOK_S
         #: The running games of each contest that this server plays, by its name, and the contests' numbers.
         self._hubs: dict[str, LiveHub] = {}
@@ -84,6 +88,8 @@ class LiveContests:
     async def _number(self, name: str) -> int | None:
         """The number of a contest that this server plays, once it is in the database."""
         if name not in self._numbers:
+            if self._begun is not None and not await self._begun(name):
+                return None
             number = await self._reads.run(self._reads.archive.latest, name)
             if number is None:
                 return None

@@ -169,6 +169,17 @@ class TestSeveralContests:
         alone = Routed(old)
         assert alone.lines(alone.open())[-1] == "BYE reason=aborted"
 
+    def test_a_bot_of_contests_that_are_over_learns_how_the_last_ended(self) -> None:
+        ann = bot("ann", "both")
+        friday, saturday = contest("friday", ann, Entrant("b")), contest("saturday", ann, Entrant("c"))
+        friday.feed(Stop(), 0)
+        saturday.feed(Command(1, "abort", "", "me", 0, ""), 0)
+        routed = Routed(friday, saturday, contest("sunday", Entrant("d"), Entrant("e")))
+        assert routed.say(routed.open(), "HELLO 1 ann token=ann-both")[-1] == "BYE reason=aborted"
+        hello = "HELLO 1 ann token=ann-both contest=friday"
+        assert routed.say(routed.open(), hello)[-1] == "BYE reason=stopped"
+        assert routed.greet("HELLO 1 ann token=ann-both role=log").startswith("ERROR contest say which")
+
     def test_a_wrong_name_and_a_wrong_token_get_the_same_answer(self, two: Routed) -> None:
         answers = {two.greet(f"HELLO 1 {name} token=x") for name in ("ann", "stranger")}
         assert answers == {

@@ -101,14 +101,22 @@ _MANY = {"max_connections": 100}
 
 @asynccontextmanager
 async def running(
-    folder: Path, specs: Sequence[ContestSpec], failure: str = "", **setup: Any
+    folder: Path,
+    specs: Sequence[ContestSpec],
+    failure: str = "",
+    plan: Callable[[Host, Log], None] = lambda host, log: None,
+    **setup: Any,
 ) -> AsyncIterator[Running]:
-    """A host of these contests; it has to end with an error that has the text `failure`."""
+    """A host of these contests; it has to end with an error that has the text `failure`.
+
+    `plan` is called before it runs.
+    """
     sock, inner = bind("127.0.0.1", 0), bind("127.0.0.1", 0)
     log_fd = os.open(folder / "log", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
     lines = LineWriter(log_fd)
     shared = HostSetup(database=folder / "arena.db", software="arena/test", inner=inner, **_MANY | setup)
-    host = Host(shared, sock, Log(lines))
+    host = Host(shared, sock, log := Log(lines))
+    plan(host, log)
     task = asyncio.create_task(host.run(specs))
     here = Running(host, sock.getsockname()[1], inner.getsockname()[1], folder)
     try:

@@ -18,7 +18,7 @@ from arena_server.errors import ConfigError
 from arena_server.terms.file import check_remote_bots, parse_contest
 from arena_server.terms.schema import ContestFile
 
-EVENTS = "game, probation, absence, begun, round, walkover, validation, stall, over"
+EVENTS = "game, probation, absence, begun, round, walkover, validation, stall, over, jury"
 
 
 def refusal(text: str) -> str:

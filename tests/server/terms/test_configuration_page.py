@@ -22,7 +22,7 @@ from arena_server.terms.schema import (
     SiteTable,
     WebhookTable,
 )
-from arena_server.terms.tables import ContainerTable, SubmissionsTable, parse_duration
+from arena_server.terms.tables import ContainerTable, StageTable, SubmissionsTable, parse_duration
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "configuration.md").read_text(encoding="utf-8")
 TABLES: dict[str, type[Any]] = {
@@ -34,6 +34,7 @@ TABLES: dict[str, type[Any]] = {
     "[submissions]": SubmissionsTable,
     "[[bot]]": BotTable,
     "[[webhook]]": WebhookTable,
+    "[[stage]]": StageTable,
 }
 #: What the page says of a key without a value of its own.
 WORDS = {"random", "never", "none"}

@@ -12,6 +12,7 @@ import { GameList, loadGames, idsOf, loadSchedule, openGames, runningRows, withL
 import { livePath, LiveStream } from "./livestream.js";
 import { loadRatings, ratingPanel } from "./ratings.js";
 import { loadRounds, roundsPanel } from "./rounds.js";
+import { entrantsText } from "./stages.js";
 import { Wall } from "./wall.js";
 import { said } from "./said.js";
 import { named, t } from "./texts.js";
@@ -35,21 +36,18 @@ export function standingsTable(contest, rows) {
   // Points and wins may break ties, too: they have their columns already.
   const tieBreaks = Object.keys(rows[0]?.tie_breaks ?? {}).filter((name) => !["points", "wins"].includes(name));
   const scored = rows.some((row) => "score" in row);
-  const punished = rows.some((row) => row.penalty);
   // Where games are only won or lost the points say what the wins do, and the mean is that of these.
   const won = contest.decided && contest.scoring === "wins";
   const ranking = scored ? "score" : unequal(contest.standings) && (won || contest.scoring === "points") ? "mean"
     : contest.scoring;
   const number = (key, text) => el("td", { class: "num" }, key === ranking ? el("b", {}, text) : text);
-  const heads = [t`Rank`, t`Bot`, ...(scored ? [t`Score`] : []),
-    ...(punished ? [t`Penalty`] : []), ...(won ? [] : [t`Points`]), t`Games`, t`Mean`,
+  const heads = [t`Rank`, t`Bot`, ...(scored ? [t`Score`] : []), ...(won ? [] : [t`Points`]), t`Games`, t`Mean`,
     t`Wins`, ...tieBreaks.map(titleOf), t`Faults`];
   const body = rows.map((row) => el("tr", {}, ...labelled(heads, [
     el("td", { class: "num" }, row.rank === null ? "–" : String(row.rank)),
     el("td", { class: "name-cell" },
       el("a", { href: link("bot.html", { contest: contest.id, bot: row.bot }) }, row.bot)),
     ...(scored ? [number("score", numberText(row.score))] : []),
-    ...(punished ? [number("penalty", row.penalty ? numberText(-row.penalty) : "")] : []),
     ...(won ? [] : [number("points", numberText(row.points))]),
     number("games", numberText(row.games)),
     number("mean", won ? meanText(row.games ? row.wins / row.games : 0, 2) : meanText(row.mean)),
@@ -127,11 +125,12 @@ function latest(contest, rows) {
 }
 
 /** What the organiser says of a contest: when, where and who, a text, links. */
-function aboutContest(name, about) {
+function aboutContest(name, about, sources) {
   const when = [about.title ? name : null, about.date, about.place, about.organiser].filter(Boolean);
   const links = Object.entries(about.links ?? {})
     .flatMap(([text, href], i) => [i ? " · " : "", el("a", { href }, text)]);
   return [Object.keys(about).length ? el("p", { class: "sub when" }, when.join(", ")) : null,
+    sources ? el("p", { class: "sub" }, t`Entrants: ${entrantsText(sources)}`) : null,
     about.text ? el("p", { class: "about" }, about.text) : null,
     links.length ? el("p", { class: "sub" }, ...links) : null].filter(Boolean);
 }
@@ -229,7 +228,7 @@ async function begin() {
   const { text } = inReport() ? aboutSite() : {};
   main.replaceChildren(...[banner, text ? el("p", { class: "about" }, text) : null,
     el("div", { class: "title" }, el("h1", {}, about.title ?? contest.name, " ", status),
-      ...aboutContest(contest.name, about), leader, played, waiting, newest,
+      ...aboutContest(contest.name, about, contest.entrants_from), leader, played, waiting, newest,
       el("p", { class: "sub" }, sub),
       site.written_at ? el("p", { class: "sub" }, t`As of ${instantText(site.written_at)}`)
         : null,

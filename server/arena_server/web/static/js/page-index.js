@@ -4,6 +4,7 @@ import { get } from "./api.js";
 import {
   aboutSite, applyTheme, cardTable, el, inTime, instantText, labelled, link, numberText, pageHeader,
 } from "./dom.js";
+import { seasonSections } from "./stages.js";
 import { Wall } from "./wall.js";
 import { named, t } from "./texts.js";
 
@@ -28,6 +29,8 @@ async function begin() {
           el("a", { href: link("contest.html", { id }) }, name)), walls.at(-1).element));
     }
   }
+  parts.push(...seasonSections(site, contests, headed ? "h2" : "h1"));
+  headed += site.stages?.length ? 1 : 0;
   parts.push(el("section", { class: "list" }, el(headed++ ? "h2" : "h1", {}, t`Contests`),
     contests.length ? table(contests) : el("p", { class: "empty" }, t`No contest has begun yet.`)));
   await inTime(Promise.all(walls.map((wall) => wall.ready)));

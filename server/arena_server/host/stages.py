@@ -1,0 +1,115 @@
+"""Contests of a host that begin when others are over: the stages of a season that are still to come.
+
+    a contest is over, and that is stored -> `make` on a thread: who comes -> host.add
+
+A server that is killed between the two begins the stage when it has started again: `make` follows from what
+is stored alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from arena_server.errors import ArenaError
+from arena_server.host.host import Host, HostObserver
+from arena_server.host.logs import Log, SeasonStageBegun, SeasonStageNotBegun
+from arena_server.host.observers import Attachment
+from arena_server.host.run import ContestRun
+from arena_server.terms.spec import ContestSpec
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedContest:
+    """A contest that begins when those of `upstream` are over.
+
+    `make` is called on a thread, and returns None if they may still go on. It raises ArenaError if they do
+    not lead to it.
+    """
+
+    name: str
+    upstream: Sequence[str]
+    make: Callable[[], ContestSpec | None]
+
+
+class _Ending(Attachment):
+    """Tells when the end of a contest is stored."""
+
+    def __init__(self, ended: Callable[[], None]) -> None:
+        self._ended = ended
+
+    def stored(self) -> None:
+        self._ended()
+
+
+class PlannedContests(HostObserver):
+    """Begins the planned contests of a host; every method is for the loop's thread.
+
+    Create it before the host runs. One that cannot begin is logged and is in `problems`; the next server
+    tries it again.
+    """
+
+    def __init__(self, host: Host, planned: Sequence[PlannedContest], log: Log) -> None:
+        self._host = host
+        self._log = log
+        self._planned = {each.name: each for each in planned}
+        self._beginning: dict[str, asyncio.Task[None]] = {}
+        #: Those that could not begin when they were looked at last, because one before them may go on.
+        self._held: set[str] = set()
+        #: Why contests have not begun, by their names.
+        self.problems: dict[str, str] = {}
+        host.observe(self)
+
+    @property
+    def awaited(self) -> bool:
+        """Whether a contest begins now, or may do so when one that is played is over."""
+        return bool(self._beginning) or any(map(self._may_begin, self._planned.values()))
+
+    def _may_begin(self, planned: PlannedContest) -> bool:
+        return planned.name not in self._held and all(map(self._may_end, planned.upstream))
+
+    def _may_end(self, name: str) -> bool:
+        if (hosted := self._host.contests.get(name)) is not None:
+            return hosted.failure is None
+        return name in self._planned and self._may_begin(self._planned[name])
+
+    def added(self, hosted: ContestRun) -> None:
+        hosted.attach(_Ending(self._look))
+
+    def serving(self) -> None:
+        self._look()
+
+    def _look(self) -> None:
+        """See which contests can begin."""
+        if self._host.leaving:
+            return
+        for each in self._planned.values():
+            contests = [self._host.contests.get(name) for name in each.upstream]
+            here = all(contest is not None and contest.over.is_set() for contest in contests)
+            if here and each.name not in self._beginning:
+                self._held.discard(each.name)
+                self._beginning[each.name] = asyncio.ensure_future(self._begin(each))
+
+    async def _begin(self, planned: PlannedContest) -> None:
+        name = planned.name
+        try:
+            spec = await asyncio.to_thread(planned.make)
+            if spec is None:
+                self._held.add(name)
+            else:
+                await self._host.add(spec)
+                del self._planned[name]
+                self._log.write(SeasonStageBegun(name, tuple(each.name for each in spec.entrants)))
+        except ArenaError as error:
+            if not self._host.leaving:
+                del self._planned[name]
+                self.problems[name] = str(error)
+                self._log.write(SeasonStageNotBegun(name, str(error)))
+        finally:
+            del self._beginning[name]
+        self._host.leave_at_end()
+
+    async def close(self) -> None:
+        """Wait until none is beginning; call it when the host has ended."""
+        await asyncio.gather(*self._beginning.values(), return_exceptions=True)

@@ -1,0 +1,203 @@
+"""A season by `arena tournament` and `arena serve`: its stages, what ends it early, what is refused."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.server.programs import Outcome, Players, Server, inside
+from tests.server.records import Kept, game
+
+from arena_cli import tournament
+from arena_cli.progress import TournamentDisplay
+from arena_cli.season import SeatedContest
+from arena_cli.tournament import TournamentOptions
+from arena_server.places.base import LocalBot
+from arena_server.store.database import ContestHeader, database_of
+from arena_server.store.reader import Results
+from arena_server.terms.file import config_of
+from arena_server.terms.stages import idle_keys_of_stages, load_stages
+
+NAMES = ("ann", "bob", "cid", "dan")
+STAGES = (
+    '[[stage]]\nname = "one"\n'
+    '[[stage]]\nname = "two"\nentrants_from = { stage = "one", first = 3 }\n'
+    '[[stage]]\nname = "three"\nformat = "knockout"\nentrants_from = { stage = "two", first = 2 }\n'
+)
+BOTS = "".join(f'[[bot]]\nname = "{name}"\n' for name in NAMES)
+HEAD = (
+    '[contest]\nname = "cup"\ngames_per_pair = 2\nspectator_delay = "0s"\n[game]\nplies = 6\nclock = "10s"\n'
+)
+SEASON = HEAD + STAGES + BOTS
+
+
+class Stub:
+    """Plays contests in a moment: who is first in the file wins all games. `endings` are of the stages."""
+
+    def __init__(self, endings: dict[str, str]) -> None:
+        self.endings = endings
+        self.played: list[tuple[str, list[str]]] = []
+
+    def __call__(
+        self,
+        contest: SeatedContest,
+        bots: Sequence[LocalBot],
+        options: TournamentOptions,
+        display: TournamentDisplay,
+    ) -> dict[str, Any]:
+        file, names = contest.file, [bot.name for bot in contest.file.bot]
+        status = self.endings.get(contest.stage.label, "finished")
+        self.played.append((contest.stage.label, names))
+        config = replace(config_of(file), origin=contest.origin)
+        header = ContestHeader(config, {}, names, 2, new=not options.resume, seeded=False)
+        kept = Kept(database_of(options.database), header)
+        again = kept.start() is not None
+        # A knockout would have to be drawn first: its table is of seeds alone.
+        pairs = [] if again or config.format == "knockout" else [(names[0], name) for name in names[1:]]
+        for number, pair in enumerate(pairs, start=1):
+            record = replace(game(number, pair, (30, 10)), contest=config.name)
+            kept.writer.store(record.game_id, record)
+            assert kept.next() == [record.game_id]
+        kept.close(status)
+        report = {"ended": status, "done": 3, "total": 4, "unplayed": {"absent: dan": 1}, "missing": ["dan"]}
+        display.last = report
+        display.listening("127.0.0.1:4711")
+        display.web("http://127.0.0.1:4712")
+        display.show_outcome()
+        return report
+
+
+def play(folder: Path, stub: Stub, *options: str) -> Outcome:
+    (folder / "cup.toml").write_text(SEASON.replace('name = "cup"', 'name = "cup"\nseed = 1'))
+    text = (folder / "cup.toml").read_text()
+    for name in NAMES:
+        text = text.replace(f'[[bot]]\nname = "{name}"\n', f'[[bot]]\nname = "{name}"\nengine = "random"\n')
+    (folder / "cup.toml").write_text(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tournament, "play_contest", stub)
+        return inside("tournament", "cup.toml", *options, cwd=folder)
+
+
+ALL = [("one", ["ann", "bob", "cid", "dan"]), ("two", ["ann"]), ("three", ["ann"])]
+
+
+def test_all_stages_are_played_and_printed(tmp_path: Path) -> None:
+    outcome = play(tmp_path, stub := Stub({}))
+    assert outcome.code == 0, outcome.err
+    assert [label for label, _ in stub.played] == ["one", "two", "three"]
+    assert stub.played[1][1][0] == stub.played[2][1][0] == "ann"
+    assert (len(stub.played[1][1]), len(stub.played[2][1])) == (3, 2)
+    assert f"stage two begins: {', '.join(stub.played[1][1])}" in outcome.err.splitlines()
+    lines = [" ".join(line.split()) for line in outcome.out.splitlines()]
+    assert lines[lines.index("cup: 3 stages") + 2 :][:5:2] != []
+    assert "two round-robin 3 2 finished ann" in lines
+    assert any(line.startswith("cup-two: insertion") for line in lines)
+    assert "entrants: the first 3 of cup-one" in lines
+
+
+def test_a_season_goes_on_where_it_was_left(tmp_path: Path) -> None:
+    """The first run is incomplete, and the table counts; what a later stage follows from is not played on."""
+    outcome = play(tmp_path, Stub({"one": "incomplete", "two": "stopped"}))
+    assert outcome.code == 1
+    assert outcome.err.splitlines()[-1] == (
+        "arena: stage one: the contest is incomplete: 1 of 4 games have no result (1 absent: dan); "
+        "missing bots: dan"
+    )
+    outcome = play(tmp_path, stub := Stub({}), "--resume", "--json")
+    assert [label for label, _ in stub.played] == ["two", "three"]
+    plain = json.loads(outcome.out)
+    assert (plain["season"], plain["problem"]) == ("cup", "stage one: the contest is incomplete")
+    assert outcome.code == 1
+    stages = [(each["stage"], each["contest"]["name"], each["contest"]["status"]) for each in plain["stages"]]
+    assert stages == [
+        ("one", "cup-one", "incomplete"),
+        ("two", "cup-two", "finished"),
+        ("three", "cup-three", "finished"),
+    ]
+    outcome = play(tmp_path, stub := Stub({}), "--resume")
+    assert stub.played == [], "all are over"
+
+
+def test_a_stage_that_was_aborted_ends_the_season(tmp_path: Path) -> None:
+    outcome = play(tmp_path, stub := Stub({"two": "aborted"}))
+    assert [label for label, _ in stub.played] == ["one", "two"]
+    assert outcome.code == 1
+    lines = [" ".join(line.split()) for line in outcome.out.splitlines()]
+    assert "three knockout not begun" in [line.replace(" - -", "").removesuffix(" -") for line in lines]
+    assert outcome.err.splitlines()[-1].startswith("arena: stage two: the contest is aborted: ")
+    outcome = play(tmp_path, stub := Stub({}), "--resume")
+    assert stub.played == []
+    assert outcome.err.splitlines()[-1] == "arena: stage two: the contest is aborted"
+
+
+def refused(folder: Path, text: str, *command: str) -> str:
+    (folder / "cup.toml").write_text(text)
+    outcome = inside(*command, "cup.toml", cwd=folder)
+    assert outcome.code == 2
+    return outcome.line
+
+
+def test_what_is_refused_before_a_game(tmp_path: Path) -> None:
+    (tmp_path / "again.toml").write_text(SEASON)
+    assert refused(tmp_path, SEASON, "serve", "--port", "0", "again.toml") == (
+        "arena: cup.toml: contest.name: 'cup-one' is that of again.toml, too"
+    )
+    late = SEASON.replace('name = "three"\n', 'name = "three"\nends_at = 2000-01-01T00:00:00\n')
+    for command in (("serve", "--port", "0"), ("tournament",)):
+        line = refused(tmp_path, late, *command)
+        assert line.startswith("arena: cup.toml: stage 3: ends_at: expected a moment to come, got 2000-01-01")
+    sent = SEASON + f'submit = true\ntoken_sha256 = "{"0" * 64}"\n'
+    assert refused(tmp_path, sent, "serve") == (
+        "arena: cup.toml: stage: expected no bot with submit, and no submissions.late, in a file of stages: "
+        "a version is sent to one contest"
+    )
+    assert refused(tmp_path, SEASON, "rehearse").endswith(
+        "stage: expected a file of one contest here, got one of stages; "
+        "arena serve, tournament and simulate take one"
+    )
+
+
+def test_owners_are_asked_for_by_one_stage(tmp_path: Path) -> None:
+    """A round-robin and a knockout have no rule for them, a Swiss has."""
+    path = tmp_path / "cup.toml"
+    for form, count in (("round-robin", 3), ("swiss", 0)):
+        path.write_text(SEASON.replace('format = "knockout"', f'format = "{form}"') + 'owner = "x"\n')
+        idle = list(idle_keys_of_stages(load_stages(path), datetime.now(UTC)))
+        assert len(idle) == count
+
+
+@pytest.mark.real
+def test_a_server_that_is_killed_between_two_stages(tmp_path: Path) -> None:
+    """The same command goes on: the second stage has begun once, with the first of the first one."""
+    players = [(name, "first-legal") for name in NAMES]
+    with Server(SEASON, tmp_path) as server:
+        Players(server.port, players).join()
+        server.end(signal.SIGKILL)
+    for _ in range(2):  # the second time all is over
+        with Server(SEASON, tmp_path, "--until-finished") as server:
+            while server.process.poll() is None:  # they log in again after each BYE
+                Players(server.port, players).join()
+            outcome = server.end()
+        assert outcome.code == 0, outcome.err
+    with Results(tmp_path / "arena.db") as results:
+        names = [contest.name for contest in results.contests()]
+        assert names == ["cup-one", "cup-two", "cup-three"]
+        tables = [results.sums.standings(contest) for contest in results.contests()]
+    assert [len(table) for table in tables] == [4, 3, 2]
+    for name in names:
+        database = f"sqlite:///{tmp_path / 'arena.db'}"
+        assert inside("verify", "--contest", name, "--database", database).code == 0
+    changed = SEASON.replace("first = 3", "first = 2")
+    (tmp_path / "contest.toml").write_text(changed)
+    outcome = inside("serve", "contest.toml", "--port", "0", "--database", database, cwd=tmp_path)
+    assert outcome.code == 2
+    assert outcome.line == (
+        "arena: contest.toml: stage two: entrants_from: expected what it was when it began as contest 2 "
+        "cup-two; begin the season again by --new"
+    )

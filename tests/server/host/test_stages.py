@@ -1,0 +1,98 @@
+"""Contests of a host that begin when others are over."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from arena_server.core.events import Command
+from arena_server.errors import StoreError
+from arena_server.host.host import Host
+from arena_server.host.logs import Log
+from arena_server.host.stages import PlannedContest, PlannedContests
+from arena_server.terms.spec import ContestSpec
+
+from .test_host import PATIENCE_S, running, spec
+
+pytestmark = [pytest.mark.asyncio, pytest.mark.real]
+
+
+def made(name: str) -> Callable[[], ContestSpec]:
+    return lambda: spec(name, games=2)
+
+
+def refused() -> ContestSpec:
+    raise StoreError("stage three does not begin: two was aborted")
+
+
+async def ended(task: asyncio.Task[None]) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        await task
+
+
+async def test_stages_begin_one_after_another_and_the_host_leaves_behind_the_last(tmp_path: Path) -> None:
+    chain = [
+        PlannedContest("two", ["one"], made("two")),
+        PlannedContest("three", ["two", "one"], made("three")),
+        PlannedContest("four", ["three"], refused),
+        PlannedContest("five", ["four"], made("five")),
+    ]
+    planned: list[PlannedContests] = []
+
+    def plan(host: Host, log: Log) -> None:
+        planned.append(PlannedContests(host, chain, log))
+
+    async with running(
+        tmp_path,
+        [spec("one", games=2)],
+        plan=plan,
+        until_finished=True,
+        keep_page=lambda: planned[0].awaited,
+    ) as here:
+        for name in ("one", "two", "three"):
+            await here.until(lambda name=name: name in here.host.contests)  # type: ignore[misc]
+            await here.until(lambda name=name: here.host.contests[name].contest is not None)  # type: ignore[misc]
+            assert await here.play_all(name) == ["BYE reason=finished"] * 2
+        await here.until(lambda: here.host.leaving)
+        await planned[0].close()
+    assert planned[0].problems == {"four": "stage three does not begin: two was aborted"}
+    assert [here.results(name) for name in ("one", "two", "three")] == [("finished", 2)] * 3
+    assert "stage-begun stage=two bots=ann,bob" in here.log
+    assert "stage-not-begun stage=four text='stage three does not begin: two was aborted'" in here.log
+
+
+async def test_one_that_may_go_on_holds_the_next(tmp_path: Path) -> None:
+    """It was drained; `make` finds that, and the host waits for no stage."""
+    planned: list[PlannedContests] = []
+
+    def plan(host: Host, log: Log) -> None:
+        planned.append(PlannedContests(host, [PlannedContest("two", ["one"], lambda: None)], log))
+
+    async with running(
+        tmp_path, [spec("one")], plan=plan, until_finished=True, keep_page=lambda: planned[0].awaited
+    ) as here:
+        assert planned[0].awaited
+        here.host.contests["one"].feed(Command(1, "drain"))
+        await here.until(lambda: here.host.leaving)
+        assert not planned[0].awaited
+    assert planned[0].problems == {}
+    assert "stage" not in here.log
+
+
+async def test_a_stage_after_one_that_was_over_before(tmp_path: Path) -> None:
+    """The server was killed between the two: the next one begins when it serves."""
+    async with running(tmp_path, [spec("one", games=2)]) as here:
+        await here.play_all("one")
+    planned: list[PlannedContests] = []
+
+    def plan(host: Host, log: Log) -> None:
+        planned.append(PlannedContests(host, [PlannedContest("two", ["one"], made("two"))], log))
+
+    async with running(tmp_path, [spec("one", games=2, keep=True)], plan=plan) as here:
+        await here.until(lambda: "two" in here.host.contests)
+        await here.until(lambda: here.host.contests["two"].contest is not None)
+        assert await here.play_all("two") == ["BYE reason=finished"] * 2
+    assert here.results("two") == ("finished", 2)
