@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping, Sequence
+import socket
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import dropwhile, pairwise
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
@@ -27,12 +30,14 @@ from arena_cli.sandboxes import image_name, is_contained, player_sandbox
 from arena_cli.workers import ARENA
 from arena_protocol.games import GAMES
 from arena_protocol.record import describe_fault
+from arena_server.host.host import Host
+from arena_server.host.logs import Log
 from arena_server.host.loop_link import LoopLink
 from arena_server.places.base import LocalBot
 from arena_server.places.local import LocalRun, run_local
 from arena_server.places.supervisor import ProgressListener
 from arena_server.places.workers.base import Workers
-from arena_server.store.database import database_of
+from arena_server.store.database import Database, database_of
 from arena_server.store.preflight import check_writable
 from arena_server.terms.config import check_numbers, contest_of
 from arena_server.terms.sandbox import DEFAULT_LIMITS, ContainerLimits
@@ -126,7 +131,8 @@ class RefereeThread:
     """Runs host and bots of a contest in a thread, in a `with` statement; `address` is HOST:PORT.
 
     The main thread stays free: neither a person nor a terminal that takes no text delays a clock there.
-    `listener` is called in the thread. Without a `database` (a URL) results are deleted at the end.
+    `listener` is called in the thread. Without a `database` (a URL) results are deleted at the end. A page
+    for spectators is served on `page_socket`.
     """
 
     def __init__(
@@ -135,6 +141,7 @@ class RefereeThread:
         listener: ProgressListener,
         database: str | None = None,
         logs: Path | None = None,
+        page_socket: socket.socket | None = None,
     ) -> None:
         self._spec = contest.spec()
         self._workers = contest.workers
@@ -143,6 +150,7 @@ class RefereeThread:
         if self._database is not None:
             check_writable(self._database)
         self._logs = logs
+        self._page_socket = page_socket
         self._listener = listener
         self._ended: Future[bool] = Future()
         self._thread = Thread(target=self._run, name="referee")
@@ -180,13 +188,35 @@ class RefereeThread:
             with TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True) as folder:
                 where = self._database or Path(folder) / "arena.db"
                 local = LocalRun(
-                    self._spec, where, self._bots, self._logs, workers=self._workers, decided=self._decided
+                    self._spec,
+                    where,
+                    self._bots,
+                    self._logs,
+                    workers=self._workers,
+                    page=None if self._page_socket is None else partial(self._page, where, self._page_socket),
+                    decided=self._decided,
                 )
                 finished = self._loop.run_until_complete(run_local(local, self._listener, self._stop))
         except BaseException as error:  # raised again in the main thread
             self._ended.set_exception(error)
         else:
             self._ended.set_result(finished)
+
+    @contextmanager
+    def _page(
+        self, database: Database, site: socket.socket, host: Host, sock: socket.socket, log: Log
+    ) -> Iterator[None]:
+        """Serve the page for spectators on `site`, without orders and games of visitors."""
+        from arena_server.web.host_view import ServedHost
+        from arena_server.web.ports import WebPorts
+        from arena_server.web.thread import serve_web
+
+        address = sock.getsockname()
+        # The page is on this machine, and the port admits no guest.
+        shown = replace(self._spec.config, guests=True, spectator_delay_ms=0)
+        served = ServedHost(host, [shown], database, (address[0], address[1]))
+        with serve_web(WebPorts(site), served, log):
+            yield
 
 
 def bot_names(players: Sequence[str], commands: Sequence[Sequence[str] | None]) -> list[str]:

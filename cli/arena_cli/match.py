@@ -3,203 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import combinations
-from pathlib import Path
-from typing import Annotated, Any
+from contextlib import nullcontext
+from typing import Annotated
 
 import typer
 
 from arena_cli.bot import is_scripted
 from arena_cli.local_bots import is_command
+from arena_cli.match_league import league
+from arena_cli.match_options import MatchOptions
 from arena_cli.match_run import CONTEST, MatchPlan, MatchRun
 from arena_cli.options import (
-    Environment,
-    GameOptions,
-    Json,
-    Library,
-    duration,
-    environment_of,
-    game_options,
     interruptible,
-    print_json,
     refuse,
-    start_positions,
 )
-from arena_cli.workers import WorkerOptions
-from arena_protocol.games import make_game
-from arena_protocol.games.base import Game
 from arena_server.errors import INTERRUPTED, ArenaError, ConfigError
 from arena_server.stats.elo import Sprt
-from arena_server.stats.scores import LeadTest, league_table, text_table
-from arena_server.terms.config import MOST_SLOTS, ContestConfig
-from arena_server.terms.sandbox import DEFAULT_LIMITS, ContainerLimits
-
-#: How many deals are played if nothing is said; until there is a verdict.
-DEALS, UNTIL_DECIDED = 20, 10_000
+from arena_server.stats.scores import league_table, text_table
 
 Players = Annotated[
     list[str],
     typer.Argument(
         metavar="A B ...",
         help="Engines, programs in quotes, or containers (image:NAME, build:FOLDER): as many as the game "
-        "has seats; more engines play a league.",
+        "has seats; more play a league.",
         show_default=False,
     ),
 ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SequentialTest:
-    """The options of the test that stops a match."""
-
-    sprt: Annotated[
-        bool, typer.Option("--sprt", help="Stop as soon as it is decided whether A is better than B.")
-    ] = False
-    elo0: Annotated[float, typer.Option(help="The Elo difference of A that --sprt rejects.")] = 0.0
-    elo1: Annotated[float, typer.Option(help="The Elo difference of A that --sprt accepts.")] = 50.0
-    alpha: Annotated[
-        float, typer.Option(min=0.001, max=0.4, help="The probability of `better` though elo0 is true.")
-    ] = 0.05
-    beta: Annotated[
-        float, typer.Option(min=0.001, max=0.4, help="The probability of `no better` though elo1 is true.")
-    ] = 0.05
-    margin: Annotated[
-        float | None,
-        typer.Option(
-            min=0.001,
-            max=1.0,
-            help="--sprt tests this lead in points, as a share of all points, instead of Elo; "
-            f"{LeadTest().margin} with three players and more.",
-            show_default=False,
-        ),
-    ] = None
-
-    def of(self, players: int, seats: int) -> Sprt | LeadTest | None:
-        """Return the test for a match of these numbers. Raises ConfigError."""
-        if not self.sprt:
-            refuse(
-                self,
-                "expected with --sprt, whose test it describes",
-                "elo0",
-                "elo1",
-                "alpha",
-                "beta",
-                "margin",
-            )
-            return None
-        if players != seats:
-            raise ConfigError(f"--sprt: expected {seats} players, got {players}")
-        if seats > 2 or self.margin is not None:
-            why = "with --margin" if seats == 2 else f"with {seats} players"
-            why = f"{why} --sprt tests a lead in points, not a difference of Elo; leave it out"
-            refuse(self, why, "elo0", "elo1")
-            margin = LeadTest().margin if self.margin is None else self.margin
-            return LeadTest(margin, self.alpha, self.beta)
-        if self.elo0 >= self.elo1:
-            raise ConfigError(f"--elo0: expected less than --elo1, {self.elo1:g}, got {self.elo0:g}")
-        return Sprt(self.elo0, self.elo1, self.alpha, self.beta)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MatchOptions:
-    """The options of `arena match`."""
-
-    deals: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            max=UNTIL_DECIDED,
-            help=f"The most deals; each is played from every seat. {DEALS} if nothing is said; with --sprt "
-            f"as many as the verdict takes, up to {UNTIL_DECIDED:,}.",
-            show_default=False,
-        ),
-    ] = None
-    clock: Annotated[
-        str | None,
-        typer.Option(metavar="DURATION", help="The time of a seat for a game; 20s if nothing is said."),
-    ] = None
-    config: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Play as in this contest: its game, clocks, and limits of containers.",
-            show_default=False,
-        ),
-    ] = None
-    test: SequentialTest
-    concurrency: Annotated[
-        int, typer.Option(min=1, max=MOST_SLOTS, help="How many games are played at once, as processes.")
-    ] = 1
-    keep: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DB",
-            help="Keep the records in this SQLite file or database URL, for replay; the same command goes on "
-            "with a match that was ended there.",
-        ),
-    ] = None
-    new: Annotated[
-        bool, typer.Option("--new", help="Begin a new match, though --keep has one to go on with.")
-    ] = False
-    logs: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Write the output of every process to a file here.")
-    ] = None
-    env: Environment = None
-    seed: Annotated[int, typer.Option(min=0, help="The seed of the deals.")] = 2006
-    game: Annotated[
-        str | None, typer.Option(help="The game to play; insertion if nothing is said.", show_default=False)
-    ] = None
-    option: GameOptions = None
-    library: Library = None
-    workers: WorkerOptions
-    json: Json = False
-
-    def plan(self, players: int) -> tuple[Game[Any], MatchPlan]:
-        """Return the game, and what this number of players plays. Raises ConfigError or GameError."""
-        if self.workers.on is not None and self.concurrency > 1:
-            raise ConfigError("--concurrency: expected without --on, which says how many games are played")
-        like, limits = self._contest()
-        if like is not None:
-            name, settings = like.game, dict(like.options)
-        else:
-            name, settings = self.game or "insertion", game_options(self.option)
-        rules = make_game(name, settings, allow_unknown=False)
-        if self.library is not None:
-            settings["board"] = start_positions(self.library, rules)
-        test = self.test.of(players, rules.seats)
-        plan = MatchPlan(
-            game=name,
-            options=settings,
-            deals=self.deals or (UNTIL_DECIDED if test is not None else DEALS),
-            until_decided=self.deals is None and test is not None,
-            clock_ms=duration(self.clock or "20s", "--clock") if like is None else like.clock_ms,
-            seed=self.seed,
-            test=test,
-            concurrency=self.concurrency,
-            like=like,
-            limits=limits,
-            workers=self.workers,
-            variables=environment_of(self.env),
-        )
-        return rules, plan
-
-    def _contest(self) -> tuple[ContestConfig | None, ContainerLimits]:
-        """The contest of --config, and what it lets a container use. Raises ConfigError."""
-        from arena_server.terms.file import config_of, load_contest
-
-        if self.config is None:
-            return None, DEFAULT_LIMITS
-        given = {
-            "--game": self.game,
-            "--clock": self.clock,
-            "--option": self.option,
-            "--library": self.library,
-        }
-        if twice := [option for option, value in given.items() if value is not None]:
-            raise ConfigError(f"{twice[0]}: expected without --config, which decides it")
-        file = load_contest(self.config, None)
-        return config_of(file), file.container.limits()
 
 
 def command(players: Players, options: MatchOptions) -> None:
@@ -226,6 +56,26 @@ def command(players: Players, options: MatchOptions) -> None:
     if len(players) < 2:
         raise ConfigError(f"match: expected two players or more, got {len(players)}")
     rules, plan = options.plan(len(players))
+    _check(players, plan, options)
+    seated = plan.concurrency > 1 or options.keep is not None or options.logs is not None
+    seated = seated or options.workers.on is not None or options.output.web
+    if seated or any(is_command(player) or is_scripted(player) for player in players):
+        _play_processes(players, rules.seats, plan, options)
+        return
+    # Nothing is stored here: a signal may end the process in the middle of compiled code.
+    with interruptible():
+        if len(players) > rules.seats:
+            answer, _ = league(players, rules.seats, plan)
+            options.output.show(answer, league_table(answer))
+            return
+        run = _match(players, rules.seats, plan)
+    verdict = _print_answer(run, None, options)
+    run.check_first()
+    options.output.end(verdict)
+
+
+def _check(players: Sequence[str], plan: MatchPlan, options: MatchOptions) -> None:
+    """Raise ConfigError for an option without its other one; warn of a test without room for a verdict."""
     if options.new and options.keep is None:
         raise ConfigError("--new: expected with --keep, which has the matches before")
     if plan.variables and not any(is_command(player) for player in players):
@@ -236,20 +86,10 @@ def command(players: Players, options: MatchOptions) -> None:
             "if A wins all of them; without --deals the match ends with a verdict",
             err=True,
         )
-    seated = plan.concurrency > 1 or options.keep is not None or options.logs is not None
-    seated = seated or options.workers.on is not None
-    if seated or any(is_command(player) or is_scripted(player) for player in players):
-        _play_processes(players, rules.seats, plan, options)
-        return
-    # Nothing is stored here: a signal may end the process in the middle of compiled code.
-    with interruptible():
-        if len(players) > rules.seats:
-            answer = league(players, rules.seats, plan)
-            print_json(answer) if options.json else typer.echo(league_table(answer))
-            return
-        run = _match(players, rules.seats, plan)
-    _print_answer(run, None, options)
-    run.check_first()
+    if not options.output.web:
+        refuse(options.output, "expected with --web, whose port it is", "web_port")
+    if options.output.status and plan.test is None:
+        raise ConfigError("--status: expected with --sprt, whose verdict it says")
 
 
 def _match(players: Sequence[str], seats: int, plan: MatchPlan) -> MatchRun:
@@ -264,74 +104,71 @@ def _play_processes(players: Sequence[str], seats: int, plan: MatchPlan, options
     """Play a match of processes and print the answer. Raises ArenaError if games could not be played."""
     from arena_cli.tournament import make_folder
 
-    if len(players) != seats:
-        where = " with --on" if options.workers.on is not None else ""
-        raise ConfigError(
-            f"match: expected {seats} players for {seats} seats{where}, got {len(players)}; arena tournament "
-            f"plays a round-robin of more{where}"
-        )
-    keep = options.keep
-    database = None if keep is None else keep if "://" in keep else f"sqlite:///{keep}"
+    if len(players) < seats:
+        raise ConfigError(f"match: expected {seats} players for {seats} seats, got {len(players)}")
+    if len(players) > seats:
+        _play_league(players, seats, plan, options)
+        return
+    database = options.database()
     run = MatchRun(plan, players)
     make_folder(options.logs)
     if database is not None and not options.new:
         run.resume(database)
-    try:
-        interrupted = run.play_processes(database, options.logs)
-    except ArenaError:
-        if run.games:
-            _print_answer(run, database, options)
-        raise
-    _print_answer(run, database, options)
+    site = options.output.site()
+    with nullcontext() if site is None else site:
+        try:
+            interrupted = run.play_processes(database, options.logs, site)
+        except ArenaError:
+            if run.games:
+                _print_answer(run, database, options)
+            raise
+    verdict = _print_answer(run, database, options)
     if interrupted:
         raise typer.Exit(INTERRUPTED)
     run.check_complete()
     run.check_first()
+    options.output.end(verdict)
 
 
-def _print_answer(run: MatchRun, database: str | None, options: MatchOptions) -> None:
+def _play_league(players: Sequence[str], seats: int, plan: MatchPlan, options: MatchOptions) -> None:
+    """Play the matches of a league as processes, one match after the other, and print the answer."""
+    from arena_cli.tournament import make_folder
+
+    for option, value in {"--on": options.workers.on, "--web": options.output.web or None}.items():
+        if value is not None:
+            raise ConfigError(
+                f"match: expected {seats} players for {seats} seats with {option}, got {len(players)}; arena "
+                f"tournament plays a round-robin of more with {option}"
+            )
+    database = options.database()
+    make_folder(options.logs)
+
+    failed: list[ArenaError] = []
+
+    def play(run: MatchRun) -> bool:
+        try:
+            if database is not None and not options.new:
+                run.resume(database)
+            if run.play_processes(database, options.logs):
+                return True
+            run.check_complete()
+        except ArenaError as error:  # after the table of what was played
+            failed.append(error)
+        return bool(failed)
+
+    answer, interrupted = league(players, seats, plan, play, stored=database is not None)
+    options.output.show(answer, league_table(answer))
+    if failed:
+        raise failed[0]
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _print_answer(run: MatchRun, database: str | None, options: MatchOptions) -> str:
+    """Print the answer; return the verdict, empty without a test."""
     answer = run.answer() | ({} if database is None else {"database": database, "contest": CONTEST})
-    if options.json:
-        print_json(answer)
-        return
-    typer.echo(text_table(answer))
+    text = text_table(answer)
     if database is not None:
-        typer.echo(f"replay a game: arena replay g1 --contest {CONTEST} --database {database}")
-
-
-def league(players: Sequence[str], seats: int, plan: MatchPlan) -> dict[str, Any]:
-    """Play a match between all groups of as many engines as the game has seats; return the standings.
-
-    `standings` lists the engines by mean points a game, best first. With two seats `table[i][j]` is the
-    mean points of engine i against engine j, None on the diagonal; with more seats `table` is None.
-    """
-    if twice := [player for player in players if players.count(player) > 1]:
-        raise ConfigError(f"match: expected each engine of a league once, got {twice[0]} more than once")
-    table: list[list[float | None]] = [[None] * len(players) for _ in players]
-    points: list[list[float]] = [[] for _ in players]
-    faults: dict[str, list[str]] = {}
-    games = 0
-    for group in combinations(range(len(players)), seats):
-        run = MatchRun(plan, [players[at] for at in group], games)
-        run.play_here()
-        games += run.games
-        result = run.answer()
-        for at, mean in zip(group, result["points"], strict=True):
-            points[at].append(mean)
-        if seats == 2:
-            one, other = group
-            table[one][other], table[other][one] = result["points"]
-        for name, found in result["faults"].items():
-            faults.setdefault(name, []).extend(found)
-    means = [sum(each) / len(each) for each in points]
-    order = sorted(range(len(players)), key=lambda at: -means[at])
-    return {
-        "game": plan.game,
-        "clock": plan.clock_ms,
-        "deals": plan.deals,
-        "seed": plan.seed,
-        "engines": list(players),
-        "table": table if seats == 2 else None,
-        "standings": [{"engine": players[at], "points": round(means[at], 2)} for at in order],
-        "faults": faults,
-    }
+        text += f"\nreplay a game: arena replay g1 --contest {CONTEST} --database {database}"
+    options.output.show(answer, text)
+    return str(answer.get("verdict", ""))

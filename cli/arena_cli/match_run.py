@@ -9,6 +9,8 @@ Both play the games of one `ContestSpec`, on the same deals, and `core.match` ju
 
 from __future__ import annotations
 
+import json
+import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -72,6 +74,8 @@ class MatchPlan:
     #: The name of the first player, instead of that of its program.
     first: str | None = None
     workers: WorkerOptions = field(default_factory=WorkerOptions)
+    #: Whether the line of a game is JSON, on stdout.
+    json_lines: bool = False
 
 
 class Tally:
@@ -108,8 +112,8 @@ class MatchRun(ProgressListener):
     `decided`: the sequential test has ended the match.
     """
 
-    def __init__(self, plan: MatchPlan, players: Sequence[str], before: int = 0) -> None:
-        """Number the games from `before` + 1 on.
+    def __init__(self, plan: MatchPlan, players: Sequence[str], before: int = 0, name: str = CONTEST) -> None:
+        """Number the games from `before` + 1 on; `name` is that of the contest.
 
         Raises ConfigError or EngineError for a player that does not exist.
         """
@@ -121,12 +125,15 @@ class MatchRun(ProgressListener):
         self._plan = plan
         self._players = players
         self._before = before
+        self._title = "" if name == CONTEST else f"{name} "
         self._group = seat(players, plan.game, plan.limits, plan.first, plan.variables)
         self._seats = {bot.name: player for player, bot in enumerate(self._group)}
         self._tally = Tally(players)
         self._referee: RefereeThread | None = None
+        #: The last game, for `json_lines`.
+        self._last: dict[str, Any] = {}
         self._contest = LocalContest(
-            name=CONTEST,
+            name=name,
             game=plan.game,
             options=plan.options,
             group=self._group,
@@ -178,8 +185,12 @@ class MatchRun(ProgressListener):
         total = "" if self._plan.until_decided else f" of {spec.config.games_per_pair}"
         self.say(f"match: {database} has {self.games}{total} games of it; it goes on (--new begins another)")
 
-    def play_processes(self, database: str | None, logs: Path | None) -> bool:
+    def play_processes(
+        self, database: str | None, logs: Path | None, page_socket: socket.socket | None = None
+    ) -> bool:
         """Let the referee seat processes; return whether a signal interrupted the match.
+
+        A page shows the games on `page_socket` meanwhile.
 
         Raises BotError for a program that cannot start.
         """
@@ -187,7 +198,7 @@ class MatchRun(ProgressListener):
         compile_engines(self._plan.game, engines, _step)
         calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         with (
-            RefereeThread(self._contest, _Relay(self, calls), database, logs) as referee,
+            RefereeThread(self._contest, _Relay(self, calls), database, logs, page_socket) as referee,
             handled(lambda *_: referee.stop()),
         ):
             self._referee = referee
@@ -237,8 +248,12 @@ class MatchRun(ProgressListener):
         """Print a line for the game; stop the match when the test is decided."""
         if self.decided:
             return  # it was still running when the test was decided
-        for line in self._count(result):
-            typer.echo(line, err=True)
+        lines = self._count(result)
+        if self._plan.json_lines:
+            typer.echo(json.dumps(self._last))
+        else:
+            for line in lines:
+                typer.echo(line, err=True)
         if self.decided and self._referee is not None:
             self._referee.decide()
 
@@ -248,12 +263,14 @@ class MatchRun(ProgressListener):
         complete = self._tally.add(result, seats)
         self.games += 1
         standing = self._tally.scores.standing(self._players, self._plan.test)
-        number = f"g{self._before + int(result['game'][1:])}"
+        number = f"{self._title}g{self._before + int(result['game'][1:])}"
         names = [self._label(player) for player in seats]
         deals = None if self._plan.until_decided else self._plan.deals
         faults = [f"{number}: {line}" for line in fault_lines(result | {"names": names}, self._plan.game)]
         for fault, line in zip(result["faults"], faults, strict=True):
             self._faults.append((seats[fault["seat"] - 1], number, line))
+        players = [self._players[player] for player in seats]
+        self._last = {"id": number, "players": players, **result, "standing": standing}
         self.decided |= complete and standing.get("verdict", "open") != "open"
         return [game_line(number, names, result["totals"], standing, deals), *faults]
 

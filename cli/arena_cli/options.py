@@ -111,7 +111,13 @@ SiteConfig = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Library = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Start from the positions of this library.", show_default=False),
+    typer.Option(
+        "--library",
+        "--book",
+        metavar="FILE",
+        help="Start from the positions of this library.",
+        show_default=False,
+    ),
 ]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from arena_cli.engine_games import play, play_game, seatings
-from arena_cli.match import league
+from arena_cli.match_league import league
 from arena_cli.match_run import MatchPlan, MatchRun
 from arena_engines.engine import AnyPosition, Engine
 from arena_engines.registry import create
@@ -178,7 +178,7 @@ def played(capsys: pytest.CaptureFixture[str]) -> list[tuple[str, ...]]:
 
 
 def test_a_league_has_a_cross_table_and_standings(capsys: pytest.CaptureFixture[str]) -> None:
-    table = league(["dummy", "greedy", "random:seed=3"], 2, replace(PLAN, deals=2))
+    table, _ = league(["dummy", "greedy", "random:seed=3"], 2, replace(PLAN, deals=2))
     pairs = [("dummy", "greedy"), ("dummy", "random:seed=3"), ("greedy", "random:seed=3")]
     assert played(capsys) == [pair for pair in pairs for _ in range(4)]
     assert [table["table"][at][at] for at in range(3)] == [None] * 3
@@ -224,7 +224,7 @@ def test_equal_engines_in_four_seats_score_the_same() -> None:
 
 def test_a_league_of_three_seats_plays_every_three_engines(capsys: pytest.CaptureFixture[str]) -> None:
     plan = replace(PLAN, deals=1, options={**SHORT, "seats": 3})
-    answer = league(["dummy", "greedy", "random:seed=3", "random:seed=4"], 3, plan)
+    answer, _ = league(["dummy", "greedy", "random:seed=3", "random:seed=4"], 3, plan)
     done = Counter(played(capsys))
     assert len(done) == 4
     assert set(done.values()) == {3}

@@ -88,6 +88,30 @@ def test_a_league_prints_its_cross_table() -> None:
     assert len(progress.splitlines()) == 12
 
 
+@pytest.mark.parametrize("players", [("greedy", "dummy"), ("greedy", "dummy", "random:seed=1")])
+def test_a_line_of_json_for_each_game_and_the_answer_last(players: tuple[str, ...]) -> None:
+    lines, progress, _ = arena(*players, *SHORT, "--json-lines")
+    *games, answer = map(json.loads, lines.splitlines())
+    assert progress == ""
+    assert [game["id"] for game in games] == [f"g{at}" for at in range(1, len(games) + 1)]
+    assert {name for game in games for name in game["players"]} == set(players)
+    assert games[1]["standing"]["deals"] == 1
+    whole = json.loads(arena(*players, *SHORT, "--json")[0])
+    for each in (answer, whole):
+        each.pop("most_ms", None)
+    assert answer == whole
+
+
+@pytest.mark.parametrize(
+    ("players", "deals", "status"),
+    [(("greedy", "dummy"), "30", 0), (("dummy", "greedy"), "30", 3), (("greedy", "greedy"), "2", 4)],
+)
+def test_the_verdict_as_an_exit_status(players: tuple[str, str], deals: str, status: int) -> None:
+    match = ["match", *players, *SHORT[2:], "--deals", deals, "--sprt"]
+    assert CliRunner().invoke(app, [*match, "--status"]).exit_code == status
+    assert CliRunner().invoke(app, match).exit_code == 0
+
+
 def test_three_engines_play_a_game_of_three_seats() -> None:
     table, progress, _ = arena("greedy", "dummy", "greedy", *SHORT, "--option", "seats=3")
     assert [line.split()[0] for line in table.splitlines()] == [
@@ -132,9 +156,15 @@ def test_a_match_starts_from_the_positions_of_a_library(tmp_path: Path) -> None:
         (("greedy",), "match: expected two players or more, got 1"),
         (
             ("greedy", "dummy", "greedy"),
-            "match: expected each engine of a league once, got greedy more than once",
+            "match: expected each player of a league once, got greedy more than once",
         ),
         (("greedy", "dummy", "random", "--sprt"), "--sprt: expected 2 players, got 3"),
+        (("greedy", "dummy", "--status"), "--status: expected with --sprt, whose verdict it says"),
+        (("greedy", "dummy", "--web-port", "0"), "--web-port: expected with --web, whose port it is"),
+        (
+            ("greedy", "dummy", "random", "--web"),
+            "match: expected 2 players for 2 seats with --web, got 3; arena tournament plays a round-robin",
+        ),
         (("greedy", "dummy", "--option", "seats=3"), "a game of 3 seats needs 3 engines, got 2"),
         (("greedy", "dummy", "--option", "plies"), "--option: expected KEY=VALUE, got 'plies'"),
         (("greedy", "dummy", "--clock", "0s"), "--clock: expected a duration of at least 1ms"),

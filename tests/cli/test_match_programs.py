@@ -10,6 +10,7 @@ import signal
 import subprocess
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 from tests.forked import Arena
@@ -93,6 +94,42 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 class TestMatch:
+    @pytest.mark.real
+    @pytest.mark.soak
+    def test_a_league_of_programs_is_a_contest_a_pair_and_goes_on(self, folder: Path) -> None:
+        match = ("match", "python mybot.py", "greedy", "dummy", *SHORT, "--deals", "2", "--keep", "m.db")
+        outcome = inside(*match, "--json", cwd=folder)
+        assert outcome.code == 0, outcome.err
+        answer = json.loads(outcome.out)
+        assert answer["standings"][0]["engine"] == "greedy"
+        pairs = [
+            (one, other) for one in range(3) for other in range(3) if answer["table"][one][other] is None
+        ]
+        assert pairs == [(0, 0), (1, 1), (2, 2)]
+        with Results(folder / "m.db") as results:
+            names = [contest.name for contest in results.contests()]
+        assert sorted(names) == ["match-1-2", "match-1-3", "match-2-3"]
+        assert outcome.err.count("match-2-3 g") == 4
+
+    @pytest.mark.real
+    @pytest.mark.soak
+    def test_a_page_shows_the_games_while_they_are_played(self, folder: Path) -> None:
+        match = ("match", "python mybot.py", "greedy", "--deals", "10000", "--web", "--web-port", "0")
+        with Arena(list(match), cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as running:
+            assert running.stderr is not None
+            head = running.stderr.readline()
+            address = head.removeprefix("web on ").strip()
+            assert running.stderr.readline().startswith("g1: ")
+            with urlopen(f"{address}/api/v1/live/boards") as stream:
+                found = next(line for line in stream if b'"names"' in line)
+            with urlopen(f"{address}/api/v1/contests.json") as answer:
+                contests = json.load(answer)
+            running.send_signal(signal.SIGINT)
+            running.communicate(timeout=PATIENCE_S)
+        assert b"mybot" in found
+        assert "match" in json.dumps(contests)
+        assert running.returncode == 130
+
     @pytest.mark.real
     def test_two_pairs_of_processes_at_once_with_records_to_replay(self, folder: Path) -> None:
         arguments = (
@@ -352,8 +389,12 @@ class TestEnds:
         (("python 'x", "dummy"), 'match: "python \'x": no closing quotation'),
         (("python x.py", "dmumy"), "no engine 'dmumy' for insertion"),
         (
-            ("python x.py", "dummy", "greedy"),
-            "match: expected 2 players for 2 seats, got 3; arena tournament plays a round-robin of more",
+            ("python x.py", "dummy", "--option", "seats=3"),
+            "match: expected 3 players for 3 seats, got 2",
+        ),
+        (
+            ("greedy", "dummy", "random", "--on", "local:2"),
+            "match: expected 2 players for 2 seats with --on, got 3; arena tournament plays a round-robin",
         ),
         (
             ("greedy", "dummy", "--concurrency", "0"),

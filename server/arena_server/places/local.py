@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
+import socket
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -48,7 +49,8 @@ STDERR = 2
 SPARE_CONNECTIONS = 100
 #: The number of an order that awaits no answer.
 UNANSWERED = 0
-READ_BYTES = 65_536
+#: Serves pages of the host that has this socket, in a `with` statement.
+Page = Callable[[Host, socket.socket, Log], AbstractContextManager[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class LocalRun:
     """A contest, its database, and the bots to start; with a folder `logs` all output goes to files there.
 
     `fork`: as of `ProcessLauncher`. With `workers` these play its games. When `decided` is set, no game of
-    it will be played any more.
+    it will be played any more. What `page` returns is entered on the loop, before the host runs.
     """
 
     spec: ContestSpec
@@ -65,6 +67,7 @@ class LocalRun:
     logs: Path | None = None
     fork: Fork | None = None
     workers: Workers | None = None
+    page: Page | None = None
     decided: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -80,9 +83,11 @@ async def run_local(local: LocalRun, listener: ProgressListener, interrupted: as
         until_finished=True,
         elsewhere=None if local.workers is None else partial(Dispatcher, local.workers),
     )
-    with _log(local.logs) as log:
+    with _log(local.logs) as log, ExitStack() as pages:
         sock = bind(LOOPBACK, 0)
         host = Host(setup, sock, log, [ProcessTuning()])
+        if local.page is not None:
+            pages.enter_context(local.page(host, sock, log))
         bots = HostedBots(host, address_of(sock), local.bots, listener, local.logs, local.fork)
         playing = asyncio.ensure_future(bots.run([local.spec]))
         stopping = asyncio.ensure_future(interrupted.wait())

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_cli.match import league
+from arena_cli.match_league import league
 from arena_cli.match_run import MatchPlan
 from arena_engines.engine import EngineError, Position
 from arena_engines.registry import create
@@ -127,7 +127,7 @@ def test_the_example_tournament_ranks_the_weights() -> None:
     names = {bot["engine"]: bot["name"] for bot in config["bot"]}
     options = {"size": config["game"]["size"]}
     plan = MatchPlan(game=config["contest"]["game"], options=options, deals=1, clock_ms=20_000, seed=2006)
-    table = league(list(names), 2, plan)["standings"]
+    table = league(list(names), 2, plan)[0]["standings"]
     ranking = [names[row["engine"]] for row in table]
     assert ranking[-1] == "opposite"
     assert ranking.index("learned") < ranking.index("space") < ranking.index("none")
