@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 import typer
 
 from arena_cli.export_files import CHAIN_FILE, SUFFIX, unseen_json, unseen_text, withheld_text
-from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
+from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json, refuse
 from arena_cli.results import open_results
 from arena_server.stats.standings import row_json
 
@@ -71,16 +71,16 @@ TABLES: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def command(
-    folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="The folder to write.", show_default=False)
-    ],
-    contest: ContestChoice = None,
-    database: Database = DEFAULT_DATABASE,
-    form: Annotated[FileFormat, typer.Option("--format", help="The form of the files.")] = FileFormat.MSGPACK,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportOptions:
+    """The options of `arena export`."""
+
+    contest: ContestChoice = None
+    database: Database = DEFAULT_DATABASE
+    form: Annotated[FileFormat, typer.Option("--format", help="The form of the files.")] = FileFormat.MSGPACK
     everything: Annotated[
         bool, typer.Option("--all", help="Of a running contest, also what spectators may not see yet.")
-    ] = False,
+    ] = False
     grades: Annotated[
         str | None,
         typer.Option(
@@ -88,8 +88,24 @@ def command(
             help="With --format grades: the least percent of each grade.",
             show_default=False,
         ),
-    ] = None,
-    as_json: Json = False,
+    ] = None
+    json: Json = False
+
+    def writer(self) -> Callable[..., Written]:
+        """Return what writes the files. Raises ConfigError."""
+        from arena_cli.grades import read_scale
+
+        if self.form is not FileFormat.GRADES:
+            refuse(self, "expected with --format grades", "grades")
+            return _WRITERS[self.form]
+        return partial(_write_grades, scale=() if self.grades is None else read_scale(self.grades))
+
+
+def command(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="The folder to write.", show_default=False)
+    ],
+    options: ExportOptions,
 ) -> None:
     """Write the records of all games to files.
 
@@ -113,24 +129,19 @@ def command(
 
     Example: arena export records --contest local --format csv
     """
-    from arena_cli.grades import read_scale
-    from arena_server.errors import ConfigError, StoreError
+    from arena_server.errors import StoreError
 
-    if grades is not None and form is not FileFormat.GRADES:
-        raise ConfigError("--grades: expected with --format grades")
-    writer = _WRITERS[form]
-    if form is FileFormat.GRADES:
-        writer = partial(writer, scale=() if grades is None else read_scale(grades))
-    with open_results(database) as results:
-        chosen = results.contest(contest)
-        last, unseen = (None, 0) if everything else _seen(results, chosen)
+    write = options.writer()
+    with open_results(options.database) as results:
+        chosen = results.contest(options.contest)
+        last, unseen = (None, 0) if options.everything else _seen(results, chosen)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            written = writer(folder, results, chosen, last)
+            written = write(folder, results, chosen, last)
         except OSError as error:
             raise StoreError(f"{folder}: cannot be written: {error.strerror}") from None
-    head = {} if written.head is None else {"head": written.head}
-    if as_json:
+    if options.json:
+        head = {} if written.head is None else {"head": written.head}
         plain = {"contest": chosen.name, "files": written.files, "withheld": written.withheld}
         print_json(plain | unseen_json(unseen) | head)
     else:

@@ -54,16 +54,22 @@ def league(
             faults.setdefault(player, []).extend(found)
         if interrupted:
             break
+    return {
+        **_standings(players, plan, points),
+        "table": table if seats == 2 else None,
+        "faults": faults,
+    }, interrupted
+
+
+def _standings(players: Sequence[str], plan: MatchPlan, points: Sequence[Sequence[float]]) -> dict[str, Any]:
+    """What was played, and those who have played by their mean points of all matches."""
     means = {at: sum(each) / len(each) for at, each in enumerate(points) if each}
     order = sorted(means, key=lambda at: -means[at])
-    answer = {
+    return {
         "game": plan.game,
         "clock": plan.clock_ms,
         "deals": plan.deals,
         "seed": plan.seed,
         "engines": list(players),
-        "table": table if seats == 2 else None,
         "standings": [{"engine": players[at], "points": round(means[at], 2)} for at in order],
-        "faults": faults,
     }
-    return answer, interrupted
