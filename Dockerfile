@@ -12,6 +12,7 @@ COPY conformance conformance
 COPY engines engines
 COPY server server
 COPY cli cli
+COPY learning learning
 COPY museum museum
 # pip stays in this stage: an image has no use for its 12 MB.
 RUN python -m venv --without-pip /opt/arena

@@ -66,7 +66,7 @@ format: $(INSTALLED)  ## format the sources
 lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/python tools/wordlist.py README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md Makefile protocol client conformance engines server cli museum docs deploy benchmarks examples tests
+	$(BIN)/python tools/wordlist.py README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md Makefile protocol client conformance engines server cli learning museum docs deploy benchmarks examples tests
 	@if command -v npm > /dev/null; then $(MAKE) --no-print-directory lint-js; \
 		else echo "NO NPM: THE JAVASCRIPT IS NOT LINTED" >&2; fi
 

@@ -39,6 +39,7 @@ exclude_patterns = [
     "engines",
     "server",
     "cli",
+    "learning",
     "tools",
     "examples",
     "**/*.egg-info",

@@ -26,6 +26,7 @@ FOLDERS = {
     "arena_server": ROOT / "server",
     "arena_check": ROOT / "conformance",
     "arena_cli": ROOT / "cli",
+    "arena": ROOT / "learning",
     "arena_museum": ROOT / "museum",
 }
 MAY_IMPORT = {
@@ -34,7 +35,9 @@ MAY_IMPORT = {
     "arena_engines": {"arena_protocol"},
     "arena_server": {"arena_protocol"},
     "arena_check": {"arena_protocol"},
-    "arena_cli": {"arena_protocol", "arena_client", "arena_check", "arena_engines", "arena_server"},
+    # Rules and games for programs that learn: no server, no client, no command.
+    "arena": {"arena_protocol", "arena_engines", "arena_server"},
+    "arena_cli": {"arena_protocol", "arena_client", "arena_check", "arena_engines", "arena_server", "arena"},
     # Plug-ins: nothing imports them.
     "arena_museum": {"arena_protocol", "arena_engines", "arena_server", "arena_cli"},
 }

@@ -69,6 +69,6 @@ def test_the_readme_names_all_folders() -> None:
     page = (ROOT / "README.md").read_text(encoding="utf-8")
     tree = page.partition("\n## For developers\n")[2].split("```")[1]
     packages = {path.parent.name for path in ROOT.glob("*/arena_*/")}
-    assert packages | {"tests", "benchmarks", "deploy", "docs", "examples", "tools"} == set(
+    assert packages | {"learning", "tests", "benchmarks", "deploy", "docs", "examples", "tools"} == set(
         re.findall(r"\b([a-z]+)/", tree)
     )

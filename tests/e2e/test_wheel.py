@@ -12,8 +12,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ("protocol", "client", "conformance", "engines", "server", "cli")
-PACKAGES = {"arena_protocol", "arena_client", "arena_check", "arena_engines", "arena_server", "arena_cli"}
+FOLDERS = ("protocol", "client", "conformance", "engines", "server", "cli", "learning")
+PACKAGES = {
+    "arena_protocol",
+    "arena_client",
+    "arena_check",
+    "arena_engines",
+    "arena_server",
+    "arena_cli",
+    "arena",
+}
 
 #: All are `real`, although one starts a process, so that the same worker runs them and builds the wheel once.
 pytestmark = [pytest.mark.slow, pytest.mark.real]

@@ -23,7 +23,8 @@ def test_it_says_how_to_install_from_a_checkout() -> None:
 def test_every_extra_that_is_named_exists() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     folders = (
-        ROOT / name for name in ("client", "conformance", "engines", "server", "cli", "museum", "benchmarks")
+        ROOT / name
+        for name in ("client", "conformance", "engines", "server", "cli", "learning", "museum", "benchmarks")
     )
     sources = [path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.py")]
     named = {extra for text in sources for extra in re.findall(r'needs_extra\(.*, "(\w+)"\)', text)}
