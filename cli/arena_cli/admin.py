@@ -44,6 +44,9 @@ Order = Literal[
     "contest",
     "forfeit",
     "correct",
+    "disqualify",
+    "penalty",
+    "undo",
 ]
 ContestName = Annotated[
     str | None,
@@ -140,18 +143,18 @@ def command(
     """Look after a contest that is being played.
 
     The server has to be started with an admin port (arena serve --admin-port 0). The commands:
-    status (what runs, where each bot is), orders (all that were given: who, when, why),
-    pause (no game begins), resume, drain (stop once no game runs), abort (end it now, for good),
-    extend N (N more games a pair, or rounds), shorten N (N fewer), kick BOT, lift BOT (forgive
-    its faulty games: probation ends), validate BOT (a validation game before its next game), void
-    GAME (break it off for good), void --worker NAME (play all games of a worker again, without
-    it), replay GAME (play a running or void game again), add BOT (a late entrant, with a token
-    that is shown once), remove BOT (withdraw it), token BOT (a new one; the old is dead), invite
+    status (what runs, where each bot is), orders (all that were given: who, when, why), pause (no
+    game begins), resume, drain (stop once no game runs), abort (end it now, for good), extend N (N
+    more games a pair, or rounds), shorten N, kick BOT, lift BOT (forgive its faulty games), validate
+    BOT (a validation game before its next game), void GAME (break it off for good), void --worker
+    NAME (play all games of a worker again, without it), replay GAME (play a running or void game
+    again), add BOT (a late entrant), remove BOT (withdraw it), token BOT (the old one is dead), invite
     OWNER (a link by which an author registers one bot; with --file links, tokens or cards to print
     for a class), registration N (one link by which every author registers up to N bots; 0 closes
     it), approve BOT, reject BOT (one that has registered and waits), contest start NAME (begin it
-    now), contest archive NAME (one that is over is shown, and served no more). The jury, each by
-    a --reason: forfeit GAME BOT, correct GAME RESULT (2-0). When the command returns it is done.
+    now), contest archive NAME (show one that is over, and serve it no more). The jury, with --reason:
+    forfeit GAME BOT, correct GAME RESULT (2-0), disqualify BOT leave|lost (its games do not count,
+    or it has lost them), penalty BOT POINTS. undo takes the last order back.
 
     Address and token come from the file beside the server's database, or from --connect and
     ARENA_ADMIN_TOKEN.

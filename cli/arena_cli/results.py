@@ -287,11 +287,12 @@ def standings_table(
     tie_breaks = [name for name in (rows[0].get("tie_breaks", ()) if rows else ()) if name not in shown]
     rated = any(row.get("rating") for row in rows)
     numbers = (*shown, *tie_breaks, *(("rating", "95 %") if rated else ()))
-    scored = any("score" in row for row in rows)
+    scored, punished = any("score" in row for row in rows), any("penalty" in row for row in rows)
     heads = [
         Column("rank"),
         Column("bot", is_text=True),
         *([Column("score")] if scored else []),
+        *([Column("penalty")] if punished else []),
         *map(Column, numbers),
         Column("faults", is_text=True),
     ]
@@ -305,6 +306,7 @@ def standings_table(
             row["rank"],
             row["bot"],
             *([_whole(row["score"])] if scored else []),
+            *([_whole(-row.get("penalty", 0)) or None] if punished else []),
             row["points"],
             row["games"],
             float(row["mean"]),

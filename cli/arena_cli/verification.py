@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from arena_protocol.record import GameRecord
     from arena_server.core.facts import Order, Ruled, Validated
     from arena_server.core.formats.history import History
@@ -86,14 +89,41 @@ class Verification:
         from arena_server.core.rulings import JURY
 
         found: dict[str, list[Ruled]] = {}
-        verbs = {order.number: order.verb for order in orders}
+        made = {order.number for order in orders if order.verb in (*JURY, "undo")}
         for number, ruled in enumerate(rulings, start=1):
             name = game_id(ruled.game)
-            if ruled.number != number or verbs.get(ruled.order) not in JURY:
+            if ruled.number != number or ruled.order not in made:
                 self.errors.setdefault(name, f"{name}: ruling {number} follows from no order of the jury")
             found.setdefault(name, []).append(ruled)
         self._orders = {order.number: order for order in orders}
         return found
+
+    def check_penalties(self, penalties: Mapping[str, Fraction], orders: Sequence[Order]) -> None:
+        """Check that the penalty points of each bot are those of the orders that stand."""
+        from arena_server.core.orders import standing
+        from arena_server.core.rulings import RulingError, hundredths_of
+
+        given: Counter[str] = Counter()
+        for order in standing(orders):
+            if order.verb == "penalty":
+                name, _, points = order.target.partition(" ")
+                with suppress(RulingError):
+                    given[name] += hundredths_of(points)
+        for name in {*given, *penalties}:
+            if 100 * penalties.get(name, 0) != given[name]:
+                self.errors.setdefault(
+                    WHOLE, f"the penalty points of {name} are not those of the orders of the jury"
+                )
+
+    def check_disqualified(
+        self, name: str, names: Sequence[str], end: str, disqualified: Mapping[str, str], *, ruled: bool
+    ) -> None:
+        """Check that a game of a disqualified bot does not count as it was played."""
+        from arena_protocol.record import VOID
+
+        for bot in names:
+            if disqualified.get(bot) and end != VOID and not ruled:
+                self.errors.setdefault(name, f"{name}: {bot} is disqualified, and the game counts as played")
 
     def check_ruled(
         self,
@@ -117,11 +147,16 @@ class Verification:
         except RecordError:
             return  # `check` says so
         game, now = make_game(contest.game, contest.config["options"]), (record.totals, record.end)
+        before: dict[int, tuple[tuple[int, ...], str]] = {}
         for ruled in rulings:
             given = None
-            with suppress(RulingError):
-                if order := self._orders.get(ruled.order):
+            order = self._orders.get(ruled.order)
+            if order is not None and order.verb == "undo":
+                given = before.get(int(order.target))
+            elif order is not None:
+                with suppress(RulingError, ValueError):
                     given = ruling_of(game, order.verb, order.target, record.names, now[0])
+            before[ruled.order] = now
             if (ruled.was_totals, ruled.was_end) != now or (ruled.totals, ruled.end) != given:
                 self.errors.setdefault(
                     name, f"{name}: ruling {ruled.number} does not follow from order {ruled.order}"

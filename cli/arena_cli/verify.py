@@ -170,18 +170,27 @@ def _check_contest(
     results: Results, chosen: ContestRow, game: str | None, verification: Verification
 ) -> None:
     from arena_protocol.record import VOID
+    from arena_server.core.formats import find_format
+    from arena_server.core.formats.knockout import Knockout
 
     deals = results.deals(chosen)
     count = results.games.games_stored(chosen) if game is None else 1
     damages: dict[str, str] = {}
     annulled = results.facts.annulled(chosen)
-    rulings = verification.rulings_of(results.facts.rulings(chosen), results.facts.orders(chosen))
+    facts = results.facts
+    rulings = verification.rulings_of(facts.rulings(chosen), facts.orders(chosen))
+    # In a bracket the results stand from which something was drawn.
+    is_bracket = issubclass(find_format(chosen.format), Knockout)
+    disqualified = {} if is_bracket else facts.disqualified(chosen)
     for row in _shown(results.games.rows(chosen, game, checked=False, withheld=True), count):
         link = row.pop("place"), row.pop("chain")
         name, data, _ = row["game_id"], row.pop("record"), row.pop("digest")
         damage = row.pop("damage")
         if name in annulled and row["end"] == VOID:
             del row["end"]  # the record has the result that was taken back
+        verification.check_disqualified(
+            name, row["names"], row.get("end", VOID), disqualified, ruled=name in rulings
+        )
         if ruled := rulings.pop(name, None):
             found = tuple(row.pop("totals")), row.pop("end", VOID)
             verification.check_ruled(name, data, ruled, None if name in annulled else found, chosen)
@@ -200,6 +209,7 @@ def _check_contest(
     if game is None:
         for name in rulings:
             verification.errors.setdefault(name, f"{name}: the jury has ruled on it, and it is not stored")
+        verification.check_penalties(facts.penalties(chosen), facts.orders(chosen))
         if not verification.errors:  # else their rows may be anything
             verification.check_rounds(results.sums.history(chosen), over=chosen.status in WHOLE)
             verification.check_entrants(results, chosen)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import random
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.server.core.contest_harness import ContestHarness, rows
-from tests.server.core.test_jury import FIELD, paused, rounds_of, rule, stored
+from tests.server.core.test_jury import FIELD, decide, paused, rounds_of, rule, stored
 from tests.server.programs import Shell
 from tests.server.records import keep_played
 
@@ -50,6 +51,7 @@ def decided(form: str, options: dict[str, Any], seed: int) -> ContestHarness:
                 rule(harness, "forfeit", f"g{number} {chance.choice(game.names)}")
             else:
                 rule(harness, "correct", f"g{number} {chance.randrange(9)}-{chance.randrange(9)}")
+        decide(harness, chance)
         rounds_of(harness, 1)
     assert harness.finished == "finished"
     return harness
@@ -103,11 +105,12 @@ def change_row(path: Path, game: str, totals: str) -> None:
 
 @pytest.fixture
 def cup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Two bots, two games; the jury has corrected the first."""
+    """Two bots, two games; the jury has corrected the first, and given a bot a penalty point."""
     monkeypatch.chdir(tmp_path)
     harness = paused("ann", "bob", games_per_pair=2)
     rounds_of(harness, 1)
     assert rule(harness, "correct", "g1 5-4", reason="the clock stood") is None
+    assert rule(harness, "penalty", "bob 1", reason="late") is None
     assert harness.command("resume") is None
     assert rows(harness)["ann"].games == 2
     header = ContestHeader(harness.config, {"plies": "1"}, ("ann", "bob"), games=2)
@@ -125,36 +128,70 @@ def test_a_result_that_is_not_the_jurys_is_refused(cup: Path, shell: Shell) -> N
     )
 
 
-def test_a_ruling_without_an_order_is_refused(cup: Path, shell: Shell) -> None:
+def change_facts(path: Path, change: Callable[[list[Any]], None]) -> None:
+    """Change the entries that outlive the journal."""
     from arena_server.store.journal import pack, unpack
 
-    with sqlite3.connect(cup) as connection:
+    with sqlite3.connect(path) as connection:
         for place, payload in connection.execute("SELECT place, payload FROM facts").fetchall():
             entries = [list(entry) for entry in unpack(payload)]
             for entry in entries:
-                if entry[1] == "order" and entry[3] == "correct":
-                    entry[3] = "pause"
+                change(entry)
             data = pack([tuple(entry) for entry in entries])
             connection.execute("UPDATE facts SET payload = ? WHERE place = ?", (data, place))
+
+
+def of_order(verb: str, key: int, value: object) -> Callable[[list[Any]], None]:
+    def change(entry: list[Any]) -> None:
+        if entry[1] == "order" and entry[3] == verb:
+            entry[key] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (of_order("correct", 3, "pause"), "g1: ruling 1 follows from no order of the jury"),
+        (of_order("correct", 4, "g1 4-5"), "g1: ruling 1 does not follow from order 4"),
+        (
+            of_order("penalty", 4, "bob 2"),
+            "the penalty points of bob are not those of the orders of the jury",
+        ),
+    ],
+)
+def test_facts_that_do_not_follow_from_the_orders_are_refused(
+    cup: Path, shell: Shell, change: Callable[[list[Any]], None], problem: str
+) -> None:
+    change_facts(cup, change)
     found = shell("verify")
     assert found.code == 1
-    assert "g1: ruling 1 follows from no order of the jury" in found.err
+    assert problem in found.err
 
 
-def test_an_order_that_says_another_result_is_refused(cup: Path, shell: Shell) -> None:
-    from arena_server.store.journal import pack, unpack
+def test_a_ruling_on_a_game_that_is_not_stored_is_refused(cup: Path, shell: Shell) -> None:
+    def change(entry: list[Any]) -> None:
+        if entry[1] == "ruled":
+            entry[3] = 99
 
-    with sqlite3.connect(cup) as connection:
-        for place, payload in connection.execute("SELECT place, payload FROM facts").fetchall():
-            entries = [list(entry) for entry in unpack(payload)]
-            for entry in entries:
-                if entry[1] == "order" and entry[3] == "correct":
-                    entry[4] = "g1 4-5"
-            data = pack([tuple(entry) for entry in entries])
-            connection.execute("UPDATE facts SET payload = ? WHERE place = ?", (data, place))
+    change_facts(cup, change)
+    found = shell("verify", "--json")
+    assert found.code == 1
+    assert "g99: the jury has ruled on it, and it is not stored" in found.out
+
+
+def test_a_game_that_counts_as_played_although_its_bot_is_disqualified_is_refused(
+    cup: Path, shell: Shell
+) -> None:
+    def change(entry: list[Any]) -> None:
+        if entry[1] == "penalised":
+            entry[1:] = ["disqualified", "ann", "lost", True]
+        of_order("penalty", 3, "pause")(entry)
+
+    change_facts(cup, change)
     found = shell("verify")
     assert found.code == 1
-    assert "g1: ruling 1 does not follow from order 4" in found.err
+    assert "g2: ann is disqualified, and the game counts as played" in found.err
 
 
 def test_the_reason_is_told_where_the_table_is(cup: Path, shell: Shell, tmp_path: Path) -> None:
@@ -164,8 +201,10 @@ def test_the_reason_is_told_where_the_table_is(cup: Path, shell: Shell, tmp_path
     assert line in (tmp_path / "web" / "index.html").read_text()
     document = Archive(cup).contest(1)
     assert document["jury"] == [
-        {"number": 4, "verb": "correct", "target": "g1 5-4", "reason": "the clock stood"}
+        {"number": 4, "verb": "correct", "target": "g1 5-4", "reason": "the clock stood"},
+        {"number": 5, "verb": "penalty", "target": "bob 1", "reason": "late"},
     ]
+    assert [row.get("penalty") for row in document["standings"]].count(1) == 1
     assert document["ruled"] == {"g1": 4}
     assert shell("export", "files", "--format", "csv").code == 0
     lines = (tmp_path / "files" / "seats.csv").read_text().splitlines()

@@ -19,6 +19,9 @@ invite OWNER  who has a code may register one bot of this owner
 registration N  who has a code may register up to N bots of each owner; 0 closes it
 forfeit GAME BOT     the bot has lost this game
 correct GAME RESULT  the game has this result
+disqualify BOT leave | lost  it is withdrawn; its games do not count, or the others have won them
+penalty BOT POINTS   these points are taken from its score
+undo          the last order that was not undone is taken back
 register BOT  the author of a bot adds it with such a code
 approve BOT   one that has registered, and waits, is added
 reject BOT    it is not: its name is free
@@ -28,25 +31,37 @@ token BOT     a new token: connections and keys by the old one end
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from typing import Final
 
 from arena_server.core.deal import number_of
 from arena_server.core.effects import Reply
 from arena_server.core.events import Command, Freeze, Hours, TimeUp
-from arena_server.core.facts import Archived, Begun, Extended, Order, RunStateSet, Shortened
+from arena_server.core.facts import (
+    Archived,
+    Begun,
+    Disqualified,
+    Extended,
+    Order,
+    Penalised,
+    RunStateSet,
+    Shortened,
+)
 from arena_server.core.formats.length import MOST_GAMES, SUSPICIOUS, Length
 from arena_server.core.games import REASON, GameManager
 from arena_server.core.journal import JournalError
 from arena_server.core.jury import Jury
 from arena_server.core.life import ABORTED, FINAL, STOPPED, ContestPhase, Life, RunState
 from arena_server.core.log_events import CommandDone, ContestBegun
-from arena_server.core.orders import refusal
+from arena_server.core.orders import FIXED, ORDERS, refusal, standing
 from arena_server.core.parts.part import CommandError
 from arena_server.core.parts.parts import Parts
 from arena_server.core.peers import Bot, Outbox
 from arena_server.core.rulings import JURY
 from arena_server.terms.formats import FormatError
 
+#: The state of a contest after an order.
+STATE_OF: Final = {"pause": RunState.PAUSED, "resume": RunState.OPEN, "drain": RunState.DRAINING}
 #: How the refusal of an order ends that would be carried out if it were `confirmed`.
 UNCONFIRMED: Final = "; confirm it"
 
@@ -60,7 +75,7 @@ class Commands:
         self._life = life
         self._games = games
         self._parts = parts
-        self._jury = Jury(games)
+        self._jury = Jury(games, parts.late_entrants.bots, parts.late_entrants, out)
         self._out = out
 
     def begin(self, bots: Iterable[Bot]) -> None:
@@ -86,6 +101,10 @@ class Commands:
             raise JournalError(f"expected one of {', '.join(RunState)}, found {fact.state!r:.40}")
         elif fact.state != RunState.DRAINING:  # it was drained to stop the server, which runs again
             self._life.order(RunState(fact.state))
+
+    def restore_decision(self, fact: Penalised | Disqualified) -> None:
+        """Take a decision of the jury that the journal has."""
+        self._jury.restore(fact)
 
     def restore_begun(self) -> None:
         """It has begun before this server."""
@@ -151,11 +170,12 @@ class Commands:
                 # Who has lost the answer asks again; nothing is added to a contest that is archived.
                 self._out.effects.append(Reply(command.number))
                 return
+            target = self._undo(command, now) if command.verb == "undo" else command.target
             self._carry_out(command, now)
         except CommandError as problem:
             self._out.effects.append(Reply(command.number, str(problem)))
             return
-        number, (verb, target) = len(self.orders) + 1, (command.verb, command.target)
+        number, verb = len(self.orders) + 1, command.verb
         order = Order(number, verb, target, command.who, command.at, command.reason)
         self.orders.append(order)
         self._out.fact(order)
@@ -184,11 +204,42 @@ class Commands:
             case "void" | "replay":
                 self._break_off(target, now, again=command.verb == "replay")
             case verb if verb in JURY:
-                self._jury.obey(command, len(self.orders) + 1)
-            case _ if self._parts.take(command, now):
+                self._jury.obey(command, len(self.orders) + 1, now)
+            case "undo":
                 pass
-            case "void-worker":  # VOID_WORKER would be a name here
-                raise CommandError("no worker plays games of this contest: it has no --on")
+            case _:
+                self._of_parts(command, now)
+
+    def _of_parts(self, command: Command, now: int) -> None:
+        match command.verb:
+            case "add" | "approve":
+                self._jury.check_may_play(command.target)
+        if not self._parts.take(command, now):
+            # VOID_WORKER would be a name here
+            raise CommandError("no worker plays games of this contest: it has no --on")
+
+    def _undo(self, command: Command, now: int) -> str:
+        """Take the last order back that stands. Returns its number."""
+        stood = standing(self.orders)
+        if not stood:
+            raise CommandError("no order stands that could be undone")
+        last = stood.pop()
+        if (why := FIXED.get(last.verb)) is not None:
+            raise CommandError(f"order {last.number}, {last.verb} {last.target}, cannot be undone: {why}")
+        if (refused := refusal(last.verb, self._life.phase, self._life.ended)) is not None:
+            raise CommandError(refused)
+        match last.verb:
+            case "pause" | "resume" | "drain":
+                states = [STATE_OF[order.verb] for order in stood if order.verb in STATE_OF]
+                self._set(states[-1] if states else RunState.OPEN)
+            case verb if verb in JURY:
+                self._jury.undo(last, len(self.orders) + 1, now)
+            case "remove":
+                self._parts.late_entrants.bring_back(self._parts.late_entrants.bots[last.target], now)
+            case verb:
+                back = replace(command, verb=ORDERS[verb].inverse, target=last.target, confirmed=True)
+                self._carry_out(back, now)
+        return str(last.number)
 
     def _resize(self, command: Command) -> None:
         verb, text, fixtures = command.verb, command.target, self._games.fixtures

@@ -136,6 +136,24 @@ class Ruled(NamedTuple):
     order: int
 
 
+class Penalised(NamedTuple):
+    """The penalty points of a bot, in hundredths: they are taken from its score."""
+
+    name: str
+    hundredths: int
+
+
+class Disqualified(NamedTuple):
+    """A bot is disqualified; its games are treated as `treatment` says, one of `rulings.TREATMENTS`.
+
+    Empty: it is not any more. `removed`: it took part until then.
+    """
+
+    name: str
+    treatment: str
+    removed: bool
+
+
 class Drawn(NamedTuple):
     """A format has drawn, for the `draw`-th time (1, 2, ...): each of `groups` plays `games` games.
 
@@ -334,6 +352,8 @@ ContestFact = (
     | Excluded
     | Annulled
     | Ruled
+    | Penalised
+    | Disqualified
     | Drawn
     | Walkover
     | Begun

@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Final
 
 from arena_protocol.record import VOID
+from arena_server.core.changes import Changes
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.deal import may_show_deal
 from arena_server.core.effects import StartDraw
@@ -24,6 +25,7 @@ from arena_server.core.facts import (
     Extended,
     Joined,
     Left,
+    Penalised,
     Repeat,
     Ruled,
     Separated,
@@ -52,11 +54,22 @@ LATE_NS: Final = 60_000 * NS_PER_MS
 
 #: The facts of a contest that its fixtures are brought back by.
 FixtureFact = (
-    Repeat | Annulled | Ruled | Drawn | Walkover | Joined | Left | Extended | Shortened | TotalSet | Separated
+    Repeat
+    | Annulled
+    | Ruled
+    | Penalised
+    | Drawn
+    | Walkover
+    | Joined
+    | Left
+    | Extended
+    | Shortened
+    | TotalSet
+    | Separated
 )
 
 
-class Fixtures:
+class Fixtures(Changes):
     """The games of one contest, which begins or goes on `now`, by number, and their results.
 
     Raises ContestConfigError for a configuration of which no games can be made.
@@ -96,7 +109,8 @@ class Fixtures:
     @property
     def total(self) -> int | None:
         """How many games there are, without those that are played again; None: it is open."""
-        return self._format.total
+        total = self._format.total
+        return None if total is None else total - self.rulings.struck
 
     def note_total(self) -> None:
         """Have readers know how many games there are, if that has changed.
@@ -269,25 +283,6 @@ class Fixtures:
         self._void_only[game.number] = Pairing(game.number, game.names, game.deal)
         return True
 
-    def rule(self, game: PastGame, totals: tuple[int, ...], end: str, order: int) -> None:
-        """The jury gives a stored game another result.
-
-        Raises FormatError, with nothing changed, for one that has to stand.
-        """
-        name = f"g{game.number}"
-        if game.end == VOID or game.number in self.annulled:
-            raise FormatError(f"{name} is void, and has no result to change")
-        if self._early_stop is not None:
-            raise FormatError(f"{name}: results decide when the contest ends (contest.stop), so they stand")
-        if self.drawing:
-            raise FormatError(f"a round is being drawn: change the result of {name} once it is")
-        if not self._format.may_change(game.number):
-            raise FormatError(f"{name}: what follows from its result has been drawn, so it stands")
-        ruled, new = self.rulings.rule(game, totals, end, order)
-        self._out.fact(ruled)
-        self.results.exchange(game, new)
-        self._format.change(game, new)
-
     def play_again(self, number: int) -> bool:
         """Have a void game played again. Returns False if it is not void, or is so already.
 
@@ -338,7 +333,7 @@ class Fixtures:
         for game, pairing in zip(results, begun, strict=True):
             if len(game.totals) != len(game.names) or any(name not in game.names for name, _ in game.faults):
                 raise JournalError(f"the result of g{game.number} does not fit its {len(game.names)} seats")
-            if game.end == VOID and game.number not in self.repeated:
+            if game.end == VOID and game.number not in self.repeated and not self.rulings.strikes(game):
                 self._open[game.number] = pairing
             self.add(game)
 
@@ -376,6 +371,8 @@ class Fixtures:
                 self._format.walk_over(fact)
             elif isinstance(fact, Left) and fact.left:
                 self._format.leave(fact.name)
+            elif isinstance(fact, Penalised):
+                self.take_penalty(fact)
             elif isinstance(fact, TotalSet):
                 self._noted = fact.games
             elif isinstance(fact, Separated):

@@ -24,6 +24,7 @@ from arena_server.core.facts import (
     Begun,
     Conduct,
     ContestFact,
+    Disqualified,
     Drawn,
     Ended,
     Excluded,
@@ -36,6 +37,7 @@ from arena_server.core.facts import (
     Left,
     Offered,
     Order,
+    Penalised,
     Ready,
     Redeemed,
     RegistrationSet,
@@ -81,6 +83,8 @@ KIND_OF: Final[dict[type, str]] = {
     Excluded: "excluded",
     Annulled: "annulled",
     Ruled: "ruled",
+    Penalised: "penalised",
+    Disqualified: "disqualified",
     Drawn: "drawn",
     Walkover: "walkover",
     Begun: "begun",
@@ -124,6 +128,8 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
     "repeat": (Repeat, (int, int, int)),
     "excluded": (Excluded, (str,)),
     "annulled": (Annulled, (int, str)),
+    "penalised": (Penalised, (str, int)),
+    "disqualified": (Disqualified, (str, str, bool)),
     "ruled": (Ruled, (int, int, _NUMBERS, str, _NUMBERS, str, int)),
     "drawn": (Drawn, (int, int, int, _GROUPS)),
     "walkover": (Walkover, (int, _NAMES)),
@@ -159,7 +165,7 @@ KEPT: Final = frozenset(
     KIND_OF[kind]
     for kind in (
         *(Drawn, Repeat, Annulled, Walkover, Joined, Left, Extended, Shortened, TotalSet, Separated),
-        *(Validated, Order, Archived, Ruled),
+        *(Validated, Order, Archived, Ruled, Penalised, Disqualified),
     )
 )
 

@@ -5,10 +5,13 @@ Standard library alone: the command line reads this table before it connects to 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from arena_server.core.life import ABORTED, ContestPhase
+
+if TYPE_CHECKING:
+    from arena_server.core.facts import Order
 
 VOID_WORKER: Final = "void-worker"
 _BOT, _GAME, _LENGTH = "the name of a bot", "a game", "a number of games or rounds"
@@ -20,6 +23,17 @@ _UNTIL_OVER: Final = frozenset((_PLANNED, _PLAYING, _SUSPENDED))
 _PLAYED: Final = frozenset((_PLANNED, _PLAYING))
 #: An order that is the last one; that it is given again does no harm.
 _ENDED: Final = frozenset((ContestPhase.OVER, ContestPhase.ARCHIVED))
+
+
+def standing(orders: Iterable[Order]) -> list[Order]:
+    """Those of the orders that were not undone: `undo` takes back the last one that stands."""
+    found: list[Order] = []
+    for order in orders:
+        if order.verb == "undo":
+            found.pop()
+        else:
+            found.append(order)
+    return found
 
 
 class OrderKind(NamedTuple):
@@ -116,10 +130,36 @@ ORDERS: Final[Mapping[str, OrderKind]] = {
         "forfeit: {}, who has lost the game", "a game and the bot that loses it", asked=True, words=2
     ),
     "correct": OrderKind("corrected: {}", "a game and its points, seat by seat (2-0)", asked=True, words=2),
+    "disqualify": OrderKind(
+        "disqualified: {}; the bot is withdrawn",
+        "a bot and what becomes of its games: leave (the table) or lost (for it)",
+        asked=True,
+        words=2,
+    ),
+    "penalty": OrderKind("penalty: {} points", "a bot and penalty points", asked=True, words=2),
+    "undo": OrderKind("undone: the last order that stood", asked=True),
     # Authors give it, by the page of an invitation.
     "register": OrderKind("registered: {}", _BOT),
 }
 VERBS: Final = tuple(ORDERS)
+
+#: Why `undo` cannot take an order back, and what to do instead.
+FIXED: Final[Mapping[str, str]] = {
+    "abort": "the contest is over",
+    "archive": "the contest is over",
+    "start": "games have begun: pause it",
+    "lift": "its faulty games are forgiven: kick it",
+    "validate": "lift it: then it needs no such game",
+    "void": "the game was broken off: replay it",
+    VOID_WORKER: "its games are played again",
+    "replay": "the game is played again: void the new one",
+    "token": "the old one is dead: make another",
+    "invite": "the link is out: remove who registers by it",
+    "registration": "give it another number, 0 closes it",
+    "approve": "it plays: remove it",
+    "reject": "its author has the answer: let it register again",
+    "register": "its author has a token: remove it",
+}
 
 #: Why an order is refused in a phase in which it does not exist; {} stands for the ending.
 REFUSED: Final[Mapping[ContestPhase, str]] = {

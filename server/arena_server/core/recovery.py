@@ -14,10 +14,12 @@ from arena_server.core.deal import REFEREE, game_id
 from arena_server.core.facts import (
     Archived,
     Begun,
+    Disqualified,
     FormerKeys,
     GameFact,
     Offered,
     Order,
+    Penalised,
     ResumeKeys,
     RunStateSet,
 )
@@ -88,6 +90,9 @@ def _recover_contest(
             case ResumeKeys() | FormerKeys() as keys:
                 for slot, digest in _keys(bot_of_fact(bots, keys.name), keys.digests):
                     slot.restore_key(digest) if isinstance(keys, ResumeKeys) else slot.restore_former(digest)
+            case Penalised() | Disqualified() as decision:
+                bot_of_fact(bots, decision.name)
+                commands.restore_decision(decision)
             case Order() as order:
                 commands.restore_order(order)
             case Begun() | RunStateSet() | Archived() as fact_of_life:

@@ -5,12 +5,14 @@ A ruling changes a result, never a record. The last ruling of a game counts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, Final
 
 from arena_protocol.games.base import Game
-from arena_protocol.record import CORRECTED, FORFEIT
+from arena_protocol.record import CORRECTED, FORFEIT, VOID
 from arena_server.core.facts import Ruled
 from arena_server.stats.results import PastGame
 
@@ -19,7 +21,11 @@ _MOST_DIGITS: Final = 9
 
 
 #: The orders of the jury, each with a reason that all may see.
-JURY: Final = ("forfeit", "correct")
+OF_A_GAME: Final = ("forfeit", "correct")
+JURY: Final = (*OF_A_GAME, "disqualify", "penalty")
+#: What becomes of the games of a bot that is disqualified: they do not count, or the others have won them.
+LEAVE, LOST = "leave", "lost"
+TREATMENTS: Final = (LEAVE, LOST)
 
 
 class RulingError(ValueError):
@@ -50,11 +56,34 @@ def corrected(text: str, seats: int) -> tuple[int, ...]:
     return tuple(map(int, words))
 
 
+def name_and_treatment(target: str) -> tuple[str, str]:
+    """What an order disqualifies, and how. Raises RulingError."""
+    name, _, treatment = target.partition(" ")
+    if treatment not in TREATMENTS:
+        raise RulingError(
+            f"expected {LEAVE} (its games leave the table) or {LOST} (the others have won them), "
+            f"got {treatment!r:.40}"
+        )
+    return name, treatment
+
+
+def hundredths_of(text: str) -> int:
+    """The penalty points of an order, in hundredths. Raises RulingError."""
+    if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,2})?", text, re.ASCII) or not Fraction(text):
+        raise RulingError(f"expected penalty points above 0, as 1 or 0.5, got {text!r:.40}")
+    return int(100 * Fraction(text))
+
+
 def ruling_of(
     game: Game[Any], verb: str, target: str, names: Sequence[str], totals: Sequence[int]
 ) -> tuple[tuple[int, ...], str]:
     """Totals and end of a game by the order `verb target`; it was played by `names`. Raises RulingError."""
     game_id, _, said = target.partition(" ")
+    if verb == "disqualify":
+        name, said = game_id, name_and_treatment(target)[1]
+        if said == LEAVE:
+            return tuple(totals), VOID
+        return forfeited(game, totals, list(names).index(name) + 1), FORFEIT
     if verb == "correct":
         return corrected(said, len(names)), CORRECTED
     if said not in names:
@@ -96,6 +125,16 @@ class Rulings:
         ruled = Ruled(len(self._rulings) + 1, game.number, totals, end, game.totals, game.end, order)
         self._take(ruled)
         return ruled, self.apply(game)
+
+    def strikes(self, game: PastGame) -> bool:
+        """Whether the jury has said that a game does not count."""
+        ruled = self._latest.get(game.number)
+        return ruled is not None and ruled.end == VOID
+
+    @property
+    def struck(self) -> int:
+        """How many games do not count by the jury's word."""
+        return sum(ruled.end == VOID for ruled in self._latest.values())
 
     def of_order(self, order: int) -> list[tuple[PastGame, Ruled]]:
         """The rulings of an order that are still the last of their games, each with its game."""

@@ -40,6 +40,8 @@ class Row:
     tie_breaks: Mapping[str, Fraction] = field(default_factory=dict)
     #: What the table ranks by: the score of a format, or wins with halves for draws, where these decide.
     score: Fraction | None = None
+    #: The points that the jury has taken from the score.
+    penalty: Fraction = Fraction(0)
 
     @property
     def mean(self) -> float:
@@ -60,6 +62,8 @@ def row_json(row: Row) -> dict[str, Any]:
     }
     if row.score is not None:
         plain["score"] = number_json(row.score)
+    if row.penalty:
+        plain["penalty"] = number_json(row.penalty)
     if row.tie_breaks:
         plain["tie_breaks"] = {name: number_json(value) for name, value in row.tie_breaks.items()}
     return plain
@@ -97,12 +101,17 @@ class Standings:
         self._deals: dict[tuple[frozenset[str], int], list[str | None]] | None = (
             {} if "pairs-won" in self._tie_breaks else None
         )
+        self._penalties: dict[str, Fraction] = {}
         #: How many games are counted.
         self.games = 0
 
     def join(self, name: str) -> None:
         """One more player."""
         self._sums[name] = PlayerSums()
+
+    def penalise(self, name: str, points: Fraction) -> None:
+        """These points are taken from the score of a player, unless the format gives the scores."""
+        self._penalties[name] = points
 
     def add(self, result: GameResult, sign: int = 1) -> None:
         """Count one more game, or several; by -1 it is taken back."""
@@ -208,7 +217,9 @@ class Standings:
         )
 
     def _needs_score(self, scores: Mapping[str, Fraction]) -> bool:
-        """Whether a reader needs the scores: the games won alone may give another order."""
+        """Whether a reader needs the scores: points or games won alone may give another order."""
+        if any(self._penalties.values()):
+            return True
         if self.scoring.by_points or self.scoring.has_values:
             return self.scoring.has_values
         games = {name: max(1, sums.games) if self.by_mean else 1 for name, sums in self._sums.items()}
@@ -244,6 +255,7 @@ class Standings:
             dict(sorted(sums.faults.items())),
             dict(zip(self._tie_breaks, broken, strict=True)),
             None if shown is None else shown[name],
+            self._penalties.get(name, Fraction(0)),
         )
 
     def _score(self, name: str, *, by_mean: bool) -> Fraction:
@@ -253,6 +265,7 @@ class Standings:
             score = Fraction(sums.points)
         else:
             score = self.scoring.of(sums.games, sums.wins, sums.draws)
+        score -= self._penalties.get(name, 0)
         return score / max(1, sums.games) if by_mean else score
 
     def _order(

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from sqlalchemy.orm import Session
 
 from arena_server.core.deal import game_id
-from arena_server.core.facts import Annulled, ContestFact, Joined, Order, Ruled, Separated, Validated
+from arena_server.core.facts import (
+    Annulled,
+    ContestFact,
+    Disqualified,
+    Joined,
+    Order,
+    Penalised,
+    Ruled,
+    Separated,
+    Validated,
+)
 from arena_server.core.formats.base import Pairing
 from arena_server.core.formats.scheduled import Scheduled
 from arena_server.core.journal import fact_of
+from arena_server.core.orders import standing
 from arena_server.core.rulings import JURY
 from arena_server.store import bot_games
 from arena_server.store.plans import grown_format, planned
@@ -47,12 +60,29 @@ class FactReader:
         return [fact for fact in self.all(contest) if isinstance(fact, Ruled)]
 
     def decisions(self, contest: ContestRow) -> list[Order]:
-        """The orders of the jury that were carried out."""
-        return [order for order in self.orders(contest) if order.verb in JURY]
+        """The orders of the jury that were carried out, and not undone."""
+        return [order for order in standing(self.orders(contest)) if order.verb in JURY]
+
+    def ruled(self, contest: ContestRow) -> dict[str, int]:
+        """The games whose result is not that of the record, each with the number of the order."""
+        numbers = {order.number for order in self.decisions(contest)}
+        rulings = (ruled for ruled in self.rulings(contest) if ruled.order in numbers)
+        return {game_id(ruled.game): ruled.order for ruled in rulings}
+
+    def penalties(self, contest: ContestRow) -> dict[str, Fraction]:
+        """The penalty points of each bot that has had some."""
+        facts = (fact for fact in self.all(contest) if isinstance(fact, Penalised))
+        return {fact.name: Fraction(fact.hundredths, 100) for fact in facts}
+
+    def disqualified(self, contest: ContestRow) -> dict[str, str]:
+        """The bots that are disqualified, and what becomes of their games."""
+        facts = (fact for fact in self.all(contest) if isinstance(fact, Disqualified))
+        treatments = {fact.name: fact.treatment for fact in facts}
+        return {name: treatment for name, treatment in treatments.items() if treatment}
 
     def changes(self, contest: ContestRow) -> int:
-        """How often results that were stored have been changed or taken back."""
-        return sum(isinstance(fact, Annulled | Ruled) for fact in self.all(contest))
+        """How often results that were stored have been changed or taken back, and scores."""
+        return sum(isinstance(fact, Annulled | Ruled | Penalised) for fact in self.all(contest))
 
     def validations(self, contest: ContestRow) -> dict[str, Validated]:
         """The validation games that are over by their ids, in the order of their ends."""

@@ -49,6 +49,8 @@ class SumReader:
         history = self.history(contest, last)
         self._check_games(contest)
         table = table_of(contest, entrants(self._session, contest), scoring, history)
+        for name, points in self._facts.penalties(contest).items():
+            table.penalise(name, points)
         self.add_results(table, contest, 0, self._games.games_stored(contest) if last is None else last)
         return table
 

@@ -27,6 +27,7 @@ from arena_server.core.clock import NS_PER_MS
 from arena_server.core.commands import UNCONFIRMED
 from arena_server.core.deal import token_digest
 from arena_server.core.events import Command
+from arena_server.core.jury import AGAIN
 from arena_server.core.life import reason_of
 from arena_server.core.orders import VOID_WORKER
 from arena_server.core.overview import Overview
@@ -58,6 +59,9 @@ REGISTRATION: Final = "registration"
 LINK_ORDERS: Final = ("invite", REGISTRATION)
 #: How the link for all authors ends.
 ALL: Final = "/all"
+
+#: How often an order is given while results come that it is about, and how long after each other.
+TRIES, AGAIN_S = 20, 0.05
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -151,8 +155,7 @@ class OrganiserApi:
             return JSONResponse({"error": str(error)}, 409)
         if order["verb"] == VOID_WORKER and (unknown := await self._unknown_worker(contest, target)):
             return JSONResponse({"error": unknown}, 409)
-        games = await self._games(contest, order["verb"], target)
-        command = replace(given, entrant=entrant, confirmed=order.get("confirmed") == YES, games=games)
+        command = replace(given, entrant=entrant, confirmed=order.get("confirmed") == YES)
 
         def find() -> ContestRun:
             if command.verb == "approve":
@@ -162,7 +165,7 @@ class OrganiserApi:
             return self._view.hosted(contest)
 
         try:
-            problem = await self._bridge.order(find, command)
+            problem = await self._give(find, contest, command)
         except NewcomerError as error:
             problem = str(error)
         if problem is not None:
@@ -179,6 +182,18 @@ class OrganiserApi:
             return Entrant(target, digest)
         details = {key: order.get(key, "") for key in ("owner", "author", "language", "url")}
         return await self._bridge.call(lambda: self._view.newcomer(contest, target, digest, **details))
+
+    async def _give(
+        self, find: Callable[[], ContestRun], contest: str | None, command: Command
+    ) -> str | None:
+        """Give an order with the games that it is about. Returns why it was refused."""
+        for _ in range(TRIES):
+            games = await self._games(contest, command.verb, command.target)
+            problem = await self._bridge.order(find, replace(command, games=games))
+            if problem != AGAIN:
+                break
+            await asyncio.sleep(AGAIN_S)  # the result of a game is on its way to the disk
+        return problem
 
     async def _games(self, contest: str | None, verb: str, target: str) -> tuple[PastGame, ...]:
         """The stored games that an order is about."""

@@ -22,6 +22,7 @@ from arena_protocol.record import describe_fault
 from arena_server.core.deal import number_of
 from arena_server.core.formats.history import History
 from arena_server.core.life import RUNNING
+from arena_server.core.rulings import OF_A_GAME
 from arena_server.errors import EmptyDatabaseError, PublicError
 from arena_server.stats.pace import LAST_GAMES, pace_json
 from arena_server.stats.rated_games import Games
@@ -158,10 +159,11 @@ class Archive:
 
         Of games that may not be seen yet it says nothing.
         """
-        changed = [(f"g{each.game}", each.order) for each in results.facts.rulings(contest)]
+        changed = results.facts.ruled(contest)
         annulled = dict.fromkeys(results.facts.annulled(contest), 0)
-        ruled = {name: order for name, order in changed if self._is_over(results, contest, name)}
-        hidden = {order for name, order in changed if name not in ruled}
+        ruled = {name: order for name, order in changed.items() if self._is_over(results, contest, name)}
+        of_games = {order.number for order in results.facts.decisions(contest) if order.verb in OF_A_GAME}
+        hidden = of_games & set(changed.values()) - set(ruled.values())
         jury = [
             {"number": order.number, "verb": order.verb, "target": order.target, "reason": order.reason}
             for order in results.facts.decisions(contest)
@@ -418,6 +420,8 @@ class Archive:
             bots = results.bots(contest)
             history = history_of(contest)
             table = table_of(contest, bots, history=history)
+            for name, points in results.facts.penalties(contest).items():
+                table.penalise(name, points)
             index = _GameIndex(self._plain(contest), bots, table, history, changed=changed)
             self._indexes[contest.id] = index
         if index.complete:

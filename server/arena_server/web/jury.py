@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena_server.core.rulings import JURY
+from arena_server.core.rulings import OF_A_GAME
 from arena_server.errors import EmptyDatabaseError
 from arena_server.stats.results import PastGame
 from arena_server.store.database import Database
@@ -13,7 +13,7 @@ def games_about(database: Database, contest: str, verb: str, target: str) -> tup
 
     Raises StoreError.
     """
-    if verb not in JURY:
+    if verb not in (*OF_A_GAME, "disqualify"):
         return ()
     from arena_server.store.reader import Results
 
@@ -25,4 +25,7 @@ def games_about(database: Database, contest: str, verb: str, target: str) -> tup
         found = results.latest(contest)
         if found is None:
             return ()
-        return tuple(results.games.past(found, game_id=target.partition(" ")[0]))
+        about = target.partition(" ")[0]
+        if verb == "disqualify":
+            return tuple(game for game in results.games.past(found, bot=about) if about in game.names)
+        return tuple(results.games.past(found, game_id=about))

@@ -170,7 +170,7 @@ def notice_of(contest: str, event: LogEvent, now: float, number: int) -> Message
             kind, more = "walkover", {"draw": draw, "absent": list(absent)}
         case ValidationFailed(bot=bot, game=game, kind=fault, ply=ply):
             kind, more = "validation", {"bot": bot, "game": game, "fault": fault, "ply": ply}
-        case CommandDone(verb=verb, target=target, reason=reason) if verb in JURY:
+        case CommandDone(verb=verb, target=target, reason=reason) if verb in (*JURY, "undo"):
             kind, more = "jury", {"verb": verb, "target": target, "reason": reason}
         case LoopStalled(ms=ms):
             kind, more = "stall", {"ms": ms}

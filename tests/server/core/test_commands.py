@@ -315,7 +315,7 @@ def test_the_words_of_the_run_state_and_of_the_commands() -> None:
         *("pause", "resume", "drain", "abort", "start", "archive", "extend", "shorten", "kick", "lift"),
         *("validate", "void", "void-worker"),
         *("replay", "add", "remove", "token", "invite", "registration"),
-        *("approve", "reject", "forfeit", "correct", "register"),
+        *("approve", "reject", "forfeit", "correct", "disqualify", "penalty", "undo", "register"),
     ]
 
 

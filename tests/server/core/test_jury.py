@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from fractions import Fraction
 
 import pytest
 
 from arena_protocol.games import make_game
-from arena_server.core.deal import number_of
+from arena_server.core.deal import number_of, token_digest
 from arena_server.core.events import Tick
 from arena_server.core.facts import Ruled
-from arena_server.core.rulings import RulingError, corrected, forfeited
+from arena_server.core.orders import FIXED, ORDERS, standing
+from arena_server.core.rulings import JURY, RulingError, corrected, forfeited
 from arena_server.stats.results import PastGame
+from arena_server.terms.config import Entrant
 
 from .contest_harness import ONE_PLY, ContestHarness, play_on, restarted, rows, seated
 
@@ -25,8 +28,10 @@ def stored(harness: ContestHarness) -> dict[int, PastGame]:
 
 
 def rule(harness: ContestHarness, verb: str, target: str, reason: str = "seen by the jury") -> str | None:
-    game = stored(harness).get(number_of(target.split(" ")[0]))
-    return harness.command(verb, target, reason=reason, games=() if game is None else (game,))
+    about = target.split(" ")[0]
+    games = stored(harness).values()
+    mine = tuple(each for each in games if about in each.names or each.number == number_of(about))
+    return harness.command(verb, target, reason=reason, games=mine)
 
 
 def paused(*names: str, **more: object) -> ContestHarness:
@@ -142,7 +147,7 @@ def test_a_void_game_has_no_result_to_change() -> None:
 def test_results_that_decide_when_a_contest_ends_stand() -> None:
     harness = paused("ann", "bob", games_per_pair=20, stop="top:1")
     assert rule(harness, "correct", "g1 1-0") == (
-        "g1: results decide when the contest ends (contest.stop), so they stand"
+        "results decide when the contest ends (contest.stop), so they stand"
     )
 
 
@@ -203,6 +208,20 @@ def test_in_a_bracket_a_result_stands_once_a_level_was_drawn_from_it() -> None:
     assert rule(again, "correct", f"g{last} 7-7") is None
 
 
+def decide(harness: ContestHarness, chance: random.Random) -> None:
+    """Sometimes an order that is not about one game; most are possible in some formats alone."""
+    order = chance.choice(
+        ("penalty {} 0.5", "penalty {} 2", "disqualify {} lost", "disqualify {} leave", "undo", "")
+    )
+    verb, _, target = order.format(chance.choice(FIELD)).partition(" ")
+    if verb == "undo":
+        # Without its pause the contest may end.
+        if standing(harness.contest.overview().orders)[-1].verb in JURY:
+            assert harness.command("undo") is None
+    elif verb and not (verb == "disqualify" and chance.random() < 0.5):
+        rule(harness, verb, target)
+
+
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize(
     ("form", "options"),
@@ -224,6 +243,7 @@ def test_of_any_contest_and_any_rulings_table_and_facts_agree_before_and_after_a
         rounds_of(harness, 1)
         if harness.contest.ended is not None:
             break
+        decide(harness, chance)
         for number, game in chance.sample(sorted(stored(harness).items()), min(2, len(stored(harness)))):
             verb = chance.choice(("forfeit", "correct"))
             said = (
@@ -241,4 +261,171 @@ def test_of_any_contest_and_any_rulings_table_and_facts_agree_before_and_after_a
             for name in FIELD:
                 harness.log_in(name)
             play_on(harness)
-    assert len(stored(harness)) > 3
+    assert len(stored(harness)) > 1
+
+
+def test_a_bot_is_disqualified_and_its_games_leave_the_table() -> None:
+    harness = paused("ann", "bob", "cid", games_per_pair=2)
+    rounds_of(harness, 5)
+    assert len(stored(harness)) == 6
+    before = rows(harness)
+    assert rule(harness, "disqualify", "ann leave") is None
+    after = rows(harness)
+    assert (after["ann"].games, after["bob"].games, after["cid"].games) == (0, 2, 2)
+    progress = harness.contest.progress()
+    assert (progress.done, progress.void, progress.total) == (2, 4, 2)
+    assert rule(harness, "disqualify", "ann lost") == "ann is disqualified: undo that first"
+    again = restarted(harness)
+    assert rows(again) == after
+    assert again.contest.progress().total == 2
+    assert again.command("undo") is None
+    assert rows(again) == before
+    assert again.contest.progress().total == 6
+    assert restarted(again).contest.progress().done == 6
+    assert rule(again, "disqualify", "ann lost") is None
+    assert rows(again)["ann"].wins == 0
+    assert {row.games for row in rows(again).values()} == {4}
+    assert again.command("resume") is None
+    assert again.finished == "finished"
+
+
+def test_who_is_disqualified_is_withdrawn_and_cannot_be_added_before_that_is_undone() -> None:
+    harness = seated("ann", "bob", "cid", ready=False, options=ONE_PLY, games_per_pair=2)
+    assert rule(harness, "disqualify", "ann lost") is None
+    assert harness.contest.overview().bots[0].where == "withdrawn"
+    entrant = Entrant("ann", token_digest("t" * 20))
+    assert harness.command("add", "ann", entrant=entrant) == "ann is disqualified: undo that first"
+    assert harness.command("undo") is None
+    assert harness.contest.overview().bots[0].where == "away"
+
+
+@pytest.mark.parametrize(
+    ("target", "problem"),
+    [
+        ("eve lost", "no bot of this contest is called 'eve'"),
+        ("ann", "expected leave (its games leave the table) or lost (the others have won them), got ''"),
+        (
+            "ann gone",
+            "expected leave (its games leave the table) or lost (the others have won them), got 'gone'",
+        ),
+    ],
+)
+def test_a_disqualification_that_cannot_be(target: str, problem: str) -> None:
+    assert rule(paused("ann", "bob"), "disqualify", target) == problem
+
+
+def test_a_disqualification_waits_for_a_result_that_is_on_its_way() -> None:
+    harness = paused("ann", "bob", games_per_pair=2)
+    again = "a result came meanwhile: give the order again"
+    assert harness.command("disqualify", "ann lost", reason="x", games=()) == again
+    assert rule(harness, "disqualify", "ann lost") is None
+
+
+def test_games_of_a_swiss_cannot_leave_the_table() -> None:
+    harness = paused(*FIELD, format="swiss", format_options={"rounds": 2}, games_per_pair=2)
+    assert rule(harness, "disqualify", "ann leave") == (
+        "no game of a round can leave the table, as rounds follow from it: lost can be said"
+    )
+    assert rule(harness, "disqualify", "ann lost") is None
+
+
+def test_penalty_points_are_taken_from_the_score_and_given_back() -> None:
+    harness = paused("ann", "bob", games_per_pair=2, scoring="wins")
+    rounds_of(harness, 1)
+    for number in stored(harness):
+        assert rule(harness, "correct", f"g{number} 1-1") is None
+    assert rule(harness, "penalty", "ann 0.5") is None
+    assert harness.last_entries == [(0, "penalised", "ann", 50)]
+    assert [(row.name, row.score, row.penalty) for row in harness.contest.progress().standings] == [
+        ("bob", 1, 0),
+        ("ann", Fraction(1, 2), Fraction(1, 2)),
+    ]
+    assert rule(harness, "penalty", "ann 1.25") is None
+    assert rows(harness)["ann"].score == Fraction(-3, 4)
+    again = restarted(harness)
+    assert rows(again) == rows(harness)
+    assert again.command("undo") is None
+    assert rows(again)["ann"].penalty == Fraction(1, 2)
+    for points in ("", "0", "-1", "1.234", "x", "1e3"):
+        assert str(rule(again, "penalty", f"ann {points}")).startswith("expected penalty points above 0")
+    assert rule(again, "penalty", "eve 1") == "no bot of this contest is called 'eve'"
+
+
+def test_a_bracket_has_no_points_to_take() -> None:
+    harness = paused(*FIELD, format="knockout", games_per_pair=2)
+    assert rule(harness, "penalty", "ann 1") == (
+        'contest.format: "knockout" has no points to take: forfeit a game instead'
+    )
+
+
+def test_the_penalty_counts_in_the_pairing_of_a_swiss() -> None:
+    harness = paused(*FIELD, format="swiss", format_options={"rounds": 2}, games_per_pair=2)
+    rounds_of(harness, 1)
+    assert rule(harness, "penalty", "ann 1") is None
+    row = rows(harness)["ann"]
+    assert row.score is not None
+    assert row.score <= 0
+    rounds_of(harness, 2)
+    assert rows(restarted(harness)) == rows(harness)
+
+
+def test_undo_takes_the_orders_back_one_after_the_other() -> None:
+    harness = seated("ann", "bob", ready=False, options=ONE_PLY, games_per_pair=2)
+    assert harness.command("undo") == "no order stands that could be undone"
+    for verb, target in (
+        ("pause", ""),
+        ("extend", "2"),
+        ("shorten", "2"),
+        ("kick", "ann"),
+        ("remove", "bob"),
+    ):
+        assert harness.command(verb, target) is None
+    assert [bot.where for bot in harness.contest.overview().bots] == ["kicked", "withdrawn"]
+    for _ in range(2):
+        assert harness.command("undo") is None
+    assert [bot.where for bot in harness.contest.overview().bots] == ["away", "away"]
+    assert harness.last_orders[0][:3] == (7, "undo", "4")
+    length = harness.contest.overview().length
+    assert length is not None
+    assert harness.command("undo") is None
+    again = harness.contest.overview().length
+    assert again is not None
+    assert again.now == length.now + 2
+    for _ in range(2):
+        assert harness.command("undo") is None
+    assert harness.contest.overview().state == "open"
+    assert harness.command("undo") == "no order stands that could be undone"
+
+
+def test_undo_of_a_drain_while_a_game_runs() -> None:
+    harness = seated("ann", "bob", options=ONE_PLY, games_per_pair=2)
+    assert harness.command("drain") is None
+    assert harness.command("undo") is None
+    assert harness.contest.overview().state == "open"
+
+
+def test_an_order_that_cannot_be_undone_says_what_can_be_done() -> None:
+    harness = seated("ann", "bob", ready=False, options=ONE_PLY, games_per_pair=2)
+    assert harness.command("void", "g1") is None
+    assert harness.command("undo") == (
+        "order 1, void g1, cannot be undone: the game was broken off: replay it"
+    )
+
+
+def test_every_order_has_an_inverse_or_says_why_it_has_none() -> None:
+    by_hand = {*JURY, "undo"}
+    assert {verb for verb, kind in ORDERS.items() if not kind.inverse} <= {*FIXED, *by_hand}
+    assert not {*FIXED} & by_hand
+
+
+def test_a_ruling_from_which_something_was_drawn_cannot_be_undone() -> None:
+    harness = paused(*FIELD, format="knockout", games_per_pair=2)
+    rounds_of(harness, 1)
+    for number, game in stored(harness).items():
+        assert rule(harness, "forfeit", f"g{number} {max(game.names)}") is None
+    assert rule(harness, "correct", "g1 7-7") is None
+    assert rule(harness, "correct", "g1 9-7") is None
+    rounds_of(harness, 1)
+    while harness.command("undo") is None:
+        pass
+    assert harness.command("undo") == "g1: what follows from its result has been drawn, so it stands"

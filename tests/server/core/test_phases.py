@@ -73,17 +73,20 @@ SCENES: dict[ContestPhase, Callable[[], ContestHarness]] = {
 TARGETS = {
     "extend": "2", "shorten": "2", "void": "g1", "replay": "g1", "void-worker": "w", "invite": "x",
     "registration": "2",
-    "forfeit": "g1 ann", "correct": "g1 1-0",
+    "forfeit": "g1 ann", "correct": "g1 1-0", "disqualify": "ann lost", "penalty": "ann 1",
     **dict.fromkeys(("kick", "lift", "validate", "remove", "token"), "ann"),
     **dict.fromkeys(("add", "register", "approve", "reject"), "eve"),
 }  # fmt: skip
 #: Orders that exist, and cannot be carried out in these contests.
-IMPOSSIBLE = {
+IMPOSSIBLE: dict[str, str | tuple[str, ...]] = {
     "void-worker": "no worker plays games of this contest: it has no --on",
     "register": "this link",
     **dict.fromkeys(("approve", "reject"), "no bot called 'eve' waits for approval"),
     "forfeit": "forfeit: expected a reason",
     "correct": "correct: expected a reason",
+    "disqualify": "disqualify: expected a reason",
+    "penalty": "penalty: expected a reason",
+    "undo": ("no order stands that could be undone", "the contest has stopped"),
 }
 
 

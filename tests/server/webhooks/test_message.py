@@ -13,6 +13,7 @@ from arena_server.core.life import ENDINGS, STOPPED
 from arena_server.core.log_events import (
     BotAbsent,
     BotOnProbation,
+    CommandDone,
     ContestBegun,
     GameOver,
     LogEvent,
@@ -89,6 +90,11 @@ def test_neither_address_nor_secret_is_printed() -> None:
             ValidationFailed("ann", "v3", "illegal", 5),
             {"type": "validation", "bot": "ann", "game": "v3", "fault": "illegal", "ply": 5},
         ),
+        (
+            CommandDone("forfeit", "g7 ann", "jan (::1)", "late"),
+            {"type": "jury", "verb": "forfeit", "target": "g7 ann", "reason": "late"},
+        ),
+        (CommandDone("pause", ""), None),
         (LoopStalled(4000), {"type": "stall", "ms": 4000}),
         (GameOver("g1", "complete", (1, 2)), None),
     ],

@@ -120,6 +120,10 @@ class ChangedResults:
         """A game whose `result` was taken has another one."""
         return
 
+    def penalise(self, name: str, points: Fraction) -> None:
+        """`name` has these penalty points in all. Raises FormatError where points decide nothing."""
+        return
+
 
 class Format(LateEntry, ChangedResults):
     """The games of one contest. `NAME` is the word of the configuration, `MEANING` explains it there."""

@@ -11,17 +11,27 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
+from fractions import Fraction
 from itertools import islice
 from typing import Any
 
 from arena_protocol.record import VOID
-from arena_server.core.facts import ContestFact, Drawn, Extended, Joined, Repeat, Shortened, Walkover
+from arena_server.core.facts import (
+    ContestFact,
+    Drawn,
+    Extended,
+    Joined,
+    Penalised,
+    Repeat,
+    Shortened,
+    Walkover,
+)
 from arena_server.core.formats.base import Pairing, PairingError
 from arena_server.core.formats.rounds import Rounds
 from arena_server.core.formats.rounds_json import rounds_json
 from arena_server.stats.results import PastGame
 
-HistoryFact = Drawn | Joined | Extended | Shortened | Repeat | Walkover
+HistoryFact = Drawn | Joined | Extended | Shortened | Repeat | Walkover | Penalised
 
 
 class History:
@@ -86,7 +96,7 @@ class History:
                 return not self._form.draws.is_open
             case Repeat(_, void, _):
                 return void in self._void
-            case Joined() | Extended() | Shortened():
+            case Joined() | Extended() | Shortened() | Penalised():
                 return True
             case Walkover(_, absent):
                 return self._form.walkover_due(absent) is not None
@@ -99,6 +109,8 @@ class History:
                 self._form.walk_over(fact)
             case Joined():
                 self._form.join(fact.name, fact.owner)
+            case Penalised(name, hundredths):
+                self._form.penalise(name, Fraction(hundredths, 100))
             case Extended():
                 self._form.extend(fact.games)
             case Shortened():

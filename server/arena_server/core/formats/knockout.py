@@ -75,6 +75,9 @@ class Knockout(Rounds):
         early = not terms.options.get("play_all")
         self.draws = Draws(terms, early=early, by_points=self.tie.by_points, largest=largest)
 
+    def penalise(self, name: str, points: Fraction) -> None:
+        raise FormatError(f'contest.format: "{self.NAME}" has no points to take: forfeit a game instead')
+
     # -- the bracket, which may have another stage before it
 
     @property

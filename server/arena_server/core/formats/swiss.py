@@ -113,6 +113,7 @@ class Swiss(Rounds):
         self.forbidden = forbidden_pairs(_forbidden_groups(terms))
         is_baku = self.choice(terms, "acceleration") == "baku"
         self._baku = Baku(terms.seeds, self.planned_rounds, terms.worth) if is_baku else None
+        self._penalties: dict[str, Fraction] = {}
         #: How many rounds can be drawn in all, of how many that were drawn and how many bots.
         self._most: tuple[tuple[int, int], int] | None = None
 
@@ -158,6 +159,9 @@ class Swiss(Rounds):
         self.resize(replace(self.length, most=most_rounds(len(self.terms.names))).longer(by))
 
     # -- rounds
+
+    def penalise(self, name: str, points: Fraction) -> None:
+        self._penalties[name] = points
 
     def is_last(self, absent: Collection[str]) -> bool:
         made = self.draws.rounds
@@ -241,13 +245,18 @@ class Swiss(Rounds):
         ]
 
     def scores(self) -> dict[str, Fraction]:
-        """What each pairing is worth, which was won by games or walkover, tied or lost, and each bye."""
+        """What each pairing is worth, which was won by games or walkover, tied or lost, and each bye.
+
+        Penalty points are taken from it.
+        """
         worth = self.terms.worth
         scores = match_points(self.terms.names, self.draws.encounters, worth)
         for made in self.draws.rounds:
             for each in made:
                 if isinstance(each, str):
                     scores[each] += worth.bye
+        for name, points in self._penalties.items():
+            scores[name] -= points
         return scores
 
     def not_played(self) -> dict[str, list[Unplayed]]:

@@ -6,7 +6,7 @@ name it can be added again.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from arena_server.core.connections import Connections
@@ -57,6 +57,11 @@ class LateEntrants:
         self.slots = 0 if self._authenticator.hosted else sum(len(bot.slots) for bot in bots)
 
     @property
+    def bots(self) -> Mapping[str, Bot]:
+        """All bots of the contest, also those that have left."""
+        return self._bots
+
+    @property
     def sent(self) -> dict[str, bool]:
         """The bots whose versions are sent by their authors, and whether each takes part."""
         bots = self._bots.values()
@@ -82,7 +87,7 @@ class LateEntrants:
                 if not self.add_again(entrant, as_described=True):
                     self.add(entrant, now)
             case Command(_, "remove"):
-                self._remove(bot_of_order(self._bots, event.target), now)
+                self.remove(bot_of_order(self._bots, event.target), now)
             case Command(_, "token"):
                 entrant = entrant_of(event)
                 self._set_token(bot_of_order(self._bots, entrant.name), str(entrant.key_sha256), now)
@@ -190,7 +195,16 @@ class LateEntrants:
         self._games.notes.add(CameBack(bot))
         return bot
 
-    def _remove(self, bot: Bot, now: int) -> None:
+    def bring_back(self, bot: Bot, now: int) -> None:
+        """One that has left takes part again, with the token that it has."""
+        self._readmit(bot, now)
+        self._games.fixtures.note_total()
+        self._count_slots()
+        self._connections.absent_from(bot, now)
+        self._games.notes.bot(bot)
+        self._out.effects.append(BotJoined(bot.name))
+
+    def remove(self, bot: Bot, now: int) -> None:
         """Withdraw a bot: its running games are void, and no other is played."""
         bot.withdraw()
         self._out.fact(Left(bot.name, left=True))

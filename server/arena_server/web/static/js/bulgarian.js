@@ -265,6 +265,12 @@ export const TEXTS = {
   "Length: {} {}; {} to {} are possible, in steps of {}": "Дължина: {} {}; възможни са от {} до {}, на стъпки по {}",
   "Kick {}? Its game becomes void.": "Да се отстрани ли {}? Партията му се анулира.",
   "Forfeit {}? The bot has lost this game then.": "{}? Тогава ботът е загубил партията.",
+  "Disqualify {}? The bot is withdrawn.": "Да се дисквалифицира ли {}? Ботът се оттегля.",
+  "Penalty points for {}?": "Наказателни точки за {}?", "Undo the last order?": "Да се върне ли последната команда?",
+  "Undo the last one": "Върни последната", "Disqualify": "Дисквалифицирай", "Penalty": "Наказание",
+  "A bot, and leave or lost: its games do not count, or it has lost them":
+    "Бот, и leave или lost: партиите му не се броят, или ги е загубил",
+  "A bot and points that are taken from its score": "Бот и точки, които се вадят от резултата му",
   "Correct {}?": "Да се поправи ли {}?", "Forfeit": "Служебна загуба", "Correct": "Поправи", "Jury": "Жури",
   "A game and the bot that loses it": "Партия и ботът, който я губи",
   "A game and its points, seat by seat": "Партия и точките ѝ по места",
@@ -394,6 +400,7 @@ export const NAMED = {
   invite: "покана за", register: "регистрация на",
   registration: "регистрация за автор:", approve: "одобрен е", reject: "отхвърлен е",
   forfeit: "служебна загуба", correct: "поправка на",
+  disqualify: "дисквалификация на", penalty: "наказание за", undo: "връщане на команда",
 };
 
 /** Texts of the server with {} for each value; a value that is such a text itself is translated too. */
@@ -493,12 +500,24 @@ export const SERVER = {
   "{}: expected a reason, which is shown with the decision": "{}: очаква се причина, която се показва с решението",
   "g{} has this result already": "g{} вече има този резултат",
   "{} has no result yet: void it, or wait for its end": "{} още няма резултат: анулирайте я или я изчакайте",
+  "{} is disqualified: undo that first": "{} е дисквалифициран: първо върнете това",
+  "a result came meanwhile: give the order again": "междувременно дойде резултат: дайте командата пак",
+  "results decide when the contest ends (contest.stop), so they stand":
+    "резултатите решават кога свършва състезанието (contest.stop) и затова остават",
+  "a round is being drawn: change results once it is": "тегли се кръг: променете резултатите след това",
+  "a round is being drawn: give penalty points once it is": "тегли се кръг: дайте наказателни точки след това",
+  "no game of a round can leave the table, as rounds follow from it: lost can be said":
+    "партия от кръг не може да отпадне, защото от нея следват кръгове: възможно е lost",
+  'contest.format: "{}" has no points to take: forfeit a game instead':
+    'contest.format: "{}" няма точки за отнемане: присъдете служебна загуба на партия',
+  "expected {} (its games leave the table) or {} (the others have won them), got {}":
+    "очаква се {} (партиите му отпадат) или {} (другите са ги спечелили), получено {}",
+  "expected penalty points above 0, as 1 or 0.5, got {}":
+    "очакват се наказателни точки над 0, като 1 или 0.5, получено {}",
+  "no order stands that could be undone": "няма команда за връщане",
+  "order {}, {} {}, cannot be undone: {}": "команда {}, {} {}, не може да се върне: {}",
   "no game {} has a result": "партия {} няма резултат",
   "{} is void, and has no result to change": "{} е анулирана и няма резултат за промяна",
-  "{}: results decide when the contest ends (contest.stop), so they stand":
-    "{}: резултатите решават кога свършва състезанието (contest.stop) и затова остават",
-  "a round is being drawn: change the result of {} once it is":
-    "тегли се кръг: променете резултата на {} след това",
   "{}: what follows from its result has been drawn, so it stands":
     "{}: от резултата вече е теглено и затова той остава",
   "expected the points of each of {} seats, as {}, got {}":

@@ -71,8 +71,8 @@ export function juryPanel({ id, jury = [] }) {
   const targetOf = (target) => (game(target)
     ? [el("a", { href: gameLink(id, game(target)) }, game(target)), target.slice(game(target).length)] : [target]);
   return el("section", { class: "panel" }, el("h2", {}, t`Decisions of the jury`),
-    el("ul", {}, ...jury.map(({ verb, target, reason, undone }) => el("li", {},
-      el(undone ? "s" : "span", {}, named(verb), " ", ...targetOf(target)), ` – ${reason}`))));
+    el("ul", {}, ...jury.map(({ verb, target, reason }) => el("li", {},
+      named(verb), " ", ...targetOf(target), ` – ${reason}`))));
 }
 
 /** Points, unless games are only won or lost, and time of the games of each bot; null before the first result. */

@@ -36,18 +36,21 @@ export function standingsTable(contest, rows) {
   // Points and wins may break ties, too: they have their columns already.
   const tieBreaks = Object.keys(rows[0]?.tie_breaks ?? {}).filter((name) => !["points", "wins"].includes(name));
   const scored = rows.some((row) => "score" in row);
+  const punished = rows.some((row) => row.penalty);
   // Where games are only won or lost the points say what the wins do, and the mean is that of these.
   const won = contest.decided && contest.scoring === "wins";
   const ranking = scored ? "score" : unequal(contest.standings) && (won || contest.scoring === "points") ? "mean"
     : contest.scoring;
   const number = (key, text) => el("td", { class: "num" }, key === ranking ? el("b", {}, text) : text);
-  const heads = [t`Rank`, t`Bot`, ...(scored ? [t`Score`] : []), ...(won ? [] : [t`Points`]), t`Games`, t`Mean`,
+  const heads = [t`Rank`, t`Bot`, ...(scored ? [t`Score`] : []),
+    ...(punished ? [t`Penalty`] : []), ...(won ? [] : [t`Points`]), t`Games`, t`Mean`,
     t`Wins`, ...tieBreaks.map(titleOf), t`Faults`];
   const body = rows.map((row) => el("tr", {}, ...labelled(heads, [
     el("td", { class: "num" }, row.rank === null ? "–" : String(row.rank)),
     el("td", { class: "name-cell" },
       el("a", { href: link("bot.html", { contest: contest.id, bot: row.bot }) }, row.bot)),
     ...(scored ? [number("score", numberText(row.score))] : []),
+    ...(punished ? [number("penalty", row.penalty ? numberText(-row.penalty) : "")] : []),
     ...(won ? [] : [number("points", numberText(row.points))]),
     number("games", numberText(row.games)),
     number("mean", won ? meanText(row.games ? row.wins / row.games : 0, 2) : meanText(row.mean)),

@@ -26,6 +26,9 @@ const CONFIRM = {
   reject: (target) => t`Reject ${target}? It has to register again.`,
   forfeit: (target) => t`Forfeit ${target}? The bot has lost this game then.`,
   correct: (target) => t`Correct ${target}?`,
+  disqualify: (target) => t`Disqualify ${target}? The bot is withdrawn.`,
+  penalty: (target) => t`Penalty points for ${target}?`,
+  undo: () => t`Undo the last order?`,
   remove: (target) => t`Withdraw ${target}? Its running games become void, and no other is played.`,
   token: (target) => t`Make a new token for ${target}? The old one and its connections are dead at once.`,
 };
@@ -190,6 +193,7 @@ function draw(status) {
     workers: scrolled(t`Workers`), orders: scrolled(t`Orders`),
     applicants: scrolled(t`Waiting for approval`), invitations: scrolled(t`Invitations`),
     registration: el("p", { class: "sub" }),
+    undo: el("p", { class: "tools" }),
     token: el("output", { class: "token" }),
     by: field("by", 16, { maxlength: 60, autocomplete: "name", value: localStorage.getItem(NAME) ?? "" }),
     reason: field("reason", 32, { maxlength: 300, autocomplete: "off" }),
@@ -206,6 +210,11 @@ function draw(status) {
     oneField("forfeit", t`Forfeit`, t`A game and the bot that loses it`, { size: 16, pattern: "g[0-9]+ [^ ]+" }),
     oneField("correct", t`Correct`, t`A game and its points, seat by seat`,
       { size: 16, pattern: "g[0-9]+ [0-9:\\-]+", placeholder: "g7 2-0" }),
+    oneField("disqualify", t`Disqualify`,
+      t`A bot, and leave or lost: its games do not count, or it has lost them`,
+      { size: 16, pattern: "[^ ]+ (leave|lost)" }),
+    oneField("penalty", t`Penalty`, t`A bot and points that are taken from its score`,
+      { size: 16, pattern: "[^ ]+ [0-9.]+" }),
   ];
   const add = addForm();
   parts.ofWorkers = panel(t`Workers`, parts.workers);
@@ -224,7 +233,7 @@ function draw(status) {
     panel(t`Running games`, parts.games, parts.length, ...games),
     parts.ofApplicants, panel(t`Bots`, parts.bots), parts.ofJury, parts.ofWorkers, add,
     parts.ofInvitations,
-    panel(t`Orders`, parts.orders),
+    panel(t`Orders`, parts.undo, parts.orders),
     el("p", {}, el("button", { type: "button", onclick: leave }, t`Log out`)));
   update(status);
 }
@@ -237,6 +246,7 @@ function update(status) {
   for (const form of parts.forms) form.hidden = over;
   parts.about.hidden = over && status.phase !== "over"; // one that is over can be archived
   parts.gate.replaceChildren(...gates(status));
+  parts.undo.replaceChildren(...(over ? [] : [action(t`Undo the last one`, "undo")]));
   parts.length.textContent = lengthText(status);
   parts.games.replaceChildren(gamesTable(status, action));
   parts.bots.replaceChildren(botsTable(status, over, action, logButton));
