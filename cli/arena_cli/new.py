@@ -235,7 +235,7 @@ def _agrees(question: str) -> bool:
 
 def summary(found: Proposal) -> str:
     """The format with its numbers, and how long it takes."""
-    from arena_cli.simulate import span
+    from arena_cli.options import span
     from arena_server.terms.tables import format_duration
 
     draft, forecast = found.draft, found.forecast

@@ -178,6 +178,17 @@ def _collected(kind: Any, name: str, given: Mapping[str, Any]) -> Any:
     return kind(**{each.name: _collected(hints[each.name], each.name, given) for each in fields(kind)})
 
 
+def span(ms: int) -> str:
+    """A duration with its two greatest units: 2d 3h, 1h 5m, 3m 20s, 4.2s, 0.05s."""
+    seconds = ms // 1000
+    if seconds < 60:
+        return f"{ms / 1000:.2g}s" if ms < 10_000 else f"{seconds}s"
+    for unit, length, part, parts in (("d", 86_400, "h", 3_600), ("h", 3_600, "m", 60), ("m", 60, "s", 1)):
+        if seconds >= length:
+            return f"{seconds // length}{unit} {seconds % length // parts}{part}"
+    raise AssertionError
+
+
 def refuse(options: Any, why: str, *names: str) -> None:
     """Raise ConfigError for one of these fields of a dataclass of options that has not its default.
 

@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena_cli.options import Config, Json, Library, duration, print_json, refuse
+from arena_cli.options import Config, Json, Library, duration, print_json, refuse, span
 from arena_cli.tables import Cell, Column, ResultTable
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from arena_server.host.forecast import Forecast, Pace, Spread
     from arena_server.terms.config import ContestConfig, Entrant
     from arena_server.terms.schema import ContestFile
+    from arena_server.terms.stages import SeasonStage
     from arena_server.terms.timetable import Timetable
 
 #: The most rounds that are printed; JSON has all.
@@ -106,33 +109,63 @@ def command(config: Config, options: SimulateOptions = SimulateOptions(), as_jso
     from a fifth of that to nine fifths, and a game differs from it by up to a quarter. One bot of a game
     thinks at a time; more games at once than --cores slow each other if the machine starts their bots. The
     referee takes no time. "1 of 10 below" is what one contest of ten stays below. With contest.open or
-    contest.ends_at it also prints on which day the contest is over.
+    contest.ends_at it also prints on which day the contest is over. Of a file with stages it prints how many
+    bots, games and how long each has, and when it begins; each gets its bots from the simulated ones before.
 
     Example: arena simulate examples/local.toml --move-time 20ms
     """
-    from arena_cli.tournament import bots_to_start
-    from arena_server.host.forecast import Pace
-    from arena_server.terms.file import (
-        config_of,
-        entrants_of,
-        load_contest,
-        timetable_of,
-    )
-    from arena_server.terms.idle_keys import check_idle_keys
+    from arena_server.errors import ConfigError
+    from arena_server.terms.stages import idle_keys_of_stages, load_stages
 
-    file = load_contest(config, options.library)
-    check_idle_keys(file, _start(options), str(config))
-    # A wrong engine is found now, not in the evening of the contest.
-    here = len({each.name for each in bots_to_start(file, config) if not each.launcher})
-    contest, entrants = config_of(file), entrants_of(file)
+    stages = load_stages(config, options.library)
+    for _, text in idle_keys_of_stages(stages, _start(options)):
+        raise ConfigError(f"{config}: {text}")
+    pace = _pace(options)
+    for stage in stages:
+        _check_clock(stage.file, pace)
+    limits = [_limits(config, stage, options) for stage in stages]
+    if stages[0].season:
+        refuse(options, "expected a file of one contest, got one of stages", "compare")
+        from arena_cli.simulate_season import simulate_season
+        from arena_server.host.season_forecast import StageLimits
+
+        everyone = {bot.name: bot for stage in stages for bot in stage.pool}
+        here = max(machine.here for _, machine in limits)
+        whole = Processors(limits[0][1].cores, here, len(everyone))
+        assumed = [*filter(None, (_assumed(pace), whole.assumed()))]
+        bounds = [StageLimits(until, machine.games) for until, machine in limits]
+        simulate_season(stages, bounds, pace, options.seed, options.runs, assumed, as_json=as_json)
+        return
+    _simulate(stages[0].file, pace, options, *limits[0], as_json=as_json)
+
+
+def _pace(options: SimulateOptions) -> Pace:
+    from arena_server.host.forecast import Pace
+
     if options.move_time is not None:
         refuse(options, "expected without --move-time, which says how long a bot thinks", "share")
-    move_ms = None if options.move_time is None else duration(options.move_time, "--move-time")
-    pace = Pace(options.share, move_ms)
-    _check_clock(file, pace)
-    timetable = timetable_of(file)
-    until = _closes_after(timetable, options)
-    machine = Processors(options.cores or len(os.sched_getaffinity(0)), here, len(entrants))
+    return Pace(
+        options.share, None if options.move_time is None else duration(options.move_time, "--move-time")
+    )
+
+
+def _limits(config: Path, stage: SeasonStage, options: SimulateOptions) -> tuple[int, Processors]:
+    """When a contest without an end is closed, and the processors for its bots."""
+    from arena_cli.tournament import bots_to_start
+    from arena_server.terms.file import timetable_of
+
+    # A wrong engine is found now, not in the evening of the contest.
+    here = len({each.name for each in bots_to_start(stage.everyone, config) if not each.launcher})
+    machine = Processors(options.cores or len(os.sched_getaffinity(0)), here, len(stage.pool))
+    return _closes_after(timetable_of(stage.file), options), machine
+
+
+def _simulate(
+    file: ContestFile, pace: Pace, options: SimulateOptions, until: int, machine: Processors, *, as_json: bool
+) -> None:
+    from arena_server.terms.file import config_of, entrants_of, timetable_of
+
+    contest, entrants, timetable = config_of(file), entrants_of(file), timetable_of(file)
     if options.compare:
         _compare(contest, entrants, pace, options, until, machine, as_json=as_json)
         return
@@ -303,17 +336,6 @@ def _numbers(spread: Spread) -> list[int]:
 
 def _times(spread: Spread) -> list[str]:
     return list(map(span, _numbers(spread)))
-
-
-def span(ms: int) -> str:
-    """A duration with its two greatest units: 2d 3h, 1h 5m, 3m 20s, 4.2s, 0.05s."""
-    seconds = ms // 1000
-    if seconds < 60:
-        return f"{ms / 1000:.2g}s" if ms < 10_000 else f"{seconds}s"
-    for unit, length, part, parts in (("d", 86_400, "h", 3_600), ("h", 3_600, "m", 60), ("m", 60, "s", 1)):
-        if seconds >= length:
-            return f"{seconds // length}{unit} {seconds % length // parts}{part}"
-    raise AssertionError
 
 
 # -- all formats

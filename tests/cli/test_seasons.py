@@ -201,3 +201,47 @@ def test_a_server_that_is_killed_between_two_stages(tmp_path: Path) -> None:
         "arena: contest.toml: stage two: entrants_from: expected what it was when it began as contest 2 "
         "cup-two; begin the season again by --new"
     )
+
+
+def test_the_plan_of_a_season(tmp_path: Path) -> None:
+    text = SEASON.replace("games_per_pair = 2", "games_per_pair = 2\nseed = 1").replace(
+        'name = "two"\n', 'name = "two"\nformat = "ladder"\n'
+    )
+    (tmp_path / "cup.toml").write_text(text)
+    outcome = inside(
+        "simulate", "cup.toml", "--move-time", "5ms", "--runs", "3", "--time", "2s", cwd=tmp_path
+    )
+    assert outcome.code == 0, outcome.err
+    lines = [" ".join(line.split()) for line in outcome.out.splitlines()]
+    assert lines[0] == "cup: 3 stages"
+    rows = {line.split()[0]: line.split() for line in lines if line.split()[1:2] != []}
+    assert [rows[name][1:3] for name in ("one", "two", "three")] == [
+        ["round-robin", "4"],
+        ["ladder", "3"],
+        ["knockout", "2"],
+    ]
+    assert "3 simulated seasons, seed 1" in lines
+    assert "stage two has no end of its own: it is closed after 2s of play" in lines
+    plain = json.loads(
+        inside("simulate", "cup.toml", "--move-time", "5ms", "--runs", "3", "--json", cwd=tmp_path).out
+    )
+    assert (plain["season"], plain["runs"]) == ("cup", 3)
+    assert [each["bots"]["p50"] for each in plain["stages"]] == [4, 3, 2]
+    outcome = inside("simulate", "cup.toml", "--compare", cwd=tmp_path)
+    assert (outcome.code, outcome.line) == (
+        2,
+        "arena: --compare: expected a file of one contest, got one of stages",
+    )
+    late = text.replace('name = "three"\n', 'name = "three"\nends_at = 2000-01-01T00:00:00\n')
+    assert "stage 3: ends_at: expected a moment to come" in refused(tmp_path, late, "simulate")
+
+
+def test_a_stage_that_ends_short_in_the_plan(tmp_path: Path) -> None:
+    """Of two owners, whose bots do not meet each other: of three rounds two can be drawn."""
+    owned = "".join(
+        f'[[bot]]\nname = "{name}"\nowner = "{owner}"\n' for name, owner in zip(NAMES, "xxyy", strict=True)
+    )
+    stage = '[[stage]]\nname = "one"\nformat = "swiss"\nrounds = 3\nsame_owner = "never"\n'
+    (tmp_path / "cup.toml").write_text(HEAD + stage + owned)
+    outcome = inside("simulate", "cup.toml", "--move-time", "5ms", "--runs", "3", cwd=tmp_path)
+    assert "stage one ends before its last round in 3 of them" in outcome.out.splitlines()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.server.programs import Shell, contest
 
-from arena_cli.simulate import span
+from arena_cli.options import span
 
 
 @pytest.fixture

@@ -127,7 +127,7 @@ def test_the_page_of_organisers(shell: Shell) -> None:
 
 
 def test_the_page_of_seasons(shell: Shell) -> None:
-    assert shell.play("seasons.md") == 4
+    assert shell.play("seasons.md") == 5
 
 
 def test_the_page_of_a_class(shell: Shell) -> None:

@@ -70,7 +70,8 @@ class PlayedContest:
     """A contest that was simulated. `rounds` has games and end of each, none where a format has no rounds.
 
     `short`: a round that was planned could not be drawn. `separated`: the first bots, if it ended early
-    because they are certain (`contest.stop`).
+    because they are certain (`contest.stop`). `form` and `results` are what the table is made of, where
+    that was asked for.
     """
 
     games: Counter[str]
@@ -81,11 +82,15 @@ class PlayedContest:
     complete: bool = False
     short: bool = False
     separated: tuple[str, ...] = ()
+    form: Format | None = None
+    results: list[PastGame] | None = None
 
-    def add(self, round_: int | None, names: Sequence[str], end: int) -> None:
+    def add(self, round_: int | None, game: PastGame, end: int) -> None:
         self.played += 1
         self.ms = end
-        self.games.update(names)
+        self.games.update(game.names)
+        if self.results is not None:
+            self.results.append(game)
         if round_ is not None:
             games, _ = self.rounds.get(round_, (0, 0))
             self.rounds[round_] = games + 1, end
@@ -154,10 +159,12 @@ def play_out(
     outcome: Callable[[Pairing], SimulatedGame],
     until: int | None = None,
     cores: float | None = None,
+    *,
+    keep: bool = False,
 ) -> PlayedContest:
     """Play a contest; from the moment `until` no game begins any more. Raises ContestConfigError.
 
-    More games at once than `cores` slow each other.
+    More games at once than `cores` slow each other. With `keep` its table can be made.
     """
     names = [entrant.name for entrant in entrants]
     form = format_of(config, names, seats)
@@ -166,7 +173,7 @@ def play_out(
         form.enter(entrant.name)
         form.free(entrant.name, entrant.concurrency)
     clockwork = Clockwork(entrants, config.rest_ms, cores)
-    contest = PlayedContest(Counter(dict.fromkeys(names, 0)))
+    contest = PlayedContest(Counter(dict.fromkeys(names, 0)), results=[] if keep else None)
     rounds = _Rounds(form)
     while (until is None or clockwork.now < until) and not contest.separated:
         for pairing in iter(form.next, None):
@@ -183,12 +190,13 @@ def play_out(
                 contest.complete = not contest.short
                 break
         if (ended := clockwork.advance(form)) is not None:
-            contest.add(rounds.end(ended), ended.names, clockwork.now)
+            contest.add(rounds.end(ended), ended, clockwork.now)
             if early_stop is not None:
                 contest.separated = early_stop.add(ended)
     while clockwork.running:
         if (ended := clockwork.advance(form)) is not None:
-            contest.add(rounds.end(ended), ended.names, clockwork.now)
+            contest.add(rounds.end(ended), ended, clockwork.now)
+    contest.form = form if keep else None
     return contest
 
 
@@ -230,7 +238,7 @@ class RandomGame:
     plies: tuple[int, ...]
 
 
-def _random_games(game: Game[Any], rng: Random) -> list[RandomGame]:
+def random_games(game: Game[Any], rng: Random) -> list[RandomGame]:
     games: list[RandomGame] = []
     plies = 0
     while len(games) < LEAST_SAMPLE or (plies < SAMPLE_PLIES and len(games) < MOST_SAMPLE):
@@ -355,7 +363,7 @@ def forecast(
     """
     game = game_of(config)
     names = [entrant.name for entrant in entrants]
-    sample = _random_games(game, Random(f"{seed}"))  # noqa: S311 - statistics, not secrets
+    sample = random_games(game, Random(f"{seed}"))  # noqa: S311 - statistics, not secrets
     is_open = format_of(config, names, game.seats).total is None
     played: list[PlayedContest] = []
 
@@ -368,17 +376,17 @@ def forecast(
 
     for contest in contests():
         played.append(contest)
-        if len(played) >= (runs or _runs(played[0].played)):
+        if len(played) >= (runs or runs_of(played[0].played)):
             break
-    return _summary(played, is_open=is_open)
+    return summary(played, is_open=is_open)
 
 
-def _runs(games: int) -> int:
+def runs_of(games: int) -> int:
     """How many contests of about this many games are simulated."""
     return min(MOST_RUNS, max(LEAST_RUNS, SIMULATED_GAMES // max(1, games)))
 
 
-def _summary(played: Sequence[PlayedContest], *, is_open: bool) -> Forecast:
+def summary(played: Sequence[PlayedContest], *, is_open: bool) -> Forecast:
     last = max((max(contest.rounds, default=0) for contest in played), default=0)
     return Forecast(
         runs=len(played),
