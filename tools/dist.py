@@ -31,6 +31,7 @@ COMMANDS = {
     "figures": 'python -c "import matplotlib"',
     "pictures": "arena replay --help",
     "testing": 'python -c "import arena_protocol.testing"',
+    "learning": 'python -c "import arena.aec, arena.gym"',
     "docs": 'python -c "import furo, myst_parser, sphinx"',
     "all": "arena explain --help",
     "test": 'python -c "import pytest, playwright, hypothesis"',

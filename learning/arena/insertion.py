@@ -24,7 +24,7 @@ except ImportError as error:
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-#: At most so many games in a batch: 2 GB with the default options.
+#: The most games of a batch: 2 GB with the default options.
 MOST_GAMES = 10_000_000
 
 
@@ -133,7 +133,7 @@ class Batch:
         return np.asarray(cells, np.uint8)
 
     def coming(self, most: int | None = None) -> NDArray[np.uint8]:
-        """The pictures in sight, [game, place], the next one first: at most `lookahead`, and at most `most`."""
+        """The pictures in sight, [game, place], the next one first: `lookahead`, or `most` if fewer."""
         shown = self.game.lookahead if most is None else min(most, self.game.lookahead)
         return self._sequences[self.played : self.played + shown].T.astype(np.uint8)
 

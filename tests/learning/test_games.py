@@ -120,5 +120,7 @@ def test_the_loop_of_the_page_has_six_lines() -> None:
 
 @pytest.mark.parametrize("number", range(len(programs())))
 def test_the_programs_of_the_page_run(number: int, capsys: pytest.CaptureFixture[str]) -> None:
+    if "env" in programs()[number]:
+        pytest.importorskip("pettingzoo", reason="needs the extra [learning]")
     exec(compile(programs()[number], f"{PAGE.name}:{number}", "exec"), {})
     assert capsys.readouterr().out
