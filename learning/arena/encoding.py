@@ -66,8 +66,7 @@ class PositionEncoder:
 
     def coming(self, scene: Scene) -> NDArray[np.uint8]:
         """The numbers of the `ahead` next pieces, 0 where none is known."""
-        known = self._numbered(scene.coming[: self.ahead])
-        return np.pad(known, (0, self.ahead - len(known)))
+        return self._numbered(scene.coming[: self.ahead].ljust(self.ahead, EMPTY))
 
     def _numbered(self, signs: str) -> NDArray[np.uint8]:
         return self._table[np.frombuffer(signs.encode("ascii"), np.uint8)]
