@@ -459,7 +459,9 @@ def _bind_web(server: ServerTable, options: WebOptions) -> WebPorts:
     from arena_server.host.sockets import bind
     from arena_server.web.admin_file import choose_token
     from arena_server.web.ports import WebPorts
+    from arena_server.web.roles import roles_of
 
+    roles = roles_of(server.role)
     admin_port = server.admin_port if options.admin_port is None else options.admin_port
     token = choose_token(os.environ)
     organiser = site = None
@@ -481,7 +483,9 @@ def _bind_web(server: ServerTable, options: WebOptions) -> WebPorts:
         organiser = bind("127.0.0.1", 0)
     names, proxies, embed = server.web_names, server.web_proxies, server.web_embed
     painter = None if site is None or find_spec("PIL") is None else _paint_link
-    return WebPorts(site, organiser, token, tuple(names), tuple(proxies), tuple(embed), painter=painter)
+    return WebPorts(
+        site, organiser, token, tuple(names), tuple(proxies), tuple(embed), painter=painter, roles=roles
+    )
 
 
 def _is_private(site: socket.socket, server: ServerTable) -> bool:

@@ -28,6 +28,7 @@ from arena_server.terms.schema import (
     ContestFile,
     ContestTable,
     GameTable,
+    RoleTable,
     ServerTable,
     WebhookTable,
     check_secret,
@@ -160,6 +161,8 @@ def submissions_of(file: ContestFile, path: Path, beside: Path | None) -> Submis
     )
 
 
+#: A table of tables, as errors name it.
+ROLE = "server.role"
 #: The longest value shown in an error, so that it does not hide the sentence.
 SHOWN = 60
 
@@ -173,10 +176,11 @@ _KEYS: Mapping[str, frozenset[str]] = {
     "bot": frozenset(BotTable.model_fields),
     "webhook": frozenset(WebhookTable.model_fields),
     "entrants_from": frozenset(SourceTable.model_fields),
+    ROLE: frozenset(RoleTable.model_fields),
 }
 
 #: Tables of which a file may have several.
-_REPEATED = ("bot", "webhook")
+_REPEATED = ("bot", "webhook", ROLE)
 #: A table within `[[stage]]`, and never one by itself.
 _INNER = "entrants_from"
 
@@ -337,6 +341,7 @@ def _sentence(detail: ErrorDetails, options: frozenset[str]) -> str:
     key = _place(location)
     if detail["type"] == "extra_forbidden":
         table = str(location[0]) if len(location) > 1 else ""
+        table = ROLE if len(location) > 3 and location[:2] == ("server", "role") else table
         known = _KEYS[table] | options if table == "contest" else _KEYS[table]
         return _unknown(key, str(location[-1]), known)
     if detail["type"] == "missing":
@@ -353,6 +358,8 @@ def _sentence(detail: ErrorDetails, options: frozenset[str]) -> str:
 def _place(location: tuple[int | str, ...]) -> str:
     """`contest.seed`, or `bot 2: engine` for the second [[bot]]."""
     parts = [str(part) for part in location]
+    if location[:2] == ("server", "role") and len(location) > 2:
+        location, parts = (ROLE, *location[2:]), [ROLE, *parts[2:]]
     if len(location) > 1 and isinstance(location[1], int) and location[0] in (*_REPEATED, _INNER):
         return ": ".join([f"{location[0]} {location[1] + 1}", ".".join(parts[2:])]).removesuffix(": ")
     return ".".join(parts)

@@ -259,6 +259,26 @@ class GameTable(FileTable):
 ORIGIN: Final = re.compile(r"https?://[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?")
 
 
+#: Roles of a server.
+MOST_ROLES: Final = 16
+
+
+class RoleTable(FileTable):
+    """`[[server.role]]`: a token that may give some of the organiser's orders."""
+
+    name: str
+    token_sha256: str = Field(pattern="^[0-9a-f]{64}$")
+    #: Which orders, by their names.
+    may: list[str] = Field(min_length=1)
+
+    @field_validator("name")
+    @classmethod
+    def _check_name(cls, name: str) -> str:
+        if not valid_name(name):
+            raise ValueError("expected 1 to 32 letters, digits, `_ . -`, a letter or digit first")
+        return name
+
+
 class ServerTable(FileTable):
     """`[server]`: addresses and limits of the process; the command line overrides host and port."""
 
@@ -290,6 +310,7 @@ class ServerTable(FileTable):
     bot_logs: str | None = Field(default=None, min_length=1)
     #: What a move waits for with PostgreSQL: see `store.database.Postgres`.
     journal_commit: Literal["sync", "async"] = "sync"
+    role: list[RoleTable] = Field(default_factory=list, max_length=MOST_ROLES)
 
     _bot_logs = field_validator("bot_logs", mode="before")(_check_folder)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, replace
 from functools import wraps
 from hmac import compare_digest
@@ -27,6 +27,7 @@ from arena_server.core.clock import NS_PER_MS
 from arena_server.core.commands import UNCONFIRMED
 from arena_server.core.deal import token_digest
 from arena_server.core.events import Command
+from arena_server.core.facts import Order
 from arena_server.core.jury import AGAIN
 from arena_server.core.life import reason_of
 from arena_server.core.orders import VOID_WORKER
@@ -50,6 +51,7 @@ from arena_server.web.orders import (
 )
 from arena_server.web.ports import TOKEN_BYTES
 from arena_server.web.register import PAGE, with_code
+from arena_server.web.roles import Role, role_of
 from arena_server.web.security import WrongSecrets, address_of, read_body, shown_once
 
 #: The orders that make a token for a bot.
@@ -81,7 +83,9 @@ class OrganiserApi:
         site: str | None = None,
         *,
         spectators: bool = False,
+        roles: Sequence[Role] = (),
     ) -> None:
+        self._roles = roles
         self._bridge = bridge
         self._view = view
         self._token = token
@@ -96,20 +100,26 @@ class OrganiserApi:
             Route("/metrics", self.guarded(metrics) if self._spectators else metrics),
             Route("/healthz", unavailable_as_503(self.health)),
             Route("/readyz", unavailable_as_503(self.readiness)),
-            Route("/status", self.guarded(unavailable_as_503(self.status))),
+            Route("/status", self.guarded(unavailable_as_503(self.status), roles=True)),
             Route("/logs/{bot}", self.guarded(unavailable_as_503(self.log))),
-            Route("/orders", self.guarded(unavailable_as_503(self.orders))),
-            Route("/orders", self.guarded(unavailable_as_503(self.order)), methods=["POST"]),
+            Route("/orders", self.guarded(unavailable_as_503(self.orders), roles=True)),
+            Route("/orders", self.guarded(unavailable_as_503(self.order), roles=True), methods=["POST"]),
         ]
 
-    def guarded(self, endpoint: Endpoint) -> Endpoint:
-        """Answer 401 to requests without the organiser's token."""
+    def guarded(self, endpoint: Endpoint, *, roles: bool = False) -> Endpoint:
+        """Answer 401 to requests without the organiser's token or, if they may have it, that of a role."""
 
         @wraps(endpoint)
         async def call(request: Request) -> Response:
             given = request.headers.get("authorization", "").removeprefix("Bearer ")
             if compare_digest(given.encode("latin-1"), self._token.encode("ascii")):
+                request.state.role = None
                 return await endpoint(request)
+            if (role := role_of(self._roles, given)) is not None:
+                request.state.role = role
+                return (
+                    await endpoint(request) if roles else _forbidden(f"the role {role.name} may not see this")
+                )
             too_many = "too many wrong tokens from this address"
             return self._wrong.refuse(request, "a wrong token, or none", 401, too_many)
 
@@ -139,8 +149,14 @@ class OrganiserApi:
         order = parse_order(await read_body(request, ORDER_BYTES))
         if order is None:
             return JSONResponse({"error": f"expected {ORDER_FORM}"}, 400)
-        contest = order.get("contest")
-        who = f"{order.get('by', 'organiser')} ({address_of(request) or 'unknown'})"
+        contest, role = order.get("contest"), request.state.role
+        if role is not None:
+            orders = await self._orders(contest) if order["verb"] == "undo" else ()
+            if (problem := role.refusal(order["verb"], orders)) is not None:
+                return _forbidden(problem)
+        by = order.get("by", "organiser" if role is None else "")
+        said = by if role is None else f"{by} as {role.name}".lstrip()
+        who = f"{said} ({address_of(request) or 'unknown'})"
         at = time.time_ns() // NS_PER_MS
         target = order.get("target", "")
         given = Command(0, order["verb"], target, who, at, order.get("reason", ""))
@@ -238,14 +254,21 @@ class OrganiserApi:
         return PlainTextResponse(data, headers=headers)
 
     async def orders(self, request: Request) -> Response:
-        wanted = request.query_params.get("contest")
-        _, overview, *_ = await self._bridge.call(lambda: self._view.overview(wanted))
-        return JSONResponse({"orders": [order_json(order) for order in overview.orders]})
+        found = await self._orders(request.query_params.get("contest"))
+        return JSONResponse({"orders": [order_json(order) for order in found]})
+
+    async def _orders(self, contest: str | None) -> Sequence[Order]:
+        _, overview, *_ = await self._bridge.call(lambda: self._view.overview(contest))
+        return overview.orders
 
 
 def moment_text(at: int) -> str:
     """A moment (ms since 1970) for people."""
     return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(at // 1000))
+
+
+def _forbidden(problem: str) -> Response:
+    return JSONResponse({"error": problem}, 403)
 
 
 def unavailable_as_503(endpoint: Endpoint) -> Endpoint:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from arena_server.store.database import Database
     from arena_server.web.host_view import ServedHost
     from arena_server.web.ports import CasualSetup, WebPorts
+    from arena_server.web.roles import Role
 
 #: What the loop of the submissions may take for an answer: it waits for the disk.
 SUBMISSION_S = 20.0
@@ -59,14 +60,19 @@ NOTHING_HERE = """<!doctype html>
 
 
 def organiser_app(
-    bridge: LoopBridge, view: HostView, token: str, names: Sequence[str] = (), site: str | None = None
+    bridge: LoopBridge,
+    view: HostView,
+    token: str,
+    names: Sequence[str] = (),
+    site: str | None = None,
+    roles: Sequence[Role] = (),
 ) -> Starlette:
     """The application behind `--admin-port`; `names` are the host names by which it is reached.
 
     `site` is the address of the page for spectators, if there is one.
     """
     routes = [
-        *OrganiserApi(bridge, view, token, site).routes(),
+        *OrganiserApi(bridge, view, token, site, roles=roles).routes(),
         *Pages(["organiser"], ["organiser"]).routes(),
     ]
     return application(routes, [Middleware(HostCheck, names=names), Middleware(PageHeaders)])
@@ -131,7 +137,9 @@ def site_app(
         *_pages(features, ports.about, public, live=bool(live)).routes(),
     ]
     if token is not None:
-        routes += OrganiserApi(bridge, view, token, ports.address, spectators=True).routes()
+        routes += OrganiserApi(
+            bridge, view, token, ports.address, spectators=True, roles=ports.roles
+        ).routes()
     routes += RegisterApi(bridge, view).routes()
     if (thread := referee.submissions) is not None:
         routes += SubmitApi(bridge, view, thread.service, LoopBridge(thread.loop, SUBMISSION_S)).routes()

@@ -71,7 +71,7 @@ def _request(access: Access, method: str, path: str, body: str | None = None) ->
             f"the server at {access.address} has another token; see {TOKEN_VARIABLE}, "
             "or the file beside its database"
         )
-    if status == 409:
+    if status in (403, 409):
         raise OrderRefused(answer["error"] + (" by --yes" if answer.get("confirm") else ""))
     if status != 200:
         reason = responses.get(status, f"status {status}")

@@ -15,6 +15,7 @@ from arena_server.web.identity import NO_IDENTITY, SiteIdentity
 
 if TYPE_CHECKING:
     from arena_server.web.previews import Painter
+    from arena_server.web.roles import Role
 
 #: 128 bits, as hexadecimal digits.
 TOKEN_BYTES: Final = 16
@@ -59,13 +60,12 @@ class CasualSetup:
 class WebPorts:
     """The listening sockets of the site and of the organiser's port; None: there is none.
 
-    Without a port of their own the organiser's pages are part of the site. Without a `token`
-    there are none. `names` are the host names by which the ports are reached, beside addresses
-    and localhost; `proxies` say where a request comes from (X-Forwarded-For); pages of the origins `embed`
-    may show a game in a frame. The pages say `about`. The site holds at most `connections`. `persons` play in
-    a browser. With `casual` visitors of the site may start games of their own. With a
-    `painter` links to games have pictures. `visited` is set when a
-    browser has been on the site.
+    Without a port of their own the organiser's pages are part of the site. Without a `token` there are none;
+    those of `roles` give some orders. `names` are the host names by which the ports are reached, beside
+    addresses and localhost; `proxies` say where a request comes from (X-Forwarded-For); pages of the origins
+    `embed` may show a game in a frame. The pages say `about`. The site holds at most `connections`. `persons`
+    play in a browser. With `casual` visitors of the site may start games of their own. With a `painter` links
+    to games have pictures. `visited` is set when a browser has been on the site.
     """
 
     site: socket.socket | None = None
@@ -79,6 +79,7 @@ class WebPorts:
     persons: Sequence[Invitation] = ()
     casual: CasualSetup | None = None
     painter: Painter | None = None
+    roles: Sequence[Role] = ()
     visited: threading.Event = field(default_factory=threading.Event)
 
     @property

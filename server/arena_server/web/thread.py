@@ -38,7 +38,7 @@ def serve_web(ports: WebPorts, referee: ServedHost, log: Log) -> Iterator[None]:
         from arena_server.web.app import organiser_app
 
         assert ports.token is not None
-        return organiser_app(bridge, view, ports.token, ports.names, ports.address)
+        return organiser_app(bridge, view, ports.token, ports.names, ports.address, ports.roles)
 
     def make_site() -> ASGIApp:
         from arena_server.web.app import site_app

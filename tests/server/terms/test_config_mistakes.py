@@ -133,8 +133,8 @@ def test_a_wrong_address_of_a_webhook(url: str) -> None:
         (
             toml(more="[server]\nzzz = 1"),
             "server.zzz: unknown key; known here: admin_host, admin_port, bot_logs, host, journal_commit, "
-            "max_connections, max_spectators, play, port, spectators_per_address, tls_certificate, tls_key, "
-            "web, web_embed, web_host, web_names, web_port, web_proxies",
+            "max_connections, max_spectators, play, port, role, spectators_per_address, tls_certificate, "
+            "tls_key, web, web_embed, web_host, web_names, web_port, web_proxies",
         ),
         (
             toml(bots='[[bot]]\nname = "a"\n[[bot]]\nname = "b"\nengin = "x"'),
