@@ -9,9 +9,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
-from tests.server.programs import Outcome, Players, Server, inside
+from tests.server.programs import PATIENCE_S, Outcome, Players, Server, inside
 from tests.server.records import Kept, game
 
 from arena_cli import tournament
@@ -172,35 +173,58 @@ def test_owners_are_asked_for_by_one_stage(tmp_path: Path) -> None:
         assert len(idle) == count
 
 
+OTHER = HEAD.replace('"cup"', '"vase"') + (
+    '[[stage]]\nname = "all"\n[[stage]]\nname = "end"\nentrants_from = { stage = "all", after = 1 }\n'
+    '[[bot]]\nname = "eve"\n[[bot]]\nname = "fay"\n[[bot]]\nname = "gus"\n'
+)
+
+
 @pytest.mark.real
-def test_a_server_that_is_killed_between_two_stages(tmp_path: Path) -> None:
-    """The same command goes on: the second stage has begun once, with the first of the first one."""
-    players = [(name, "first-legal") for name in NAMES]
-    with Server(SEASON, tmp_path) as server:
+def test_a_server_of_two_seasons_that_is_killed_between_stages(tmp_path: Path) -> None:
+    """The same command goes on: each stage begins once, with the first of those before it."""
+    (tmp_path / "other.toml").write_text(OTHER)
+    other = str(tmp_path / "other.toml")
+    players = [(name, "first-legal") for name in (*NAMES, "eve", "fay", "gus")]
+    with Server(SEASON, tmp_path, "--web-port", "0", other) as server:
+        assert server.process.stdout is not None
+        url = server.process.stdout.readline().removeprefix("web on ").strip()
         Players(server.port, players).join()
+        with urlopen(f"{url}/api/v1/site.json", timeout=PATIENCE_S) as answer:
+            site = json.load(answer)
         server.end(signal.SIGKILL)
+    stages = ["cup-one", "cup-two", "cup-three", "vase-all", "vase-end"]
+    assert [each["contest"] for each in site["stages"]] == stages
+    assert site["stages"][1] == {
+        "season": "cup",
+        "stage": "two",
+        "contest": "cup-two",
+        "from": [{"stages": ["cup-one"], "first": 3, "after": 0, "by": "table"}],
+    }
     for _ in range(2):  # the second time all is over
-        with Server(SEASON, tmp_path, "--until-finished") as server:
+        with Server(SEASON, tmp_path, "--until-finished", other) as server:
             while server.process.poll() is None:  # they log in again after each BYE
                 Players(server.port, players).join()
             outcome = server.end()
         assert outcome.code == 0, outcome.err
     with Results(tmp_path / "arena.db") as results:
-        names = [contest.name for contest in results.contests()]
-        assert names == ["cup-one", "cup-two", "cup-three"]
-        tables = [results.sums.standings(contest) for contest in results.contests()]
-    assert [len(table) for table in tables] == [4, 3, 2]
-    for name in names:
-        database = f"sqlite:///{tmp_path / 'arena.db'}"
+        contests = results.contests()
+        assert sorted(contest.name for contest in contests) == sorted(stages)
+        bots = {contest.name: len(results.sums.standings(contest)) for contest in contests}
+    assert [bots[name] for name in stages] == [4, 3, 2, 3, 2]
+    database = f"sqlite:///{tmp_path / 'arena.db'}"
+    for name in stages:
         assert inside("verify", "--contest", name, "--database", database).code == 0
-    changed = SEASON.replace("first = 3", "first = 2")
-    (tmp_path / "contest.toml").write_text(changed)
-    outcome = inside("serve", "contest.toml", "--port", "0", "--database", database, cwd=tmp_path)
-    assert outcome.code == 2
-    assert outcome.line == (
-        "arena: contest.toml: stage two: entrants_from: expected what it was when it began as contest 2 "
-        "cup-two; begin the season again by --new"
+    (tmp_path / "contest.toml").write_text(SEASON.replace("first = 3", "first = 2"))
+    command = ("serve", "contest.toml", "--port", "0", "--database", database)
+    outcome = inside(*command, cwd=tmp_path)
+    assert (outcome.code, outcome.line.partition(" as contest")[0]) == (
+        2,
+        "arena: contest.toml: stage two: entrants_from: expected what it was when it began",
     )
+    (tmp_path / "contest.toml").write_text(SEASON.replace('[[bot]]\nname = "ann"\n', ""))
+    outcome = inside(*command, cwd=tmp_path)
+    assert outcome.code == 2
+    assert outcome.line.startswith("arena: contest.toml: stage ")
 
 
 def test_the_plan_of_a_season(tmp_path: Path) -> None:

@@ -14,8 +14,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from arena_server.core.facts import Archived, ContestFact, Order
+from arena_server.core.facts import Archived, ContestFact, Disqualified, Left, Order
 from arena_server.core.life import ABORTED, FINISHED, INCOMPLETE, SHORT
+from arena_server.core.orders import standing
 from arena_server.errors import StoreError
 from arena_server.stats.qualifying import (
     RATINGS,
@@ -164,12 +165,18 @@ def _places(results: Results, contest: ContestRow, by: str) -> tuple[tuple[str, 
 
 
 def _out(facts: Iterable[ContestFact]) -> frozenset[str]:
-    """Who was removed from a contest, or kicked, and has not come back."""
-    out: dict[str, bool] = {}
+    """Who was removed from a contest, disqualified or kicked, and has not come back."""
+    out: dict[tuple[str, str], bool] = {}
+    orders = []
     for fact in facts:
         match fact:
-            case Order(verb="kick" | "remove", target=bot):
-                out[bot] = True
-            case Order(verb="lift" | "add", target=bot):
-                out[bot] = False
-    return frozenset(name for name, is_out in out.items() if is_out)
+            case Left(name, left):
+                out["left", name] = left
+            case Disqualified(name, treatment):
+                out["disqualified", name] = treatment != ""
+            case Order():
+                orders.append(fact)
+    for order in standing(orders):
+        if order.verb in ("kick", "lift"):
+            out["kicked", order.target] = order.verb == "kick"
+    return frozenset(name for (_, name), is_out in out.items() if is_out)

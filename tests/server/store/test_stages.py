@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.server.records import Kept, game, opening
 
-from arena_server.core.facts import Annulled, Archived, Joined, Order
+from arena_server.core.facts import Annulled, Archived, Disqualified, Joined, Left, Order
 from arena_server.core.journal import CONTEST, Entry, entry_of
 from arena_server.errors import StoreError
 from arena_server.stats.qualifying import sources_of
@@ -23,6 +23,14 @@ NAMES = ("a", "b", "c", "d")
 
 def order(number: int, verb: str, target: str) -> Entry:
     return entry_of(CONTEST, Order(number, verb, target, "me", 0, ""))
+
+
+def left(name: str, *, away: bool = True) -> Entry:
+    return entry_of(CONTEST, Left(name, away))
+
+
+def disqualified(name: str, treatment: str) -> Entry:
+    return entry_of(CONTEST, Disqualified(name, treatment, True))
 
 
 @pytest.fixture
@@ -74,10 +82,13 @@ def draw(folder: Path, stages: list[SeasonStage]) -> tuple[list[str], dict[str, 
     [
         ((), "a b"),
         ((order(1, "kick", "a"),), "b c"),
-        ((order(1, "remove", "b"),), "a c"),
+        ((left("b"),), "a c"),
+        ((disqualified("a", "lost"),), "b c"),
+        ((disqualified("a", "leave"), disqualified("a", "")), "a b"),
+        ((order(1, "kick", "a"), order(2, "undo", "")), "a b"),
         ((order(1, "kick", "a"), order(2, "lift", "a")), "a b"),
-        ((order(1, "remove", "a"), order(2, "add", "a"), order(3, "kick", "b")), "a c"),
-        ((order(1, "remove", "a"), order(2, "remove", "b"), order(3, "remove", "c")), "d"),
+        ((left("a"), left("a", away=False), order(3, "kick", "b")), "a c"),
+        ((left("a"), left("b"), left("c")), "d"),
         ((order(1, "pause", ""),), "a b"),
     ],
 )
