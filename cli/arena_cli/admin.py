@@ -401,7 +401,7 @@ def _show_workers(status: dict[str, Any], console: Console) -> None:
 
 def _invited_text(invited: list[dict[str, Any]]) -> str:
     """How many of those that were invited have registered a bot, and who has not."""
-    left = [each["owner"] for each in invited if each["bot"] is None]
+    left = [each["owner"] + " (expired)" * each["expired"] for each in invited if each["bot"] is None]
     names = ", ".join(left[:SHOWN_NAMES]) + (
         f" and {len(left) - SHOWN_NAMES} more" if left[SHOWN_NAMES:] else ""
     )

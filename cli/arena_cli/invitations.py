@@ -135,6 +135,7 @@ def _known(status: dict[str, Any], *, tokens: bool) -> dict[str, str]:
         if each["bot"] is None
         else f"invited before, has registered {each['bot']}"
         for each in status["invitations"]
+        if not each["expired"]
     }
 
 

@@ -95,6 +95,9 @@ publish folder --database mysql://x
 submit --list
 verify --published folder --head abababababababababababababababababababababababababababababababab
 backup copy --database mysql://x
+new
+new contest --yes
+new contest good.toml --yes
 simulate nowhere.toml
 rehearse nowhere.toml
 web --database mysql://x
@@ -104,6 +107,8 @@ brain chess
 verify --database mysql://x
 verify --head zz
 export folder --database mysql://x
+export folder --grades A=1
+export folder --format grades --grades A
 admin
 admin obey
 check

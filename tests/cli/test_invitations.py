@@ -32,12 +32,14 @@ class Scripted:
     orders: list[dict[str, str]] = field(default_factory=list)
     answers: int = 1_000
     used: set[str] = field(default_factory=set)
+    expired: set[str] = field(default_factory=set)
 
     def status(self, access: object, contest: str | None = None) -> dict[str, Any]:
         return {
             "contest": "course",
             "invitations": [
-                {"owner": owner, "until": UNTIL, "bot": bot} for owner, bot in self.owners.items()
+                {"owner": owner, "until": UNTIL, "bot": bot, "expired": owner in self.expired}
+                for owner, bot in self.owners.items()
             ],
             "bots": [{"name": name, "where": "away"} for name in self.bots],
             "applicants": [{"name": name, "owner": "x"} for name in self.applicants],
@@ -126,6 +128,13 @@ def test_other_links_for_who_has_not_used_them(server: Scripted, shell: Shell) -
         ("ann", "yes"),
         ("cid", None),
     ]
+
+
+def test_who_has_let_a_link_expire_gets_another_one(server: Scripted, shell: Shell) -> None:
+    server.owners |= {"ann": None, "bob": None, "cid": None}
+    server.expired = {"bob"}
+    assert shell(*INVITE).out.splitlines()[0] == f"bob: {link(1)} (until {UNTIL})"
+    assert [(order["target"], order.get("renew")) for order in server.orders] == [("bob", None)]
 
 
 def test_an_end_in_the_middle_leaves_what_was_made_and_the_same_command_goes_on(

@@ -262,6 +262,20 @@ class OrganiserApi:
         return overview.orders
 
 
+def _registrations(overview: Overview, at: int) -> dict[str, Any]:
+    """Who was invited, and what authors may register by themselves; `at` is now (ms since 1970)."""
+    terms = overview.registration
+    return {
+        "invitations": [
+            asdict(each) | {"until": moment_text(each.until), "expired": each.bot is None and each.until < at}
+            for each in overview.invitations
+        ],
+        "registration": None
+        if terms is None or terms.until < at
+        else asdict(terms) | {"until": moment_text(terms.until)},
+    }
+
+
 def moment_text(at: int) -> str:
     """A moment (ms since 1970) for people."""
     return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(at // 1000))
@@ -307,10 +321,7 @@ def overview_json(overview: Overview, connections: int) -> dict[str, Any]:
         "connections": connections,
         **held_now(progress.holds, progress.waiting),
         "running": [asdict(game) for game in overview.running],
-        "invitations": [asdict(each) | {"until": moment_text(each.until)} for each in overview.invitations],
-        "registration": None
-        if (terms := overview.registration) is None
-        else asdict(terms) | {"until": moment_text(terms.until)},
+        **_registrations(overview, time.time_ns() // NS_PER_MS),
         "applicants": [asdict(each) for each in overview.applicants],
         "bots": [
             {**asdict(bot), "points": rows[bot.name].points, "games": rows[bot.name].games}

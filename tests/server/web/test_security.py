@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import socket
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from threading import Event
 
 import pytest
@@ -351,3 +353,14 @@ class TestBody:
             chunk = b"800\r\n" + b"x" * 0x800 + b"\r\n"
             data = f"{head}Connection: close\r\n\r\n".encode() + 3 * chunk + b"0\r\n\r\n"
             assert server.send(data).startswith(b"HTTP/1.1 413 ")
+
+
+def test_a_secret_leaves_by_one_function_which_no_cache_keeps() -> None:
+    assert security.shown_once({"token": "x"}).headers["cache-control"] == "no-store"
+    folder = Path(security.__file__).parent
+    for name in ("api", "register"):
+        text = (folder / f"{name}.py").read_text(encoding="utf-8")
+        calls = [ast.unparse(node) for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+        others = [call for call in calls if call.startswith("JSONResponse(")]
+        assert any(call.startswith("shown_once(") for call in calls)
+        assert not [call for call in others if "'token'" in call or "'link'" in call], name

@@ -328,7 +328,7 @@ export const TEXTS = {
   "Or one link for all: bots of each author, 0 closes it":
     "Или една връзка за всички: брой ботове на автор, 0 затваря",
   "Each waits for approval": "Всеки чака одобрение", "Set": "Задай", "Valid until": "Важи до",
-  "not registered yet": "още не е регистриран",
+  "not registered yet": "още не е регистриран", "expired": "изтекла",
   "Your name or that of your team": "Вашето име или името на отбора",
   "For the contest {}. Both names have letters and digits of English, \"_\", \".\" and \"-\"; the rest may stay empty.":
     "За състезанието {}. Двете имена са от английски букви, цифри, \"_\", \".\" и \"-\"; останалото може да е празно.",

@@ -48,8 +48,8 @@ export function applicantsTable({ applicants }, over, act) {
 
 /** Who was invited, and which bot was registered. */
 export function invitationsTable({ invitations }) {
-  return table([t`Author`, t`Valid until`, t`Bot`], invitations.map(({ owner, until, bot }) => [
-    owner, until, bot ?? t`not registered yet`,
+  return table([t`Author`, t`Valid until`, t`Bot`], invitations.map(({ owner, until, bot, expired }) => [
+    owner, until, bot ?? (expired ? t`expired` : t`not registered yet`),
   ]));
 }
 
