@@ -29,6 +29,9 @@ Order = Literal[
     "abort",
     "extend",
     "shorten",
+    "pair",
+    "forbid",
+    "allow",
     "kick",
     "lift",
     "validate",
@@ -92,7 +95,12 @@ class Meant:
     ] = None
     yes: Annotated[
         bool,
-        typer.Option("--yes", help="extend: also to more than ten times the length.", show_default=False),
+        typer.Option(
+            "--yes",
+            help="extend: also to more than ten times the length; pair: also bots that have met; forbid: "
+            "also if not all rounds can be drawn then.",
+            show_default=False,
+        ),
     ] = False
     approval: Annotated[
         bool,
@@ -130,7 +138,9 @@ def command(
     order: Annotated[Order, typer.Argument(metavar="COMMAND", help="See above.", show_default=False)],
     target: Annotated[
         str | None,
-        typer.Argument(metavar="[BOT|GAME|N|OWNER]", help="Whom or what it is about.", show_default=False),
+        typer.Argument(
+            metavar="[BOT|GAME|N|OWNER|PAIRS]", help="Whom or what it is about.", show_default=False
+        ),
     ] = None,
     name: ContestName = None,
     meant: Meant = Meant(),
@@ -145,7 +155,8 @@ def command(
     The server has to be started with an admin port (arena serve --admin-port 0). The commands:
     status (what runs, where each bot is), orders (all that were given: who, when, why), pause (no
     game begins), resume, drain (stop once no game runs), abort (end it now, for good), extend N (N
-    more games a pair, or rounds), shorten N, kick BOT, lift BOT (forgive its faulty games), validate
+    more games a pair, or rounds), shorten N, pair A:B,C:D,E (a round of a Swiss by hand),
+    forbid A:B, allow A:B (who may meet), kick BOT, lift BOT (forgive its faulty games), validate
     BOT (a validation game before its next game), void GAME (break it off for good), void --worker
     NAME (play all games of a worker again, without it), replay GAME (play a running or void game
     again), add BOT (a late entrant), remove BOT (withdraw it), token BOT (the old one is dead), invite
@@ -274,8 +285,8 @@ def _refuse_options(order: str, meant: Meant, given: Given, bot: About, invited:
     """Raises ConfigError if an option is given that has no effect on this order."""
     from arena_server.errors import ConfigError
 
-    if order != "extend":
-        refuse(meant, "expected with extend", "yes")
+    if order not in ("extend", "pair", "forbid"):
+        refuse(meant, "expected with extend, pair or forbid", "yes")
     if order != "registration":
         refuse(meant, "expected with registration", "approval")
     if meant.every and order != "approve":

@@ -47,6 +47,7 @@ def print_rounds(title: str, rounds: Sequence[dict[str, Any]], form: OutputForma
             typer.echo()
             ranking = ", ".join(round_.get("ranking", ()))
             notes = [f"order: {ranking}"] if ranking else []
+            notes += [f"paired by hand: {round_['by_hand']}"] if "by_hand" in round_ else []
             rounds_table(round_["title"], [round_], notes=notes).print()
 
 

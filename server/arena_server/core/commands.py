@@ -8,6 +8,9 @@ start         the contest begins, without its quorum and before its `starts_at`
 archive       a contest that is over is shown, and served no more; one that could go on is aborted
 extend N      N more games for each group of players, or rounds, as the format has it
 shorten N     N fewer of them, of those that have not begun
+pair ROUND    the organiser says who meets whom in a round of a Swiss
+forbid PAIR   two bots do not meet in later rounds of a Swiss
+allow PAIR    they may
 kick BOT      its connections are closed, its games are void, and it is paired no more
 lift BOT      its faulty games do not count any more: it is paired again
 void GAME     a running game is broken off, and not played again

@@ -184,6 +184,38 @@ class Walkover(NamedTuple):
     absent: tuple[str, ...]
 
 
+class Paired(NamedTuple):
+    """The organiser has paired a round by hand: otherwise as `Drawn`, whose numbers `draw` it shares.
+
+    It `replaces` the last round, of which no game had begun, or is the next one. `repeats`: it may have two
+    who have met, or a second bye of a bot. `reason` is shown.
+    """
+
+    draw: int
+    first: int
+    games: int
+    groups: tuple[tuple[str, ...], ...]
+    replaces: bool
+    repeats: bool
+    reason: str
+
+    @property
+    def drawn(self) -> Drawn:
+        return Drawn(*self[:4])
+
+
+class Forbidden(NamedTuple):
+    """The `number`-th change (1, 2, ...) of who may meet: `names` do not (`forbidden`), or do again.
+
+    Games of rounds that are drawn later have numbers from `first` on.
+    """
+
+    number: int
+    first: int
+    names: tuple[str, ...]
+    forbidden: bool
+
+
 class Begun(NamedTuple):
     """The contest has begun with this number of bots, its quorum; `about` is always empty."""
 
@@ -355,6 +387,8 @@ ContestFact = (
     | Penalised
     | Disqualified
     | Drawn
+    | Paired
+    | Forbidden
     | Walkover
     | Begun
     | RunStateSet

@@ -23,8 +23,10 @@ from arena_server.core.facts import (
     Annulled,
     Drawn,
     Extended,
+    Forbidden,
     Joined,
     Left,
+    Paired,
     Penalised,
     Repeat,
     Ruled,
@@ -34,9 +36,10 @@ from arena_server.core.facts import (
     Walkover,
 )
 from arena_server.core.formats import format_of
-from arena_server.core.formats.base import Format, Pairing, PairingError
+from arena_server.core.formats.base import DrawnFormat, Format, Pairing, PairingError
 from arena_server.core.formats.length import Length
 from arena_server.core.formats.rounds import Rounds, is_short
+from arena_server.core.formats.swiss import Swiss
 from arena_server.core.journal import JournalError
 from arena_server.core.life import FINISHED, INCOMPLETE, SHORT, reason_of
 from arena_server.core.log_events import FieldSeparated, NotDrawn, RoundDrawn, WalkedOver
@@ -59,6 +62,8 @@ FixtureFact = (
     | Ruled
     | Penalised
     | Drawn
+    | Paired
+    | Forbidden
     | Walkover
     | Joined
     | Left
@@ -80,12 +85,14 @@ class Fixtures(Changes):
     ) -> None:
         names = [bot.name for bot in bots.values() if bot.plays]
         self._format = format_of(config, names, seats)
+        #: The format itself, where the organiser may pair its rounds by hand.
+        self.swiss = self._format if isinstance(self._format, Swiss) else None
         #: How often it was extended, and shortened.
         self._resized: Counter[type] = Counter()
         #: What readers know of the number of games.
         self._noted = self._format.total
         #: Since when each bot that is not present cannot be paired.
-        self._away = dict.fromkeys(names, now)
+        self.away = dict.fromkeys(names, now)
         self._seats = seats
         self._paired = config.deals == "paired"
         self._out = out
@@ -150,16 +157,16 @@ class Fixtures(Changes):
         """A late entrant. Raises FormatError, with nothing changed, if the format takes none."""
         self._format.join(name, owner)
         self.results.standings.join(name)
-        self._away[name] = now - LATE_NS - 1  # the others do not wait until it has caught up
+        self.away[name] = now - LATE_NS - 1  # the others do not wait until it has caught up
 
     def come_back(self, name: str, now: int) -> None:
         """A bot that has left takes part again."""
         self._format.come_back(name)
-        self._away[name] = now - LATE_NS - 1
+        self.away[name] = now - LATE_NS - 1
 
     def leave(self, name: str, now: int) -> None:
         """`name` takes part no more: no game of it starts."""
-        self._away.setdefault(name, now)
+        self.away.setdefault(name, now)
         self._format.withdraw(name)
         self._format.leave(name)
 
@@ -168,10 +175,10 @@ class Fixtures(Changes):
     def update(self, bot: Bot, now: int, *, present: bool) -> None:
         """The slots of `bot` have changed, or whether it is `present`: it can be paired, now or later."""
         if not present:
-            self._away.setdefault(bot.name, now)
+            self.away.setdefault(bot.name, now)
             self._format.withdraw(bot.name)
             return
-        away = self._away.pop(bot.name, now)
+        away = self.away.pop(bot.name, now)
         self._format.enter(bot.name, late=now - away > LATE_NS)
         self._format.free(bot.name, bot.free_slots)
 
@@ -349,8 +356,8 @@ class Fixtures(Changes):
         played = {game.number for game in results if game.end != VOID}
         # The later one of two games may have ended first.
         for each in sorted((*facts, *begun), key=_decided_at):
-            if isinstance(each, Drawn):
-                self._format.drawn(each)
+            if isinstance(each, Drawn | Paired | Forbidden):
+                _recall_round(self._format, each)
             elif isinstance(each, Joined):
                 if each.first != self._format.next_number:
                     raise JournalError(f"{each.name} joined at g{each.first}, which is not the next number")
@@ -398,6 +405,15 @@ def _check_repeat(
         raise JournalError(f"g{number} repeats g{void} of deal {games[void].deal} on deal {deal}")
 
 
+def _recall_round(form: Format, fact: Drawn | Paired | Forbidden) -> None:
+    if isinstance(fact, Drawn):
+        form.drawn(fact)
+        return
+    if not isinstance(form, DrawnFormat):
+        raise JournalError(f"{form.NAME} draws no rounds, and one is paired by hand")
+    form.pair(fact) if isinstance(fact, Paired) else form.forbid(fact)
+
+
 def _recall_length(form: Format, change: Extended | Shortened) -> None:
     if change.first != form.next_number:
         what = "extended" if isinstance(change, Extended) else "shortened"
@@ -411,9 +427,9 @@ def _recall_length(form: Format, change: Extended | Shortened) -> None:
 def _decided_at(fact: FixtureFact | Pairing) -> tuple[int, bool]:
     """The numbers of games come from one counter, so this is the order in which they were decided."""
     match fact:
-        case Joined() | Extended() | Shortened():
+        case Joined() | Extended() | Shortened() | Forbidden():
             return fact.first, False  # the next game may have this number, too
-        case Drawn():
+        case Drawn() | Paired():
             return fact.first, True
         case Repeat() | Pairing():
             return fact.number, True

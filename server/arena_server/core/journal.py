@@ -29,6 +29,7 @@ from arena_server.core.facts import (
     Ended,
     Excluded,
     Extended,
+    Forbidden,
     FormerKeys,
     GameFact,
     Invited,
@@ -37,6 +38,7 @@ from arena_server.core.facts import (
     Left,
     Offered,
     Order,
+    Paired,
     Penalised,
     Ready,
     Redeemed,
@@ -86,6 +88,8 @@ KIND_OF: Final[dict[type, str]] = {
     Penalised: "penalised",
     Disqualified: "disqualified",
     Drawn: "drawn",
+    Paired: "paired",
+    Forbidden: "forbidden",
     Walkover: "walkover",
     Begun: "begun",
     RunStateSet: "run-state",
@@ -132,6 +136,8 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
     "disqualified": (Disqualified, (str, str, bool)),
     "ruled": (Ruled, (int, int, _NUMBERS, str, _NUMBERS, str, int)),
     "drawn": (Drawn, (int, int, int, _GROUPS)),
+    "paired": (Paired, (int, int, int, _GROUPS, bool, bool, str)),
+    "forbidden": (Forbidden, (int, int, _NAMES, bool)),
     "walkover": (Walkover, (int, _NAMES)),
     "begun": (Begun, (str, int)),
     "run-state": (RunStateSet, (str, str)),
@@ -164,8 +170,8 @@ VALIDATED: Final = KIND_OF[Validated]
 KEPT: Final = frozenset(
     KIND_OF[kind]
     for kind in (
-        *(Drawn, Repeat, Annulled, Walkover, Joined, Left, Extended, Shortened, TotalSet, Separated),
-        *(Validated, Order, Archived, Ruled, Penalised, Disqualified),
+        *(Drawn, Paired, Forbidden, Repeat, Annulled, Walkover, Joined, Left, Extended, Shortened),
+        *(TotalSet, Separated, Validated, Order, Archived, Ruled, Penalised, Disqualified),
     )
 )
 

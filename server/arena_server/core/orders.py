@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 VOID_WORKER: Final = "void-worker"
 _BOT, _GAME, _LENGTH = "the name of a bot", "a game", "a number of games or rounds"
 
+_PAIR: Final = "two bots as ann:bob"
+
 _PLANNED, _PLAYING, _SUSPENDED = ContestPhase.PLANNED, ContestPhase.PLAYING, ContestPhase.SUSPENDED
 #: An order that another server has to carry out, too: its fact is there when the contest goes on.
 _UNTIL_OVER: Final = frozenset((_PLANNED, _PLAYING, _SUSPENDED))
@@ -85,6 +87,9 @@ ORDERS: Final[Mapping[str, OrderKind]] = {
         asked=True,
         inverse="extend",
     ),
+    "pair": OrderKind("paired by hand: {}", "a round as ann:bob,cid:dan,eve", asked=True),
+    "forbid": OrderKind("forbidden: {} do not meet in later rounds", _PAIR, inverse="allow"),
+    "allow": OrderKind("allowed: {} may meet in later rounds", _PAIR, inverse="forbid"),
     "kick": OrderKind(
         "kicked {}: its game is void, and it is paired no more", _BOT, asked=True, inverse="lift"
     ),
@@ -145,6 +150,7 @@ VERBS: Final = tuple(ORDERS)
 
 #: Why `undo` cannot take an order back, and what to do instead.
 FIXED: Final[Mapping[str, str]] = {
+    "pair": "the round stands: pair it again before its games begin",
     "abort": "the contest is over",
     "archive": "the contest is over",
     "start": "games have begun: pause it",

@@ -15,7 +15,7 @@ ORDER_BYTES = 4096
 ORDER_KEYS = {
     "contest": 100,
     "verb": 100,
-    "target": 100,
+    "target": 3000,  # a round of pairs
     "by": 60,
     "reason": 300,
     "owner": 60,

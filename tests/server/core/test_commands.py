@@ -312,7 +312,8 @@ def test_a_game_that_waits_for_its_result_cannot_be_broken_off() -> None:
 def test_the_words_of_the_run_state_and_of_the_commands() -> None:
     assert [str(state) for state in RunState] == ["open", "paused", "draining", "aborted"]
     assert list(VERBS) == [
-        *("pause", "resume", "drain", "abort", "start", "archive", "extend", "shorten", "kick", "lift"),
+        *("pause", "resume", "drain", "abort", "start", "archive", "extend", "shorten"),
+        *("pair", "forbid", "allow", "kick", "lift"),
         *("validate", "void", "void-worker"),
         *("replay", "add", "remove", "token", "invite", "registration"),
         *("approve", "reject", "forfeit", "correct", "disqualify", "penalty", "undo", "register"),

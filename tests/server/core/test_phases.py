@@ -72,8 +72,8 @@ SCENES: dict[ContestPhase, Callable[[], ContestHarness]] = {
 }
 TARGETS = {
     "extend": "2", "shorten": "2", "void": "g1", "replay": "g1", "void-worker": "w", "invite": "x",
-    "registration": "2",
     "forfeit": "g1 ann", "correct": "g1 1-0", "disqualify": "ann lost", "penalty": "ann 1",
+    "registration": "2", "pair": "ann:bob", "forbid": "ann:bob", "allow": "ann:bob",
     **dict.fromkeys(("kick", "lift", "validate", "remove", "token"), "ann"),
     **dict.fromkeys(("add", "register", "approve", "reject"), "eve"),
 }  # fmt: skip
@@ -81,6 +81,7 @@ TARGETS = {
 IMPOSSIBLE: dict[str, str | tuple[str, ...]] = {
     "void-worker": "no worker plays games of this contest: it has no --on",
     "register": "this link",
+    **{verb: f"{verb}: expected a Swiss" for verb in ("pair", "forbid", "allow")},
     **dict.fromkeys(("approve", "reject"), "no bot called 'eve' waits for approval"),
     "forfeit": "forfeit: expected a reason",
     "correct": "correct: expected a reason",

@@ -23,7 +23,19 @@ SOURCES = (
     "host/waiting.py",
 )
 #: Functions of formats that an order calls while a contest runs; all else is said of a configuration.
-ORDERED = ("join", "length", "longer", "shorter", "check_step", "late_groups", "check_places", "rule")
+ORDERED = (
+    "parse_groups",
+    "check_names",
+    "check_by_hand",
+    "join",
+    "length",
+    "longer",
+    "shorter",
+    "check_step",
+    "late_groups",
+    "check_places",
+    "rule",
+)
 #: What is raised with a text for people, and the place of the text among the arguments.
 RAISED = {
     **dict.fromkeys(("NotFoundError", "SeatError", "UnavailableError", "NewcomerError", "FeedError"), 0),

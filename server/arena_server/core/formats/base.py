@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from arena_server.core.facts import Drawn, Walkover
+from arena_server.core.facts import Drawn, Forbidden, Paired, Walkover
 from arena_server.core.formats.length import Length
 from arena_server.core.formats.rounds_json import Round
 from arena_server.stats.results import PastGame
@@ -304,6 +304,18 @@ class DrawnFormat(Format):
     def not_played(self) -> Mapping[str, Sequence[Unplayed]]:
         """The games that rounds did without, for tie-breaks that count them."""
         return {}
+
+    def pair(self, paired: Paired) -> None:
+        """A round is paired by hand. Raises PairingError for what cannot have been."""
+        raise PairingError(f"draw {paired.draw}: no round of {self.NAME} is paired by hand")
+
+    def forbid(self, fact: Forbidden) -> None:
+        """Two do not meet in later rounds, or do again. Raises PairingError where no pair is forbidden."""
+        raise PairingError(f"change {fact.number} of who may meet: {self.NAME} forbids no pair")
+
+    def flaw(self, fact: Drawn | Paired) -> str:
+        """What is wrong with a round that is about to be taken; empty: nothing that is known."""
+        return ""
 
     @abstractmethod
     def rounds(self) -> Sequence[Round]:

@@ -111,6 +111,11 @@ class Encounter:
         return bool(self.lost_by) or (self._early and abs(first - second) > left)
 
     @property
+    def begun(self) -> bool:
+        """Whether a game of it has been handed out."""
+        return bool(self.open or self.played or self.void or self._replaced)
+
+    @property
     def is_over(self) -> bool:
         """Whether nothing is left to be played."""
         return not self.open and (not self.waiting or self.is_decided)
@@ -223,12 +228,13 @@ class Draws:
         self._by_number: dict[int, Encounter] = {}
         self._round_of_draw: list[int] = []
 
-    def add(self, drawn: Drawn) -> None:
-        """Take what was drawn. Raises PairingError for what cannot have been."""
+    def add(self, drawn: Drawn, *, is_round: bool = False) -> None:
+        """Take what was drawn, which `is_round` of its own. Raises PairingError for what cannot have been."""
         self._check(drawn)
         pairs = _pairs(drawn.groups)
         # An empty place tells a round of the same two from more games of the last one.
-        if not self.groups and pairs and all(drawn.groups) and self._current(pairs[0]) is not None:
+        of_last = not is_round and not self.groups and bool(pairs) and all(drawn.groups)
+        if of_last and self._current(pairs[0]) is not None:
             self.of_last_round += 1
         else:
             self._begin_round(drawn.groups, pairs)
@@ -248,6 +254,21 @@ class Draws:
                 encounter.waiting[number] = Pairing(number, seats, deal)
                 self._by_number[number] = encounter
         self.next_number = drawn.first + drawn.games * len(pairs)
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the last round has been played in part."""
+        return any(each.begun or each.lost_by for each in self.last)
+
+    def take_back_round(self) -> None:
+        """The last round, of which no game has begun, is none. Raises PairingError if there is no such."""
+        if not self.rounds or self.has_begun or not self.last:
+            raise PairingError(f"draw {self.count}: expected a round of which no game has begun")
+        for encounter in self.last:
+            self.encounters.remove(encounter)
+            for number in encounter.waiting:
+                del self._by_number[number]
+        self.rounds.pop()
 
     def _current(self, names: tuple[str, ...]) -> Encounter | None:
         """The pairing of these two in the last round."""

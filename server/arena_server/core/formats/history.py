@@ -20,7 +20,9 @@ from arena_server.core.facts import (
     ContestFact,
     Drawn,
     Extended,
+    Forbidden,
     Joined,
+    Paired,
     Penalised,
     Repeat,
     Shortened,
@@ -31,7 +33,7 @@ from arena_server.core.formats.rounds import Rounds
 from arena_server.core.formats.rounds_json import rounds_json
 from arena_server.stats.results import PastGame
 
-HistoryFact = Drawn | Joined | Extended | Shortened | Repeat | Walkover | Penalised
+HistoryFact = Drawn | Paired | Forbidden | Joined | Extended | Shortened | Repeat | Walkover | Penalised
 
 
 class History:
@@ -44,6 +46,8 @@ class History:
         self._taken: list[HistoryFact] = []
         #: Results whose games are not known yet.
         self._results: list[PastGame] = []
+        #: What is wrong with the first round that should not have been drawn.
+        self._flaw = ""
         #: The void games that have not been played again.
         self._void: dict[int, PastGame] = {}
 
@@ -70,8 +74,13 @@ class History:
         return tuple(self._taken)
 
     def check(self, *, over: bool) -> None:
-        """Raise PairingError for a game that was not drawn; if the contest is `over`, for any fact left."""
+        """Raise PairingError for a game that was not drawn, or a round that no rule allows.
+
+        If the contest is `over`, so it does for any fact left.
+        """
         self._advance()
+        if self._flaw:
+            raise PairingError(self._flaw)
         if self._results:
             raise PairingError(f"g{self._results[0].number} was played, and was not drawn")
         if over and self._facts:
@@ -92,11 +101,13 @@ class History:
 
     def _may_take(self, fact: HistoryFact) -> bool:
         match fact:
-            case Drawn():
+            case Paired(replaces=True):
+                return True
+            case Drawn() | Paired():
                 return not self._form.draws.is_open
             case Repeat(_, void, _):
                 return void in self._void
-            case Joined() | Extended() | Shortened() | Penalised():
+            case Joined() | Extended() | Shortened() | Penalised() | Forbidden():
                 return True
             case Walkover(_, absent):
                 return self._form.walkover_due(absent) is not None
@@ -104,7 +115,13 @@ class History:
     def _take(self, fact: HistoryFact) -> None:
         match fact:
             case Drawn():
+                self._note_flaw(fact)
                 self._form.drawn(fact)
+            case Paired():
+                self._note_flaw(fact)
+                self._form.pair(fact)
+            case Forbidden():
+                self._form.forbid(fact)
             case Walkover():
                 self._form.walk_over(fact)
             case Joined():
@@ -119,6 +136,10 @@ class History:
                 if number != self._form.next_number:
                     raise PairingError(f"g{number} repeats g{void}, and is not the next number")
                 self._form.again(Pairing(number, self._void.pop(void).names, deal), void)
+
+    def _note_flaw(self, fact: Drawn | Paired) -> None:
+        if not self._flaw and (flaw := self._form.flaw(fact)):
+            self._flaw = f"draw {fact.draw}: {flaw}"
 
     def _take_results(self) -> None:
         end = self._form.next_number

@@ -10,7 +10,8 @@ levels to come are there), `round` (of a Swiss, in the order of the tables), or 
 its players, the first first. The first of `names` has the first seat of the first game; one that is not
 known yet is null. `scores` are games won (a draw is half of one), `games` the numbers of those with a result.
 A match that was tied has `decided_by`: `points`, `extra games`, `sudden death` or `seed` (the better seed
-goes on). The match for the third place of a bracket is a `round` of its own.
+goes on). The match for the third place of a bracket is a `round` of its own. A round that the organiser has
+paired has the reason in `by_hand`.
 """
 
 from __future__ import annotations
@@ -51,12 +52,16 @@ class DrawnMatch:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """`kind` is `level`, `round` or `group`; the players of a group are ranked."""
+    """`kind` is `level`, `round` or `group`; the players of a group are ranked.
+
+    `by_hand` is why the organiser has paired it.
+    """
 
     title: str
     kind: str
     matches: tuple[DrawnMatch, ...]
     ranking: tuple[str, ...] = ()
+    by_hand: str | None = None
 
 
 def rounds_json(rounds: Iterable[Round], seeds: Iterable[str], ranked_by: str) -> dict[str, Any]:
@@ -71,6 +76,7 @@ def rounds_json(rounds: Iterable[Round], seeds: Iterable[str], ranked_by: str) -
                 "matches": [_match_json(match, numbers) for match in each.matches],
             }
             | ({"ranking": list(each.ranking)} if each.ranking else {})
+            | ({} if each.by_hand is None else {"by_hand": each.by_hand})
             for each in rounds
         ],
     }

@@ -8,9 +8,10 @@ from fractions import Fraction
 from itertools import chain, combinations
 from typing import ClassVar, Final, cast
 
-from arena_server.core.facts import Drawn
+from arena_server.core.facts import Drawn, Forbidden, Paired
 from arena_server.core.formats.acceleration import Baku
 from arena_server.core.formats.base import Draw
+from arena_server.core.formats.by_hand import Groups, PairingRules, after_change, check_names
 from arena_server.core.formats.encounters import Encounter, Entry, match_points
 from arena_server.core.formats.length import ROUNDS, Length
 from arena_server.core.formats.rounds import SEEDING, Rounds
@@ -111,6 +112,8 @@ class Swiss(Rounds):
         self.planned_rounds = _rounds(terms)
         #: The pairs that do not meet.
         self.forbidden = forbidden_pairs(_forbidden_groups(terms))
+        #: The reasons of rounds that were paired by hand, by their numbers.
+        self._by_hand: dict[int, str] = {}
         is_baku = self.choice(terms, "acceleration") == "baku"
         self._baku = Baku(terms.seeds, self.planned_rounds, terms.worth) if is_baku else None
         self._penalties: dict[str, Fraction] = {}
@@ -138,7 +141,7 @@ class Swiss(Rounds):
         if bots > MOST_DOUBTED:
             return bound
         if self._most is None or self._most[0] != (drawn, bots):
-            graph = allowed(self._candidates(()), self._owners_meet)
+            graph = allowed(self.candidates(()), self._owners_meet)
             more = bound - drawn if any(graph) else 0
             # `most` counts a round that may not be found as one.
             self._most = (
@@ -150,6 +153,56 @@ class Swiss(Rounds):
     @property
     def _owners_meet(self) -> bool:
         return self.choice(self.terms, "same_owner") != "never"
+
+    # -- by hand
+
+    def _rules(self, *, last: bool = True) -> PairingRules:
+        """What the next round depends on, or without the `last` one the one that replaces it."""
+        rounds = self.draws.rounds if last else self.draws.rounds[:-1]
+        made = [each for round_ in rounds for each in round_]
+        return PairingRules(
+            {frozenset(each.names) for each in made if isinstance(each, Encounter)},
+            {each for each in made if isinstance(each, str)},
+            self.forbidden,
+            self.terms.owners,
+            self._owners_meet,
+        )
+
+    def check_by_hand(self, groups: Groups, here: Collection[str], left: Collection[str]) -> tuple[bool, str]:
+        """Whether a round of these replaces the last one; and what of it is a repeat, empty for none.
+
+        `here` are the bots that can play, those of `left` take no part. Raises FormatError for a round that
+        cannot be.
+        """
+        replaces = self.draws.is_open
+        if replaces and self.draws.has_begun:
+            made = len(self.draws.rounds)
+            raise FormatError(f"games of round {made} have begun: it can be paired by hand before that")
+        if not replaces and len(self.draws.rounds) >= self.planned_rounds:
+            raise FormatError(f"all {self.planned_rounds} rounds have been drawn")
+        check_names(groups, {*self.terms.names} - {*left}, here)
+        rules = self._rules(last=not replaces)
+        if problem := rules.flaw(groups, repeats=True):
+            raise FormatError(problem)
+        return replaces, rules.flaw(groups, repeats=False)
+
+    def pair(self, paired: Paired) -> None:
+        if paired.replaces:
+            self.draws.take_back_round()
+            self._ready.clear()
+        self.draws.add(paired.drawn, is_round=True)
+        self._by_hand[len(self.draws.rounds)] = paired.reason
+        self._most = None
+        for encounter in self.draws.last:
+            self._consider(encounter)
+
+    def forbid(self, fact: Forbidden) -> None:
+        self.forbidden = after_change(self.forbidden, frozenset(fact.names), forbidden=fact.forbidden)
+        self._most = None
+
+    def flaw(self, fact: Drawn | Paired) -> str:
+        replaces, repeats = (fact.replaces, fact.repeats) if isinstance(fact, Paired) else (False, False)
+        return self._rules(last=not replaces).flaw(fact.groups, repeats=repeats)
 
     def resize(self, to: int, first: int | None = None) -> None:
         self.planned_rounds = to
@@ -174,13 +227,13 @@ class Swiss(Rounds):
             draw,
             self.draws.next_number,
             self.terms.games,
-            tuple(self._candidates(absent)),
+            tuple(self.candidates(absent)),
             self._owners_meet,
             self.terms.lot(f"round:{draw}"),
             self.planned_rounds - len(self.draws.rounds),
         )
 
-    def _candidates(self, absent: Collection[str]) -> list[Candidate]:
+    def candidates(self, absent: Collection[str]) -> list[Candidate]:
         """Those who are not absent, in the order of scores and seeds."""
         scores = self.scores()
         for name, points in self.virtual_points(len(self.draws.rounds) + 1).items():
@@ -239,7 +292,7 @@ class Swiss(Rounds):
 
     def rounds(self) -> list[Round]:
         return [
-            Round(f"round {number}", "round", tuple(map(_match, made)))
+            Round(f"round {number}", "round", tuple(map(_match, made)), by_hand=self._by_hand.get(number))
             for number, made in enumerate(self.draws.rounds, start=1)
             if made
         ]
@@ -307,6 +360,15 @@ def forbidden_pairs(groups: Iterable[Sequence[str]]) -> frozenset[frozenset[str]
 def opponents(name: str, pairs: Iterable[frozenset[str]]) -> frozenset[str]:
     """Who is in a pair with `name`."""
     return frozenset(other for pair in pairs if name in pair for other in pair - {name})
+
+
+def is_promised(swiss: Swiss, forbidden: frozenset[frozenset[str]]) -> bool:
+    """Whether the rounds that are left can be drawn with these forbidden pairs, as far as is known."""
+    players = [each._replace(met=each.met | opponents(each.name, forbidden)) for each in swiss.candidates(())]
+    if len(players) > MOST_DOUBTED:
+        return True
+    owners_meet = swiss.choice(swiss.terms, "same_owner") != "never"
+    return can_be_drawn(allowed(players, owners_meet), swiss.planned_rounds - len(swiss.draws.rounds))
 
 
 def _rounds(terms: Terms) -> int:

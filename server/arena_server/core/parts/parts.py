@@ -10,6 +10,7 @@ from arena_server.core.fixtures import Fixtures
 from arena_server.core.games import GameManager
 from arena_server.core.login import Authenticator
 from arena_server.core.news import Changed, News, Notes
+from arena_server.core.parts.hand_pairing import HandPairing
 from arena_server.core.parts.invitations import Invitations
 from arena_server.core.parts.late_entrants import LateEntrants
 from arena_server.core.parts.leases import LeasedGames
@@ -49,6 +50,7 @@ class Parts:
             self.registration,
             self.invitations,
             self.late_entrants,
+            HandPairing(bots, games, out),
             *((games,) if isinstance(games, LeasedGames) else ()),
         )
 

@@ -19,6 +19,7 @@ const CONFIRM = {
   archive: () => t`Archive the contest for good? It is shown, and served no more.`,
   extend: (target) => t`Extend the contest by ${target}?`,
   shorten: (target) => t`Shorten the contest by ${target}?`,
+  pair: (target) => t`Pair a round as ${target}? It replaces one of which no game has begun.`,
   kick: (target) => t`Kick ${target}? Its game becomes void.`,
   void: (target) => t`Break off ${target} for good?`,
   replay: (target) => t`Play ${target} again?`,
@@ -216,13 +217,19 @@ function draw(status) {
     oneField("penalty", t`Penalty`, t`A bot and points that are taken from its score`,
       { size: 16, pattern: "[^ ]+ [0-9.]+" }),
   ];
+  const rounds = { size: 24, maxlength: 3000 };
+  const pairs = status.length?.unit !== "rounds" ? [] : [ // a Swiss
+    oneField("pair", t`Pair`, t`A round by hand, as ann:bob,cid:dan,eve`, rounds),
+    oneField("forbid", t`Forbid`, t`Two that do not meet, as ann:bob`, { size: 14 }),
+    oneField("allow", t`Allow`, t`Two that may meet, as ann:bob`, { size: 14 }),
+  ];
   const add = addForm();
   parts.ofWorkers = panel(t`Workers`, parts.workers);
   parts.ofApplicants = panel(t`Waiting for approval`, parts.applicants);
   parts.ofInvitations = panel(t`Invitations`, parts.invitations);
   // A contest that is over takes no orders.
   parts.ofJury = panel(t`Jury`, ...jury, el("p", { class: "sub" }, t`Each decision needs a reason, which is public.`));
-  parts.forms = [...games, parts.ofJury, add];
+  parts.forms = [...games, ...pairs, parts.ofJury, add];
   parts.about = about;
   const others = contestLinks(status.contests);
   const leave = () => { useToken(null); askForToken(); };
@@ -230,7 +237,7 @@ function draw(status) {
     el("div", { class: "title" }, parts.title,
       others.length ? el("p", { class: "latest" }, t`Other contests: `, ...others) : null,
       parts.sub, parts.waiting, parts.gate, about, done, message),
-    panel(t`Running games`, parts.games, parts.length, ...games),
+    panel(t`Running games`, parts.games, parts.length, ...games, ...pairs),
     parts.ofApplicants, panel(t`Bots`, parts.bots), parts.ofJury, parts.ofWorkers, add,
     parts.ofInvitations,
     panel(t`Orders`, parts.undo, parts.orders),

@@ -91,6 +91,7 @@ function roundBox(contest, rounds, place, opened) {
     opened.delete(box.open ? -1 - place : place);
     opened.add(box.open ? place : -1 - place);
   } }, el("summary", {}, `${said(round.title)}, ${plural(round.matches.length, "match")}`),
+  round.by_hand === undefined ? null : el("p", { class: "sub" }, t`Paired by hand: ${round.by_hand}`),
   round.ranking ? el("p", { class: "sub" }, t`Order: ${round.ranking.join(", ")}`) : null, body);
   if (open) fill();
   return box;
