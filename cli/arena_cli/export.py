@@ -5,6 +5,7 @@ json      FOLDER/g1.json, ...: one object per record, times in milliseconds and 
 csv       FOLDER/games.csv, seats.csv, plies.csv, faults.csv, infos.csv: a line per game, seat, ply, ...
 trf       FOLDER/CONTEST.trf: the rounds of a Swiss in TRF16, for pairing programs (`trf.py`)
 grades    FOLDER/grades.csv and teams.csv: the table as the marks of a course (`grades.py`)
+npz       FOLDER/plies-00001.npz, ...: a row a ply, as arrays of numpy (`export_arrays.py`)
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -43,6 +44,7 @@ class FileFormat(StrEnum):
     CSV = "csv"
     TRF = "trf"
     GRADES = "grades"
+    NPZ = "npz"
 
 
 #: How a formula of a spreadsheet begins.
@@ -122,6 +124,9 @@ def command(
 
     grades writes the table as FOLDER/grades.csv, a line a bot: rank, name, owner, games, points, score,
     percent of the best score, and with --grades a grade; FOLDER/teams.csv has the same of teams.
+
+    npz writes arrays of numpy for programs that learn, FOLDER/plies-00001.npz and so on: a row a ply, with
+    the position as planes, move, points, clock, result, bot and version.
 
     Of a running contest it has the results that spectators may see by now, after
     `contest.spectator_delay` and before `contest.freeze_at`; --all has the others too.
@@ -221,8 +226,6 @@ def _write_json(folder: Path, results: Results, contest: ContestRow, last: int |
 
 
 def _write_csv(folder: Path, results: Results, contest: ContestRow, last: int | None) -> Written:
-    from arena_protocol.record import VOID
-
     paths = {table: folder / f"{table}.csv" for table in TABLES}
     written = Written(files=list(map(str, paths.values())))
     with ExitStack() as stack:
@@ -231,12 +234,8 @@ def _write_csv(folder: Path, results: Results, contest: ContestRow, last: int | 
             text = TextIOWrapper(_open_private(path), encoding="utf-8", newline="")
             writers[table] = csv.writer(stack.enter_context(text), lineterminator="\n")
             writers[table].writerow(TABLES[table])
-        annulled, ruled = results.facts.annulled(contest), _ruled(results, contest)
-        for record in _records(results, contest, last, written):
-            # The record stays as it was stored; its result was changed, or taken back.
-            shown = replace(record, **ruled.get(record.game_id, {}))
-            shown = replace(shown, end=VOID) if record.game_id in annulled else shown
-            for table, row in csv_rows(shown):
+        for record, _ in _counted(results, contest, last, written):
+            for table, row in csv_rows(record):
                 writers[table].writerow([_cell(row[column]) for column in TABLES[table]])
     return written
 
@@ -268,12 +267,22 @@ def _write_grades(
     return Written(games, [str(folder / name) for name in files])
 
 
+def _write_npz(folder: Path, results: Results, contest: ContestRow, last: int | None) -> Written:
+    from arena_cli.export_arrays import write_plies
+
+    written = Written()
+    games = _counted(results, contest, last, written)
+    written.files = [str(path) for path in write_plies(folder, games, _open_private)]
+    return written
+
+
 _WRITERS: Mapping[FileFormat, Callable[..., Written]] = {
     FileFormat.MSGPACK: _write_msgpack,
     FileFormat.JSON: _write_json,
     FileFormat.CSV: _write_csv,
     FileFormat.TRF: _write_trf,
     FileFormat.GRADES: _write_grades,
+    FileFormat.NPZ: _write_npz,
 }
 
 
@@ -289,6 +298,14 @@ def _records(
     results: Results, contest: ContestRow, last: int | None, written: Written
 ) -> Iterator[GameRecord]:
     """Yield the records that may be shown, up to the place `last`; count them, and note the others."""
+    for record, _ in _decoded(results, contest, last, written):
+        yield record
+
+
+def _decoded(
+    results: Results, contest: ContestRow, last: int | None, written: Written
+) -> Iterator[tuple[GameRecord, Sequence[str | None]]]:
+    """The same, each with the versions of its bots, as they called themselves; empty if they are unknown."""
     from arena_protocol.record_codec import decode
 
     for row in results.games.rows(contest, last=last):
@@ -296,7 +313,19 @@ def _records(
             written.withheld.append(row["game_id"])
         else:
             written.games += 1
-            yield decode(row["record"])
+            yield decode(row["record"]), row["agents"] or ()
+
+
+def _counted(
+    results: Results, contest: ContestRow, last: int | None, written: Written
+) -> Iterator[tuple[GameRecord, Sequence[str | None]]]:
+    """The same with the results that count: a stored record stays, its result was changed or taken back."""
+    from arena_protocol.record import VOID
+
+    annulled, ruled = results.facts.annulled(contest), _ruled(results, contest)
+    for record, versions in _decoded(results, contest, last, written):
+        shown = replace(record, **ruled.get(record.game_id, {}))
+        yield replace(shown, end=VOID) if record.game_id in annulled else shown, versions
 
 
 def csv_rows(record: GameRecord) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -16,7 +16,7 @@ from tests.server.programs import Shell
 from tests.server.records import Kept, game, opening
 from tests.server.store.test_drawn import play
 
-from arena_protocol.record import FaultRecord
+from arena_protocol.record import FaultRecord, GameRecord
 from arena_server.core.facts import Drawn
 from arena_server.core.journal import Entry, entry_of
 from arena_server.errors import PublicError
@@ -197,6 +197,20 @@ class TestWhatTheCommandsSay:
         )
         for words in (("site", "s"), ("report", "r"), ("export", "e")):
             assert '"not_shown": 1' in shell(*words, "--json").out
+
+    def test_the_arrays_of_a_game_behind_the_cut_are_missing(
+        self, monkeypatch: pytest.MonkeyPatch, shell: Shell
+    ) -> None:
+        given: list[list[str]] = []
+
+        def note(folder: Path, games: Iterable[tuple[GameRecord, object]], opened: object) -> list[Path]:
+            given.append([record.game_id for record, _ in games])
+            return []
+
+        monkeypatch.setattr("arena_cli.export_arrays.write_plies", note)
+        outcomes = [shell("export", "e", "--format", "npz", *words) for words in ((), ("--all",))]
+        assert given == [["g1"], ["g1", "g2"]]
+        assert outcomes[0].out.startswith("exported: 1 games of trial to e; 1 game is not shown yet ")
 
     def test_its_head_is_an_earlier_one_of_the_whole_chain(self, shell: Shell) -> None:
         chains = []

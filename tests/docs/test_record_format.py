@@ -14,6 +14,7 @@ from tests.protocol.records import a_record
 from tests.server.programs import inside
 
 from arena_cli.export import FORMULA, TABLES, FileFormat
+from arena_cli.export_arrays import COLUMNS, ONCE, ROWS
 from arena_protocol.record import FORMAT, FaultRecord, GameRecord, InfoRecord, PlyRecord, UsageRecord
 from arena_protocol.record_codec import encode
 
@@ -67,6 +68,14 @@ def test_the_columns_and_forms_are_those_of_the_export() -> None:
     assert all(f"`{sign}`" in PAGE for sign in FORMULA)
 
 
+def test_the_arrays_of_the_page_are_those_of_the_export() -> None:
+    (rows,) = tables("array")
+    assert names(rows) == [*COLUMNS, *ONCE]
+    dtypes = [row[1].rpartition(" ")[2] for row in rows]
+    assert dtypes == [*COLUMNS.values(), "str", "str"]
+    assert f"at most {ROWS:,} rows" in PAGE
+
+
 @pytest.mark.real
 @pytest.mark.soak
 def test_the_program_of_the_page_reads_a_record_and_refuses_a_changed_one(tmp_path: Path) -> None:
@@ -99,6 +108,7 @@ def test_the_commands_of_the_page_write_the_files_that_it_names(tmp_path: Path) 
     assert found is not None
     for line in found[1].splitlines():
         assert inside(*line.split()[1:], cwd=tmp_path).code == 0
+    assert (tmp_path / "arrays" / "plies-00001.npz").exists()
     written = {
         path.name
         for folder in ("records", "objects", "tables", "grades")

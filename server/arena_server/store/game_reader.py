@@ -163,7 +163,17 @@ class GameReader:
                     if checked:
                         raise
                     damage = str(error)
-                columns = ("game_id", "names", "totals", "end", "plies", "place", "chain", "used_ms")
+                columns = (
+                    "game_id",
+                    "names",
+                    "totals",
+                    "end",
+                    "plies",
+                    "place",
+                    "chain",
+                    "used_ms",
+                    "agents",
+                )
                 may_show = withheld or self.deals(contest).may_show(game.game_id)
                 yield {
                     **{key: getattr(game, key) for key in columns},

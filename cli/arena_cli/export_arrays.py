@@ -1,0 +1,112 @@
+"""`arena export --format npz`: a row a ply, as arrays of numpy, for programs that learn.
+
+The rows are written in files of ROWS at most, so that any number of games needs the memory of one file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from arena.encoding import PositionEncoder
+from arena_protocol.errors import needs_extra
+from arena_protocol.games import make_game
+from arena_protocol.games.base import Deal
+from arena_protocol.record import VOID, GameRecord, winning_seats
+from arena_server.errors import ConfigError
+
+try:
+    import numpy as np
+except ImportError as error:
+    raise ConfigError(needs_extra("--format npz", "learning")) from error
+
+#: The most rows of a file: 27 MB of observations with the default options of insertion, before compression.
+ROWS = 8_192
+#: Each column with its dtype; texts are as wide as the longest. docs/record-format.md has the shapes.
+COLUMNS: Mapping[str, str] = {
+    "game": "str",
+    "ply": "int32",
+    "seat": "int8",
+    "bot": "str",
+    "version": "str",
+    "observation": "int32",
+    "action_mask": "int8",
+    "move": "int16",
+    "points": "int32",
+    "time_ms": "int64",
+    "clock": "int64",
+    "zombie": "bool",
+    "result": "int8",
+    "totals": "int64",
+}
+#: What a file has once: the moves and the pieces by their numbers.
+ONCE = ("actions", "signs")
+
+Row = dict[str, Any]
+
+
+def write_plies(
+    folder: Path,
+    games: Iterable[tuple[GameRecord, Sequence[str | None]]],
+    opened: Callable[[Path], IO[bytes]],
+) -> list[Path]:
+    """Write the plies of the games as plies-00001.npz and so on; a void game has none.
+
+    A game comes with the versions of its bots. Raises GameError for a game without a board of cells.
+    """
+    written: list[Path] = []
+    rows: list[Row] = []
+    encoder: PositionEncoder | None = None
+
+    def flush() -> None:
+        if encoder is not None and rows:
+            written.append(folder / f"plies-{len(written) + 1:05}.npz")
+            with opened(written[-1]) as file:
+                np.savez_compressed(file, **_arrays(rows, encoder))
+            rows.clear()
+
+    for record, versions in games:
+        game = make_game(record.game, {**record.options, "seats": len(record.names)})
+        if encoder is None or encoder.game != game:
+            # The shapes follow from the options.
+            flush()
+            encoder = PositionEncoder(game)
+        for row in plies_of(record, versions, encoder):
+            rows.append(row)
+            if len(rows) == ROWS:
+                flush()
+    flush()
+    return written
+
+
+def plies_of(record: GameRecord, versions: Sequence[str | None], encoder: PositionEncoder) -> Iterator[Row]:
+    """The row of each ply of a game, by column."""
+    if record.end == VOID:
+        return
+    game, winners = encoder.game, winning_seats(record.totals, record.end)
+    position: Any = game.start(Deal(record.board, record.sequence))
+    for number, ply in enumerate(record.plies, start=1):
+        seat = ply.seat
+        yield {
+            "game": record.game_id,
+            "ply": number,
+            "seat": seat,
+            "bot": record.names[seat - 1],
+            "version": (versions[seat - 1] if versions else None) or "",
+            "observation": encoder.observation(position, seat),
+            "action_mask": encoder.mask(position),
+            "move": encoder.number(ply.move),
+            "points": ply.points,
+            "time_ms": ply.time_ms,
+            "clock": ply.clock,
+            "zombie": ply.zombie,
+            "result": -1 if seat not in winners else int(len(winners) == 1),
+            "totals": record.totals,
+        }
+        position = game.play(position, ply.move).position
+
+
+def _arrays(rows: Sequence[Row], encoder: PositionEncoder) -> dict[str, Any]:
+    columns = {name: np.array([row[name] for row in rows], dtype) for name, dtype in COLUMNS.items()}
+    return {**columns, "actions": np.array(encoder.actions), "signs": np.array(list(encoder.signs), "U1")}
