@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -54,7 +54,9 @@ Order = Literal[
 ContestName = Annotated[
     str | None,
     typer.Argument(
-        metavar="[NAME|RESULT]", help="contest: which one; the jury: which bot or result.", show_default=False
+        metavar="[FILE|NAME|RESULT]",
+        help="contest: which one; the jury: which bot or result.",
+        show_default=False,
     ),
 ]
 STATUS, LIST, CONTEST = "status", "orders", "contest"
@@ -162,10 +164,10 @@ def command(
     again), add BOT (a late entrant), remove BOT (withdraw it), token BOT (the old one is dead), invite
     OWNER (a link by which an author registers one bot; with --file links, tokens or cards to print
     for a class), registration N (one link by which every author registers up to N bots; 0 closes
-    it), approve BOT, reject BOT (one that has registered and waits), contest start NAME (begin it
-    now), contest archive NAME (show one that is over, and serve it no more). The jury, with --reason:
-    forfeit GAME BOT, correct GAME RESULT (2-0), disqualify BOT leave|lost (its games do not count,
-    or it has lost them), penalty BOT POINTS. undo takes the last order back.
+    it), approve BOT, reject BOT (one that has registered and waits), contest add FILE (one more),
+    contest start NAME (begin it now), contest archive NAME (what is over is shown alone). The jury,
+    with --reason: forfeit GAME BOT, correct GAME RESULT (2-0), disqualify BOT leave|lost (its games do
+    not count, or it has lost them), penalty BOT POINTS. undo takes the last order back.
 
     Address and token come from the file beside the server's database, or from --connect and
     ARENA_ADMIN_TOKEN.
@@ -177,7 +179,7 @@ def command(
     _refuse_options(order, meant, given, bot, invited)
     kept = {"by": _account() if given.by is None else given.by, "reason": given.reason}
     if order == CONTEST:
-        manage(target, name, lambda of: _access(replace(where, contest=of)), kept, as_json=as_json)
+        manage(target, name, lambda of: _access_to(where, of), kept, as_json=as_json)
     elif order == LIST:
         _show_orders(_orders(where), as_json=as_json)
     elif order == STATUS:
@@ -244,6 +246,15 @@ def _access(where: Where) -> Access:
     from arena_server.web.admin_file import find_access
 
     return find_access(database_of(where.database), where.contest, where.connect, os.environ)
+
+
+def _access_to(where: Where, contest: str | None) -> Access:
+    """The server of a contest, or that which is to have it: one of several contests is meant as a whole."""
+    from arena_server.store.database import database_of
+    from arena_server.web.admin_file import find_access
+
+    wanted = where.contest if contest is None else contest
+    return find_access(database_of(where.database), wanted, where.connect, os.environ, known=False)
 
 
 def _account() -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
@@ -13,28 +14,57 @@ from arena_server.core.orders import ORDERS
 if TYPE_CHECKING:
     from arena_server.web.admin_file import Access
 
-#: What `contest` does; each is an order to the contest of this name.
+ADD: Final = "add"
+#: The others; each is an order to the contest of this name.
 ACTS: Final = ("start", "archive")
-EXPECTED: Final = "start NAME or archive NAME"
+EXPECTED: Final = "add FILE, start NAME or archive NAME"
 
 
 def manage(
     act: str | None,
-    name: str | None,
-    find: Callable[[str], Access],
+    about: str | None,
+    find: Callable[[str | None], Access],
     kept: Mapping[str, str],
     *,
     as_json: bool,
 ) -> None:
-    """Give the order `act` to the contest `name`, whose server `find` knows; `kept` is kept with it."""
+    """Add the contest of the file `about`, or give the order `act` to the contest of this name.
+
+    `find` knows the server of a contest, for None that to which one is added; `kept` is kept with an order.
+    Raises ConfigError and other ArenaErrors.
+    """
     from arena_server.errors import ConfigError
     from arena_server.web import client
 
-    if act not in ACTS or name is None:
-        got = " ".join(each for each in (act, name) if each is not None) or "nothing"
+    if act not in (ADD, *ACTS) or about is None:
+        got = " ".join(each for each in (act, about) if each is not None) or "nothing"
         raise ConfigError(f"arena admin contest: expected {EXPECTED}, got {got!r}")
-    client.order(find(name), act, "", name, **kept)
-    if as_json:
-        print_json({"order": act, "contest": name, "done": True})
+    if act == ADD:
+        _add(about, find, kept, as_json=as_json)
+        return
+    client.order(find(about), act, "", about, **kept)
+    _show({"order": act, "contest": about, "done": True}, ORDERS[act].done, as_json=as_json)
+
+
+def _add(file: str, find: Callable[[str | None], Access], kept: Mapping[str, str], *, as_json: bool) -> None:
+    from arena_server.errors import ConfigError
+    from arena_server.terms.file import read_file
+    from arena_server.web import client
+
+    if kept["reason"]:
+        raise ConfigError("--reason: expected with an order, with which it is kept")
+    text = read_file(Path(file))
+    answer = client.add_contest(find(None), file, text, kept["by"])
+    answer = {"order": ADD, "contest": answer["contest"], "done": True} | answer
+    if answer["ended"] is None:
+        done = f"added: the contest is {answer['phase']}"
     else:
-        typer.echo(f"{name}: {ORDERS[act].done}")
+        done = f"added: the contest is over ({answer['ended']}), and shown as it ended"
+    _show(answer, done, as_json=as_json)
+
+
+def _show(answer: Mapping[str, Any], done: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json(answer)
+    else:
+        typer.echo(f"{answer['contest']}: {done}")

@@ -134,7 +134,8 @@ class Prepared:
     `unstarted` are the bots that have a program in their file, of a server that starts none.
     `submissions` are of the contests whose bots are sent by their authors, and run here; `inner` is a port
     for clients of this machine. With `workers` these play the games of the only contest. The contests of
-    `over` have ended before, and are shown; those of `planned` stages of the `seasons` are to begin.
+    `over` have ended before, and are shown; those of `planned` stages of the `seasons` are to begin. Those of
+    `own` are of the command line, others were added to a server of it.
     """
 
     specs: Sequence[ContestSpec]
@@ -151,6 +152,7 @@ class Prepared:
     over: frozenset[str] = frozenset()
     planned: Sequence[PlannedStage] = ()
     seasons: Sequence[Season] = ()
+    own: frozenset[str] = frozenset()
 
 
 def prepare(paths: Sequence[Path], options: ServeOptions, *, keep: bool = True) -> Prepared:
@@ -162,14 +164,20 @@ def prepare(paths: Sequence[Path], options: ServeOptions, *, keep: bool = True) 
     from arena_server.web.identity import identity_of
 
     seasons = _load(paths, options)
+    own = frozenset(stage.name for season in seasons for stage in season.stages)
     contests = _seated(seasons, options)
+    if keep:  # a tournament plays its own file alone
+        contests += _added(options, own, contests[0].file.server)
     files = [contest.file for contest in contests]
     server = files[0].server
     later = [] if options.stage else [(season, stage) for season in seasons for stage in season.planned]
     persons = [person for contest in contests for person in _invited(contest.file, contest.file.bot)]
     persons += [person for _, stage in later for person in _invited(stage.file, stage.pool)]
     workers = _workers(contests, options.workers)
-    specs = [_spec(contest, options, persons, keep=keep) for contest in contests]
+    specs = []
+    for contest in contests:
+        begins = options.new and contest.file.contest.name in own  # one that was added goes on
+        specs.append(spec_of(contest, replace(options, new=begins), persons, keep=keep))
     planned = [_planned(season, stage, options, persons, keep=keep) for season, stage in later]
     _check_places(paths, server, specs)
     submissions = _submissions(contests, options)
@@ -184,10 +192,16 @@ def prepare(paths: Sequence[Path], options: ServeOptions, *, keep: bool = True) 
     if prepared.over:
         files = [file for file in files if file.contest.name not in prepared.over]
         workers = workers if files else None
-    own = [bot.name for file in files for bot in file.bot if bot.is_local and workers is None]
-    own += [bot.name for each in planned for bot in each.stage.pool if bot.is_local]
-    own = list(dict.fromkeys(own))
-    return replace(prepared, unstarted=own, workers=workers, planned=planned, seasons=seasons)
+    local = [bot.name for file in files for bot in file.bot if bot.is_local and workers is None]
+    local += [bot.name for each in planned for bot in each.stage.pool if bot.is_local]
+    return replace(
+        prepared,
+        unstarted=list(dict.fromkeys(local)),
+        workers=workers,
+        planned=planned,
+        seasons=seasons,
+        own=own,
+    )
 
 
 def _planned(
@@ -207,7 +221,7 @@ def _planned(
         now = with_begun(season, database)
         if any(now.begun[name].status in (RUNNING, STOPPED) for name in stage.upstream if name in now.begun):
             return None
-        return _spec(now.seat(stage, database), options, persons, keep=keep)
+        return spec_of(now.seat(stage, database), options, persons, keep=keep)
 
     return PlannedStage(stage, config_of(stage.file), make)
 
@@ -349,6 +363,26 @@ def _seated(seasons: Sequence[Season], options: ServeOptions) -> list[SeatedCont
     return [season.seat(stage, database_of(options.database))]
 
 
+def _added(options: ServeOptions, own: frozenset[str], server: ServerTable) -> list[SeatedContest]:
+    """The contests that were added to a running server of the contests `own`. Raises UserError.
+
+    One whose name a file of the command line has is that of the command line.
+    """
+    from arena_cli.season import alone
+    from arena_server.store.added import added_beside
+    from arena_server.store.database import database_of
+    from arena_server.terms.file import load_contest
+
+    paths = added_beside(database_of(options.database), own)
+    # The ports are those of the command line, also where they have changed since.
+    found = [
+        alone(path, load_contest(path).model_copy(update={"server": server}))
+        for path in paths
+        if path.stem not in own
+    ]
+    return [contest for contest in found if contest.file.contest.name not in own]
+
+
 def _expand(paths: Sequence[Path]) -> list[Path]:
     """The files, and those of the folders. Raises ConfigError for a folder without any."""
     files: list[Path] = []
@@ -367,7 +401,7 @@ def _invited(file: ContestFile, bots: Sequence[BotTable]) -> list[Invitation]:
     return [invite(bot.name, file.contest.name, file.contest.game) for bot in bots if bot.person]
 
 
-def _spec(
+def spec_of(
     contest: SeatedContest, options: ServeOptions, persons: Sequence[Invitation], *, keep: bool
 ) -> ContestSpec:
     """The contest of a file; `persons` are invited to it or others, and `keep` is as in `prepare`."""

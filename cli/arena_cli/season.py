@@ -31,6 +31,13 @@ class SeatedContest:
     closed: bool = False
 
 
+def alone(path: Path, file: ContestFile) -> SeatedContest:
+    """The contest of a file without stages."""
+    from arena_server.terms.stages import SeasonStage
+
+    return SeatedContest(path, SeasonStage(file, file.contest.name, pool=tuple(file.bot)), file)
+
+
 @dataclass(frozen=True, slots=True)
 class Season:
     """The stages of one file in their order; `begun` are those that have begun, by their contests."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from arena_server.host.host import Host, HostSetup
     from arena_server.host.logs import Log
     from arena_server.submissions.thread import SubmissionThread
+    from arena_server.web.ports import Adding
 
 STDERR = 2
 #: Connections to a game of visitors, beyond those of the contests: its slots, and as many to be replaced.
@@ -108,7 +109,7 @@ def command(config: Configs, options: ServeOptions = ServeOptions(), run: RunOpt
     from arena_server.host.sockets import address_of
 
     typer.echo(f"listening on {address_of(prepared.sock)}")
-    serve(prepared, run)
+    serve(prepared, run, options)
 
 
 def stopped_early(_number: int, _frame: object) -> NoReturn:
@@ -116,8 +117,11 @@ def stopped_early(_number: int, _frame: object) -> NoReturn:
     raise SystemExit(0)
 
 
-def serve(prepared: Prepared, run: RunOptions) -> None:
-    """Serve until the end. Raises ArenaError if the server fails."""
+def serve(prepared: Prepared, run: RunOptions, options: ServeOptions | None = None) -> None:
+    """Serve until the end. Raises ArenaError if the server fails.
+
+    With the `options` that it was prepared by, contests can be added to it.
+    """
     import asyncio
 
     from arena_server.host.host import HostSetup
@@ -146,7 +150,9 @@ def serve(prepared: Prepared, run: RunOptions) -> None:
     log_lines = LineWriter(STDERR)
     log = Log(log_lines, run.log_level, run.log_format)
     try:
-        reports = asyncio.run(_serve(prepared, setup, log, run.supervised))
+        reports = asyncio.run(
+            _serve(prepared, setup, log, None if run.supervised else options, run.supervised)
+        )
     finally:
         log_lines.close()
     # A supervisor prints the table itself.
@@ -177,7 +183,7 @@ def _print_standings(
 
 
 async def _serve(
-    prepared: Prepared, setup: HostSetup, log: Log, supervised: bool
+    prepared: Prepared, setup: HostSetup, log: Log, options: ServeOptions | None, supervised: bool
 ) -> tuple[dict[str, dict[str, Any]], Mapping[str, str]]:
     """Serve until the end; the last progress report of each contest, and why others have not begun."""
     import asyncio
@@ -197,7 +203,7 @@ async def _serve(
     try:
         with (
             _submissions(prepared, host, log) as thread,
-            _web(prepared, host, log, thread, supervised=supervised),
+            _web(prepared, host, log, thread, options, supervised=supervised),
         ):
             if thread is not None:
                 await thread.ready()
@@ -275,48 +281,77 @@ def _examination(config: Path) -> tuple[list[str], list[str]]:
     ]
 
 
+def _adding(prepared: Prepared, options: ServeOptions, entered: Callable[[str], None]) -> Adding:
+    """How contests are added, as by the command line that this server was started by."""
+    from arena_cli.added import read_added
+    from arena_server.web.ports import Adding
+
+    return Adding(
+        database=prepared.database,
+        beside=prepared.own,
+        read=partial(read_added, prepared, options),
+        entered=entered,
+    )
+
+
 @contextmanager
 def _web(
-    prepared: Prepared, host: Host, log: Log, submissions: SubmissionThread | None, *, supervised: bool
+    prepared: Prepared,
+    host: Host,
+    log: Log,
+    submissions: SubmissionThread | None,
+    options: ServeOptions | None,
+    *,
+    supervised: bool,
 ) -> Iterator[None]:
     """Serve the site and the organiser's port, as far as there are any, inside the `with` statement."""
-    from arena_server.host.sockets import address_of, urls_of
+    from arena_server.host.sockets import address_of
     from arena_server.web.admin_file import Access, AccessFile
     from arena_server.web.host_view import ServedHost
     from arena_server.web.thread import serve_web
 
     ports = prepared.web
     address = prepared.sock.getsockname()
-    referee = ServedHost(
-        host,
-        [*(spec.config for spec in prepared.specs), *(each.config for each in prepared.planned)],
-        prepared.database,
-        (address[0], address[1]),
-        prepared.cipher is not None,
-        submissions,
-        [stage for season in prepared.seasons for stage in season.stages if stage.season],
-    )
     with ExitStack() as stack:
         organiser = ports.organiser or ports.site
-        if organiser is not None and ports.token is not None:
-            access = Access(address_of(organiser), ports.token)
-            names = [spec.name for spec in prepared.specs] + [each.stage.name for each in prepared.planned]
-            for name in names:
+
+        def entered(name: str) -> None:
+            if organiser is not None and ports.token is not None:
+                access = Access(address_of(organiser), ports.token)
                 stack.enter_context(AccessFile(prepared.database, name, access, os.environ))
+
+        configs = [*(spec.config for spec in prepared.specs), *(each.config for each in prepared.planned)]
+        for config in configs:
+            entered(config.name)
+        referee = ServedHost(
+            host,
+            configs,
+            prepared.database,
+            (address[0], address[1]),
+            prepared.cipher is not None,
+            submissions,
+            [stage for season in prepared.seasons for stage in season.stages if stage.season],
+            None if options is None else _adding(prepared, options, entered),
+        )
         if organiser is not None:
             stack.enter_context(serve_web(ports, referee, log))
-        for title, sock in (("admin", ports.organiser), ("web", ports.site)):
-            if sock is not None:
-                url, outside = urls_of(sock)
-                text = url if outside is None else f"{url} (from other machines: {outside})"
-                typer.echo(
-                    json.dumps({title: text}) if supervised and title == "web" else f"{title} on {text}"
-                )
-        for person in ports.persons:
-            assert ports.site is not None
-            url, outside = urls_of(ports.site)
-            link = f"{outside or url}/play.html#{person.key}"
-            line = json.dumps({"play": person.name, "url": link})
-            where = f" {person.contest}" if prepared.planned else ""
-            typer.echo(line if supervised else f"{person.name} plays{where} at {link}")
+        _say_addresses(prepared, supervised=supervised)
         yield
+
+
+def _say_addresses(prepared: Prepared, *, supervised: bool) -> None:
+    from arena_server.host.sockets import urls_of
+
+    ports = prepared.web
+    for title, sock in (("admin", ports.organiser), ("web", ports.site)):
+        if sock is not None:
+            url, outside = urls_of(sock)
+            text = url if outside is None else f"{url} (from other machines: {outside})"
+            typer.echo(json.dumps({title: text}) if supervised and title == "web" else f"{title} on {text}")
+    for person in ports.persons:
+        assert ports.site is not None
+        url, outside = urls_of(ports.site)
+        link = f"{outside or url}/play.html#{person.key}"
+        line = json.dumps({"play": person.name, "url": link})
+        where = f" {person.contest}" if prepared.planned else ""
+        typer.echo(line if supervised else f"{person.name} plays{where} at {link}")

@@ -164,6 +164,15 @@ class ContestShown(LogEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class ContestAdded(LogEvent):
+    """The contest was added to the running server."""
+
+    event = "contest-added"
+    name: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class ContestTakenUp(LogEvent):
     """The server goes on with contest number `contest` of the database, which has `games` results."""
 

@@ -225,7 +225,7 @@ def parse_contest(text: str, source: str) -> ContestFile:
 
 def read_tables(path: Path) -> dict[str, Any]:
     """The tables of a file, unchecked. Raises ConfigError."""
-    return _tables(_read(path), str(path))
+    return _tables(read_file(path), str(path))
 
 
 def _tables(text: str, source: str) -> dict[str, Any]:
@@ -266,7 +266,7 @@ def _with_secrets(contest: ContestFile, path: Path) -> ContestFile:
     for number, hook in enumerate(contest.webhook, start=1):
         if hook.secret_file is not None:
             try:
-                secret = check_secret(_read(path.parent / hook.secret_file).strip())
+                secret = check_secret(read_file(path.parent / hook.secret_file).strip())
             except (ValueError, ConfigError) as error:
                 raise ConfigError(f"{path}: webhook {number}: secret_file: {error}") from None
             hook = hook.model_copy(update={"secret": secret})
@@ -284,7 +284,7 @@ def _from_library(contest: ContestFile, path: Path, place: str) -> ContestFile:
     if "board" in contest.game.own_options:
         raise ConfigError(f"{place}: expected either game.board or a library, got both")
     try:
-        board = start_boards(parse_library(_read(path)), game_of(contest))
+        board = start_boards(parse_library(read_file(path)), game_of(contest))
         found = contest.model_copy(update={"game": contest.game.model_copy(update={"board": board})})
         game_of(found)
     except GameError as error:
@@ -292,7 +292,8 @@ def _from_library(contest: ContestFile, path: Path, place: str) -> ContestFile:
     return found
 
 
-def _read(path: Path) -> str:
+def read_file(path: Path) -> str:
+    """The text of a file. Raises ConfigError."""
     try:
         return text_of(path.read_bytes())
     except FileNotFoundError:

@@ -96,17 +96,23 @@ def _write(path: Path, text: str) -> None:
 
 
 def find_access(
-    database: Database, contest: str | None, connect: str | None, environment: Mapping[str, str]
+    database: Database,
+    contest: str | None,
+    connect: str | None,
+    environment: Mapping[str, str],
+    *,
+    known: bool = True,
 ) -> Access:
     """Address and token of the server that plays into `database`.
 
-    `contest` chooses between several servers; `connect` is the address if it is known. Raises
-    ConfigError or ArenaError with one line that says what is missing.
+    `contest` chooses between several servers; `connect` is the address if it is known. Unless the contest
+    has to be `known` the only server is meant where none has it. Raises ConfigError or ArenaError with one
+    line that says what is missing.
     """
     token = environment.get(TOKEN_VARIABLE)
     if connect is not None and token is not None:
         return Access(connect, token)
-    path = _find(database, contest)
+    path = _find(database, contest, known=known)
     if path is None and connect is not None:
         raise ConfigError(f"--connect: the server's token is needed too: set {TOKEN_VARIABLE}")
     if path is None:
@@ -124,14 +130,17 @@ def find_access(
     return Access(connect or address, token or str(its_token))
 
 
-def _find(database: Database, contest: str | None) -> Path | None:
+def _find(database: Database, contest: str | None, *, known: bool) -> Path | None:
     if contest is not None:
         path = path_of(database, contest)
-        return path if path.exists() else None
+        if known or path.exists():
+            return path if path.exists() else None
     home = home_of(database)
     beginning = f"{home.name}-"
     # By the beginning, not in the pattern: a name may have signs that `glob` reads otherwise.
     paths = [path for path in sorted(home.parent.glob(f"*{SUFFIX}")) if path.name.startswith(beginning)]
+    if len(paths) > 1 and not known and len({path.read_bytes() for path in paths}) == 1:
+        return paths[0]  # one server with several contests
     if len(paths) > 1:
         names = ", ".join(path.name.removeprefix(beginning).removesuffix(SUFFIX) for path in paths)
         raise ConfigError(f"{database}: more than one contest is played here; choose by --contest: {names}")

@@ -3,7 +3,7 @@
 GET  /metrics   for Prometheus        GET  /status   for `arena admin status`      (token)
 GET  /healthz   is the loop alive     POST /orders   {"verb": ..., "target": ...}  (token)
 GET  /readyz    can bots play             GET  /orders   all that were carried out     (token)
-                                      GET  /logs/BOT  its private log             (token)
+POST /contests  a contest more  (token)   GET  /logs/BOT  its private log             (token)
 
 On the spectators' port /metrics needs the token too: it shows running games without their delay.
 """
@@ -38,6 +38,7 @@ from arena_server.host.waiting import held_now
 from arena_server.places.workers.dispatch import workers_of
 from arena_server.stats.results import PastGame
 from arena_server.terms.config import Entrant
+from arena_server.web.adding import ContestAdder
 from arena_server.web.bridge import LoopBridge, UnavailableError
 from arena_server.web.host_view import HostView, NewcomerError, UnknownContestError
 from arena_server.web.jury import games_about
@@ -81,6 +82,7 @@ class OrganiserApi:
         view: HostView,
         token: str,
         site: str | None = None,
+        adder: ContestAdder | None = None,
         *,
         spectators: bool = False,
         roles: Sequence[Role] = (),
@@ -90,6 +92,7 @@ class OrganiserApi:
         self._view = view
         self._token = token
         self._site = site
+        self._adder = adder
         self._spectators = spectators
         self._wrong = WrongSecrets()
 
@@ -104,6 +107,7 @@ class OrganiserApi:
             Route("/logs/{bot}", self.guarded(unavailable_as_503(self.log))),
             Route("/orders", self.guarded(unavailable_as_503(self.orders), roles=True)),
             Route("/orders", self.guarded(unavailable_as_503(self.order), roles=True), methods=["POST"]),
+            Route("/contests", self.guarded(unavailable_as_503(self.add)), methods=["POST"]),
         ]
 
     def guarded(self, endpoint: Endpoint, *, roles: bool = False) -> Endpoint:
@@ -190,6 +194,11 @@ class OrganiserApi:
         made = {} if token is None else {"token": token}
         sent = {"submit": True} if entrant is not None and entrant.author_sha256 is not None else {}
         return shown_once({"done": True} | made | sent)
+
+    async def add(self, request: Request) -> Response:
+        if self._adder is None:
+            return JSONResponse({"error": "this server takes no contest more"}, 409)
+        return await self._adder.answer(request)
 
     async def _entrant(self, order: dict[str, str], digest: str) -> Entrant:
         """The bot that an order is about, with the digest of its new token. Raises NewcomerError."""

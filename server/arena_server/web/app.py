@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -20,6 +19,7 @@ from arena_server.errors import StoreError
 from arena_server.host.waiting import NOT_HELD
 from arena_server.store.abandoned import stop_abandoned
 from arena_server.terms.stages import stage_json
+from arena_server.web.adding import ContestAdder
 from arena_server.web.api import OrganiserApi
 from arena_server.web.archive import Archive
 from arena_server.web.bridge import LoopBridge, UnavailableError
@@ -28,7 +28,6 @@ from arena_server.web.casual_host import CasualContests
 from arena_server.web.feeds import GameServer, SocketFeed, TranscriptFeed
 from arena_server.web.host_view import HostView
 from arena_server.web.identity import SiteIdentity
-from arena_server.web.live import LiveHub
 from arena_server.web.pages import Pages
 from arena_server.web.play import PlayApi
 from arena_server.web.register import RegisterApi
@@ -59,12 +58,18 @@ NOTHING_HERE = """<!doctype html>
 """
 
 
+def adder_of(referee: ServedHost, bridge: LoopBridge) -> ContestAdder | None:
+    """What takes contests more into the host, if any are taken."""
+    return None if referee.adding is None else ContestAdder(referee.host, bridge, referee.adding)
+
+
 def organiser_app(
     bridge: LoopBridge,
     view: HostView,
     token: str,
     names: Sequence[str] = (),
     site: str | None = None,
+    adder: ContestAdder | None = None,
     roles: Sequence[Role] = (),
 ) -> Starlette:
     """The application behind `--admin-port`; `names` are the host names by which it is reached.
@@ -72,7 +77,7 @@ def organiser_app(
     `site` is the address of the page for spectators, if there is one.
     """
     routes = [
-        *OrganiserApi(bridge, view, token, site, roles=roles).routes(),
+        *OrganiserApi(bridge, view, token, site, adder, roles=roles).routes(),
         *Pages(["organiser"], ["organiser"]).routes(),
     ]
     return application(routes, [Middleware(HostCheck, names=names), Middleware(PageHeaders)])
@@ -91,10 +96,11 @@ def site_app(
     `report` takes what its visitors are not told of an error.
     """
     first = referee.configs[0]
+    known = {config.name: config.guests for config in referee.configs}
     features = {
         "software": first.software,
         "name": first.name,
-        "names": [config.name for config in referee.configs],
+        "names": list(known),
         "organiser": token is not None,
         "play": bool(ports.persons),
         "start": ports.casual is not None,
@@ -118,27 +124,35 @@ def site_app(
         except UnavailableError:  # the channel goes on with what the database has
             return NOT_HELD
 
+    async def served() -> Mapping[str, bool]:
+        nonlocal known
+        with suppress(UnavailableError):  # what was known a moment ago is shown meanwhile
+            known = await bridge.call(view.served)
+        return known
+
+    def feed(name: str) -> TranscriptFeed:
+        return TranscriptFeed(bridge, partial(view.hosted, name), view.news[name])
+
     public = PublicApi(
         Archive(referee.database, live=True),
         features,
         viewers,
         played,
         held,
+        feed,
         begun=begun,
         report=report,
         painter=ports.painter,
+        served=served,
     )
-    live = [config.name for config in referee.configs if config.guests]
-    for name in live:
-        feed = TranscriptFeed(bridge, partial(view.hosted, name), view.news[name])
-        public.live.connect(name, LiveHub(feed, partial(public.live.document, name), secrets.token_hex(4)))
     routes: list[BaseRoute] = [
         *public.routes(),
-        *_pages(features, ports.about, public, live=bool(live)).routes(),
+        *_pages(features, ports.about, public, live=any(known.values())).routes(),
     ]
     if token is not None:
+        adder = adder_of(referee, bridge)
         routes += OrganiserApi(
-            bridge, view, token, ports.address, spectators=True, roles=ports.roles
+            bridge, view, token, ports.address, adder, spectators=True, roles=ports.roles
         ).routes()
     routes += RegisterApi(bridge, view).routes()
     if (thread := referee.submissions) is not None:

@@ -39,6 +39,16 @@ def order(
     return _request(access, "POST", "/orders", json.dumps(texts))
 
 
+def add_contest(access: Access, file: str, text: str, by: str) -> dict[str, Any]:
+    """Have a server host the contest of this text, and wait until it does; `file` is its name in errors.
+
+    Returns the server's answer. Raises ConfigError for a text that is wrong, OrderRefused and other
+    ArenaErrors.
+    """
+    texts = {"file": file, "text": text} | ({"by": by} if by else {})
+    return _request(access, "POST", "/contests", json.dumps(texts))
+
+
 def orders(access: Access, contest: str | None = None) -> list[dict[str, Any]]:
     """The orders to a contest that were carried out, as `api.order_json` makes them."""
     found: list[dict[str, Any]] = _request(access, "GET", f"/orders{_query(contest)}")["orders"]
@@ -71,6 +81,8 @@ def _request(access: Access, method: str, path: str, body: str | None = None) ->
             f"the server at {access.address} has another token; see {TOKEN_VARIABLE}, "
             "or the file beside its database"
         )
+    if status == 422:
+        raise ConfigError(answer["error"])
     if status in (403, 409):
         raise OrderRefused(answer["error"] + (" by --yes" if answer.get("confirm") else ""))
     if status != 200:

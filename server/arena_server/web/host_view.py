@@ -27,6 +27,7 @@ from arena_server.web.metrics import ContestSnapshot, MetricsRecorder, Snapshot
 
 if TYPE_CHECKING:
     from arena_server.submissions.thread import SubmissionThread
+    from arena_server.web.ports import Adding
 
 
 class UnknownContestError(Exception):
@@ -49,7 +50,7 @@ class ServedHost:
     """The server that the pages show: `address` is its port for bots, `tls` whether that is encrypted.
 
     `submissions` are the bots that their authors send to the page. `stages` are those of its seasons, in
-    their order; `configs` has those that have not begun, too.
+    their order; `configs` has those that have not begun, too. With `adding` it takes contests more.
     """
 
     host: Host
@@ -59,6 +60,7 @@ class ServedHost:
     tls: bool = False
     submissions: SubmissionThread | None = None
     stages: Sequence[SeasonStage] = ()
+    adding: Adding | None = None
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """A connection to the port for bots, from this machine. Raises OSError."""
@@ -78,12 +80,13 @@ class HostView(HostObserver):
     """
 
     def __init__(self, host: Host, bridge: LoopBridge, configs: Sequence[ContestConfig] = ()) -> None:
-        """`configs` are those of the contests with live pages."""
+        """`configs` are those of the contests that the host begins with: pages know them before it does."""
         self._host = host
         self._bridge = bridge
         self._recorders: dict[str, MetricsRecorder] = {}
+        self._configs = configs
         #: What the live pages of each contest read.
-        self.news = {each.name: TranscriptNews(each.spectator_delay_ms * NS_PER_MS) for each in configs}
+        self.news = {config.name: _news_of(config) for config in configs}
         host.observe(self)
 
     def added(self, hosted: ContestRun) -> None:
@@ -92,11 +95,11 @@ class HostView(HostObserver):
         recorder = self._recorders[hosted.name] = MetricsRecorder()
         hosted.attach(recorder)
         hosted.attach(self._bridge)
-        if (news := self.news.get(hosted.name)) is not None:
-            hosted.attach(news)
+        hosted.attach(self.news.setdefault(hosted.name, _news_of(hosted.spec.config)))
 
     def removed(self, hosted: ContestRun) -> None:
         self._recorders.pop(hosted.name, None)
+        self.news.pop(hosted.name, None)
 
     def hosted(self, name: str | None) -> ContestRun:
         """The contest of this name, the only one for None.
@@ -208,6 +211,15 @@ class HostView(HostObserver):
         """Whether the contest of this name is one of this host."""
         return (hosted := self._host.contests.get(name)) is not None and hosted.contest is not None
 
+    def served(self) -> dict[str, bool]:
+        """The contests that are not archived, those that are to begin too, and which have live pages."""
+        listed = self._host.listed
+        known = {
+            config.name: config.guests for config in (*self._configs, *(each.spec.config for each in listed))
+        }
+        over = {each.name for each in listed if each.contest is not None and each.contest.life.is_archived}
+        return {name: guests for name, guests in known.items() if name not in over}
+
     def names(self) -> list[str]:
         """The contests that the organiser looks after here."""
         return [hosted.name for hosted in self._host.listed]
@@ -237,6 +249,10 @@ class HostView(HostObserver):
         if bot not in [each.name for each in hosted.contest.overview().bots]:
             raise LookupError(f"no bot of this contest is called {bot!r:.40}")
         logs.read(bot, done)
+
+
+def _news_of(config: ContestConfig) -> TranscriptNews:
+    return TranscriptNews(config.spectator_delay_ms * NS_PER_MS)
 
 
 def _not_started() -> UnavailableError:

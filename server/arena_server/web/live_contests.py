@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from secrets import token_hex
@@ -26,14 +27,16 @@ LOOK_S: Final = 1.0
 
 Held = Callable[[str], Awaitable[Mapping[str, list[dict[str, Any]]]]]
 Begun = Callable[[str], Awaitable[bool]]
+Served = Callable[[], Awaitable[Mapping[str, bool]]]
 
 
 class LiveContests:
     """The hubs of the contests with live pages, by name; `note` takes errors that visitors see a part of.
 
-    With `feed`, which makes that of a contest, all contests that the database has as running are live; else
-    those of `connect`. `held` tells what holds a contest, `begun` whether one of this server has
-    begun: before that the database may have another of its name.
+    `feed` makes that of a contest. With `served` the contests are those of a server, and which of them are
+    live; else all that the database has as running are. Without `feed` they are those of `connect`. `held`
+    tells what holds a contest, `begun` whether one of this server has begun: before that the database may
+    have another of its name.
     """
 
     def __init__(
@@ -44,6 +47,7 @@ class LiveContests:
         feed: Callable[[str], LiveFeed] | None = None,
         held: Held | None = None,
         begun: Begun | None = None,
+        served: Served | None = None,
     ) -> None:
         self._reads = reads
         self._features = features
@@ -51,7 +55,10 @@ class LiveContests:
         self._feed = feed
         self._held = held
         self._begun = begun
+        self._served = served
+        self._here: Mapping[str, bool] = {}
         self._looked_at = -LOOK_S
+        self._looking = asyncio.Lock()
         #: The running games of each contest that this server plays, by its name, and the contests' numbers.
         self._hubs: dict[str, LiveHub] = {}
         self._numbers: dict[str, int] = {}
@@ -69,20 +76,34 @@ class LiveContests:
         self._hubs[contest] = hub
 
     async def _look(self) -> None:
-        """See which contests are running, if their feeds can be made here. Raises StoreError."""
-        if self._feed is None or monotonic() - self._looked_at < LOOK_S:
+        """See which contests are live, if their feeds can be made here. Raises StoreError."""
+        if self._feed is None:
             return
-        self._looked_at = monotonic()
-        found = await self._reads.run(self._reads.archive.running)
-        self._numbers |= found
-        for name in found.keys() - self._hubs.keys():
-            self.connect(name, LiveHub(self._feed(name), partial(self.document, name), token_hex(4)))
-        for name in self._hubs.keys() - found.keys():
+        # Who comes while another looks waits for it: else the first visitors at once would find nothing live.
+        async with self._looking:
+            if monotonic() - self._looked_at >= LOOK_S:
+                await self._look_now(self._feed)
+                self._looked_at = monotonic()
+
+    async def _look_now(self, feed: Callable[[str], LiveFeed]) -> None:
+        if self._served is None:
+            found = await self._reads.run(self._reads.archive.running)
+            self._numbers |= found
+            live = list(found)
+        else:
+            self._here = await self._served()
+            live = [name for name, guests in self._here.items() if guests]
+        for name in live:
+            if name not in self._hubs:
+                self.connect(name, LiveHub(feed(name), partial(self.document, name), token_hex(4)))
+        for name in self._hubs.keys() - set(live):
             if not self._hubs[name].watched:
                 self._hubs.pop(name).stop()
 
     @property
     def _names(self) -> list[str]:
+        if self._served is not None:
+            return list(self._here)
         return list(self._features.get("names", ()) if self._feed is None else self._hubs)
 
     async def _number(self, name: str) -> int | None:
@@ -133,7 +154,7 @@ class LiveContests:
         names = self._names
         numbers = [await self._number(name) for name in names]
         live = {
-            "live": bool(self._hubs) or self._feed is not None,
+            "live": bool(self._hubs) or (self._feed is not None and self._served is None),
             "state": True,
             "contest": numbers[0] if numbers else None,
             "running": [number for number in numbers if number is not None],

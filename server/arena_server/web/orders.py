@@ -31,6 +31,23 @@ YES = "yes"
 ORDER_FORM = '{"verb": "...", "target": "...", "by": "...", "reason": "..."}, texts of one line'
 
 
+#: The texts that come with a contest that is added, beside its own.
+FILE_KEYS = {"contest": 100, "file": 300, "by": 60}
+
+
+def parse_file(body: bytes) -> dict[str, str] | None:
+    """The texts of a contest that is added, `file` and `text` among them; None if it is none."""
+    try:
+        found = json.loads(body)
+        text = found.pop("text")
+    except (ValueError, RecursionError, LookupError, AttributeError, TypeError):
+        return None
+    given = parse_texts(json.dumps(found).encode(), FILE_KEYS)
+    return (
+        None if given is None or "file" not in given or not isinstance(text, str) else given | {"text": text}
+    )
+
+
 def parse_order(body: bytes) -> dict[str, str] | None:
     """The texts of an order by their keys, `verb` among them; None if it is no order."""
     order = parse_texts(body, ORDER_KEYS)

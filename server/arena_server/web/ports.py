@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import socket
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -14,6 +14,8 @@ from arena_server.host.sockets import urls_of
 from arena_server.web.identity import NO_IDENTITY, SiteIdentity
 
 if TYPE_CHECKING:
+    from arena_server.store.database import Database
+    from arena_server.terms.spec import ContestSpec
     from arena_server.web.previews import Painter
     from arena_server.web.roles import Role
 
@@ -41,6 +43,23 @@ class Invitation:
 
 def invite(name: str, contest: str, game: str) -> Invitation:
     return Invitation(name, contest, game, secrets.token_hex(TOKEN_BYTES), secrets.token_hex(TOKEN_BYTES))
+
+
+#: Reads the text of a file with this name; raises ConfigError.
+ReadContest = Callable[[str, str], "ContestSpec"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adding:
+    """What a server needs to take a contest more: `beside` are those of its own files.
+
+    `entered` is called on the loop of the referee with the name of each that has been added.
+    """
+
+    database: Database
+    beside: Collection[str]
+    read: ReadContest
+    entered: Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)

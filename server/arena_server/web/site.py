@@ -43,7 +43,7 @@ from arena_protocol.record import RecordError
 from arena_server.errors import ArenaError, public_text
 from arena_server.web.archive import Archive, NotFoundError
 from arena_server.web.feeds import LiveFeed
-from arena_server.web.live_contests import Begun, Held, LiveContests
+from arena_server.web.live_contests import Begun, Held, LiveContests, Served
 from arena_server.web.livestreams import CORS, LiveStreams
 from arena_server.web.pages import API
 from arena_server.web.previews import Painter
@@ -70,15 +70,16 @@ class PublicApi:
         report: Callable[[str], None] = lambda _: None,
         painter: Painter | None = None,
         begun: Begun | None = None,
+        served: Served | None = None,
     ) -> None:
         """`features` is the document site.json; at most `viewers` streams are open at once.
 
         `report` takes what visitors are not told of an error, at most every REPORT_S. `played` has the games
-        of visitors. `held`, `feed` and `begun` are those of LiveContests.
+        of visitors. `held`, `feed`, `begun` and `served` are those of LiveContests.
         """
         reads = SharedReads(archive, played)
         self.stored = StoredDocuments(reads, painter)
-        self.live = LiveContests(reads, features, self._note, feed, held, begun)
+        self.live = LiveContests(reads, features, self._note, feed, held, begun, served)
         self._most_viewers = viewers
         self._report = report
         self._reported_at = -REPORT_S

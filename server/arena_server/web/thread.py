@@ -35,10 +35,11 @@ def serve_web(ports: WebPorts, referee: ServedHost, log: Log) -> Iterator[None]:
     view = HostView(referee.host, bridge, referee.configs)
 
     def make_organiser() -> ASGIApp:
-        from arena_server.web.app import organiser_app
+        from arena_server.web.app import adder_of, organiser_app
 
         assert ports.token is not None
-        return organiser_app(bridge, view, ports.token, ports.names, ports.address, ports.roles)
+        adder = adder_of(referee, bridge)
+        return organiser_app(bridge, view, ports.token, ports.names, ports.address, adder, ports.roles)
 
     def make_site() -> ASGIApp:
         from arena_server.web.app import site_app

@@ -14,7 +14,10 @@ from arena_server.places.workers import comparison
 ROOT = Path(arena_server.__file__).parent
 #: Their errors reach a page. `submit.py` and `client.py` speak to programs.
 SOURCES = (
-    *(f"web/{name}.py" for name in ("api", "archive", "bridge", "casual", "feeds", "person", "play")),
+    *(
+        f"web/{name}.py"
+        for name in ("adding", "api", "archive", "bridge", "casual", "feeds", "person", "play")
+    ),
     *(f"web/{name}.py" for name in ("ratings", "register", "security", "site")),
     *(f"core/{name}.py" for name in ("commands", "fixtures", "jury", "rulings")),
     *(f"core/{path.name}" for path in ROOT.glob("core/entrants.py")),
@@ -38,7 +41,9 @@ ORDERED = (
 )
 #: What is raised with a text for people, and the place of the text among the arguments.
 RAISED = {
-    **dict.fromkeys(("NotFoundError", "SeatError", "UnavailableError", "NewcomerError", "FeedError"), 0),
+    **dict.fromkeys(
+        ("NotFoundError", "SeatError", "UnavailableError", "NewcomerError", "FeedError", "NotAddedError"), 0
+    ),
     **dict.fromkeys(("UnknownContestError", "CommandError", "RulingError", "_refusal"), 0),
     "HTTPException": 1,
 }

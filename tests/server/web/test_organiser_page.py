@@ -161,10 +161,15 @@ def test_the_organiser_gives_orders_on_the_page(pages: Watched, tmp_path: Path) 
         agree = True
         page.get_by_role("button", name="Abort").click()
         page.get_by_text(re.compile("^aborted; ")).wait_for()
-        # A contest that is over takes no orders but that it be archived, which may have a reason.
+        # A contest that is over takes no orders, but one.
         for gone in ("Extend", "Abort", "Add", "Kick ann"):
             page.get_by_role("button", name=gone, exact=True).wait_for(state="hidden")
-        assert page.get_by_role("button", name="Archive", exact=True).is_visible()
+        page.get_by_label("Reason of the next order").fill("done with it")
+        page.get_by_role("button", name="Archive").click()
+        page.get_by_text(re.compile("^aborted, archived; ")).wait_for()
+        page.get_by_role("row").filter(has_text="archive").filter(has_text="done with it").wait_for()
+        page.get_by_role("button", name="Archive").wait_for(state="hidden")
+        assert page.get_by_label("Reason of the next order").is_hidden()
         page.route("**/status", with_workers)
         page.get_by_role("row").filter(has_text="w1").filter(has_text="30,000").wait_for()
         page.get_by_text("it is slow: the others make 100,000").wait_for()

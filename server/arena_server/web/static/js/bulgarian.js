@@ -302,7 +302,9 @@ export const TEXTS = {
   "Fewer games a pair, or rounds": "По-малко партии на двойка или кръгове", "Your name": "Вашето име",
   "Reason of the next order": "Причина за следващата наредба",
   "{}{}; {}, {} running, {} void; {}; {}": "{}{}; {}, текущи {}, анулирани {}; {}; {}", "Resume": "Продължи",
-  "Begin now": "Започни сега", "Archive": "Архивирай",
+  "Begin now": "Започни сега", "Archive": "Архивирай", "Add a contest": "Добавяне на състезание", "Add it": "Добави го",
+  "The server plays it beside the others, also after a restart.":
+    "Сървърът го провежда редом с другите, и след ново пускане.", "Its file": "Файлът му",
   "Pause": "Пауза", "Drain": "Спри плавно", "Abort": "Прекрати", "Break off": "Прекъсни", "Mean move": "Среден ход",
   "Faulty games": "Партии с грешка",
   "Log of {}": "Дневник на {}", "Log": "Дневник", " until {}": " до {}", "Add": "Добави", "Kick": "Отстрани",
@@ -436,6 +438,9 @@ export const SERVER = {
   "say which contest; there are: {}": "посочете състезание; има: {}",
   "no contest {} here; there are: {}": "тук няма състезание {}; има: {}",
   "the contest is over: {}": "състезанието свърши: {}",
+  "the server has a contest {}; choose another contest.name":
+    "сървърът има състезание {}; изберете друго contest.name",
+  "this server takes no contest more": "този сървър не приема повече състезания",
   "the contest is archived: it is shown, and takes no order":
     "състезанието е архивирано: показва се, но не приема наредби",
   "archive: expected a contest that is over, this one is {}; abort ends it":

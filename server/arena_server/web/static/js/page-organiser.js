@@ -240,7 +240,7 @@ function draw(status) {
     panel(t`Running games`, parts.games, parts.length, ...games, ...pairs),
     parts.ofApplicants, panel(t`Bots`, parts.bots), parts.ofJury, parts.ofWorkers, add,
     parts.ofInvitations,
-    panel(t`Orders`, parts.undo, parts.orders),
+    panel(t`Orders`, parts.undo, parts.orders), contestForm(),
     el("p", {}, el("button", { type: "button", onclick: leave }, t`Log out`)));
   update(status);
 }
@@ -353,6 +353,27 @@ function addForm() {
     oneField("invite", t`Invite`, t`Or a link for an author to register a bot`, { size: 14, maxlength: 32 }),
     registrationForm(), parts.registration,
     parts.token);
+}
+
+/** A form that adds a contest by its file, and leads to its page. */
+function contestForm() {
+  const input = el("input", { type: "file", id: "contest-file", accept: ".toml", required: true });
+  const add = async (event) => {
+    event.preventDefault();
+    message.textContent = "";
+    const [file] = input.files;
+    const by = parts.by.value.trim();
+    try {
+      const answer = await request("contests", { file: file.name, text: await file.text(), ...(by ? { by } : {}) });
+      location.assign(link("organiser.html", { contest: answer.contest }));
+    } catch (error) {
+      showProblem(error.message);
+    }
+  };
+  return panel(t`Add a contest`,
+    el("p", { class: "sub" }, t`The server plays it beside the others, also after a restart.`),
+    el("form", { class: "filters", onsubmit: add },
+      el("label", { for: "contest-file" }, t`Its file`, input), el("button", { type: "submit" }, t`Add it`)));
 }
 
 if (hasToken()) begin();
