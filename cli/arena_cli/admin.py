@@ -64,6 +64,8 @@ STATUS, LIST, CONTEST = "status", "orders", "contest"
 SENT = "added: {} plays when a version is sent (arena submit); its token, which is shown only now: {token}"
 #: Names in a line of the status.
 SHOWN_NAMES = 20
+#: Of `undo`.
+UNDONE = "undone: {undone}"
 #: Of `registration 0`.
 CLOSED = "registration is closed"
 
@@ -220,13 +222,15 @@ def _give(
 
 
 def _show_done(verb: str, target: str, answer: dict[str, Any], *, as_json: bool) -> None:
-    made = {key: answer[key] for key in ("token", "submit", "link", "until") if key in answer}
+    made = {key: answer[key] for key in ("token", "submit", "link", "until", "undone") if key in answer}
     if as_json:
         print_json({"order": verb, "target": target or None, "done": True} | made)
     else:
         done = SENT if made.get("submit") else ORDERS[verb].done
         if verb == "registration" and "link" not in made:
             done = CLOSED
+        if "undone" in made:
+            done = UNDONE
         typer.echo(done.format(target, **made))
 
 

@@ -99,6 +99,24 @@ def command(
     if not any(files):
         painted = use_color(color, terminal=is_terminal())
         _show_frames(list(frames(record, color=painted)), ply, record.game_id, delay, painted=painted)
+        if path is None and (decision := _decision(options.contest, options.database, game)):
+            typer.echo(decision)
+
+
+def _decision(contest: str | None, database: str, game: str) -> str:
+    """The result that the jury has given to a game in the place of that of its record; empty: it has not."""
+    from arena_cli.results import decision_text, open_results
+    from arena_protocol.record import describe_result
+
+    with open_results(database) as results:
+        chosen = results.contest(contest)
+        number = results.facts.ruled(chosen).get(game)
+        if number is None:
+            return ""
+        order = next(each for each in results.facts.decisions(chosen) if each.number == number)
+        (past,) = results.games.past(chosen, game_id=game)
+        said = describe_result(past.names, past.totals, past.end)
+        return f"{decision_text(order._asdict())}; it counts as: {said}"
 
 
 def _stored_game(data: bytes, name: str) -> list[str] | None:

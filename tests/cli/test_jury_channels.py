@@ -206,6 +206,10 @@ def test_the_reason_is_told_where_the_table_is(cup: Path, shell: Shell, tmp_path
     ]
     assert [row.get("penalty") for row in document["standings"]].count(1) == 1
     assert document["ruled"] == {"g1": 4}
+    (winner,) = (row["bot"] for row in document["standings"] if row["points"] == 5)
+    told = f"{line}; it counts as: {winner} wins 5 : 4, corrected by the jury"
+    assert shell("replay", "g1").out.splitlines()[-1] == told
+    assert "jury" not in shell("replay", "g2").out
     assert shell("export", "files", "--format", "csv").code == 0
     lines = (tmp_path / "files" / "seats.csv").read_text().splitlines()
     assert [line.split(",")[3] for line in lines if line.startswith("g1,")] == ["5", "4"]

@@ -61,7 +61,7 @@ class Changes:
             raise FormatError("a round is being drawn: change results once it is")
         if leave and isinstance(self._format, Rounds):
             raise FormatError(
-                "no game of a round can leave the table, as rounds follow from it: lost can be said"
+                "no game of a round can leave the table, because rounds follow from it: disqualify with lost"
             )
 
     def may_change(self, game: PastGame) -> bool:

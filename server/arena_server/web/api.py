@@ -193,7 +193,14 @@ class OrganiserApi:
             return JSONResponse({"error": problem} | asked, 409)
         made = {} if token is None else {"token": token}
         sent = {"submit": True} if entrant is not None and entrant.author_sha256 is not None else {}
-        return shown_once({"done": True} | made | sent)
+        undone = await self._undone(contest) if given.verb == "undo" else {}
+        return shown_once({"done": True} | made | sent | undone)
+
+    async def _undone(self, contest: str | None) -> dict[str, str]:
+        """Which order the last one has taken back."""
+        orders = await self._orders(contest)
+        undone = orders[int(orders[-1].target) - 1]
+        return {"undone": f"{undone.verb} {undone.target}".rstrip()}
 
     async def add(self, request: Request) -> Response:
         if self._adder is None:

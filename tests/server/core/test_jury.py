@@ -324,7 +324,7 @@ def test_a_disqualification_waits_for_a_result_that_is_on_its_way() -> None:
 def test_games_of_a_swiss_cannot_leave_the_table() -> None:
     harness = paused(*FIELD, format="swiss", format_options={"rounds": 2}, games_per_pair=2)
     assert rule(harness, "disqualify", "ann leave") == (
-        "no game of a round can leave the table, as rounds follow from it: lost can be said"
+        "no game of a round can leave the table, because rounds follow from it: disqualify with lost"
     )
     assert rule(harness, "disqualify", "ann lost") is None
 

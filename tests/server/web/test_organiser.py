@@ -385,3 +385,34 @@ def test_a_refusal_is_one_line(tmp_path: Path) -> None:
 def test_a_wrong_command_line(tmp_path: Path, arguments: tuple[str, ...], line: str) -> None:
     outcome = inside("admin", *arguments, cwd=tmp_path, env={"ARENA_ADMIN_TOKEN": "a-token-of-the-organiser"})
     assert (outcome.code, outcome.out, outcome.line) == (2, "", f"arena: {line}")
+
+
+@pytest.mark.real
+def test_the_decisions_of_a_jury_over_a_kill(tmp_path: Path) -> None:
+    """Each is durable when the command returns, the table follows at once, and verify agrees."""
+    reason = ("--reason", "seen by the jury")
+    with Organised(tmp_path, config=contest("a", "b", contest="games_per_pair = 2")) as server:
+        server.ready()
+        with log_in(server, "a") as a, log_in(server, "b") as b:
+            for bot in (a, b):
+                bot.say(f"READY {bot.until('GAME').split()[1]}")
+            assert server.admin("pause").code == 0
+            for bot in (a, b):
+                bot.say("QUIT")
+        while server.status()["games"]["done"] != 1:  # type: ignore[index]
+            pass
+        assert server.admin("forfeit", "g1", "b").err.startswith("arena: forfeit: expected a reason")
+        assert server.admin("forfeit", "g1", "b", *reason).out == "forfeit: g1 b, who has lost the game\n"
+        assert server.admin("correct", "g1", "7-3", *reason).out == "corrected: g1 7-3\n"
+        assert server.admin("penalty", "a", "1", *reason).code == 0
+        assert server.admin("undo").out == "undone: penalty a 1\n"
+        assert server.admin("disqualify", "b", "leave", *reason).code == 0
+        assert server.admin("undo", "--json").out.endswith('"undone": "disqualify b leave"\n}\n')
+        server.end(signal.SIGKILL)
+    database = f"sqlite:///{server.database}"
+    with Organised(tmp_path, config=contest("a", "b", contest="games_per_pair = 2")) as again:
+        again.ready()
+        points = {bot["name"]: bot["points"] for bot in again.status()["bots"]}  # type: ignore[attr-defined]
+        assert points == {"a": 7, "b": 3}
+    assert inside("verify", "--database", database).out == "verified: 1 game\n"
+    assert "jury: correct g1 7-3: seen by the jury" in inside("standings", "--database", database).out

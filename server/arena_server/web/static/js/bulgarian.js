@@ -278,6 +278,8 @@ export const TEXTS = {
   "A game and the bot that loses it": "Партия и ботът, който я губи",
   "A game and its points, seat by seat": "Партия и точките ѝ по места",
   "Each decision needs a reason, which is public.": "Всяко решение иска причина, която се вижда от всички.",
+  "names are as the contest lists them, its result is not that of the record; {}":
+    "имената са като в списъка на състезанието, резултатът не е този от записа; {}",
   "Decisions of the jury": "Решения на журито", "By the jury: ": "Решение на журито: ",
   "Break off {} for good?": "Да се прекъсне ли {} завинаги?", "Play {} again?": "Да се играе ли {} отново?",
   "Withdraw {}? Its running games become void, and no other is played.":
@@ -518,7 +520,7 @@ export const SERVER = {
     "резултатите решават кога свършва състезанието (contest.stop) и затова остават",
   "a round is being drawn: change results once it is": "тегли се кръг: променете резултатите след това",
   "a round is being drawn: give penalty points once it is": "тегли се кръг: дайте наказателни точки след това",
-  "no game of a round can leave the table, as rounds follow from it: lost can be said":
+  "no game of a round can leave the table, because rounds follow from it: disqualify with lost":
     "партия от кръг не може да отпадне, защото от нея следват кръгове: възможно е lost",
   'contest.format: "{}" has no points to take: forfeit a game instead':
     'contest.format: "{}" няма точки за отнемане: присъдете служебна загуба на партия',

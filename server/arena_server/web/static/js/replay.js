@@ -100,7 +100,8 @@ function coverage(proof, chained, rules) {
   const checked = rules ? t`deal, moves, points and clocks are as recorded` : t`clocks and faults are as recorded`;
   const left = rules ? "" : t` Moves and points are not checked here: arena verify does that.`;
   if (proof === null) return t`${checked}.${left} A file alone does not prove its names.`;
-  const listed = t`names and result are as the contest lists them; ${checked}`;
+  const listed = proof.listed.totals ? t`names and result are as the contest lists them; ${checked}`
+    : t`names are as the contest lists them, its result is not that of the record; ${checked}`;
   if (!chained) return `${listed}.${left}`;
   const [first, last] = [proof.head.slice(0, 8), proof.head.slice(-8)];
   const [place, games] = [numberText(proof.place + 1), numberText(proof.games)];
