@@ -19,7 +19,7 @@ PLACE = ROOT / "build" / "dist"
 NONE = "none"
 #: What shows that an extra is whole: arguments of `arena`, or of `python` behind a leading "python".
 COMMANDS = {
-    NONE: 'python -c "import arena_client, arena_protocol.games"',
+    NONE: 'python -c "import arena, arena_client, arena_protocol.games"',
     "trio": 'python -c "from arena_client import trio_client"',
     "engines": "arena bot --help",
     "server": "arena simulate examples/local.toml",

@@ -43,6 +43,7 @@ class SeatEnv(gymnasium.Env):
         if not 1 <= seat <= self._episode.game.seats:
             raise GameError(f"seat is a number from 1 to {self._episode.game.seats}, not {seat!r}")
         self._seat = seat
+        self._at_fault = False
         self._opponent = opponent or self._anyhow
         self.observation_space = self._episode.observation_space()
         self.action_space = self._episode.action_space()
@@ -70,6 +71,7 @@ class SeatEnv(gymnasium.Env):
         seat is to move.
         """
         super().reset(seed=seed)
+        self._at_fault = False
         self._episode.deal(int(self.np_random.integers(2**63)) if seed is None else seed, options)
         self._play_others()
         if self._episode.over:
@@ -87,12 +89,13 @@ class SeatEnv(gymnasium.Env):
         Raises GameError for what is no number of a move, and after the end of the game.
         """
         episode = self._episode
-        if episode.position is None or episode.over:
+        if episode.position is None or episode.over or self._at_fault:
             raise GameError("no game is in progress: call reset")
         if not self.action_space.contains(action):
             raise GameError(f"an action is a number from 0 to {len(self.actions) - 1}, not {action!r}")
         before, move = episode.game.totals(episode.position), self.actions[int(action)]
         if not episode.game.is_legal(episode.position, move):
+            self._at_fault = True
             return episode.observe(self._seat), ILLEGAL, True, False, {"illegal": move}
         episode.play(move)
         self._play_others()

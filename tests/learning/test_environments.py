@@ -146,6 +146,9 @@ def test_an_illegal_action_ends_the_game_of_a_seat_and_is_refused_by_the_seats()
     seats.step(0)
     with pytest.raises(GameError, match=r"^a1 is taken$"):
         seats.step(0)
+    with pytest.raises(GameError, match=r"^no game is in progress: call reset$"):
+        one.step(1)
+    one.reset()
     for env in (one, seats):
         with pytest.raises(GameError, match=r"^an action is a number from 0 to 8, not 9$"):
             env.step(9)
