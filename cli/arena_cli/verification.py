@@ -291,6 +291,8 @@ def _check_record(name: str, data: bytes, row: dict[str, Any] | None) -> GameRec
         match key:
             case "used_ms" if found is None:
                 continue  # stored by an earlier version
+            case "agents":
+                continue  # what a bot calls its program is in no record
             case "used_ms":
                 expected: object = time_used(record.plies, len(record.names))
             case "plies":
