@@ -112,9 +112,9 @@ def bot(
     if bool(command) == (options.listen is not None):
         raise ConfigError("give the bot's command after --, or --listen HOST:PORT for a bot that you start")
     if options.config is not None:
-        from arena_server.terms.file import load_contest
+        from arena_server.terms.stages import load_whole
 
-        options = replace(options, game=load_contest(options.config).contest.game)
+        options = replace(options, game=load_whole(options.config).contest.game)
     # An unknown game is refused before anything is started.
     make_game(options.game, DEFAULTS.get(options.game, {}))
     if command and not _is_contained(command):

@@ -32,11 +32,11 @@ T = TypeVar("T")
 
 def contest_limits(path: Path | None, name: str | None) -> tuple[ContestFile | None, ContainerLimits]:
     """The contest of a file, and what its bot of this name may use, if there is one. Raises ConfigError."""
-    from arena_server.terms.file import load_contest
+    from arena_server.terms.stages import load_whole
 
     if path is None:
         return None, DEFAULT_LIMITS
-    file = load_contest(path)
+    file = load_whole(path)
     shared = file.container.limits()
     return file, next((bot.limits(shared) for bot in file.bot if bot.name == name), shared)
 

@@ -247,7 +247,8 @@ class MatchOptions:
 
     def _contest(self) -> tuple[ContestConfig | None, ContainerLimits]:
         """The contest of --config, and what it lets a container use. Raises ConfigError."""
-        from arena_server.terms.file import config_of, load_contest
+        from arena_server.terms.file import config_of
+        from arena_server.terms.stages import load_whole
 
         if self.config is None:
             return None, DEFAULT_LIMITS
@@ -259,5 +260,5 @@ class MatchOptions:
         }
         if twice := [option for option, value in given.items() if value is not None]:
             raise ConfigError(f"{twice[0]}: expected without --config, which decides it")
-        file = load_contest(self.config, None)
+        file = load_whole(self.config)
         return config_of(file), file.container.limits()

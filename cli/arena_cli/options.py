@@ -123,10 +123,10 @@ Library = Annotated[
 
 def site_identity(config: Path | None) -> SiteIdentity:
     """What the pages say of their organiser. Raises ConfigError."""
-    from arena_server.terms.file import load_contest
+    from arena_server.terms.stages import load_whole
     from arena_server.web.identity import NO_IDENTITY, identity_of
 
-    return NO_IDENTITY if config is None else identity_of(load_contest(config).site, config)
+    return NO_IDENTITY if config is None else identity_of(load_whole(config).site, config)
 
 
 def expanded(command: Callable[..., None]) -> Callable[..., None]:

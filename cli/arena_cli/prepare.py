@@ -134,8 +134,9 @@ class Prepared:
     `unstarted` are the bots that have a program in their file, of a server that starts none.
     `submissions` are of the contests whose bots are sent by their authors, and run here; `inner` is a port
     for clients of this machine. With `workers` these play the games of the only contest. The contests of
-    `over` have ended before, and are shown; those of `planned` stages of the `seasons` are to begin. Those of
-    `own` are of the command line, others were added to a server of it.
+    `over` have ended before, and are shown; those of `planned` stages are to begin. `stages` are those of
+    seasons, with the numbers of contests that another server has played. Those of `own` are of the command
+    line, others were added to a server of it.
     """
 
     specs: Sequence[ContestSpec]
@@ -151,7 +152,7 @@ class Prepared:
     workers: Workers | None = None
     over: frozenset[str] = frozenset()
     planned: Sequence[PlannedStage] = ()
-    seasons: Sequence[Season] = ()
+    stages: Sequence[tuple[SeasonStage, int | None]] = ()
     own: frozenset[str] = frozenset()
 
 
@@ -194,14 +195,25 @@ def prepare(paths: Sequence[Path], options: ServeOptions, *, keep: bool = True) 
         workers = workers if files else None
     local = [bot.name for file in files for bot in file.bot if bot.is_local and workers is None]
     local += [bot.name for each in planned for bot in each.stage.pool if bot.is_local]
+    stages = [each for season in seasons for each in _numbered(season, options.stage)]
     return replace(
         prepared,
         unstarted=list(dict.fromkeys(local)),
         workers=workers,
         planned=planned,
-        seasons=seasons,
+        stages=stages,
         own=own,
     )
+
+
+def _numbered(season: Season, label: str | None) -> list[tuple[SeasonStage, int | None]]:
+    """The stages, with numbers of those before `label`, which is played alone; None: all are played."""
+    stages = [stage for stage in season.stages if stage.season]
+    before = 0 if label is None else [stage.label for stage in stages].index(label)
+    return [
+        (stage, season.begun[stage.name].number if place < before and stage.name in season.begun else None)
+        for place, stage in enumerate(stages)
+    ]
 
 
 def _planned(

@@ -116,7 +116,7 @@ def with_begun(season: Season, database: Database, *, new: bool = False) -> Seas
 
     # A contest by itself is looked up when it is checked.
     season = Season(season.path, season.stages)
-    if new or not any(stage.sources for stage in season.stages):
+    if new or not season.stages[0].season:
         return season
     latest = latest_contests(database, [stage.name for stage in season.stages])
     return Season(season.path, season.stages, begun_stages(season.stages, latest))

@@ -330,7 +330,7 @@ def _web(
             (address[0], address[1]),
             prepared.cipher is not None,
             submissions,
-            [stage for season in prepared.seasons for stage in season.stages if stage.season],
+            prepared.stages,
             None if options is None else _adding(prepared, options, entered),
         )
         if organiser is not None:

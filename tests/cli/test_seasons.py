@@ -23,7 +23,7 @@ from arena_server.places.base import LocalBot
 from arena_server.store.database import ContestHeader, database_of
 from arena_server.store.reader import Results
 from arena_server.terms.file import config_of
-from arena_server.terms.stages import idle_keys_of_stages, load_stages
+from arena_server.terms.stages import idle_keys_of_stages, load_stages, load_whole
 
 NAMES = ("ann", "bob", "cid", "dan")
 STAGES = (
@@ -125,6 +125,19 @@ def test_a_season_goes_on_where_it_was_left(tmp_path: Path) -> None:
     assert stub.played == [], "all are over"
 
 
+def test_stages_that_get_no_bots_from_others_are_not_played_twice(tmp_path: Path) -> None:
+    stub = Stub({})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tournament, "play_contest", stub)
+        groups = (
+            '[[stage]]\nname = "a"\nbots = ["ann", "bob"]\n[[stage]]\nname = "b"\nbots = ["cid", "dan"]\n'
+        )
+        (tmp_path / "cup.toml").write_text(HEAD + groups + BOTS)
+        for options in ((), ("--resume",)):
+            assert inside("tournament", "cup.toml", *options, cwd=tmp_path).code == 0
+    assert [label for label, _ in stub.played] == ["a", "b"]
+
+
 def test_a_stage_that_was_aborted_ends_the_season(tmp_path: Path) -> None:
     outcome = play(tmp_path, stub := Stub({"two": "aborted"}))
     assert [label for label, _ in stub.played] == ["one", "two"]
@@ -158,9 +171,12 @@ def test_what_is_refused_before_a_game(tmp_path: Path) -> None:
         "arena: cup.toml: stage: expected no bot with submit, and no submissions.late, in a file of stages: "
         "a version is sent to one contest"
     )
+    (tmp_path / "cup.toml").write_text(SEASON)
+    # Where one file says how pages look, or what a game is, it may be that of a season.
+    assert load_whole(tmp_path / "cup.toml").contest.name == "cup-one"
     assert refused(tmp_path, SEASON, "rehearse").endswith(
         "stage: expected a file of one contest here, got one of stages; "
-        "arena serve, tournament and simulate take one"
+        "arena serve, tournament and simulate play one"
     )
 
 
@@ -195,6 +211,7 @@ def test_a_server_of_two_seasons_that_is_killed_between_stages(tmp_path: Path) -
     stages = ["cup-one", "cup-two", "cup-three", "vase-all", "vase-end"]
     assert [each["contest"] for each in site["stages"]] == stages
     assert site["stages"][1] == {
+        "id": None,
         "season": "cup",
         "stage": "two",
         "contest": "cup-two",

@@ -240,7 +240,7 @@ def contest_of_tables(tables: Mapping[str, Any], source: str) -> ContestFile:
     if "stage" in tables:
         raise ConfigError(
             f"{source}: stage: expected a file of one contest here, got one of stages; "
-            "arena serve, tournament and simulate take one"
+            "arena serve, tournament and simulate play one"
         )
     try:
         contest = ContestFile.model_validate(tables)

@@ -103,6 +103,13 @@ def load_stages(path: Path, library: Path | None = None) -> list[SeasonStage]:
     ]
 
 
+def load_whole(path: Path) -> ContestFile:
+    """A file of one contest; of stages the first one, with the bots of all. Raises ConfigError."""
+    stages = load_stages(path)
+    bots = {bot.name: bot for stage in stages for bot in stage.pool}
+    return stages[0].file.model_copy(update={"bot": list(bots.values())})
+
+
 def stages_of(tables: Mapping[str, Any], source: str) -> list[SeasonStage]:
     """The stages of a file; `source` is its name in errors. Raises ConfigError."""
     common = tables.get("contest")
@@ -247,9 +254,10 @@ def idle_keys_of_stages(stages: Sequence[SeasonStage], now: datetime) -> Iterato
             yield stage, f"{place}{text.removeprefix('contest.') if place else text}"
 
 
-def stage_json(stage: SeasonStage) -> dict[str, Any]:
-    """What the first page shows of a stage before it begins."""
+def stage_json(stage: SeasonStage, number: int | None = None) -> dict[str, Any]:
+    """What the first page shows of a stage; `number`: of its contest, if another server has played it."""
     return {
+        "id": number,
         "season": stage.season,
         "stage": stage.label,
         "contest": stage.name,

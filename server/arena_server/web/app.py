@@ -107,7 +107,7 @@ def site_app(
         "embed": bool(ports.embed),
         "pictures": ports.painter is not None,
         "feeds": True,
-        "stages": [stage_json(stage) for stage in referee.stages],
+        "stages": [stage_json(*stage) for stage in referee.stages],
     }
     viewers = int(ports.connections * (1 - KEPT_FOR_PAGES))
     played = None if ports.casual is None else Archive(ports.casual.database, by_name=True)

@@ -50,7 +50,8 @@ class ServedHost:
     """The server that the pages show: `address` is its port for bots, `tls` whether that is encrypted.
 
     `submissions` are the bots that their authors send to the page. `stages` are those of its seasons, in
-    their order; `configs` has those that have not begun, too. With `adding` it takes contests more.
+    their order, each with the number of its contest if another server has played it; `configs` has those that
+    have not begun, too. With `adding` it takes contests more.
     """
 
     host: Host
@@ -59,7 +60,7 @@ class ServedHost:
     address: tuple[str, int]
     tls: bool = False
     submissions: SubmissionThread | None = None
-    stages: Sequence[SeasonStage] = ()
+    stages: Sequence[tuple[SeasonStage, int | None]] = ()
     adding: Adding | None = None
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -112,7 +113,7 @@ class HostView(HostObserver):
         if name is None and len(listed) == 1:
             (name,) = listed
         if name is not None and name not in listed and name in self.news:
-            raise _not_started()  # a stage that is to come
+            raise UnavailableError("this stage of the season has not begun yet")
         if name not in listed:
             what = "say which contest" if name is None else f"no contest {name!r:.40} here"
             raise UnknownContestError(what, list(listed))

@@ -197,5 +197,5 @@ def test_a_command_for_one_contest_takes_no_season(tmp_path: Path) -> None:
         load_contest(tmp_path / "c.toml")
     assert str(caught.value).endswith(
         "stage: expected a file of one contest here, got one of stages; "
-        "arena serve, tournament and simulate take one"
+        "arena serve, tournament and simulate play one"
     )

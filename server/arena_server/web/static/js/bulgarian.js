@@ -437,6 +437,7 @@ export const SERVER = {
   "no answer within {} s": "няма отговор в срок от {} s", "the server has ended": "сървърът е спрян",
   "the contest has not begun yet: the database is being opened":
     "състезанието още не е започнало: базата данни се отваря",
+  "this stage of the season has not begun yet": "този етап на сезона още не е започнал",
   "say which contest; there are: {}": "посочете състезание; има: {}",
   "no contest {} here; there are: {}": "тук няма състезание {}; има: {}",
   "the contest is over: {}": "състезанието свърши: {}",

@@ -16,9 +16,13 @@ function sourceText({ stages, first, after, by }) {
   return `${after ? t`${first} of ${of} behind the first ${after}` : t`the first ${first} of ${of}`}${rating}`;
 }
 
-/** A section for each season of `site.json`; `contests` are all, and those that run here are `site.running`. */
+/**
+ * A section for each season of `site.json`; `contests` are all, and those that run here are `site.running`. A stage
+ * that another server has played has the number of its contest.
+ */
 export function seasonSections({ stages = [], running = [] }, contests, level) {
-  const here = new Map(contests.filter(({ id }) => running.includes(id)).map((contest) => [contest.name, contest]));
+  const ids = [...running, ...stages.map(({ id }) => id)];
+  const here = new Map(contests.filter(({ id }) => ids.includes(id)).map((contest) => [contest.name, contest]));
   return [...new Set(stages.map(({ season }) => season))].map((season) =>
     el("section", { class: "season" }, el(level, {}, t`Season ${season}`),
       seasonTable(stages.filter((stage) => stage.season === season), here)));
