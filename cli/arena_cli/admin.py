@@ -138,14 +138,15 @@ class Where:
     database: Database = DEFAULT_DATABASE
 
 
+Target = Annotated[
+    str | None,
+    typer.Argument(metavar="[BOT|GAME|N|OWNER|PAIRS]", help="Whom or what it is about.", show_default=False),
+]
+
+
 def command(
     order: Annotated[Order, typer.Argument(metavar="COMMAND", help="See above.", show_default=False)],
-    target: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[BOT|GAME|N|OWNER|PAIRS]", help="Whom or what it is about.", show_default=False
-        ),
-    ] = None,
+    target: Target = None,
     name: ContestName = None,
     meant: Meant = Meant(),
     given: Given = Given(),

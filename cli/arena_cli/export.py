@@ -118,7 +118,6 @@ def command(
 
     json writes FOLDER/g1.json and so on; csv writes games.csv, seats.csv, plies.csv, faults.csv and
     infos.csv. docs/record-format.md has every field. --json prints what was written as JSON.
-
     trf writes the rounds of a Swiss and their results as FOLDER/CONTEST.trf, in the text format TRF16 of
     FIDE, which pairing programs and tournament managers read.
 

@@ -102,24 +102,34 @@ def command(config: Config, options: TournamentOptions = TournamentOptions(), as
     stages = load_stages(config, options.library)
     bots = _checked(config, stages, options)
     if stages[0].season:
-        from arena_cli.season_tournament import SeasonRun, play_season
-
-        def play(
-            contest: SeatedContest, display: TournamentDisplay, ports: Mapping[str, int], last: bool
-        ) -> dict[str, Any]:
-            port, web_port = ports.get("port", options.port), ports.get("web_port", options.web_port)
-            keep = options.keep_page and last
-            own = replace(options, port=port, web_port=web_port, keep_page=keep)
-            return play_contest(contest, bots[contest.stage.name], own, display)
-
-        run = SeasonRun(config, stages, options.database, options.resume, play)
-        play_season(run, as_json=as_json)
+        _play_season(config, stages, bots, options, as_json=as_json)
         return
     (stage,) = stages
     display = TournamentDisplay(stage.name, options.database, json=as_json)
     last = play_contest(SeatedContest(config, stage, stage.file), bots[stage.name], options, display)
     if last["ended"] != "finished":
         raise ArenaError(unplayed_message(last))
+
+
+def _play_season(
+    config: Path,
+    stages: list[SeasonStage],
+    bots: Mapping[str, list[LocalBot]],
+    options: TournamentOptions,
+    *,
+    as_json: bool,
+) -> None:
+    from arena_cli.season_tournament import SeasonRun, play_season
+
+    def play(
+        contest: SeatedContest, display: TournamentDisplay, ports: Mapping[str, int], last: bool
+    ) -> dict[str, Any]:
+        port, web_port = ports.get("port", options.port), ports.get("web_port", options.web_port)
+        keep = options.keep_page and last
+        own = replace(options, port=port, web_port=web_port, keep_page=keep)
+        return play_contest(contest, bots[contest.stage.name], own, display)
+
+    play_season(SeasonRun(config, stages, options.database, options.resume, play), as_json=as_json)
 
 
 def play_contest(
