@@ -19,6 +19,8 @@ class GivenOrders:
 
     def __init__(self, require: Callable[[bool, str], None]) -> None:
         self.answered: set[Given] = set()
+        #: Why each was refused, of those that were.
+        self.refused: dict[Given, set[str]] = {}
         self._require = require
         self._asked: dict[int, Given] = {}
         #: What is forbidden: the verb and target of each answered order, unless a later one allows it.
@@ -36,7 +38,10 @@ class GivenOrders:
 
     def sent_answer(self, number: int, problem: str | None) -> None:
         """The answer to an order has left the server."""
-        if problem is not None or number not in self._asked:
+        if number not in self._asked:
+            return
+        if problem is not None:
+            self.refused.setdefault(self._asked[number], set()).add(problem)
             return
         self.answered.add(given := self._asked[number])
         what = given[1:]
