@@ -40,6 +40,14 @@ table { border-collapse: collapse; width: 100% }
 caption { font-weight: bold; padding-bottom: .5rem; text-align: left }
 th, td { border-bottom: 1px solid #8886; padding: .25rem .5rem }
 code { overflow-wrap: anywhere }
+@page { size: A4 landscape; margin: 10mm }
+@media print {
+  :root { color-scheme: light; font-size: 9pt }
+  body { margin: 0; max-width: none; padding: 0 }
+  .wide { overflow: visible }
+  thead { display: table-header-group }
+  tr { break-inside: avoid }
+}
 """
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import typer
 
 from arena_cli.tables import Cell, Column, OutputFormat, ResultTable
 from arena_protocol.games import GAMES, title_of
@@ -229,15 +232,26 @@ def print_standings(
     notes += map(decision_text, plain.get("jury", ()))
     if (reason := plain["contest"]["reason"]) is not None:
         notes.insert(0, f"ended early: {reason}")
-    notes = [*lines_about(contest.about), *notes]
+    if form is not OutputFormat.HTML:  # a page has them in its head
+        notes = [*lines_about(contest.about), *notes]
     if plain["contest"]["secret"] is not None:
         notes.append(f"secret of the deals: {plain['contest']['secret']}")
     games = plain["contest"]["games"]
     title = contest_title(contest, games["played"], games["total"], scoring)
     wins = plain["contest"]["scoring"] != POINTS
-    standings_table(title, plain["standings"], wins=wins, notes=notes).print(form)
-    if "teams" in plain and form is not OutputFormat.CSV:  # a file of values has one table
-        teams_table(contest.name, plain["teams"]).print(form)
+    table = headed(standings_table(title, plain["standings"], wins=wins, notes=notes), contest)
+    teams = [teams_table(contest.name, plain["teams"])] if "teams" in plain else []
+    if form is OutputFormat.HTML:
+        typer.echo(table.as_page(*teams), nl=False)
+        return
+    table.print(form)
+    for each in teams if form is not OutputFormat.CSV else ():  # a file of values has one table
+        each.print(form)
+
+
+def headed(table: ResultTable, contest: ContestRow) -> ResultTable:
+    """The table with what a page of it has at its head: title, date, place."""
+    return replace(table, heading=headline(contest.name, contest.about), lines=[*lines_about(contest.about)])
 
 
 def _walkovers(rounds: Sequence[dict[str, Any]]) -> Counter[str]:

@@ -15,11 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
+from arena_cli.results import headed
 from arena_cli.tables import PLAIN_WIDTH, Cell, Column, OutputFormat, ResultTable
+
+if TYPE_CHECKING:
+    from arena_server.store.schema import ContestRow
 
 LEVEL: Final = "level"
 #: What stands in the place of a score, by the state of a match.
@@ -28,10 +32,13 @@ STATES: Final = {"walkover": "w/o", "bye": "bye"}
 TIES: Final = {"seed": "by seed", "extra games": "in extra games", "sudden death": "in sudden death"}
 
 
-def print_rounds(title: str, rounds: Sequence[dict[str, Any]], form: OutputFormat) -> None:
-    """Print all rounds on stdout; JSON is up to the caller."""
+def print_rounds(
+    title: str, rounds: Sequence[dict[str, Any]], form: OutputFormat, of: ContestRow | None = None
+) -> None:
+    """Print all rounds `of` a contest on stdout; JSON is up to the caller."""
     if form is not OutputFormat.TABLE:
-        rounds_table(title, rounds).print(form)
+        table = rounds_table(title, rounds)
+        (table if of is None else headed(table, of)).print(form)
         return
     from rich.console import Console
 

@@ -12,6 +12,7 @@ import typer
 from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json, refuse
 from arena_cli.results import (
     contest_title,
+    headed,
     open_results,
     print_standings,
     read_results,
@@ -54,6 +55,10 @@ class StandingsOptions:
     rounds: Annotated[
         bool, typer.Option("--rounds", help="Print the bracket or the rounds instead, with who meets whom.")
     ] = False
+    cards: Annotated[
+        bool,
+        typer.Option("--cards", help="Print the rounds of a Swiss instead, one line a bot: 12w1 5b1/2."),
+    ] = False
     teams: Annotated[
         bool, typer.Option("--teams", help="Print the table of teams instead: contest.teams says how.")
     ] = False
@@ -78,8 +83,12 @@ class StandingsOptions:
             raise ConfigError(f"--ratings: it is for the table of a contest; leave out {others}")
         if self.rounds and (self.cross or self.file is not None):
             raise ConfigError("--rounds: it is for a contest alone; leave out --cross and --file")
+        if self.cards and (self.cross or self.rounds or self.teams or self.ratings or self.file is not None):
+            raise ConfigError("--cards: leave out --cross, --rounds, --teams, --ratings and --file")
         if self.teams and (self.cross or self.rounds or self.ratings or self.file is not None):
             raise ConfigError("--teams: leave out --cross, --rounds, --ratings and --file")
+        if self.cards:
+            refuse(self, "the rounds are scored as the contest says; leave it out with --cards", "scoring")
         if self.rounds:
             refuse(self, "the rounds are scored as the contest says; leave it out with --rounds", "scoring")
 
@@ -93,7 +102,8 @@ def command(
     a line `NAME POINTS NAME POINTS ...` a game. Points and wins may disagree entirely: see
     examples/paradox.txt. --ratings adds what `arena ratings` says of each bot. In the table of --cross
     3.5/4 are 3.5 in 4 games: a win is 1, a draw 1/2, or what the values of the scoring are. --rounds
-    prints what a format has drawn: a bracket as a tree if it fits, with the games won by each.
+    prints what a format has drawn: a bracket as a tree if it fits, with the games won by each. --cards has
+    a line for each bot of a Swiss: 12w1 is a win with the first seat against number 12 of the table.
 
     Example: arena standings --file examples/paradox.txt --scoring wins
     """
@@ -108,6 +118,8 @@ def command(
             _print_teams(results, of, scoring, form)
         elif options.rounds:
             _print_rounds(results, of, form)
+        elif options.cards:
+            _print_cards(results, of, form)
         elif form is OutputFormat.JSON:
             plain = standings_json(results, of, scoring, rated=options.ratings)
             print_json(plain | (_cross_json(results.sums.table(of, scoring)) if options.cross else {}))
@@ -127,7 +139,7 @@ def _print_teams(results: Results, contest: ContestRow, scoring: str | None, for
     if form is OutputFormat.JSON:
         print_json({"contest": contest.name} | found)
     else:
-        teams_table(contest.name, found["teams"]).print(form)
+        headed(teams_table(contest.name, found["teams"]), contest).print(form)
 
 
 def _print_rounds(results: Results, contest: ContestRow, form: OutputFormat) -> None:
@@ -142,12 +154,32 @@ def _print_rounds(results: Results, contest: ContestRow, form: OutputFormat) -> 
         print_json({"contest": contest.name} | document)
     else:
         title = contest_title(contest, results.sums.games_played(contest), results.sums.total(contest), None)
-        print_rounds(title, document["rounds"], form)
+        print_rounds(title, document["rounds"], form, of=contest)
+
+
+def _print_cards(results: Results, contest: ContestRow, form: OutputFormat) -> None:
+    """Print the rounds by bots. Raises ConfigError for another format than a Swiss."""
+    from arena_cli.player_cards import cards_table
+    from arena_server.core.formats.swiss import Swiss
+    from arena_server.errors import ConfigError
+
+    history = results.sums.history(contest)
+    if history is None or not isinstance(history.form, Swiss):
+        raise ConfigError(f"--cards: expected a Swiss, {contest.name} is a {contest.format}")
+    rows = [row_json(row) for row in results.sums.table(contest).rows()]
+    title = contest_title(contest, results.sums.games_played(contest), results.sums.total(contest), None)
+    table = headed(cards_table(title, rows, history.document()["rounds"]), contest)
+    if form is OutputFormat.JSON:
+        cards = [dict(zip((column.name for column in table.columns), row, strict=True)) for row in table.rows]
+        print_json({"contest": contest.name, "cards": cards})
+    else:
+        table.print(form)
 
 
 def _print_cross(results: Results, contest: ContestRow, scoring: str | None, form: OutputFormat) -> None:
     table = results.sums.table(contest, scoring)
-    cross_table(contest_title(contest, table.games, results.sums.total(contest), scoring), table).print(form)
+    title = contest_title(contest, table.games, results.sums.total(contest), scoring)
+    headed(cross_table(title, table), contest).print(form)
 
 
 def print_file(path: Path, scoring: str, form: OutputFormat, *, cross: bool) -> None:

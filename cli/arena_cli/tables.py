@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from html import escape
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -31,6 +31,30 @@ class OutputFormat(StrEnum):
     HTML = "html"
 
 
+#: A page with more columns lies on its side.
+WIDE: Final = 11
+STYLE: Final = """
+@page { size: A4; margin: 12mm }
+body { color: #111; background: #fff; font: 16pt/1.35 system-ui, sans-serif; margin: 1rem auto }
+.wide { font-size: 12pt }
+h1 { font-size: 2em; line-height: 1.1; margin: 0 0 .2em }
+.about { margin: 0 0 .3em }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: .8em 0; width: 100% }
+caption { font-size: .8em; padding-bottom: .4em; text-align: left }
+thead { display: table-header-group }
+th, td { border-bottom: 1px solid #999; padding: .25em .4em }
+th { border-bottom: 2px solid #111; vertical-align: bottom }
+tr { break-inside: avoid }
+tbody tr:nth-child(even) { background: #f1f1f1 }
+p { font-size: .8em; overflow-wrap: anywhere }
+.about { font-size: 1.1em }
+@media print {
+  body { margin: 0; font-size: 13pt; print-color-adjust: exact }
+  th, td { padding: .18em .4em }
+  body.wide { font-size: 9pt }
+}
+"""
+
 FormatOption = Annotated[
     OutputFormat | None,
     typer.Option("--format", help="How to print it; --json is the same as json.", show_default=False),
@@ -51,12 +75,14 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class ResultTable:
-    """A table; `notes` are lines below it."""
+    """A table; `notes` are lines below it. As a page it has a `heading`, and `lines` below that."""
 
     title: str
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
     notes: Sequence[str] = field(default=())
+    heading: str = ""
+    lines: Sequence[str] = field(default=())
 
     def as_csv(self) -> str:
         """Comma-separated values with one line of heads; without title and notes."""
@@ -94,6 +120,30 @@ class ResultTable:
         lines += ["</tbody>", "</table>", *(f"<p>{escape(note)}</p>" for note in self.notes)]
         return "\n".join(lines) + "\n"
 
+    def as_page(self, *others: ResultTable) -> str:
+        """A whole page without scripts, which loads nothing, to be hung up: this table, and others below."""
+        name = escape(self.heading or self.title)
+        head = [f"<h1>{name}</h1>"] if self.heading else []
+        head += [f'<p class="about">{escape(line)}</p>' for line in self.lines]
+        wide = max(len(each.columns) for each in (self, *others)) > WIDE
+        style = STYLE.replace("A4", "A4 landscape") if wide else STYLE
+        lines = [
+            "<!doctype html>",
+            '<html lang="en">',
+            "<head>",
+            '<meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width">',
+            f"<title>{name}</title>",
+            f"<style>{style}</style>",
+            "</head>",
+            f"<body{' class=wide' if wide else ''}>",
+            *head,
+            *(each.as_html() for each in (self, *others)),
+            "</body>",
+            "</html>",
+        ]
+        return "\n".join(lines) + "\n"
+
     def as_rich(self, *, narrow: bool = False) -> RichTable:
         """The table alone, for a terminal; a narrow one has a line for each word of a head."""
         from rich import box
@@ -116,7 +166,7 @@ class ResultTable:
             case OutputFormat.MARKDOWN:
                 typer.echo(self.as_markdown(), nl=False)
             case OutputFormat.HTML:
-                typer.echo(self.as_html(), nl=False)
+                typer.echo(self.as_page(), nl=False)
             case _:
                 self._print_text()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from tests.server.programs import Shell
 
 from arena_cli.results import standings_table
+from arena_cli.tables import Column, ResultTable
 
 GAMES = "a 3000 b 100\nb 200 c 100\nc 100 a 100\n"
 
@@ -65,6 +67,25 @@ def test_html_is_a_table_with_escaped_texts(here: Path, shell: Shell) -> None:
     assert heads == ["rank", "bot", "points", "games", "mean points", "faults"]
     assert {row[1] for row in rows} == {"first", "six", "zero"}
     assert "&quot;0&quot;" in out, "a bot's line stands in a note"
+
+
+def test_html_is_a_page_to_be_hung_up() -> None:
+    """Title, date and place at the head; a wide table lies on its side; no script, nothing to load."""
+    narrow = ResultTable(
+        "cup: 2 games", [Column("bot", is_text=True)], [["<a>"]], ["note"], "Cup (cup)", ["2026-12-24, Sofia"]
+    )
+    page = narrow.as_page()
+    assert page.startswith("<!doctype html>\n")
+    assert "<title>Cup (cup)</title>" in page
+    assert '<h1>Cup (cup)</h1>\n<p class="about">2026-12-24, Sofia</p>\n<table' in page
+    assert '<td style="text-align: left">&lt;a&gt;</td>' in page
+    assert "size: A4;" in page
+    assert not re.search("<script|src=|href=|url\\(", page)
+    wide = ResultTable("cup", [Column(str(place)) for place in range(12)], [])
+    assert "size: A4 landscape;" in wide.as_page()
+    assert "<body class=wide>" in wide.as_page()
+    assert "<h1>" not in wide.as_page(), "the title of the table is enough"
+    assert narrow.as_page(wide).count("<table") == 2
 
 
 def test_the_cross_table(games: Path, shell: Shell) -> None:

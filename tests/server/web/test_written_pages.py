@@ -162,6 +162,7 @@ def test_a_bracket_and_rounds(tmp_path: Path, pages: Watched) -> None:
         match("cid", None, "bye"),
     ]
     rounds: list[dict[str, Any]] = [group, {"title": "round 1", "kind": "round", "matches": swiss}, *BRACKET]
+    rounds[1]["by_hand"] = "one hall"
     names = ["ann", "bob", "cid", "dan", "eve", "fay", "gus"]
     row = {"points": 0, "games": 0, "mean": 0.0, "wins": 0, "faults": {}, "score": 0}
     standings = [{"rank": None, "bot": name, **row} for name in names]
@@ -176,12 +177,21 @@ def test_a_bracket_and_rounds(tmp_path: Path, pages: Watched) -> None:
     won = page.locator(".player.won .who").all_inner_texts()
     assert won == ["ann", "dan", "gus", "dan"]
     page.get_by_text("round 1, 2 matches").click()
+    assert page.get_by_text("Paired by hand: one hall").count() == 1
     assert page.locator("table.rounds tbody tr").first.inner_text().split() == [
         *("1", "ann", "8.5", "0.5", "bob", "over", *(f"g{number}" for number in range(1, 10)))
     ]
     is_whole = "table => table.parentElement.scrollWidth === table.parentElement.clientWidth"
     assert page.locator("table.rounds").evaluate(is_whole), "both bots of a match are in view"
     assert page.get_by_text("Order: ann, bob").count() == 1
+    # On paper all rounds are open.
+    folded = page.locator(".rounds-panel > details:not([open])")
+    before = folded.count()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert (before > 0, folded.count()) == (True, 0)
+    assert page.locator("table.rounds").count() == 2
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert folded.count() == before
     pages.check_access(page)
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE[0]
     pages.shoot(page, "rounds")

@@ -22,6 +22,19 @@ export async function loadRounds(contest) {
   }
 }
 
+/** What fills the table of each round that is folded up. */
+const fills = new WeakMap();
+
+/** On paper all rounds are open; those that were not are closed again. */
+addEventListener("beforeprint", () => {
+  const closed = [...document.querySelectorAll(".rounds-panel > details:not([open])")];
+  for (const box of closed) {
+    fills.get(box)();
+    box.open = true;
+  }
+  addEventListener("afterprint", () => { for (const box of closed) box.open = false; }, { once: true });
+});
+
 /** The panel, or null for a contest without rounds. Opened rounds stay open: `opened` has their places. */
 export function roundsPanel(contest, rounds, opened = new Set()) {
   if (!rounds.length) return null;
@@ -34,7 +47,8 @@ export function roundsPanel(contest, rounds, opened = new Set()) {
     return parts.push(roundBox(contest, rounds, place, opened));
   });
   flush();
-  return el("section", { class: "panel" },
+  const flat = rounds.some((round) => round.kind === "level") ? "" : " flat";
+  return el("section", { class: `panel rounds-panel${flat}` },
     el("h2", {}, rounds.every((round) => round.kind === "level") ? t`Bracket` : t`Rounds`), ...parts);
 }
 
@@ -93,6 +107,7 @@ function roundBox(contest, rounds, place, opened) {
   } }, el("summary", {}, `${said(round.title)}, ${plural(round.matches.length, "match")}`),
   round.by_hand === undefined ? null : el("p", { class: "sub" }, t`Paired by hand: ${round.by_hand}`),
   round.ranking ? el("p", { class: "sub" }, t`Order: ${round.ranking.join(", ")}`) : null, body);
+  fills.set(box, fill);
   if (open) fill();
   return box;
 }

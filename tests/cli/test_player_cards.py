@@ -1,0 +1,82 @@
+"""`arena standings --cards`: the rounds of a Swiss in one table, a line for each bot."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.server.programs import Shell
+
+from arena_cli.player_cards import NOTE, cards_table
+
+from .test_rounds import match
+from .test_verify_rounds import play
+
+BYE: dict[str, Any] = match("cid", None, "bye", winner="cid", games=())
+
+
+def test_the_fields() -> None:
+    rounds = [
+        {"matches": [match("ann", "bob", winner="ann"), BYE]},
+        {"matches": [match("bob", "cid")]},
+        {"matches": [match("cid", "ann", "walkover", winner="ann")]},
+        {"matches": [match("bob", "ann", "open")]},
+    ]
+    rows = [{"bot": "ann", "score": 2.0}, {"bot": "cid", "score": 1.5}, {"bot": "bob", "score": 0.5}]
+    table = cards_table("cup", rows, rounds)
+    assert [column.name for column in table.columns] == ["no", "bot", "1", "2", "3", "4", "score"]
+    assert table.rows == [
+        [1, "ann", "3w1", "-", "2b+", "3b*", "2"],
+        [2, "cid", "bye", "3b1/2", "1w-", "-", "1.5"],
+        [3, "bob", "1b0", "2w1/2", "-", "1w*", "0.5"],
+    ]
+    assert table.notes == [NOTE]
+
+
+@pytest.fixture
+def swiss(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    play(tmp_path, "swiss", rounds=2)
+
+
+def test_every_meeting_is_seen_from_both_sides_and_the_results_are_the_score(
+    swiss: None, shell: Shell
+) -> None:
+    cards = json.loads(shell("standings", "--cards", "--json").out)["cards"]
+    by_number = {card["no"]: card for card in cards}
+    worth = {"1": 1, "1/2": 0.5, "0": 0}
+    for card in cards:
+        score = 0.0
+        for number in "12":
+            field = card[number]
+            if field == "bye":
+                score += 1
+                continue
+            other, colour, result = field[0], field[1], field[2:]
+            back = by_number[int(other)][number]
+            assert (int(back[0]), {colour, back[1]}) == (card["no"], {"w", "b"})
+            assert worth[result] + worth[back[2:]] == 1
+            score += worth[result]
+        assert score == float(card["score"])
+
+
+def test_it_is_for_a_swiss_alone(shell: Shell, here: Path) -> None:
+    outcome = shell("standings", "--cards")
+    assert (outcome.code, outcome.line) == (2, "arena: --cards: expected a Swiss, trial is a round-robin")
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--cross"], "--cards: leave out --cross, --rounds, --teams, --ratings and --file"),
+        (
+            ["--scoring", "wins"],
+            "--scoring: the rounds are scored as the contest says; leave it out with --cards",
+        ),
+    ],
+)
+def test_options_that_contradict_each_other(options: list[str], problem: str, shell: Shell) -> None:
+    outcome = shell("standings", "--cards", *options)
+    assert (outcome.code, outcome.line) == (2, f"arena: {problem}")
