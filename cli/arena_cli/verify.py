@@ -98,6 +98,7 @@ def command(
     else:
         verification = _verified(target, number, options)
         since = None if published is None else verification.compare_head(published)
+    # Before the error: a program reads it in the document, a person in the line of the exception.
     if as_json:
         print_json(verification.plain())
     verification.require_no_error()
@@ -206,6 +207,7 @@ def _check_contest(
             verification.check_validation(name, validation, chosen)
     if game is not None and not verification.count:
         results.games.record(chosen, game)  # raises StoreError: there is no such game
+    # Of one game alone neither rulings on others nor rounds and chain can be judged.
     if game is None:
         for name in rulings:
             verification.errors.setdefault(name, f"{name}: the jury has ruled on it, and it is not stored")
@@ -277,6 +279,7 @@ def _check_folder(folder: Path, verification: Verification, secret: int | None) 
                 if each.ruled is not None:
                     past = replace(past, totals=each.ruled[0], end=each.ruled[1])
                 chain.rounds.add(replace(past, end=VOID) if each.annulled else past)
+        # Its deal may still be played, so the export has left it out: the digest stands for it in the chain.
         elif each.digest is not None:
             verification.withhold(each.game, each.digest, (place, each.chain))
     if not (verification.errors or verification.absent):  # else results are not known

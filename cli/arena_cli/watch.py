@@ -252,6 +252,7 @@ class Screen:
         shown = self._game
         for _, game in updates:
             followed = self._game
+            # The game that is drawn stays until it ends: else two that run would take turns on the screen.
             if followed is None or followed.game_id == game.game_id or followed.over is not None:
                 self._game = game
             if game.over is not None:
@@ -331,6 +332,7 @@ class Wall:
         running = [name for name, game in games.items() if game.over is None and name not in self._places]
         while running and len(self._places) < most:
             self._places.append(running.pop(0))
+        # One that waits takes the place of one that has ended; all others keep theirs, so nothing moves.
         for name in [each for each in self._ended if each in self._places]:
             if not running:
                 break

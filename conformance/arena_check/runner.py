@@ -78,6 +78,7 @@ def check_at(door: Door, settings: BotSettings, cases: Iterable[Case[BotBench]])
         if needed:
             missed[case.id] = needed
             yield _not_run(case, needed)
+        # Its game has been played: the case asks the same bench for what it has seen.
         elif case.plain:
             yield replace(game, found=_found(case.run, bench), seconds=0.0).result(case)
         else:
