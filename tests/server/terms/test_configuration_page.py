@@ -42,7 +42,8 @@ WORDS = {"random", "never", "none"}
 
 def documented(table: str) -> dict[str, str]:
     """The keys that the page has of a table, with their defaults as written."""
-    section = PAGE.partition(f"## `{table}`")[2].partition("\n## ")[0]
+    # A table within this one has a section of its own, with its name as a title.
+    section = PAGE.partition(f"## `{table}`")[2].partition("\n## ")[0].partition("\n### `")[0]
     return dict(re.findall(r"^\| `(\w+)` \| `?([^|`]+)`? \|", section, re.MULTILINE))
 
 
