@@ -414,5 +414,7 @@ def test_the_decisions_of_a_jury_over_a_kill(tmp_path: Path) -> None:
         again.ready()
         points = {bot["name"]: bot["points"] for bot in again.status()["bots"]}  # type: ignore[attr-defined]
         assert points == {"a": 7, "b": 3}
+        # In order: a server that is killed has its last facts in the journal alone.
+        assert again.end(signal.SIGTERM).code == 0
     assert inside("verify", "--database", database).out == "verified: 1 game\n"
     assert "jury: correct g1 7-3: seen by the jury" in inside("standings", "--database", database).out
