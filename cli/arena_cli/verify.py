@@ -189,9 +189,8 @@ def _check_contest(
         damage = row.pop("damage")
         if name in annulled and row["end"] == VOID:
             del row["end"]  # the record has the result that was taken back
-        verification.check_disqualified(
-            name, row["names"], row.get("end", VOID), disqualified, ruled=name in rulings
-        )
+        end, is_ruled = row.get("end", VOID), name in rulings
+        verification.check_disqualified(name, row["names"], end, disqualified, ruled=is_ruled)
         if ruled := rulings.pop(name, None):
             found = tuple(row.pop("totals")), row.pop("end", VOID)
             verification.check_ruled(name, data, ruled, None if name in annulled else found, chosen)
