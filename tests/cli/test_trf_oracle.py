@@ -101,6 +101,7 @@ def count_round(players: list[Candidate], ours: Pairs, theirs: Pairs, counts: Co
 
 
 @pytest.mark.parametrize("options", [{}, {"acceleration": "baku"}])
+@pytest.mark.soak
 def test_rounds_of_the_dutch_system_are_not_better(options: dict[str, OptionValue], tmp_path: Path) -> None:
     counts: Counter[str] = Counter()
     for seed in range(20):

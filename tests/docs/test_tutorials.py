@@ -112,6 +112,7 @@ def test_the_tutorial_of_bot_authors(shell: Shell) -> None:
     assert shell.play("tutorial-bot.md") == 5
 
 
+@pytest.mark.soak
 def test_the_tutorial_of_friends(shell: Shell) -> None:
     assert shell.play("tutorial-friends.md") == 5
 
@@ -126,6 +127,7 @@ def test_the_page_of_organisers(shell: Shell) -> None:
     assert shell.play("organise.md") == 13
 
 
+@pytest.mark.soak
 def test_the_page_of_seasons(shell: Shell) -> None:
     assert shell.play("seasons.md") == 5
 

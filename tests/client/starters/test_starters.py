@@ -244,5 +244,5 @@ def test_starters_are_not_installed() -> None:
         for where in find["where"]
         for package in discovery.find_namespace_packages(str(ROOT / where), include=find["include"])
     }
-    packages = {"arena_protocol", "arena_client", "arena_check", "arena_engines", "arena_server", "arena_cli"}
-    assert found == packages
+    names = ("protocol", "client", "check", "engines", "server", "cli")
+    assert found == {"arena", *(f"arena_{name}" for name in names)}

@@ -64,6 +64,7 @@ async def test_stages_begin_one_after_another_and_the_host_leaves_behind_the_las
     assert "stage-not-begun stage=four text='stage three does not begin: two was aborted'" in here.log
 
 
+@pytest.mark.soak
 async def test_one_that_may_go_on_holds_the_next(tmp_path: Path) -> None:
     """It was drained; `make` finds that, and the host waits for no stage."""
     planned: list[PlannedContests] = []
@@ -82,6 +83,7 @@ async def test_one_that_may_go_on_holds_the_next(tmp_path: Path) -> None:
     assert "stage" not in here.log
 
 
+@pytest.mark.soak
 async def test_a_stage_after_one_that_was_over_before(tmp_path: Path) -> None:
     """The server was killed between the two: the next one begins when it serves."""
     async with running(tmp_path, [spec("one", games=2)]) as here:

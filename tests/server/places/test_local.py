@@ -125,6 +125,7 @@ async def test_a_bot_that_crashes_twice_in_a_game_waits_for_its_end(
     assert recorder.faults[:1] == ["disconnect"]
 
 
+@pytest.mark.soak
 async def test_a_database_that_cannot_be_opened_is_its_error(tmp_path: Path) -> None:
     (tmp_path / "a.db").write_text("no database at all, but long enough to be one" * 100)
     recorder = Recorder()
