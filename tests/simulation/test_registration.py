@@ -83,7 +83,8 @@ def check(world: Worlds) -> None:
     friday, sunday = world.parts
     orders = friday.checker.orders
     assert orders.answered == {INVITED, AUTHOR}
-    assert orders.refused[STRANGER] == {NO_CODE, "the contest is over: finished"}
+    # Some tries come behind the end, unless a restart took the time of the last one.
+    assert {NO_CODE} <= orders.refused[STRANGER] <= {NO_CODE, "the contest is over: finished"}
     assert sunday.checker.orders.answered == set()
     assert friday.checker.finished == sunday.checker.finished == "finished"
     players = {name for record in friday.checker.records.values() for name in record.names}

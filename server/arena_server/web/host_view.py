@@ -215,9 +215,9 @@ class HostView(HostObserver):
     def served(self) -> dict[str, bool]:
         """The contests that are not archived, those that are to begin too, and which have live pages."""
         listed = self._host.listed
-        known = {
-            config.name: config.guests for config in (*self._configs, *(each.spec.config for each in listed))
-        }
+        known = {config.name: config.guests for config in self._configs}
+        for each in listed:  # a page may show a contest whose port admits no guests, as in a match
+            known.setdefault(each.name, each.spec.config.guests)
         over = {each.name for each in listed if each.contest is not None and each.contest.life.is_archived}
         return {name: guests for name, guests in known.items() if name not in over}
 
