@@ -197,8 +197,9 @@ def check_same_config(
     given = {**config_json(config, names), "seed": str(config.seed) if seeded else stored.seed}
     is_over = stored.status in FINAL
     # Words about a bot and the contest may change, and what decides nothing any more.
-    for key in given.keys() - {"details", "about"} - (_HOUSE if is_over else frozenset()):
-        if given[key] != before.get(key):
+    free = {"details", "about"} | (_HOUSE if is_over else frozenset())
+    for key in given:
+        if key not in free and given[key] != before.get(key):
             state = f"over ({stored.status})" if is_over else "unfinished"
             same = "show it by the same configuration" if is_over else "go on with the same configuration"
             joins = not is_over and key == "bots"
