@@ -32,6 +32,7 @@ COMMANDS = {
     "pictures": "arena replay --help",
     "testing": 'python -c "import arena_protocol.testing"',
     "learning": 'python -c "import arena.aec, arena.gym"',
+    "parquet": "arena export --help",
     "docs": 'python -c "import furo, myst_parser, sphinx"',
     "all": "arena explain --help",
     "test": 'python -c "import pytest, playwright, hypothesis"',

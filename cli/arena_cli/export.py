@@ -6,6 +6,7 @@ csv       FOLDER/games.csv, seats.csv, plies.csv, faults.csv, infos.csv: a line 
 trf       FOLDER/CONTEST.trf: the rounds of a Swiss in TRF16, for pairing programs (`trf.py`)
 grades    FOLDER/grades.csv and teams.csv: the table as the marks of a course (`grades.py`)
 npz       FOLDER/plies-00001.npz, ...: a row a ply, as arrays of numpy (`export_arrays.py`)
+parquet   FOLDER/plies-00001.parquet, ...: the same rows as tables (`export_parquet.py`)
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ class FileFormat(StrEnum):
     TRF = "trf"
     GRADES = "grades"
     NPZ = "npz"
+    PARQUET = "parquet"
 
 
 #: How a formula of a spreadsheet begins.
@@ -125,7 +127,7 @@ def command(
     percent of the best score, and with --grades a grade; FOLDER/teams.csv has the same of teams.
 
     npz writes arrays of numpy for programs that learn, FOLDER/plies-00001.npz and so on: a row a ply, with
-    the position as planes, move, points, clock, result, bot and version.
+    the position as planes, move, points, clock, result, bot and version; parquet writes these as tables.
 
     Of a running contest it has the results that spectators may see by now, after
     `contest.spectator_delay` and before `contest.freeze_at`; --all has the others too.
@@ -275,6 +277,15 @@ def _write_npz(folder: Path, results: Results, contest: ContestRow, last: int | 
     return written
 
 
+def _write_parquet(folder: Path, results: Results, contest: ContestRow, last: int | None) -> Written:
+    from arena_cli.export_parquet import write_parquet
+
+    written = Written()
+    games = _counted(results, contest, last, written)
+    written.files = [str(path) for path in write_parquet(folder, games, _open_private)]
+    return written
+
+
 _WRITERS: Mapping[FileFormat, Callable[..., Written]] = {
     FileFormat.MSGPACK: _write_msgpack,
     FileFormat.JSON: _write_json,
@@ -282,6 +293,7 @@ _WRITERS: Mapping[FileFormat, Callable[..., Written]] = {
     FileFormat.TRF: _write_trf,
     FileFormat.GRADES: _write_grades,
     FileFormat.NPZ: _write_npz,
+    FileFormat.PARQUET: _write_parquet,
 }
 
 

@@ -44,40 +44,48 @@ COLUMNS: Mapping[str, str] = {
 ONCE = ("actions", "signs")
 
 Row = dict[str, Any]
+#: Games, each with the versions of its bots; how a file is opened.
+Games = Iterable[tuple[GameRecord, Sequence[str | None]]]
+Opened = Callable[[Path], IO[bytes]]
 
 
-def write_plies(
-    folder: Path,
-    games: Iterable[tuple[GameRecord, Sequence[str | None]]],
-    opened: Callable[[Path], IO[bytes]],
-) -> list[Path]:
+def write_plies(folder: Path, games: Games, opened: Opened) -> list[Path]:
     """Write the plies of the games as plies-00001.npz and so on; a void game has none.
 
-    A game comes with the versions of its bots. Raises GameError for a game without a board of cells.
+    Raises GameError for a game without a board of cells.
     """
     written: list[Path] = []
+    for encoder, arrays in blocks(games):
+        written.append(folder / f"plies-{len(written) + 1:05}.npz")
+        with opened(written[-1]) as file:
+            arrays["actions"] = np.array(encoder.actions)
+            arrays["signs"] = np.array(list(encoder.signs), "U1")
+            np.savez_compressed(file, **arrays)
+    return written
+
+
+def blocks(games: Games) -> Iterator[tuple[PositionEncoder, dict[str, Any]]]:
+    """The plies of the games as arrays by column, at most `ROWS` at once; those of a block have one encoder.
+
+    Raises GameError for a game without a board of cells.
+    """
     rows: list[Row] = []
     encoder: PositionEncoder | None = None
-
-    def flush() -> None:
-        if encoder is not None and rows:
-            written.append(folder / f"plies-{len(written) + 1:05}.npz")
-            with opened(written[-1]) as file:
-                np.savez_compressed(file, **_arrays(rows, encoder))
-            rows.clear()
-
     for record, versions in games:
         game = make_game(record.game, {**record.options, "seats": len(record.names)})
         if encoder is None or encoder.game != game:
             # The shapes follow from the options.
-            flush()
+            if encoder is not None and rows:
+                yield encoder, _arrays(rows)
+                rows = []
             encoder = PositionEncoder(game)
         for row in plies_of(record, versions, encoder):
             rows.append(row)
             if len(rows) == ROWS:
-                flush()
-    flush()
-    return written
+                yield encoder, _arrays(rows)
+                rows = []
+    if encoder is not None and rows:
+        yield encoder, _arrays(rows)
 
 
 def plies_of(record: GameRecord, versions: Sequence[str | None], encoder: PositionEncoder) -> Iterator[Row]:
@@ -107,6 +115,5 @@ def plies_of(record: GameRecord, versions: Sequence[str | None], encoder: Positi
         position = game.play(position, ply.move).position
 
 
-def _arrays(rows: Sequence[Row], encoder: PositionEncoder) -> dict[str, Any]:
-    columns = {name: np.array([row[name] for row in rows], dtype) for name, dtype in COLUMNS.items()}
-    return {**columns, "actions": np.array(encoder.actions), "signs": np.array(list(encoder.signs), "U1")}
+def _arrays(rows: Sequence[Row]) -> dict[str, Any]:
+    return {name: np.array([row[name] for row in rows], dtype) for name, dtype in COLUMNS.items()}

@@ -48,10 +48,14 @@ class UserError(Exception):
     exit_code = 1
 
 
-def needs_extra(what: str, extra: str) -> str:
-    """Return the line that says how to install what `what` needs; no package index has the project."""
+def needs_extra(what: str, extra: str, *, in_all: bool = True) -> str:
+    """Return the line that says how to install what `what` needs; no package index has the project.
+
+    `in_all`: `make install` installs the extra.
+    """
+    run = "`make install` or " if in_all else ""
     return (
-        f'{what} needs the extra [{extra}]: run `make install` or `pip install ".[{extra}]"` in a checkout,'
+        f'{what} needs the extra [{extra}]: run {run}`pip install ".[{extra}]"` in a checkout,'
         f' elsewhere `pip install "WHEEL[{extra}]"`'
     )
 

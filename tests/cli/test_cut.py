@@ -198,8 +198,9 @@ class TestWhatTheCommandsSay:
         for words in (("site", "s"), ("report", "r"), ("export", "e")):
             assert '"not_shown": 1' in shell(*words, "--json").out
 
+    @pytest.mark.parametrize(("form", "write"), [("npz", "write_plies"), ("parquet", "write_parquet")])
     def test_the_arrays_of_a_game_behind_the_cut_are_missing(
-        self, monkeypatch: pytest.MonkeyPatch, shell: Shell
+        self, monkeypatch: pytest.MonkeyPatch, shell: Shell, form: str, write: str
     ) -> None:
         given: list[list[str]] = []
 
@@ -207,8 +208,11 @@ class TestWhatTheCommandsSay:
             given.append([record.game_id for record, _ in games])
             return []
 
-        monkeypatch.setattr("arena_cli.export_arrays.write_plies", note)
-        outcomes = [shell("export", "e", "--format", "npz", *words) for words in ((), ("--all",))]
+        module = {"npz": "arena_cli.export_arrays", "parquet": "arena_cli.export_parquet"}[form]
+        if form == "parquet":
+            pytest.importorskip("pyarrow")
+        monkeypatch.setattr(f"{module}.{write}", note)
+        outcomes = [shell("export", "e", "--format", form, *words) for words in ((), ("--all",))]
         assert given == [["g1"], ["g1", "g2"]]
         assert outcomes[0].out.startswith("exported: 1 games of trial to e; 1 game is not shown yet ")
 

@@ -20,6 +20,7 @@ from arena_protocol.errors import UserError, needs_extra
         ("arena.aec", "pettingzoo", needs_extra("arena.aec", "learning")),
         ("arena.gym", "gymnasium", needs_extra("arena.gym", "learning")),
         ("arena_cli.export_arrays", "numpy", needs_extra("--format npz", "learning")),
+        ("arena_cli.export_parquet", "pyarrow", needs_extra("--format parquet", "parquet", in_all=False)),
     ],
 )
 def test_what_is_missing(monkeypatch: pytest.MonkeyPatch, module: str, library: str, text: str) -> None:

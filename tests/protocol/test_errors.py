@@ -18,6 +18,10 @@ def test_it_says_how_to_install_from_a_checkout() -> None:
         '--gif needs the extra [pictures]: run `make install` or `pip install ".[pictures]"` in a checkout,'
         ' elsewhere `pip install "WHEEL[pictures]"`'
     )
+    assert needs_extra("it", "parquet", in_all=False) == (
+        'it needs the extra [parquet]: run `pip install ".[parquet]"` in a checkout,'
+        ' elsewhere `pip install "WHEEL[parquet]"`'
+    )
 
 
 def test_every_extra_that_is_named_exists() -> None:
@@ -33,4 +37,10 @@ def test_every_extra_that_is_named_exists() -> None:
     extras = project["optional-dependencies"]
     assert {"cluster", "ratings", "server", "swiss"} <= named <= set(extras)
     # `make install`, which the line names first, installs `all`.
-    assert named <= set(extras["all"][0].partition("[")[2].rstrip("]").split(","))
+    whole = set(extras["all"][0].partition("[")[2].rstrip("]").split(","))
+    assert named <= whole
+    apart = {
+        extra for text in sources for extra in re.findall(r'needs_extra\(.*, "(\w+)", in_all=False\)', text)
+    }
+    assert apart == {"parquet"}
+    assert apart <= set(extras) - whole
