@@ -53,16 +53,15 @@ class Answers:
 
 def group() -> typer.Typer:
     """Return the commands of `arena new`."""
-    about = "Write the file of something new.\n\nExample: arena new contest friday.toml"
-    app = typer.Typer(help=about, no_args_is_help=True, rich_markup_mode=None)
-
-    @app.callback()
-    def _new() -> None:  # with one command alone typer would leave its name out
-        pass
-
+    from arena_cli.new_bot import bot
     from arena_cli.options import expanded
 
+    about = (
+        "Write the file of a contest, or the folder of a bot.\n\nExample: arena new bot mybot --language go"
+    )
+    app = typer.Typer(help=about, no_args_is_help=True, rich_markup_mode=None)
     app.command("contest")(expanded(contest))
+    app.command("bot")(expanded(bot))
     return app
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,21 +52,34 @@ def fetched(image: str, limits: ContainerLimits, place: str) -> Sandbox:
         raise ConfigError(f"{place}{error}") from None
 
 
-def built(source: str, folder: Path, limits: ContainerLimits, place: str) -> Sandbox:
+def built(
+    source: str,
+    folder: Path,
+    limits: ContainerLimits,
+    place: str,
+    images: Mapping[str, str] | None = None,
+) -> Sandbox:
     """Return the container of an image that is built from `source`, which is relative to `folder`.
 
-    Raises ConfigError, with `place` and what the engine says.
+    Without a Dockerfile it is built on that of `images` (else the usual one) for its language. Raises
+    ConfigError, with `place` and what the engine says.
     """
     from arena_server.errors import ConfigError
     from arena_server.places.base import LaunchError
     from arena_server.places.docker import Docker
+    from arena_server.submissions.archive import ArchiveError, language_of
     from arena_server.terms.sandbox import Sandbox
+    from arena_server.terms.submissions import SubmissionRules
 
     context = folder / source
-    if not (context / "Dockerfile").is_file():
-        raise ConfigError(f"{place}expected a folder with a Dockerfile, got {str(context)!r}")
+    images = SubmissionRules().languages if images is None else images
+    try:
+        language = language_of(context, images, f"expected a folder with a Dockerfile, got {str(context)!r}")
+    except ArchiveError as error:
+        raise ConfigError(f"{place}{error}") from None
+    dockerfile = None if language is None else language.dockerfile(images[language.name])
     typer.echo(f"building the image of {source} ...", err=True)
     try:
-        return Sandbox(asyncio.run(Docker().build(str(context))), limits)
+        return Sandbox(asyncio.run(Docker().build(str(context), dockerfile)), limits)
     except LaunchError as error:
         raise ConfigError(f"{place}{error}") from None

@@ -264,7 +264,8 @@ def bots_to_start(file: ContestFile, config: Path) -> list[LocalBot]:
         if bot.in_container:
             limits = bot.limits(file.container.limits())
             if bot.build is not None:
-                sandbox = built(bot.build, config.parent, limits, f"{place}: build: ")
+                images = file.submissions.rules().languages
+                sandbox = built(bot.build, config.parent, limits, f"{place}: build: ", images)
             else:
                 sandbox = fetched(bot.image or "", limits, f"{place}: image: ")
             bots += slots_of(LocalBot(bot.name, bot.command or (), "", sandbox=sandbox), bot.concurrency)

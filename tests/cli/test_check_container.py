@@ -84,7 +84,8 @@ def test_a_folder_without_a_dockerfile(words: list[str], tmp_path: Path) -> None
     ended = inside("check", *words)
     assert (ended.code, ended.line) == (
         2,
-        f"arena: {player}: expected a folder with a Dockerfile, got {str(tmp_path)!r}",
+        f"arena: {player}: expected a folder with a Dockerfile, got {str(tmp_path)!r}: without it "
+        "expected one of bot.sh, bot.c, bot.cpp, bot.go, Bot.java, bot.js, bot.py, bot.rs",
     )
 
 

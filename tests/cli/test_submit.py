@@ -157,6 +157,7 @@ def test_a_page_whose_answer_drips_is_given_up(mybot: Path, monkeypatch: pytest.
 
 def test_a_folder_that_is_no_bot(mybot: Path) -> None:
     (mybot / "Dockerfile").unlink()
+    (mybot / "bot.py").rename(mybot / "main.py")
     ended = inside("submit", mybot)  # and it is not said where the page is
     assert (ended.code, ended.out) == (2, "")
     assert "expected a folder with a Dockerfile, got" in ended.line

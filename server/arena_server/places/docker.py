@@ -9,6 +9,8 @@ import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from arena_server.places.base import LaunchError, inherited
 from arena_server.places.process import Child
@@ -147,10 +149,19 @@ class Docker:
         found = json.loads(await self.call("image", "inspect", "--format", "{{json .Config.Volumes}}", image))
         return sorted(found or ())
 
-    async def build(self, folder: str) -> str:
-        """Build the image of a folder with a Dockerfile, and return its digest. Raises LaunchError."""
+    async def build(self, folder: str, dockerfile: str | None = None) -> str:
+        """Build the image of a folder, and return its digest. Raises LaunchError.
+
+        `dockerfile` is the text of one that stands for that of the folder.
+        """
         await self.call("version")  # an engine that hangs is known before a build is waited for
-        return (await self.call("build", "--quiet", folder, seconds=IMAGE_S)).splitlines()[-1]
+        with TemporaryDirectory() as place:
+            words = ["build", "--quiet"]
+            if dockerfile is not None:
+                path = Path(place, "Dockerfile")
+                path.write_text(dockerfile, encoding="utf-8")
+                words += ["--file", str(path)]
+            return (await self.call(*words, folder, seconds=IMAGE_S)).splitlines()[-1]
 
     def strangers_build(self, folder: str, digest: str, tag: str, *, network: bool) -> list[str]:
         """The command that builds the image of a stranger, tags it and writes its digest to a file.

@@ -29,7 +29,7 @@ from arena_server.places.spawned import (
     spawn,
     tethered,
 )
-from arena_server.submissions.archive import DOCKERFILE, ArchiveError, unpack
+from arena_server.submissions.archive import DOCKERFILE, ArchiveError, language_of, unpack
 from arena_server.submissions.dockerfile import DOCKERFILE_BYTES, check_dockerfile
 from arena_server.terms.sandbox import MB
 from arena_server.terms.submissions import SubmissionSetup
@@ -94,6 +94,7 @@ class EngineExaminer:
         folder.mkdir()
         try:
             await asyncio.to_thread(unpack, archive, folder, rules.limits)
+            self._complete(folder, say)
             with (folder / DOCKERFILE).open("rb") as file:
                 check_dockerfile(file.read(DOCKERFILE_BYTES + 1), rules.images, network=rules.build_network)
         except ArchiveError as error:
@@ -117,6 +118,17 @@ class EngineExaminer:
             most = rules.image_bytes // MB
             raise RejectedError(f"expected an image of at most {most} MB, got {int(size) // MB} MB")
         return image
+
+    def _complete(self, folder: Path, say: Say) -> None:
+        """Write the Dockerfile of a folder that has none. Raises ArchiveError if its language is unclear."""
+        languages = self.setup.rules.languages
+        language = language_of(
+            folder, languages, "expected a Dockerfile at the top of the archive, there is none"
+        )
+        if language is not None:
+            image = languages[language.name]
+            (folder / DOCKERFILE).write_text(language.dockerfile(image), encoding="utf-8")
+            say(f"no Dockerfile: {language.file} is built as {language.title} on {image}")
 
     async def check(self, image: str, bot: str, say: Say) -> None:
         report = _CheckReport(say)

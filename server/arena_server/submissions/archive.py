@@ -1,4 +1,4 @@
-"""The archive of a submitted version: a folder with a Dockerfile, as a tar that may be compressed by gzip.
+"""The archive of a submitted version: the folder of a bot, as a tar that may be compressed by gzip.
 
 `pack` makes it at the author's home, `unpack` takes it apart on the server: only folders and regular files,
 within limits that hold before a byte is written beyond them.
@@ -11,13 +11,14 @@ import io
 import os
 import tarfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Final
 
 from arena_server.errors import ArenaError
+from arena_server.terms.languages import LANGUAGES, Language, find_language
 from arena_server.terms.sandbox import MB
 from arena_server.terms.submissions import ArchiveLimits
 
@@ -36,16 +37,31 @@ class ArchiveError(ArenaError):
 
 
 def check_folder(folder: Path) -> None:
-    """Raise ArchiveError for what is no folder with a Dockerfile."""
-    if not (folder / DOCKERFILE).is_file():
-        raise ArchiveError(f"expected a folder with a Dockerfile, got {str(folder)!r}")
+    """Raise ArchiveError for a folder with neither a Dockerfile nor the file of one language."""
+    language_of(folder, LANGUAGES, f"expected a folder with a Dockerfile, got {str(folder)!r}")
+
+
+def language_of(folder: Path, languages: Collection[str], problem: str) -> Language | None:
+    """Return None for a folder with a Dockerfile, and else the language in which it is written.
+
+    Raises ArchiveError with `problem` and what would be taken if the language is not clear.
+    """
+    if (folder / DOCKERFILE).is_file():
+        return None
+    if not folder.is_dir() or (folder / DOCKERFILE).exists():
+        raise ArchiveError(problem)
+    try:
+        names = [each.name for each in folder.iterdir() if each.is_file()]
+        return find_language(names, languages)
+    except ValueError as error:
+        raise ArchiveError(f"{problem}: {error}") from None
 
 
 def pack(folder: Path, limits: ArchiveLimits) -> bytes:
     """The archive of a folder; equal folders give equal archives.
 
     Files named `.git`, `.venv` and `__pycache__` stay out. Raises ArchiveError for what the server would
-    not take, such as a link or a folder without a Dockerfile.
+    not take, such as a link or a folder that nothing says how to build.
     """
     check_folder(folder)
     out = io.BytesIO()
@@ -120,8 +136,6 @@ def unpack(archive: Path, folder: Path, limits: ArchiveLimits) -> None:
         _decompress(source, plain, limits.unpacked + limits.files * OVERHEAD_BYTES)
         plain.seek(0)
         _unpack(plain, folder, limits)
-    if not (folder / DOCKERFILE).is_file():
-        raise ArchiveError("expected a Dockerfile at the top of the archive, there is none")
 
 
 def _decompress(source: IO[bytes], target: IO[bytes], most: int) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from arena_server.terms.languages import IMAGES, LANGUAGES
 from arena_server.terms.sandbox import DEFAULT_LIMITS, MB, ContainerLimits
 
 #: Seconds for an upload, and for each part of it: who sends less has lost the connection, or holds a place.
@@ -29,13 +30,17 @@ class ArchiveLimits:
 class SubmissionRules:
     """`images` are those that a Dockerfile may build on; without `build_network` a build reaches nothing.
 
+    `languages` has by name the image on which a folder without a Dockerfile is built.
     A build may take `build_s` seconds and make `image_bytes`, check and validation game may take `check_s`
     each. A bot may send `per_hour` versions an hour and `versions` in all; from `freeze_ms` (since 1970, UTC)
     on none is sent and none activated.
     """
 
     limits: ArchiveLimits = field(default_factory=ArchiveLimits)
-    images: Sequence[str] = ("python:3.12-slim",)
+    images: Sequence[str] = IMAGES
+    languages: Mapping[str, str] = field(
+        default_factory=lambda: {each.name: each.image for each in LANGUAGES.values()}
+    )
     build_network: bool = False
     build_s: float = 300.0
     check_s: float = 600.0

@@ -10,9 +10,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from arena_protocol.codec import valid_name
+from arena_server.terms.languages import LANGUAGES
 from arena_server.terms.sandbox import (
     DEFAULT_LIMITS,
     LEAST_MEMORY,
@@ -116,6 +117,9 @@ class SubmissionsTable(FileTable):
     folder: str | None = Field(default=None, min_length=1)
     #: The images that a Dockerfile may build on.
     images: list[str] = Field(default_factory=lambda: list(_RULES.images), min_length=1)
+    #: By language the image on which a folder without a Dockerfile is built, one of `images`; left out: the
+    #: usual one, if it is among them.
+    languages: dict[str, str] = Field(default_factory=dict)
     build_network: bool = _RULES.build_network
     build_time: int = int(_RULES.build_s * 1000)
     check_time: int = int(_RULES.check_s * 1000)
@@ -137,6 +141,17 @@ class SubmissionsTable(FileTable):
                 raise ValueError(f'expected names of images such as "python:3.12-slim", got {image!r:.40}')
         return images
 
+    @field_validator("languages")
+    @classmethod
+    def _check_languages(cls, languages: dict[str, str], info: ValidationInfo) -> dict[str, str]:
+        for name, image in languages.items():
+            if name not in LANGUAGES:
+                raise ValueError(f"expected languages among {', '.join(LANGUAGES)}, got {name!r:.40}")
+            images = info.data.get("images", [image])
+            if image not in images:
+                raise ValueError(f"{name}: expected one of images ({', '.join(images)}), got {image!r:.40}")
+        return languages
+
     @field_validator("build_time", "check_time", mode="before")
     @classmethod
     def _read_time(cls, value: object) -> int:
@@ -156,6 +171,11 @@ class SubmissionsTable(FileTable):
         return SubmissionRules(
             limits=replace(_RULES.limits, packed=self.size),
             images=tuple(self.images),
+            languages={
+                name: self.languages.get(name, each.image)
+                for name, each in LANGUAGES.items()
+                if self.languages.get(name, each.image) in self.images
+            },
             build_network=self.build_network,
             build_s=self.build_time / 1000,
             check_s=self.check_time / 1000,

@@ -235,14 +235,21 @@ def test_every_language_of_the_issue_has_one_file() -> None:
         assert "choose" in sources[0].read_text(encoding="utf-8")
 
 
-def test_starters_are_not_installed() -> None:
+def test_starters_are_files_of_the_client_and_no_packages() -> None:
     discovery = pytest.importorskip("setuptools")
     table = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     find = table["tool"]["setuptools"]["packages"]["find"]
     found = {
-        package.partition(".")[0]
+        package
         for where in find["where"]
-        for package in discovery.find_namespace_packages(str(ROOT / where), include=find["include"])
+        for package in discovery.find_namespace_packages(
+            str(ROOT / where), include=find["include"], exclude=find["exclude"]
+        )
     }
+    assert not [package for package in found if "starters" in package]
+    installed = ROOT / "client" / "arena_client"
+    (pattern,) = table["tool"]["setuptools"]["package-data"]["arena_client"]
+    shipped = {path.relative_to(installed).parts[1] for path in installed.glob(pattern)}
+    assert shipped == ISSUE
     names = ("protocol", "client", "check", "engines", "server", "cli")
-    assert found == {"arena", *(f"arena_{name}" for name in names)}
+    assert {package.partition(".")[0] for package in found} == {"arena", *(f"arena_{name}" for name in names)}

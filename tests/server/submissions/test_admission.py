@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ from arena_server.submissions.admission import (
     tag_of,
 )
 from arena_server.submissions.archive import pack
+from arena_server.terms.languages import IMAGES, LANGUAGES
 from arena_server.terms.submissions import ArchiveLimits, SubmissionRules
 
 from .script import setup_in
@@ -95,6 +98,57 @@ def home(tmp_path: Path) -> Home:
     return Home(tmp_path)
 
 
+def tar_of(*names: str) -> bytes:
+    """An archive of empty files."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for name in names:
+            archive.addfile(tarfile.TarInfo(name))
+    return out.getvalue()
+
+
+NO_DOCKERFILE = "expected a Dockerfile at the top of the archive, there is none"
+
+
+@pytest.mark.parametrize(
+    ("names", "taken", "why"),
+    [
+        (["bot.pl"], ["go", "python"], "without it expected one of bot.go, bot.py"),
+        (["a/bot.py"], ["python"], "without it expected one of bot.py"),
+        (["bot.js"], ["python"], "without it expected one of bot.py, got bot.js"),
+        (["bot.js"], [], "without it expected one of no language, got bot.js"),
+        (
+            ["bot.go", "bot.py"],
+            ["go", "python"],
+            "expected one file that says the language, got bot.go and bot.py",
+        ),
+    ],
+)
+async def test_a_folder_whose_language_is_not_clear(
+    names: list[str], taken: list[str], why: str, home: Home
+) -> None:
+    rules = SubmissionRules(languages=dict.fromkeys(taken, "x"))
+    with pytest.raises(RejectedError) as caught:
+        await home.build(rules, tar_of(*names))
+    assert str(caught.value) == f"{NO_DOCKERFILE}: {why}"
+
+
+async def test_a_folder_that_is_called_as_a_dockerfile(home: Home) -> None:
+    with pytest.raises(RejectedError, match=f"^{NO_DOCKERFILE}$"):
+        await home.build(None, tar_of("Dockerfile/x", "bot.py"))
+
+
+@pytest.mark.real
+@pytest.mark.soak
+async def test_a_folder_without_a_dockerfile_is_built_by_its_language(home: Home) -> None:
+    (home.bot / "Dockerfile").unlink()
+    rules = SubmissionRules(images=["python:3.13"], languages={"python": "python:3.13"})
+    assert await home.build(rules) == "sha256:abc"
+    assert home.lines[0] == "no Dockerfile: bot.py is built as Python on python:3.13"
+    written = (home.folder / "place/folder/Dockerfile").read_text()
+    assert written == LANGUAGES["python"].dockerfile("python:3.13")
+
+
 @pytest.mark.real
 async def test_a_build_has_no_network_and_its_output_is_told(home: Home) -> None:
     assert await home.build() == "sha256:abc"
@@ -129,7 +183,7 @@ async def test_a_build_with_a_network(home: Home) -> None:
     ("dockerfile", "why"),
     [
         ("FROM python:3.12-slim\n# BROKEN\n", "COPY failed: no source files"),
-        ("FROM debian\n", "Dockerfile: FROM: expected one of python:3.12-slim, got 'debian'"),
+        ("FROM debian\n", f"Dockerfile: FROM: expected one of {', '.join(sorted(IMAGES))}, got 'debian'"),
     ],
 )
 async def test_a_build_that_fails_says_why(dockerfile: str, why: str, home: Home) -> None:

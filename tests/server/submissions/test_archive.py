@@ -251,12 +251,6 @@ def test_an_archive_that_was_cut_off() -> None:
     assert refusal(data[:-200]) == "the archive is damaged: it ends too early"
 
 
-def test_without_a_dockerfile() -> None:
-    assert refusal(tar(member("a/Dockerfile", b"x"), docker=False)) == (
-        "expected a Dockerfile at the top of the archive, there is none"
-    )
-
-
 @settings(deadline=None, max_examples=200)
 @given(st.data())
 def test_a_damaged_archive_is_refused_or_taken_and_nothing_worse(data: st.DataObject) -> None:

@@ -305,6 +305,15 @@ def test_a_wrong_address_of_a_webhook(url: str) -> None:
             "submissions.images: expected names of images such as \"python:3.12-slim\", got '--privileged'",
         ),
         (
+            toml(more='[submissions.languages]\nperl = "perl:5"'),
+            "submissions.languages: expected languages among bash, c, cpp, go, java, javascript, python, "
+            "rust, got 'perl'",
+        ),
+        (
+            toml(more='[submissions]\nimages = ["a:1", "b"]\nlanguages = { c = "gcc:13" }'),
+            "submissions.languages: c: expected one of images (a:1, b), got 'gcc:13'",
+        ),
+        (
             toml(more='[submissions]\nbuild_time = "0s"'),
             "submissions.build_time: expected a duration of at least 1s, got '0s'",
         ),
