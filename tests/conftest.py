@@ -19,13 +19,19 @@ from .guard import Guard
 
 # A deadline per example and a limit on the time of drawing are timing assertions: a busy machine fails them.
 settings.register_profile(
-    "fixed", deadline=None, derandomize=True, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+    "fixed",
+    max_examples=25,
+    deadline=None,
+    derandomize=True,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 #: `make soak`: from a seed that it prints.
-settings.register_profile("soak", parent=settings.get_profile("fixed"), derandomize=False)
+settings.register_profile("soak", parent=settings.get_profile("fixed"), max_examples=1000, derandomize=False)
 settings.load_profile("fixed")
-#: How many of the examples that a property asks for are drawn, by profile.
-EXAMPLES = {"fixed": 0.5, "soak": 10}
+#: How many of the examples that a property asks for are drawn, by profile. One that asks for none draws those
+#: of its profile.
+EXAMPLES = {"fixed": 0.25, "soak": 10}
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -51,12 +57,14 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     group(items)
-    share = EXAMPLES.get(settings.get_current_profile_name(), 1)
+    profile = settings.get_current_profile_name()
+    share, unasked = EXAMPLES.get(profile, 1), settings.get_profile(profile).max_examples
     functions = {item.function for item in items if isinstance(item, pytest.Function)}
     for function in filter(is_hypothesis_test, functions):
         asked = function._hypothesis_internal_use_settings
-        count = max(1, int(asked.max_examples * share))
-        function._hypothesis_internal_use_settings = settings(asked, max_examples=count)
+        if asked.max_examples != unasked:
+            count = max(1, int(asked.max_examples * share))
+            function._hypothesis_internal_use_settings = settings(asked, max_examples=count)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -116,6 +116,7 @@ def test_a_decided_match_is_over_for_good(tmp_path: Path) -> None:
         assert all(record is not None for _, record in results.games.records(contest))
 
 
+@pytest.mark.soak
 @pytest.mark.real
 def test_a_killed_match_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
     words = ["match", *PLAYERS, "--option", "plies=30", "--deals", "4", "--json"]

@@ -149,7 +149,9 @@ def test_all_formats_beside_each_other(plan: Path, shell: Shell) -> None:
     assert (
         'matches is not possible: contest.format: expected a multiple of 2 bots for "matches"' in outcome.out
     )
-    found = json.loads(shell("simulate", "plan.toml", "--compare", "--json", "--runs", "3").out)
+    found = json.loads(
+        shell("simulate", "plan.toml", "--compare", "--json", "--runs", "3", "--time", "1m").out
+    )
     assert {each["format"] for each in found} >= {"round-robin", "matches", "ladder", "knockout", "gauntlet"}
     assert [each["format"] for each in found if "error" in each] == ["matches"]
 

@@ -36,7 +36,7 @@ ARENA = [command for command in COMMANDS if command.startswith("arena ")]
 def shortened(command: str) -> list[str]:
     """The same command with as little work as it can be given."""
     less = {"--deals": "1", "--clock": "300ms", "--depth": "2", "--rival-depth": "2"}
-    words = shlex.split(command)[1:]
+    words = shlex.split(command.replace(" --sprt", " --sprt --deals 1"))[1:]
     return [less.get(before, word) for before, word in zip(["", *words], words, strict=False)]
 
 

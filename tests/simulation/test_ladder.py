@@ -75,7 +75,7 @@ def test_killed_at_boundaries_it_plays_all_games_once(deals: str) -> None:
     whole, boundaries = play(STEADY, deals=deals)
     check(whole, paired=deals == "paired")
     assert boundaries > 60
-    for number in range(1, boundaries - 20, 7):
+    for number in range(1, boundaries - 20, 17):
         world, _ = play(STEADY, (number, number + 5), power=number % 2 == 0, deals=deals)
         assert world.server.crashes == 2
         check(world, paired=deals == "paired")
@@ -103,7 +103,7 @@ def test_it_is_open_until_the_organiser_closes_it() -> None:
         Order(when * SECOND, verb, when)
         for when, verb in ((2, "void"), (4, "stop"), (9, "void"), (12, "drain"))
     ]
-    for crashes in ((), (70, 300)):
+    for crashes in ((70, 300),):
         world, _ = play(STEADY, crashes, games=0, orders=orders)
         progress = world.contest.progress()
         assert (progress.total, world.server.reasons["ladder"]) == (None, "stopped")

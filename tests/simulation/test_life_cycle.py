@@ -97,7 +97,7 @@ def test_other_formats_in_which_bots_come_and_go(name: str, options: dict[str, i
         "games_per_pair": 20 if name == "swiss" else 8,
     }
     world, boundaries = play(**config)
-    for number in (0, *range(1, boundaries, boundaries // 6)):
+    for number in (0, *range(1, boundaries, boundaries // 2)):
         world, _ = play(number, **config)
         assert world.server.finished == "finished"
         progress = world.contest.progress()

@@ -84,7 +84,7 @@ def test_killed_at_boundaries_it_draws_the_same_and_ends_the_same(name: str) -> 
     whole, boundaries = play(name, STEADY)
     assert whole.server.finished == "finished"
     assert boundaries > 60
-    for number in range(1, boundaries, 17):
+    for number in range(1, boundaries, 37):
         world, _ = play(name, STEADY, number, power=number % 2 == 0)
         assert (world.server.crashes, world.server.finished) == (1, "finished")
         assert facts(world, "drawn") == facts(whole, "drawn")
@@ -112,7 +112,7 @@ def test_a_bot_that_vanishes_between_rounds_loses_by_walkover(name: str) -> None
     lost = [("b4",)] * (2 if name == "double-elimination" else 1)
     assert [fact.absent for fact in facts(world, "walkover").values()] == lost  # type: ignore[attr-defined]
     assert world.queue.now < 600 * SECOND
-    for number in range(5, boundaries, 23):
+    for number in range(5, boundaries, 67):
         again, _ = play(name, kinds, number, games=4)
         assert again.server.finished == "finished"
         assert len(facts(again, "walkover")) == len(lost)
@@ -148,7 +148,7 @@ def test_bots_of_one_owner_do_not_meet_first_whatever_the_server_does(name: str)
     options["owners"] = OWNERS[name]
     whole, boundaries = play(name, SIX, **options)
     assert not of_one_owner(name) & first_meetings(whole)
-    for number in range(1, boundaries, boundaries // 4):
+    for number in range(1, boundaries, boundaries // 2):
         world, _ = play(name, SIX, number, power=number % 2 == 0, **options)
         assert facts(world, "drawn") == facts(whole, "drawn")
         assert table(world) == table(whole)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 WINDOW = (-INFINITY, INFINITY)
 
 
-@pytest.mark.parametrize(("known", "depth", "every"), [(1, 2, 3), (2, 3, 24), (1, 3, 60)])
+@pytest.mark.parametrize(("known", "depth", "every"), [(1, 2, 9), (2, 3, 72), (1, 3, 180)])
 @pytest.mark.parametrize("strategy", [COOPERATIVE, SPOILING])
 def test_the_kernel_equals_expectiminimax(
     cases: list[Case], known: int, depth: int, every: int, strategy: Strategy

@@ -59,8 +59,8 @@ def test_they_agree_on_insertion(cases: list[Case], seats: int) -> None:
         assert (full.value, full.line) == (cut.value, cut.line)
 
 
-def test_three_searches_agree_on_thousands_of_trees() -> None:
-    for seed in range(3000):
+def test_three_searches_agree_on_hundreds_of_trees() -> None:
+    for seed in range(800):
         toy, depth = Toy(seed), seed % 7
         full = minimax(toy, (), depth)
         cut = alphabeta(toy, (), depth)
@@ -99,13 +99,13 @@ def test_deepening_searches_insertion_like_the_champion(cases: list[Case]) -> No
         assert (ours.move, ours.eval) == (last.line[0], unpack(last.value))
 
 
-def test_alphabeta_agrees_with_minimax_on_thousands_of_boards(cases: list[Case]) -> None:
+def test_alphabeta_agrees_with_minimax_on_hundreds_of_boards(cases: list[Case]) -> None:
     count = 0
-    for case in cases:
+    for case in cases[::4]:
         for seats, start in product((2, 3), range(5)):
             tree = InsertionTree(case.visible[start : start + 1 + count % 2], seats, SPOILING)
             root = Board(parse_board(case.board))
             full, cut = minimax(tree, root, 2), alphabeta(tree, root, 2)
             assert (full.value, full.line) == (cut.value, cut.line)
             count += 1
-    assert count > 2000
+    assert count > 500

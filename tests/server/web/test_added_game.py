@@ -103,6 +103,7 @@ def look_at_the_replay(pages: Watched, server: Web) -> None:
     pages.check_access(page)
 
 
+@pytest.mark.soak
 def test_a_visitor_plays_it_against_its_engine(pages: Watched, tmp_path: Path) -> None:
     with Web(contest("ann", "bob"), tmp_path) as server:
         page = pages.open(f"{server.url}/play.html")

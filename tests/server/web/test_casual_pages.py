@@ -188,6 +188,7 @@ def test_two_people_by_a_link(pages: Watched, tmp_path: Path) -> None:
         verified(server, game["id"])
 
 
+@pytest.mark.soak
 def test_who_gives_up_learns_how_the_game_ended(pages: Watched, web: Web) -> None:
     """The game is won or lost without points; the keyboard goes on where the game does."""
     page = pages.open(f"{web.url}/play")

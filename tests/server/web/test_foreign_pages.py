@@ -46,6 +46,7 @@ class Foreign:
         self._server.__exit__(None, None, None)
 
 
+@pytest.mark.soak
 def test_a_foreign_page_gives_no_orders(pages: Watched, tmp_path: Path) -> None:
     """Its request carries no token, and with a name of its own it is refused before that."""
     with game_of_two(tmp_path) as (server, _), Foreign() as foreign:

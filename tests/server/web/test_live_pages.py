@@ -228,6 +228,7 @@ def test_every_game_of_a_cell_has_its_link(pages: Watched, tmp_path: Path) -> No
             person.close()
 
 
+@pytest.mark.soak
 def test_a_running_game_late_lost_asleep_and_over(pages: Watched, tmp_path: Path) -> None:
     def alone(page: Page) -> None:
         page.clock.install()
@@ -382,6 +383,7 @@ def test_a_stream_that_is_refused_says_so_and_comes(pages: Watched, tmp_path: Pa
         pages.close()
 
 
+@pytest.mark.soak
 def test_tv_shows_a_game_and_goes_on_to_the_next(pages: Watched, tmp_path: Path) -> None:
     with game_of_two(tmp_path, 4) as (server, persons):
         play(persons, range(1, 3))

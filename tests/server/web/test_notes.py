@@ -50,6 +50,7 @@ def said_of(note: Locator) -> list[str]:
     return found
 
 
+@pytest.mark.soak
 def test_a_replay_has_the_notes_up_to_the_ply_that_is_shown(pages: Watched) -> None:
     with running(lambda: application(Pages(["replay"], ["replay"]).routes()), 64) as server:
         for size, name in ((DESKTOP, "desktop"), (PHONE, "phone")):

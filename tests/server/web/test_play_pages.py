@@ -92,6 +92,7 @@ class TestPlay:
             pages.close()
             bob.close()
 
+    @pytest.mark.soak
     def test_two_people_and_a_link_that_is_used(self, pages: Watched, tmp_path: Path) -> None:
         with two_persons(tmp_path, "tictactoe", "") as server:
             pages.expected.append("401 (Unauthorized)")

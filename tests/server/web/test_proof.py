@@ -115,12 +115,14 @@ def test_a_list_with_other_names_is_not_that_of_the_head(pages: Watched, site: s
     assert "place 3 of the chain: expected a record of digest" in page.inner_text(".badge.false")
 
 
+@pytest.mark.soak
 def test_a_game_that_is_not_listed(pages: Watched, site: str) -> None:
     page = opened(pages, site, forged("**/games-0.json", lambda rows: rows[:2]))
     text = 'list of the contest: game_id: expected null, found "g3"'
     assert text in page.inner_text(".badge.false")
 
 
+@pytest.mark.soak
 def test_another_head(pages: Watched, site: str) -> None:
     page = opened(pages, site, forged("**/contests/1.json", lambda contest: contest | {"head": "00" * 32}))
     assert "head of the chain: expected 0000" in page.inner_text(".badge.false")

@@ -240,6 +240,7 @@ def test_on_a_phone(pages: Watched, site: str, game: str) -> None:
     pages.shoot(page, f"replay-{game}-phone")
 
 
+@pytest.mark.soak
 def test_keys_slider_marks_and_links(pages: Watched, site: str) -> None:
     page = show(pages, site, LONG)
     counter = page.locator(".counter")
@@ -369,6 +370,7 @@ class TestFiles:
         page = show(pages, site, replace(RECORD, totals=(990, 0)))
         assert "end: totals" in page.inner_text(".badge.false")
 
+    @pytest.mark.soak
     def test_a_record_with_an_impossible_ply_ends_before_it(self, pages: Watched, site: str) -> None:
         plies = (*RECORD.plies[:3], RECORD.plies[3]._replace(move="16"), *RECORD.plies[4:])
         page = show(pages, site, replace(RECORD, plies=plies))
@@ -398,6 +400,7 @@ class TestFiles:
         assert page.inner_text(".counter") == "ply 3 of 3"
         assert "ply 4: move" in page.inner_text(".badge.false")
 
+    @pytest.mark.soak
     def test_hostile_names_are_text(self, pages: Watched, site: str) -> None:
         names = ("<img src=x onerror=alert(1)>", "\u202e\"'&<script>" + "x" * 500)
         record = replace(RECORD, names=names, contest="<b>bold", game_id="<i>g")
@@ -478,6 +481,7 @@ def test_one_file_plays_a_game_of_scenes_without_a_server(pages: Watched, tmp_pa
     assert page.locator(".cell-group[data-sign='x'], .cell-group[data-sign='o']").count() == 4 + 2
 
 
+@pytest.mark.soak
 def test_one_file_plays_without_a_server(pages: Watched, tmp_path: Path) -> None:
     file = tmp_path / "game.html"
     file.write_text(replay_page("<title>", encode(LONG)), encoding="utf-8")

@@ -320,6 +320,7 @@ class TestInABrowser:
             answers = [server.ask(f"GET {path}")[0] for _ in range(30) for path in paths]
         assert set(answers) == {200}
 
+    @pytest.mark.soak
     def test_back_leads_to_the_filter_and_the_place_and_all_times_are_of_one_zone(
         self, browser: Browser, database: Path
     ) -> None:

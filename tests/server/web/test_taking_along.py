@@ -107,6 +107,7 @@ def test_a_foreign_page_shows_a_game_if_it_is_allowed(browser: Browser, site: st
     page.context.close()
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(("host", "target"), [("localhost", "game.html"), ("127.0.0.1", "contest.html")])
 def test_every_other_frame_is_refused(
     browser: Browser, site: str, foreign: int, host: str, target: str

@@ -154,6 +154,7 @@ def test_what_the_table_ranks_by_stands_out(
     assert page.locator(".standings td b").all_inner_texts() == bold
 
 
+@pytest.mark.soak
 def test_a_bracket_and_rounds(tmp_path: Path, pages: Watched) -> None:
     """Groups, rounds and levels of a document; the winner, walkovers, and who is not known yet."""
     group = {"title": "group A", "kind": "group", "ranking": ["ann", "bob"], "matches": []}
