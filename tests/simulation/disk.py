@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from random import Random
+from typing import NamedTuple
 
 from tests.server.core.harness import past_game
 from tests.simulation.network import (
@@ -18,8 +19,15 @@ from arena_server.core.journal import Entry, Past
 from arena_server.store.journal import pack, unpack
 
 ENTRIES, RECORD = "entries", "record"
-#: A batch of entries, or a record, as bytes; and the contest that it is of.
-Written = tuple[str, bytes, str]
+
+
+class Written(NamedTuple):
+    """A batch of entries, or a record, as bytes, of a contest; durable since the moment `at` (ns)."""
+
+    kind: str
+    data: bytes
+    contest: str
+    at: int = 0
 
 
 class Disk:
@@ -51,8 +59,8 @@ class Disk:
 
     def append(self, contest: str, entries: Sequence[Entry], done: Callable[[], None]) -> bool:
         """Make entries durable, all or none. True: they are; False: `done` will be called."""
-        written = ENTRIES, pack(entries), contest
-        waiting = any(kind == ENTRIES for kind, _, _ in self._in_progress)
+        written = Written(ENTRIES, pack(entries), contest)
+        waiting = any(each.kind == ENTRIES for each in self._in_progress)
         if not waiting and one_in(self._rng, self._faults.direct_one_in):
             self._in_progress.append(written)
             return self._land(written, self.deaths)
@@ -61,12 +69,13 @@ class Disk:
 
     def store(self, contest: str, record: GameRecord, done: Callable[[], None]) -> None:
         """Make a record durable, then call `done`."""
-        self._write((RECORD, encode(record), contest), max(*self._last.values(), self._queue.now), done)
+        written = Written(RECORD, encode(record), contest)
+        self._write(written, max(*self._last.values(), self._queue.now), done)
 
     def _write(self, written: Written, begun: int, done: Callable[[], None]) -> None:
         """Have it durable a while after the moment `begun`, when what it has to wait for is."""
         self._in_progress.append(written)
-        self._last[written[0]] = at = begun + self._rng.randrange(self._faults.longest_commit)
+        self._last[written.kind] = at = begun + self._rng.randrange(self._faults.longest_commit)
         deaths = self.deaths
 
         def land() -> None:
@@ -80,18 +89,21 @@ class Disk:
         self.boundary()
         if deaths == self.deaths:
             self._in_progress.remove(written)
-            self._durable.append(written)
+            self._keep([written])
             self.boundary()
         return deaths == self.deaths
 
-    def durable(self, contest: str) -> list[tuple[str, bytes]]:
+    def _keep(self, found: Iterable[Written]) -> None:
+        self._durable += [each._replace(at=self._queue.now) for each in found]
+
+    def durable(self, contest: str) -> list[Written]:
         """All of a contest that outlives the server, in order."""
-        return [(kind, data) for kind, data, name in self._durable if name == contest]
+        return [each for each in self._durable if each.contest == contest]
 
     def settle(self) -> None:
         """The server ends in order: what is in progress becomes durable before."""
         self.deaths += 1
-        self._durable += self._in_progress
+        self._keep(self._in_progress)
         self._in_progress.clear()
         self._last = {ENTRIES: 0, RECORD: 0}
 
@@ -100,20 +112,20 @@ class Disk:
         self.deaths += 1
         all_of = self._rng.randrange(len(self._in_progress) + 1)
         entries_of = self._rng.randrange(all_of, len(self._in_progress) + 1)
-        self._durable += self._in_progress[:all_of]
-        self._durable += [each for each in self._in_progress[all_of:entries_of] if each[0] == ENTRIES]
+        self._keep(self._in_progress[:all_of])
+        self._keep(each for each in self._in_progress[all_of:entries_of] if each.kind == ENTRIES)
         self._in_progress.clear()
         self._last = {ENTRIES: 0, RECORD: 0}
         if power:
-            records = (n for n, written in enumerate(self._durable, 1) if written[0] == RECORD)
+            records = (n for n, written in enumerate(self._durable, 1) if written.kind == RECORD)
             synced = max(records, default=0)
             del self._durable[self._rng.randrange(synced, len(self._durable) + 1) :]
 
     def past(self, contest: str) -> Past:
         """What a server finds of a contest that is started again."""
         mine = self.durable(contest)
-        records = [decode(data) for kind, data in mine if kind == RECORD]
-        entries = [entry for kind, data in mine if kind == ENTRIES for entry in unpack(data)]
+        records = [decode(each.data) for each in mine if each.kind == RECORD]
+        entries = [entry for each in mine if each.kind == ENTRIES for entry in unpack(each.data)]
         results = tuple(past_game(record, entries) for record in records)
         stored = {game.number for game in results}
         return Past(results, tuple(entry for entry in entries if entry[0] not in stored))

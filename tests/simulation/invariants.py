@@ -12,6 +12,7 @@
 - A bot that gives its token gets in, whatever others do (`strangers.py`).
 - An answered order holds, also after a crash (`given_orders.py`).
 - No byte of a deal that is still to be played leaves (`leaks.py`).
+- No line of a game is sent to a spectator, or is on the page, before its time (`shown.py`).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from hashlib import sha256
 
 from tests.simulation.given_orders import GivenOrders
 from tests.simulation.leaks import Leaks
+from tests.simulation.shown import Cut, ShownLines
 
 from arena_protocol.messages import Game, Over, Played, Turn, encode, parse_server
 from arena_protocol.record import GameRecord, RecordError
@@ -30,7 +32,6 @@ from arena_protocol.record_codec import decode
 from arena_protocol.verify import verify
 from arena_protocol.view import GameView
 from arena_server.core import deal
-from arena_server.core.clock import NS_PER_MS
 from arena_server.core.effects import (
     CloseConnection,
     Effect,
@@ -46,9 +47,10 @@ from arena_server.core.effects import (
 from arena_server.core.events import Command, Event, Lost, Opened, Stop, Stored, Tick
 from arena_server.core.facts import Validated
 from arena_server.core.journal import Live, Past, fact_of
-from arena_server.core.log_events import BotValidated, GameStarted, ValidationStarted
+from arena_server.core.log_events import BotValidated, GameStarted, LogEvent, ValidationStarted
 from arena_server.core.overview import Progress
 from arena_server.core.transcript import Transcript
+from arena_server.host.logs import format_json
 from arena_server.terms.config import ContestConfig, game_of
 
 #: The effects of a ply.
@@ -103,6 +105,8 @@ class InvariantChecker:
         #: Everything that leaves the server is added here.
         self.leaks = Leaks()
         self.orders = GivenOrders(self.require)
+        self.shown = ShownLines(self.require)
+        self.shown.cut = Cut(config, None)
         self._config = config
         self._seats = game_of(config).seats
         self._may = may
@@ -116,8 +120,9 @@ class InvariantChecker:
         self.most_at_once = 0
         self._open: set[int] = set()
         self._games: dict[str, GameTrace] = {}
-        #: The game of each connection that was offered one.
+        #: The game of each connection that was offered one, and those that watch.
         self._seated: dict[int, str] = {}
+        self._watching: set[int] = set()
         #: How far the page has read each transcript, and the game as its lines tell it.
         self._read: dict[Transcript, int] = {}
         self._views: dict[Transcript, GameView] = {}
@@ -172,6 +177,7 @@ class InvariantChecker:
         elif isinstance(effect, Store):
             self._stored(effect.game_id, effect.record)
         elif isinstance(effect, Journal):
+            self.shown.came_about(effect.entries, self._now)
             for fact in (fact_of(entry) for entry in effect.entries if entry[1] == "validated"):
                 assert isinstance(fact, Validated)
                 self._validation_over(fact)
@@ -194,6 +200,8 @@ class InvariantChecker:
             self._sent(effect)
         elif isinstance(effect, Show):
             self._shown(effect)
+        elif isinstance(effect, LogEvent):
+            self.leaks.left("the log", format_json(0, effect).encode(), now)
         elif isinstance(effect, Reply):
             self.orders.sent_answer(effect.number, effect.problem)
         elif isinstance(effect, Finished):
@@ -233,6 +241,7 @@ class InvariantChecker:
         self.require(power or not gone, f"the ends of {', '.join(gone)} were sent, and are lost")
         self._said &= validations
         self.validations = {name: self.validations[name] for name in self.validations if name in validations}
+        self.shown.restarted(past.entries, results | validations)
         lost = sorted(self.durable - results)
         self.require(not lost, f"the results of {', '.join(lost)} were sent, and are lost")
         for game_id in [*self._games]:
@@ -326,6 +335,7 @@ class InvariantChecker:
         self.leaks.left("a connection", data, self._now)
         self.require(data.endswith(b"\n"), "half a line was sent")
         for line in data.splitlines():
+            self._watched(effect.conn, line)
             match line.partition(b" ")[0]:
                 case b"GAME":
                     self._game(effect.conn, line)
@@ -336,14 +346,23 @@ class InvariantChecker:
                 case b"TURN":
                     self._turn(effect.conn, line)
 
+    def _watched(self, conn: int, line: bytes) -> None:
+        """A line to a spectator names its game."""
+        verb, *rest = line.split(b" ", 2)
+        if verb == b"GAME" and b" seat=0 " in line:
+            self._watching.add(conn)
+        if conn in self._watching and verb in (b"GAME", b"OVER"):
+            self.shown.seen(line, rest[0].decode("ascii"), self._now)
+        elif conn in self._watching and verb == b"PLAYED":
+            self.shown.seen(line, line.rpartition(b" game=")[2].decode("ascii"), self._now)
+
     def _shown(self, effect: Show) -> None:
         """The page reads what it may be shown now."""
         transcript, end = effect
-        delay, begin = self._config.spectator_delay_ms * NS_PER_MS, self._read.get(transcript, 0)
-        self._read[transcript] = end
-        for at, message, position in transcript.shown(begin, end):
-            self.require(at + delay <= self._now, f"{transcript.game_id} is on the page before its delay")
+        begin, self._read[transcript] = self._read.get(transcript, 0), end
+        for _, message, position in transcript.shown(begin, end):
             line = encode(message)
+            self.shown.seen(line, transcript.game_id, self._now)
             self.leaks.left("the page", line, self._now)
             if isinstance(message, Game):
                 self._views[transcript] = GameView.of(replace(message, seat=1))

@@ -5,13 +5,13 @@ Pages, commands and exports are the real ones, over a database that the real sto
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.server.programs import Outcome, inside
 from tests.simulation.bots import Spectator
-from tests.simulation.disk import ENTRIES, RECORD
+from tests.simulation.disk import ENTRIES, RECORD, Written
 from tests.simulation.world import World
 
 from arena_protocol.record_codec import decode
@@ -35,24 +35,36 @@ COMMANDS = (
 )
 
 
-def write(world: World, path: Path, status: str) -> None:
-    """Write what `world` has on its disk into a new database, as its server leaves it."""
+def write(
+    world: World,
+    path: Path,
+    status: str,
+    at: Callable[[int], object] = lambda moment: None,
+    writes: Sequence[Written] | None = None,
+) -> None:
+    """Write what `world` has on its disk into a new database, as its server leaves it.
+
+    `at` is called with the moment of each write before it. `writes`: these alone, of those on the disk.
+    """
     config = world.config
     names = [name for name, kind in world.kinds.items() if kind is not Spectator]
     rules = game_of(config)
     total = format_of(config, names, rules.seats).total or 0
     header = ContestHeader(config, rules.options(), names, total, new=False)
+    at(0)
     with ContestStore(path) as store:
         store.find(header)
         with store.transaction():
             store.enter(header, config)
-        for kind, data in world.server.disk.durable(config.name):
+        for written in world.server.disk.durable(config.name) if writes is None else writes:
+            at(written.at)
             with store.transaction():
-                if kind == ENTRIES:
-                    store.add(unpack(data), [])
+                if written.kind == ENTRIES:
+                    store.add(unpack(written.data), [])
                 else:
-                    record = decode(data)
-                    store.add([], [(record.game_id, record, data)])
+                    record = decode(written.data)
+                    store.add([], [(record.game_id, record, written.data)])
+        at(world.server.ended_at.get(config.name, 0))
         with store.transaction():
             if status != RUNNING:
                 store.end(status)
@@ -88,7 +100,7 @@ def _said(outcome: Outcome) -> bytes:
 def publish(world: World, status: str) -> None:
     """Run every reader over the contest as it is on the disk now."""
     durable = world.server.disk.durable(world.config.name)
-    records = [decode(data) for kind, data in durable if kind == RECORD]
+    records = [decode(data) for kind, data, *_ in durable if kind == RECORD]
     games = {record.game_id: record.names[0] for record in records}
     if not games:
         return

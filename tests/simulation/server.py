@@ -56,6 +56,10 @@ class SimulatedServer:
         #: How each contest ended that is over, and those that raised.
         self.reasons: dict[str, str] = {}
         self.closed: dict[str, Exception] = {}
+        #: When each of them did so, in ns.
+        self.ended_at: dict[str, int] = {}
+        #: Called before a process does anything.
+        self.begins: Callable[[SimulatedProcess], None] = lambda process: None
         self._observed = observed
         self._limits = limits
         self._hosted = dict(hosted)
@@ -77,6 +81,7 @@ class SimulatedServer:
 
     def start(self) -> None:
         """Let the contests do what is due at once."""
+        self.begins(self.process)
         self.process.start(observed=self._observed)
 
     def observe(self, name: str, observer: Observer) -> None:
@@ -113,6 +118,7 @@ class SimulatedServer:
 
     def ended(self, name: str, reason: str) -> None:
         self.reasons[name] = reason
+        self.ended_at[name] = self.queue.now
         self.process.later(0, self._leave if self._stopping else partial(self.looked_at, name, reason))
 
     def raised(self, name: str, error: Exception) -> None:

@@ -65,7 +65,7 @@ def facts(world: World, word: str) -> dict[int, object]:
     """The facts of this word in the journal, by number of the draw."""
     entries = (
         entry
-        for kind, data in world.server.disk.durable("drawn")
+        for kind, data, *_ in world.server.disk.durable("drawn")
         if kind == "entries"
         for entry in unpack(data)
     )

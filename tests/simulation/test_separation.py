@@ -76,7 +76,7 @@ def decisions(world: World) -> list[Separated]:
     name = KIND_OF[Separated].encode()
     entries = (
         fact_of(entry)
-        for kind, data in world.server.disk.durable("early")
+        for kind, data, *_ in world.server.disk.durable("early")
         # It is asked at every boundary: only what may hold a decision is read.
         if kind == "entries" and name in data
         for entry in unpack(data)

@@ -1,0 +1,264 @@
+"""Nothing is shown before its time on any channel.
+
+At random moments of a simulated contest two databases are written: with all that is durable, and with what
+may be seen then by the oracle's rule (`shown.py`). No address of the site, and no file that a command writes
+for the public, may tell the one from the other. Lines to spectators and of live pages are judged one by one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from itertools import takewhile
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from tests.simulation.bots import HONEST, Honest, Malformed, Spectator
+from tests.simulation.disk import RECORD, Written
+from tests.simulation.invariants import Violation
+from tests.simulation.network import LOCAL, MS, SECOND, seeded
+from tests.simulation.process import SimulatedProcess
+from tests.simulation.public import COMMANDS, site, written
+from tests.simulation.publication import write
+from tests.simulation.scenario import LIMIT
+from tests.simulation.shown import OVER, Cut
+from tests.simulation.test_endings import FORMATS
+from tests.simulation.wall import BEGIN_MS, Wall
+from tests.simulation.world import Order, World
+
+from arena_cli import export
+from arena_protocol.record import VOID
+from arena_protocol.record_codec import decode
+from arena_server.core import delivery
+from arena_server.core.cut import shown_until
+from arena_server.core.events import Freeze
+from arena_server.core.facts import Drawn
+from arena_server.core.formats.history import History
+from arena_server.core.life import RUNNING
+from arena_server.store import deals
+from arena_server.store.game_reader import GameReader
+from arena_server.terms.config import ContestConfig
+from arena_server.web.archive import Archive
+
+KINDS: dict[str, type[Honest]] = {
+    "ann": HONEST[0],
+    "bob": HONEST[1],
+    "cid": HONEST[2],
+    "dan": Malformed,
+    "eye": Spectator,
+}
+BOTS = [name for name, kind in KINDS.items() if kind is not Spectator]
+#: How often the contest is looked at, and how many times at most while there is something to hide.
+PERIODS, MOST = (150 * MS, 900 * MS), 3
+
+
+def config_of(seed: int, rng: Random) -> tuple[ContestConfig, int | None]:
+    """A contest with a delay or a freeze or both, and the moment of the freeze in ns."""
+    form = sorted(FORMATS)[seed % len(FORMATS)]
+    frozen_at = None if seed % 3 == 0 else rng.randrange(200, 2500) * MS
+    delay = rng.choice((300, 2000)) if seed % 3 != 1 else 0
+    config = ContestConfig(
+        name="shown",
+        seed=rng.getrandbits(128),
+        format=form,
+        format_options=dict(FORMATS[form]),
+        options={"plies": 4, "lookahead": 2},
+        games_per_pair=2,
+        deals=rng.choice(("fresh", "paired")),
+        absent_ms=120_000,
+        clock_ms=60_000,
+        spectator_delay_ms=delay,
+        freeze_at_ms=None if frozen_at is None else BEGIN_MS + frozen_at // MS,
+    )
+    return config, frozen_at
+
+
+def freeze(process: SimulatedProcess, name: str, at: int) -> None:
+    """As the timekeeper does: at the beginning of each process what holds, then at the moment itself."""
+    ago = process.queue.now - at
+    if ago >= 0:
+        process.feed(name, Freeze(ago))
+    else:
+        process.later(-ago, lambda: process.feed(name, Freeze(0)))
+
+
+class Looks:
+    """Looks at everything that is public of a contest; `commands` are those that are drawn from."""
+
+    def __init__(self, world: World, wall: Wall, cut: Cut, rng: Random, commands: tuple[str, ...]) -> None:
+        self._world, self._wall, self._cut, self._rng = world, wall, cut, rng
+        self._commands = commands
+        self._left = MOST
+        #: How many results were there at a look, and how many of them might be seen, live and written.
+        self.seen: list[tuple[int, int, int]] = []
+
+    def begin(self) -> None:
+        world = self._world
+        world.server.looked_at = lambda name, status: self._look(status)
+
+        def again() -> None:
+            if world.server.finished is None:
+                self._look(RUNNING)
+                world.queue.after(self._rng.randrange(*PERIODS) // MS * MS, again)
+
+        world.queue.after(200 * MS, again)
+
+    def _look(self, status: str) -> None:
+        name, now = self._world.config.name, self._world.queue.now
+        over = status in OVER
+        results = [each for each in self._world.server.disk.durable(name) if each.kind == RECORD]
+        # Documents tell times in whole milliseconds.
+        whole = now // MS * MS
+        live, later = (partial(self._cut.may, now=whole, over=over, live=live) for live in (True, False))
+        counts = sum(live(each.at) for each in results), sum(later(each.at) for each in results)
+        self.seen.append((len(results), *counts))
+        if not over:
+            self._left -= counts != (len(results),) * 2
+            if self._left < 0 or counts == (len(results),) * 2:
+                return  # there is nothing to hide, or it was looked for often enough
+        games = [decode(each.data).game_id for each in results]
+        read = partial(site, games=games, bots=BOTS)
+        self._compare("the site", status, live, read, self._table(results, live))
+        command = self._rng.choice(self._commands)
+        may = live if command == "publish" else later
+        self._compare(f"arena {command}", status, may, partial(written, command=command))
+
+    def _compare(
+        self,
+        channel: str,
+        status: str,
+        may: Callable[[int], bool],
+        read: Callable[[Path], Mapping[str, bytes]],
+        table: list[list[Any]] | None = None,
+    ) -> None:
+        """Require that `read` finds the same in a database that has no more than what may be seen."""
+        durable = self._world.server.disk.durable(self._world.config.name)
+        # What was decided after a result follows from it, as the next round of a Swiss does.
+        seen = list(takewhile(lambda each: each.kind != RECORD or may(each.at), durable))
+        found = []
+        for writes in (durable, seen):
+            with TemporaryDirectory() as folder:
+                path = Path(folder) / "arena.db"
+                write(self._world, path, status, self._wall.set, writes)
+                self._wall.set(self._world.queue.now)
+                found.append(read(path))
+        told, right = found
+        for place in sorted(told.keys() | right.keys()):
+            same = told.get(place) == right.get(place)
+            self._world.checker.require(same, f"{channel}, {place}: more is shown than may be seen")
+        if table is not None:
+            document = json.loads(told["/api/v1/contests/1.json"].removeprefix(b"200 "))
+            rows = sorted([row["bot"], row["games"]] for row in document["standings"])
+            self._world.checker.require(rows == table, f"{channel} has {rows}, not {table}")
+
+    def _table(self, results: list[Written], may: Callable[[int], bool]) -> list[list[Any]]:
+        """Each bot with the number of its games, of the results that may be seen."""
+        records = [decode(each.data) for each in results if may(each.at)]
+        counted = [name for record in records if record.end != VOID for name in record.names]
+        return [[name, counted.count(name)] for name in sorted(BOTS)]
+
+
+def play(seed: int, commands: tuple[str, ...] = tuple(COMMANDS)) -> Looks:
+    rng = seeded(seed)
+    config, frozen_at = config_of(seed, rng)
+    orders = [Order(rng.randrange(3 * SECOND), verb) for verb in ("stop", "replay")]
+    faults = replace(LOCAL, crash_one_in=400)
+    wall = Wall()
+    world = World(seed, config, KINDS, faults, orders=orders)
+    cut = world.checker.shown.cut = Cut(config, frozen_at)
+    if frozen_at is not None:
+        world.server.begins = partial(freeze, name=config.name, at=frozen_at)
+    looks = Looks(world, wall, cut, rng, commands)
+    looks.begin()
+    with wall.in_place():
+        world.run(LIMIT)
+    return looks
+
+
+def check(seed: int) -> None:
+    seen = play(seed).seen
+    assert seen[-1][2] == seen[-1][0], "all is shown in the end"
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_nothing_is_shown_before_its_time(seed: int) -> None:
+    check(seed)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(100, 160))
+def test_the_same_in_many_contests(seed: int) -> None:
+    check(seed)
+
+
+def _show_lines_at_once(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(delivery, "shown_until", lambda now, *terms, **more: now)
+
+
+def _never_freeze_lines(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(delivery.Spectators, "freeze", lambda self, at: None)
+
+
+def _show_all_on_the_page(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Archive, "_until", lambda self, results, contest: datetime(2030, 1, 1))
+
+
+def _never_freeze_results(patch: pytest.MonkeyPatch) -> None:
+    def unfrozen(now: int, delay: int, frozen_at: int | None, **more: bool) -> int:
+        return shown_until(now, delay, None, **more)
+
+    patch.setattr(deals, "shown_until", unfrozen)
+
+
+def _end_the_delay_with_the_contest(patch: pytest.MonkeyPatch) -> None:
+    right = Archive.__init__
+
+    def begin(self: Archive, *arguments: Any, **more: Any) -> None:
+        right(self, *arguments, **more | {"live": False})
+
+    patch.setattr(Archive, "__init__", begin)
+
+
+def _take_every_draw(patch: pytest.MonkeyPatch) -> None:
+    right = History._may_take
+    patch.setattr(History, "_may_take", lambda self, fact: isinstance(fact, Drawn) or right(self, fact))
+
+
+def _list_all_faults(patch: pytest.MonkeyPatch) -> None:
+    right, late = GameReader.faults, datetime(2030, 1, 1)
+    patch.setattr(GameReader, "faults", lambda self, contest, until, most: right(self, contest, late, most))
+
+
+def _export_everything(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(export, "_seen", lambda results, contest: (None, 0))
+
+
+@pytest.mark.parametrize(
+    ("seed", "broken", "command", "found"),
+    [
+        (2, _show_lines_at_once, "publish", r"g\d+: '(GAME|PLAYED|OVER) .* is shown before its time"),
+        (1, _never_freeze_lines, "publish", r"g\d+: '(GAME|PLAYED|OVER) .* is shown before its time"),
+        (2, _show_all_on_the_page, "publish", "the site, .*: more is shown than may be seen"),
+        (1, _never_freeze_results, "publish", "the site, .*: more is shown than may be seen"),
+        (3, _end_the_delay_with_the_contest, "publish", "the site, .*: more is shown than may be seen"),
+        (8, _take_every_draw, "publish", "the site, .*: more is shown than may be seen"),
+        (2, _list_all_faults, "publish", r"the site, /api/v1/contests/1/faults\.json: more is shown"),
+        (2, _export_everything, "records", r"arena records, chain\.json: more is shown than may be seen"),
+    ],
+)
+def test_a_channel_that_is_broken_on_purpose_is_found(
+    seed: int,
+    broken: Callable[[pytest.MonkeyPatch], None],
+    command: str,
+    found: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    broken(monkeypatch)
+    with pytest.raises(Violation, match=found):
+        play(seed, (command,))
