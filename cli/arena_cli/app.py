@@ -70,6 +70,7 @@ GROUPS: Final[Mapping[str, Mapping[str, Callable[[str], Command]]]] = {
         "why": single("why"),
         "log": single("log"),
         "submit": single("submit"),
+        "mcp": single("agents"),
         "bridge": single("bridge"),
         "proxy": single("proxy"),
     },

@@ -93,6 +93,9 @@ report page.html --database mysql://x
 report page.html --megabytes 0
 publish folder --database mysql://x
 submit --list
+mcp --nope
+new bot good.toml
+new bot mybot --language perl
 verify --published folder --head abababababababababababababababababababababababababababababababab
 backup copy --database mysql://x
 new

@@ -42,5 +42,5 @@ def test_every_extra_that_is_named_exists() -> None:
     apart = {
         extra for text in sources for extra in re.findall(r'needs_extra\(.*, "(\w+)", in_all=False\)', text)
     }
-    assert apart == {"parquet"}
+    assert apart == {"mcp", "parquet"}
     assert apart <= set(extras) - whole
