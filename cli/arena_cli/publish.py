@@ -44,6 +44,9 @@ code { overflow-wrap: anywhere }
 @media print {
   :root { color-scheme: light; font-size: 9pt }
   body { margin: 0; max-width: none; padding: 0 }
+  h1, p { margin: 0 0 .4rem }
+  th, td { line-height: 1.25; padding-block: .1rem }
+  td:nth-child(2) { white-space: nowrap }
   .wide { overflow: visible }
   thead { display: table-header-group }
   tr { break-inside: avoid }

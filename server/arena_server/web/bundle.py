@@ -38,7 +38,7 @@ NAME: Final = "insertion-arena"
 WORKER: Final = "worker.js"
 #: The connection that all pages of a browser share.
 FEED: Final = "feed-worker.js"
-LANGUAGE, CATALOGUE = "texts.js", "bulgarian.js"
+LANGUAGE, CATALOGUE, LOADING = "texts.js", "bulgarian.js", "loading.js"
 #: The files that never change under their name.
 LASTING: Final = re.compile(r"site-[0-9a-f]{16}\.(js|css|svg|png)")
 
@@ -93,9 +93,10 @@ def _script(entries: Sequence[str], first: str) -> bytes:
     wait = (
         f'const texts = load("{LANGUAGE}");\n'
         'if (texts.language !== "en") '
-        "texts.useCatalogue(await import(`./${document.documentElement.dataset.catalogue}`));\n"
+        f'texts.useCatalogue(await load("{LOADING}").loadedAfter('
+        "import(`./${document.documentElement.dataset.catalogue}`)));\n"
     )
-    return join_modules(entries, first, before=wait).encode()
+    return join_modules([LOADING, *entries], first, before=wait).encode()
 
 
 def _identity(about: SiteIdentity, logo: str | None) -> str:

@@ -67,6 +67,10 @@ class TestFiles:
             # Until the script runs, which knows the reader's language, a page shows no words.
             shown = text.partition("<noscript>")[0] + text.partition("</noscript>")[2]
             assert re.findall(r"[A-Za-z]{2,}", re.sub("<[^>]*>", "", shown)) == ["insertion", "arena"] * 2
+        # A browser that prints a page by command does so once it is loaded.
+        script = files[scripts["contest"]].decode()
+        assert script.count("loadedAfter(begin()") == len(SHARED)
+        assert 'await load("loading.js").loadedAfter(import(' in script
         assert named == {name for name in files if not name.endswith(".html")}
         assert len({scripts[page] for page in SHARED}) == 1
         assert len(set(scripts.values())) == 1 + len(PAGES) - len(SHARED)

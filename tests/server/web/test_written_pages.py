@@ -259,6 +259,33 @@ def served(folder: Path) -> Iterator[str]:
         server.server_close()
 
 
+#: `chromium --headless --print-to-pdf` prints what there is at this event.
+AT_LOAD = (
+    "addEventListener('load', () => { window.atLoad = [...document.querySelectorAll('h2')]"
+    ".filter((head) => head.parentElement.querySelector('tr')).map((head) => head.innerText); })"
+)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("locale", ["en-US", "bg-BG"])
+@pytest.mark.parametrize("command", ["report", "site"])
+def test_all_tables_are_drawn_before_the_page_is_loaded(
+    played: Path, pages: Watched, tmp_path: Path, command: str, locale: str
+) -> None:
+    assert inside(command, tmp_path / "out", cwd=played).code == 0
+    with served(tmp_path) as url:
+        if command == "report":
+            (tmp_path / "out").rename(tmp_path / "out.html")
+        address = f"{url}/{'out.html' if command == 'report' else 'out/contest.html?id=1'}"
+        page = pages.open(address, prepare=lambda page: page.add_init_script(AT_LOAD), locale=locale)
+        page.wait_for_function("window.atLoad")
+        names = ("Standings", "Ratings", "Cross-table", "Per game", "Faults", "Games")
+        assert len(page.evaluate("window.atLoad")) == len(names)
+        assert locale != "en-US" or page.evaluate("window.atLoad") == list(names)
+        assert page.locator("iframe").count() == 0
+        pages.close()
+
+
 @pytest.mark.soak
 def test_the_records_of_a_folder_on_a_plain_file_server(played: Path, pages: Watched, tmp_path: Path) -> None:
     """From the list of contests by links to the last ply of a game."""

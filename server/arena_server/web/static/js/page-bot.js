@@ -10,6 +10,7 @@ import {
   GameList, filterGames, idsOf, loadGames, loadSchedule, openGames, resultFor, runningRows, withLeaving,
 } from "./gamelist.js";
 import { gameLink } from "./gameview.js";
+import { loadedAfter } from "./loading.js";
 import { livePath, LiveStream } from "./livestream.js";
 import { botRating, loadHistory, loadRatings } from "./ratings.js";
 import { language, named, t } from "./texts.js";
@@ -219,7 +220,7 @@ async function begin() {
   });
 }
 
-begin().catch((error) => {
+loadedAfter(begin().catch((error) => {
   main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, t`This bot cannot be shown`),
     el("p", {}, error.message), el("p", {}, el("a", { href: "index.html" }, t`All contests`))));
-});
+}));

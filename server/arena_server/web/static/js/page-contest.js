@@ -9,6 +9,7 @@ import { CrossTable } from "./crosstable.js";
 import { faultsPanel, juryPanel, loadFaults, rangesPanel } from "./details.js";
 import { gameLink } from "./gameview.js";
 import { GameList, loadGames, idsOf, loadSchedule, openGames, runningRows, withLeaving } from "./gamelist.js";
+import { loadedAfter } from "./loading.js";
 import { livePath, LiveStream } from "./livestream.js";
 import { loadRatings, ratingPanel } from "./ratings.js";
 import { loadRounds, roundsPanel } from "./rounds.js";
@@ -280,7 +281,7 @@ async function begin() {
   }, (state) => { told.lost = state === "lost"; say(); });
 }
 
-begin().catch((error) => {
+loadedAfter(begin().catch((error) => {
   main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, t`This contest cannot be shown`),
     el("p", {}, error.message), el("p", {}, el("a", { href: "index.html" }, t`All contests`))));
-});
+}));

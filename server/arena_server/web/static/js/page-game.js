@@ -6,6 +6,7 @@ import { findGame, gameAt, loadChain } from "./gamelist.js";
 import { gameHead, gameLink, GameView } from "./gameview.js";
 import { gamePath, LiveGame } from "./livegame.js";
 import { livePath, LiveStream } from "./livestream.js";
+import { loadedAfter } from "./loading.js";
 import { decodeRecord } from "./record.js";
 import { showRecord } from "./replay.js";
 import { RULES } from "./rules.js";
@@ -225,4 +226,4 @@ async function begin() {
   return undefined;
 }
 
-begin();
+loadedAfter(begin());

@@ -4,6 +4,7 @@ import { get } from "./api.js";
 import {
   aboutSite, applyTheme, cardTable, el, inTime, instantText, labelled, link, numberText, pageHeader,
 } from "./dom.js";
+import { loadedAfter } from "./loading.js";
 import { seasonSections } from "./stages.js";
 import { Wall } from "./wall.js";
 import { named, t } from "./texts.js";
@@ -52,7 +53,7 @@ function table(contests) {
   return el("div", { class: "panel scroll" }, cardTable(heads, rows, { isNumber: (place) => place === 2 }));
 }
 
-begin().catch((error) => {
+loadedAfter(begin().catch((error) => {
   main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, t`The contests cannot be shown`),
     el("p", {}, error.message)));
-});
+}));
