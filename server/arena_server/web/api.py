@@ -41,12 +41,12 @@ from arena_server.terms.config import Entrant
 from arena_server.web.adding import ContestAdder
 from arena_server.web.bridge import LoopBridge, UnavailableError
 from arena_server.web.host_view import HostView, NewcomerError, UnknownContestError
-from arena_server.web.jury import games_about
 from arena_server.web.metrics import exposition
 from arena_server.web.orders import (
     ORDER_BYTES,
     ORDER_FORM,
     YES,
+    games_about,
     order_json,
     parse_order,
 )

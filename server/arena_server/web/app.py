@@ -83,6 +83,35 @@ def organiser_app(
     return application(routes, [Middleware(HostCheck, names=names), Middleware(PageHeaders)])
 
 
+class _HostAnswers:
+    """What the site asks of its host, which is on another loop; each has an answer while that gives none."""
+
+    def __init__(self, bridge: LoopBridge, view: HostView, known: Mapping[str, bool]) -> None:
+        """`known`: the contests, and whether each has live pages."""
+        self._bridge, self._view = bridge, view
+        self.known = known
+
+    async def begun(self, name: str) -> bool:
+        try:
+            return await self._bridge.call(partial(self._view.has_begun, name))
+        except UnavailableError:
+            return False
+
+    async def held(self, name: str) -> Mapping[str, list[dict[str, Any]]]:
+        try:
+            return await self._bridge.call(partial(self._view.held, name))
+        except UnavailableError:  # the channel goes on with what the database has
+            return NOT_HELD
+
+    async def served(self) -> Mapping[str, bool]:
+        with suppress(UnavailableError):  # what was known a moment ago is shown meanwhile
+            self.known = await self._bridge.call(self._view.served)
+        return self.known
+
+    def feed(self, name: str) -> TranscriptFeed:
+        return TranscriptFeed(self._bridge, partial(self._view.hosted, name), self._view.news[name])
+
+
 def site_app(
     referee: ServedHost,
     bridge: LoopBridge,
@@ -96,59 +125,41 @@ def site_app(
     `report` takes what its visitors are not told of an error.
     """
     first = referee.configs[0]
-    known = {config.name: config.guests for config in referee.configs}
-    features = {
+    host = _HostAnswers(bridge, view, {config.name: config.guests for config in referee.configs})
+    features = _features(ports) | {
         "software": first.software,
         "name": first.name,
-        "names": list(known),
+        "names": list(host.known),
         "organiser": token is not None,
         "play": bool(ports.persons),
         "start": ports.casual is not None,
-        "embed": bool(ports.embed),
-        "pictures": ports.painter is not None,
-        "feeds": True,
         "stages": [stage_json(*stage) for stage in referee.stages],
     }
-    viewers = int(ports.connections * (1 - KEPT_FOR_PAGES))
-    played = None if ports.casual is None else Archive(ports.casual.database, by_name=True)
-
-    async def begun(name: str) -> bool:
-        try:
-            return await bridge.call(partial(view.has_begun, name))
-        except UnavailableError:
-            return False
-
-    async def held(name: str) -> Mapping[str, list[dict[str, Any]]]:
-        try:
-            return await bridge.call(partial(view.held, name))
-        except UnavailableError:  # the channel goes on with what the database has
-            return NOT_HELD
-
-    async def served() -> Mapping[str, bool]:
-        nonlocal known
-        with suppress(UnavailableError):  # what was known a moment ago is shown meanwhile
-            known = await bridge.call(view.served)
-        return known
-
-    def feed(name: str) -> TranscriptFeed:
-        return TranscriptFeed(bridge, partial(view.hosted, name), view.news[name])
-
     public = PublicApi(
         Archive(referee.database, live=True),
         features,
-        viewers,
-        played,
-        held,
-        feed,
-        begun=begun,
+        _viewers(ports),
+        None if ports.casual is None else Archive(ports.casual.database, by_name=True),
+        host.held,
+        host.feed,
+        begun=host.begun,
         report=report,
         painter=ports.painter,
-        served=served,
+        served=host.served,
     )
-    routes: list[BaseRoute] = [
+    routes = [
         *public.routes(),
-        *_pages(features, ports.about, public, live=any(known.values())).routes(),
+        *_pages(features, ports.about, public, live=any(host.known.values())).routes(),
+        *_orders(referee, bridge, view, token, ports),
     ]
+    return application(routes, _checks(ports))
+
+
+def _orders(
+    referee: ServedHost, bridge: LoopBridge, view: HostView, token: str | None, ports: WebPorts
+) -> list[BaseRoute]:
+    """What is not reading: the organiser's orders, registrations, versions of bots, games of persons."""
+    routes: list[BaseRoute] = []
     if token is not None:
         adder = adder_of(referee, bridge)
         routes += OrganiserApi(
@@ -160,17 +171,12 @@ def site_app(
     if ports.persons or ports.casual is not None:
         casual = None if ports.casual is None else _casual_games(ports.casual, referee, bridge)
         routes += PlayApi(ports.persons, referee.connect, casual).routes()
-    return application(routes, _checks(ports))
+    return routes
 
 
-def archive_app(
-    database: Database, servers: Sequence[GameServer], ports: WebPorts, report: Callable[[str], None]
-) -> Starlette:
-    """The site alone: the contests of a database, and their running games from servers elsewhere.
-
-    `report` takes what its visitors are not told of an error.
-    """
-    features: dict[str, Any] = {
+def _features(ports: WebPorts) -> dict[str, Any]:
+    """The document site.json of a site that plays nothing itself."""
+    return {
         "name": None,
         "names": [],
         "organiser": False,
@@ -180,10 +186,28 @@ def archive_app(
         "pictures": ports.painter is not None,
         "feeds": True,
     }
-    viewers = int(ports.connections * (1 - KEPT_FOR_PAGES))
+
+
+def _viewers(ports: WebPorts) -> int:
+    return int(ports.connections * (1 - KEPT_FOR_PAGES))
+
+
+def archive_app(
+    database: Database, servers: Sequence[GameServer], ports: WebPorts, report: Callable[[str], None]
+) -> Starlette:
+    """The site alone: the contests of a database, and their running games from servers elsewhere.
+
+    `report` takes what its visitors are not told of an error.
+    """
+    features = _features(ports)
     feed = partial(SocketFeed, servers) if servers else None
     public = PublicApi(
-        Archive(database, live=True), features, viewers, feed=feed, report=report, painter=ports.painter
+        Archive(database, live=True),
+        features,
+        _viewers(ports),
+        feed=feed,
+        report=report,
+        painter=ports.painter,
     )
     routes: list[BaseRoute] = [
         *public.routes(),

@@ -1,4 +1,4 @@
-"""An order of the organiser as JSON: as it comes over HTTP, and as the organiser reads it afterwards."""
+"""Orders of the organiser over HTTP: as they come, the games they are about, and as they are read later."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from arena_server.core.facts import Order
+from arena_server.core.rulings import OF_A_GAME
+from arena_server.errors import EmptyDatabaseError
+from arena_server.stats.results import PastGame
+from arena_server.store.database import Database
 
 #: The longest body of an order in bytes; real ones have about 50.
 ORDER_BYTES = 4096
@@ -75,3 +79,26 @@ def order_json(order: Order) -> dict[str, Any]:
     """An order in the types of JSON; `at` is a moment in UTC."""
     at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(order.at // 1000))
     return {**order._asdict(), "at": at}
+
+
+def games_about(database: Database, contest: str, verb: str, target: str) -> tuple[PastGame, ...]:
+    """The games of an order to the contest of this name, which keeps no results; none for any other order.
+
+    It blocks. Raises StoreError.
+    """
+    if verb not in (*OF_A_GAME, "disqualify"):
+        return ()
+    from arena_server.store.reader import Results
+
+    try:
+        opened = Results(database)
+    except EmptyDatabaseError:
+        return ()
+    with opened as results:
+        found = results.latest(contest)
+        if found is None:
+            return ()
+        about = target.partition(" ")[0]
+        if verb == "disqualify":
+            return tuple(game for game in results.games.past(found, bot=about) if about in game.names)
+        return tuple(results.games.past(found, game_id=about))

@@ -12,6 +12,7 @@ import pytest
 
 from arena_server.core.events import Command, Observe
 from arena_server.host.host import Host
+from arena_server.terms.config import ContestConfig
 from arena_server.web.bridge import LoopBridge, UnavailableError
 from arena_server.web.host_view import HostView, NewcomerError
 
@@ -159,3 +160,16 @@ def test_a_bot_is_added_with_the_address_of_a_page_only(url: str) -> None:
         view("open").newcomer("c0", "ann", "0" * 64, url=url)
     for good in ("", "https://example.org/ann", "HTTP://example.org"):
         assert view("open").newcomer("c0", "ann", "0" * 64, url=good).url == good
+
+
+def test_a_page_shows_live_games_on_terms_of_its_own() -> None:
+    """As of a match, whose port admits no guests: its page was given other terms than the host."""
+    closed = view("open", "open")
+    host = closed._host
+    for hosted in host.listed:
+        hosted.contest.life = SimpleNamespace(is_archived=False)  # type: ignore[union-attr]
+        hosted.spec.config = ContestConfig(name=hosted.name, seed=1, guests=False)  # type: ignore[misc]
+    assert closed.served() == {"c0": False, "c1": False}
+    pages = [ContestConfig(name=name, seed=1) for name in ("c0", "to come")]
+    shown = HostView(host, closed._bridge, pages)
+    assert shown.served() == {"c0": True, "to come": True, "c1": False}
