@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from tests.simulation.bots import Honest
 from tests.simulation.network import CALM, MS, SECOND
 from tests.simulation.server import SimulatedServer
-from tests.simulation.world import World
+from tests.simulation.world import World, Worlds
 
 HOUR = 3600 * SECOND
 #: No chance but in what a crash spares of the writes in progress.
@@ -17,9 +17,10 @@ QUEUED = replace(CALM, latency=(100_000, 100_001), longest_commit=3 * MS)
 
 #: Is called at every boundary, with its number from 1.
 Crash = Callable[[int, SimulatedServer], None]
-#: Plays a contest whose server is killed at a boundary (0: never), or loses its `power` there. Returns how
+AnyWorld = TypeVar("AnyWorld", bound=Worlds)
+#: Plays contests whose server is killed at a boundary (0: never), or loses its `power` there. Returns how
 #: many boundaries there were, too.
-Play = Callable[..., tuple[World, int]]
+Play = Callable[..., tuple[AnyWorld, int]]
 
 
 class Steady(Honest):
@@ -80,7 +81,7 @@ def at(*numbers: int, power: bool = False) -> Crash:
 NEVER = at()
 
 
-def run(world: World, crash: Crash = NEVER, arrivals: Mapping[str, int] | None = None) -> int:
+def run(world: Worlds, crash: Crash = NEVER, arrivals: Mapping[str, int] | None = None) -> int:
     """Run a world to its end, as its `run`; returns the number of boundaries."""
     boundaries = 0
 
@@ -94,18 +95,30 @@ def run(world: World, crash: Crash = NEVER, arrivals: Mapping[str, int] | None =
     return boundaries
 
 
-def killed_now_and_then(play: Play, check: Callable[[World], object]) -> None:
-    """Check a contest that is not disturbed, and those killed at each of five boundaries."""
-    world, boundaries = play()
+def killed_at(
+    play: Play[AnyWorld],
+    check: Callable[[AnyWorld], object],
+    boundaries: Callable[[int], range],
+    *,
+    power: bool = False,
+) -> None:
+    """Check contests that are not disturbed, and those killed at `boundaries` out of as many as there are.
+
+    `power`: at every third one the power is cut.
+    """
+    world, number_of_all = play()
     check(world)
-    for index, number in enumerate(range(1, boundaries, boundaries // 5)):
-        world, _ = play(number, power=index % 3 == 1)
+    for index, number in enumerate(boundaries(number_of_all)):
+        world, _ = play(number, **({"power": True} if power and index % 3 == 1 else {}))
         assert world.server.crashes == 1
         check(world)
 
 
-def killed_everywhere(play: Play, check: Callable[[World], object], part: int, parts: int) -> None:
+def killed_now_and_then(play: Play[World], check: Callable[[World], object]) -> None:
+    """Check a contest that is not disturbed, and those killed at each of five boundaries."""
+    killed_at(play, check, lambda boundaries: range(1, boundaries, boundaries // 5), power=True)
+
+
+def killed_everywhere(play: Play[World], check: Callable[[World], object], part: int, parts: int) -> None:
     """Check the contests killed at each boundary of a part; all may take longer than one test may."""
-    _, boundaries = play()
-    for index, number in enumerate(range(part, boundaries, parts)):
-        check(play(number, power=index % 3 == 1)[0])
+    killed_at(play, check, lambda boundaries: range(part, boundaries, parts), power=True)

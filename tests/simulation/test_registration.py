@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
 
 import pytest
 from tests.simulation.bots import Honest
-from tests.simulation.crashes import QUEUED, Steady
+from tests.simulation.crashes import HOUR, QUEUED, Steady, at, killed_at, run
 from tests.simulation.disk import Disk
 from tests.simulation.network import MS
-from tests.simulation.test_strangers import HOLD, HOUR, PARTS, config
+from tests.simulation.test_strangers import HOLD, PARTS, config
 from tests.simulation.world import Plan, Worlds
 
 from arena_server.core.journal import JournalError, Past
@@ -66,17 +65,7 @@ def registered(crash: int = 0) -> tuple[Worlds, int]:
         QUEUED,
     )
     Registration(world)
-    boundaries = 0
-
-    def boundary() -> None:
-        nonlocal boundaries
-        boundaries += 1
-        if boundaries == crash:
-            world.server.crash()
-
-    world.server.disk.boundary = boundary
-    world.run(HOUR, dict.fromkeys(("ann", "bob", "x", "y", "z"), 20 * MS))
-    return world, boundaries
+    return world, run(world, at(crash), dict.fromkeys(("ann", "bob", "x", "y", "z"), 20 * MS))
 
 
 def check(world: Worlds) -> None:
@@ -91,23 +80,14 @@ def check(world: Worlds) -> None:
     assert players == set(NAMES)
 
 
-def killed(numbers: Callable[[int], range]) -> None:
-    world, boundaries = registered()
-    check(world)
-    for number in numbers(boundaries):
-        world, _ = registered(number)
-        assert world.server.crashes == 1
-        check(world)
-
-
 def test_a_link_works_once_wherever_the_server_is_killed() -> None:
-    killed(lambda boundaries: range(1, boundaries, boundaries // 3))
+    killed_at(registered, check, lambda boundaries: range(1, boundaries, boundaries // 3))
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("part", range(1, PARTS + 1))
 def test_a_link_works_once_at_every_boundary(part: int) -> None:
-    killed(lambda boundaries: range(part, boundaries, PARTS))
+    killed_at(registered, check, lambda boundaries: range(part, boundaries, PARTS))
 
 
 @pytest.mark.parametrize("word", ["invited", "redeemed"])
@@ -121,4 +101,4 @@ def test_a_journal_without_the_link_is_found(monkeypatch: pytest.MonkeyPatch, wo
 
     monkeypatch.setattr(Disk, "past", without)
     with pytest.raises((AssertionError, JournalError)):
-        killed(lambda boundaries: range(3, boundaries, boundaries // 3))
+        killed_at(registered, check, lambda boundaries: range(3, boundaries, boundaries // 3))

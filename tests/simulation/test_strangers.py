@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 from tests.simulation.bots import HONEST, Honest
-from tests.simulation.crashes import QUEUED, Steady
+from tests.simulation.crashes import HOUR, QUEUED, Steady, at, killed_at, run
 from tests.simulation.disk import Disk
 from tests.simulation.given_orders import ALLOWED_BY
 from tests.simulation.invariants import Violation
@@ -26,7 +26,6 @@ from arena_server.core.journal import Past
 from arena_server.core.router import Router
 from arena_server.terms.config import ContestConfig
 
-HOUR = 3600 * SECOND
 VISITOR = "play-4711"
 #: Of the boundaries.
 PARTS = 20
@@ -159,40 +158,25 @@ def ordered(crash: int = 0) -> tuple[Worlds, int]:
     friday = replace(config("friday"), games_per_pair=20)
     world = Worlds(1, [Plan(friday, kinds), Plan(config("sunday"), kinds)], QUEUED)
     Orders(world, "friday", "cid")
-    boundaries = 0
-
-    def boundary() -> None:
-        nonlocal boundaries
-        boundaries += 1
-        if boundaries == crash:
-            world.server.crash()
-
-    world.server.disk.boundary = boundary
-    world.run(HOUR)
-    return world, boundaries
+    return world, run(world, at(crash))
 
 
-def killed(numbers: Callable[[int], range]) -> None:
-    """Every order is answered once, and both contests are whole, wherever the server is killed."""
-    world, boundaries = ordered()
-    for number in (0, *numbers(boundaries)):
-        if number:
-            world, _ = ordered(number)
-            assert world.server.crashes == 1
-        friday, sunday = world.parts
-        assert sunday.checker.orders.answered == set()
-        assert len(friday.checker.orders.answered) == 8
-        assert friday.checker.finished == sunday.checker.finished == "finished"
+def check_orders(world: Worlds) -> None:
+    """Every order is answered once, and both contests are whole."""
+    friday, sunday = world.parts
+    assert sunday.checker.orders.answered == set()
+    assert len(friday.checker.orders.answered) == 8
+    assert friday.checker.finished == sunday.checker.finished == "finished"
 
 
 def test_an_answered_order_holds_wherever_the_server_is_killed() -> None:
-    killed(lambda boundaries: range(1, boundaries, boundaries // 4))
+    killed_at(ordered, check_orders, lambda boundaries: range(1, boundaries, boundaries // 4))
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("part", range(1, PARTS + 1))
 def test_an_answered_order_holds_at_every_boundary(part: int) -> None:
-    killed(lambda boundaries: range(part, boundaries, PARTS))
+    killed_at(ordered, check_orders, lambda boundaries: range(part, boundaries, PARTS))
 
 
 class TestAServerThatForgetsOrders:
