@@ -9,6 +9,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import threading
 from contextlib import ExitStack, closing
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from tests.server.lines import LineClient
 from tests.server.peers import Peer
 from tests.server.programs import PATIENCE_S, Players, Server, contest
 
+from arena_server.host.silence import SILENT_S
 from arena_server.store.reader import Results
 
 pytestmark = pytest.mark.real
@@ -71,23 +73,29 @@ async def _talk_and_part(server: Server, peers: list[Peer]) -> None:
 
 
 @pytest.mark.soak
-def test_a_database_that_fails_later_ends_the_server_with_one_last_line(tmp_path: Path) -> None:
+def test_a_contest_waits_for_a_program_that_holds_its_database(tmp_path: Path) -> None:
     with Server(contest("a", "b"), tmp_path) as server, LineClient(server.port) as raw:
         raw.say("HELLO 1 a")
         raw.until("WELCOME")
         while not _entered(server.database):
             raw.say("PING x")
             raw.until("PONG x")
-        with closing(sqlite3.connect(server.database, isolation_level=None)) as other:
+        with closing(
+            sqlite3.connect(server.database, isolation_level=None, check_same_thread=False)
+        ) as other:
             other.execute("BEGIN EXCLUSIVE")
+            release = threading.Timer(SILENT_S + 2, other.execute, ["ROLLBACK"])
+            release.start()
             helper = Players(server.port, [("b", "first-legal")])
-            with pytest.raises(EOFError):
-                raw.play_to_the_end()  # OVER is sent only after the result is on disk
-            outcome = server.end()
-        assert outcome.code == 1
-        assert outcome.err.splitlines()[-1].startswith("arena: ")
-        assert "the database is locked by another program" in outcome.err.splitlines()[-1]
-        assert helper.join()["b"] != "finished"
+            raw.play_to_the_end()  # OVER is sent only after the result is on disk
+            release.join()
+        outcome = server.end(signal.SIGTERM)
+        helper.join()
+    events = [line.split()[2] for line in outcome.err.splitlines() if line[:2] == "20"]
+    assert [each for each in events if each.startswith("database-")] == [
+        "database-silent",
+        "database-answers",
+    ]
 
 
 def test_a_bug_ends_the_server_with_its_trace_in_the_log(tmp_path: Path) -> None:

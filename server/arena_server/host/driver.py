@@ -190,6 +190,13 @@ class Run:
         #: No deadline is judged before this moment (monotonic ns).
         self.held_until = 0
 
+    @property
+    def unanswered_since(self) -> int | None:
+        """When the oldest entry or record that is not durable was handed over; None if all are."""
+        entries = [self.queued[0][1]] if self.queued else []
+        records = [next(iter(self.storing.values()))[0]] if self.storing else []
+        return min(entries + records, default=None)
+
 
 class Driver:
     """Runs contests on one loop; every method is for the loop's thread.

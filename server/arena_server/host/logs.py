@@ -276,6 +276,23 @@ class PowerCut(LogEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class DatabaseSilent(LogEvent):
+    """For so long the database has not made durable what it was given."""
+
+    event = "database-silent"
+    level = "warning"
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseAnswers(LogEvent):
+    """It does again, after so long."""
+
+    event = "database-answers"
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True)
 class WebhookDelivered(LogEvent):
     """Webhook number `hook` of the contest has taken message `id`."""
 

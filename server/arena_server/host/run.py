@@ -43,6 +43,7 @@ from arena_server.host.observers import (
     PlayedElsewhere,
     TranscriptReader,
 )
+from arena_server.host.silence import StoreWatch
 from arena_server.host.timekeeper import Timekeeper
 from arena_server.host.waiting import WaitingList
 from arena_server.store.database import ContestHeader, Database, damaged
@@ -211,6 +212,7 @@ class ContestRun:
             Timekeeper(self.spec.timetable, self.feed),
             PaceLog(contest, self.spec.timetable, self.log),
             WaitingList(contest, delay, self.log),
+            StoreWatch(self.run, self.log),
         )
         # Before the others: a line stands in the log of a bot when they read of it.
         self._attachments[:0] = own

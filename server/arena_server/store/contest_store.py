@@ -48,6 +48,9 @@ from arena_server.terms.config import ContestConfig
 
 #: Under a load without pauses the WAL would grow without limit: checkpoint after this many rows (40 MB).
 CHECKPOINT_ROWS = 10_000
+#: How long another program may hold the SQLite file of a contest that is played: results and moves wait, and
+#: an end of the server would void its games.
+LOCK_WAIT_S = 60.0
 #: How often the WAL is checked for damage; a check takes 5 ms, and 0.2 s with a WAL of 40 MB.
 CHECK_S = 20.0
 
@@ -216,6 +219,9 @@ class ContestStore:
                 self._database, self._claim, self._journal.newest, self._lock
             )
         else:
+            raw = self._connection.connection.driver_connection
+            assert raw is not None
+            raw.execute(f"PRAGMA busy_timeout={int(LOCK_WAIT_S * 1000)}").close()
             self._head = HeadFile(self._database, self._contest, config.name)
             self._journal.appender = SqliteAppender(
                 self._database, self._claim, self._journal.newest, self._lock, self._head

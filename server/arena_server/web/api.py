@@ -147,7 +147,9 @@ class OrganiserApi:
         contests = await self._bridge.call(self._view.names)
         workers = await self._bridge.call(lambda: _workers(self._view.hosted(wanted)))
         plain = {"contests": contests, "pace": pace, **workers}
-        return JSONResponse({"contest": name, **overview_json(overview, connections), **plain})
+        shown = overview_json(overview, connections)
+        shown["holds"] = [*await self._bridge.call(lambda: self._view.silence(name)), *shown["holds"]]
+        return JSONResponse({"contest": name, **shown, **plain})
 
     async def order(self, request: Request) -> Response:
         order = parse_order(await read_body(request, ORDER_BYTES))

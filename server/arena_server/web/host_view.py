@@ -16,6 +16,7 @@ from arena_server.host.attachments import PaceLog
 from arena_server.host.bot_logs import BotLogs
 from arena_server.host.host import Host, HostObserver
 from arena_server.host.run import ContestRun
+from arena_server.host.silence import StoreWatch
 from arena_server.host.sockets import local_host
 from arena_server.host.waiting import NOT_HELD, WaitingList, held_now
 from arena_server.stats.durations import Durations
@@ -186,7 +187,11 @@ class HostView(HostObserver):
         if not self._host.is_serving or not contests or None in contests:
             return str(_not_started())
         ended = [contest.ended for contest in contests if contest is not None]
-        return None if None in ended else f"the contest is over: {ended[-1]}"
+        if None not in ended:
+            return f"the contest is over: {ended[-1]}"
+        now = time.monotonic_ns()
+        silent = [watch.problem(now) for each in self._host.listed if (watch := each.find(StoreWatch))]
+        return next(filter(None, silent), None)
 
     def snapshot(self) -> Snapshot:
         """All metrics at this moment."""
@@ -199,14 +204,24 @@ class HostView(HostObserver):
             labels = {"name": config.name, "game": config.game, "software": config.software}
             durations = Durations() if contest is None else hosted.run.durations.copy()
             progress = None if contest is None else contest.progress()
-            contests.append(ContestSnapshot(labels, recorder.counts(), durations, progress))
+            watch = hosted.find(StoreWatch)
+            waited = 0 if watch is None else watch.waited_s(time.monotonic_ns())
+            contests.append(ContestSnapshot(labels, recorder.counts(), durations, progress, waited))
         return Snapshot(tuple(contests), *self._host.connections)
 
     def held(self, name: str) -> Mapping[str, list[dict[str, Any]]]:
         """What holds a contest, as spectators may see it (`held_now`); nothing before it has started."""
         hosted = self._host.contests.get(name)
         waiting = None if hosted is None else hosted.find(WaitingList)
-        return NOT_HELD if waiting is None else held_now(*waiting.shown(time.monotonic_ns()))
+        if hosted is None or waiting is None:
+            return NOT_HELD
+        held = held_now(*waiting.shown(time.monotonic_ns()))
+        return {**held, "holds": [*self.silence(name), *held["holds"]]}
+
+    def silence(self, name: str) -> list[dict[str, Any]]:
+        """That the database of a contest is silent, as a row of its holds; no row if it is not."""
+        watch = self._host.contests[name].find(StoreWatch)
+        return [] if watch is None else watch.hold()
 
     def has_begun(self, name: str) -> bool:
         """Whether the contest of this name is one of this host."""

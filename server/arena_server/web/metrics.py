@@ -47,6 +47,8 @@ class ContestSnapshot:
     counts: Counts
     durations: Durations
     progress: Progress | None
+    #: How long the oldest of what is not durable has waited, in whole seconds.
+    silent_s: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +142,13 @@ class _Collector:
 
 
 def _families(contest: ContestSnapshot) -> Iterator[Metric]:
-    from prometheus_client.core import InfoMetricFamily
+    from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily
 
     yield InfoMetricFamily("arena_contest", "Which contest is played.", value=dict(contest.contest))
     yield from _count_families(contest.counts)
     yield from _duration_families(contest.durations)
+    words = "Age of the oldest entry or result that is not durable."
+    yield GaugeMetricFamily("arena_store_silent_seconds", words, value=contest.silent_s)
     if contest.progress is not None:
         yield from _progress_families(contest.progress)
 

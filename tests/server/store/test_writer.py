@@ -273,7 +273,7 @@ class TestFailures:
     def test_a_later_lock_is_reported_and_nothing_is_acknowledged(
         self, path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("arena_server.store.schema.BUSY_TIMEOUT_S", 0.0)
+        monkeypatch.setattr("arena_server.store.contest_store.LOCK_WAIT_S", 0.0)
         kept = Kept(path)
         kept.start()
         kept.writer.store("g1", game(1))
@@ -307,7 +307,7 @@ class TestFailures:
         assert journal(path) == [(number, "offer", ("a", "b"), 1, ()) for number in (1, 2, 3, 4)]
 
     def test_a_lock_that_lasts_is_reported(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("arena_server.store.schema.BUSY_TIMEOUT_S", 0.0)
+        monkeypatch.setattr("arena_server.store.contest_store.LOCK_WAIT_S", 0.0)
         kept = Kept(path)
         kept.start()
         kept.append((1, "offer", ("a", "b"), 1, ()))

@@ -482,6 +482,7 @@ export const SERVER = {
   "the time of the contest is over: it ends once no game runs":
     "времето на състезанието изтече: свършва, щом няма партия в ход",
   "a round is being drawn": "тегли се жребий за кръг",
+  "the database has not answered for {} s": "базата от данни не отговаря от {} s",
   "never connected": "не се е свързвал", "no version yet": "още няма версия",
   "its container is frozen, and the Docker engine does not thaw it": "контейнерът му е спрян и Docker не го пуска",
   "not connected since the server started": "не се е свързвал от старта на сървъра",
