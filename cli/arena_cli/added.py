@@ -6,8 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena_cli.prepare import Prepared, ServeOptions, spec_of
+from arena_cli.prepare import Prepared
 from arena_cli.season import alone
+from arena_cli.serve_options import ServeOptions
+from arena_cli.served_contests import spec_of
 from arena_server.errors import ConfigError
 
 if TYPE_CHECKING:

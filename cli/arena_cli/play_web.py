@@ -74,8 +74,9 @@ def browser_games(
 
 def play_in_browser(games: BrowserGames, database: str) -> None:
     """Serve the games until Ctrl-C. Raises ArenaError with one line."""
-    from arena_cli.prepare import ServeOptions, WebOptions, open_ports
+    from arena_cli.prepare import open_ports
     from arena_cli.serve import RunOptions, serve
+    from arena_cli.serve_options import ServeOptions, WebOptions
     from arena_server.terms.schema import ServerTable
 
     options = ServeOptions(host="127.0.0.1", port=0, database=database, web=WebOptions(web=True))

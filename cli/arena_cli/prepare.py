@@ -7,30 +7,17 @@ It is over in milliseconds, as `listening` follows it: what takes longer to load
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from hashlib import sha256
-from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from arena_cli.options import (
-    DEFAULT_DATABASE,
-    DIGESTS_VARIABLE,
-    WEB_PORT,
-    Database,
-    Library,
-    Web,
-    WebPort,
-    duration,
-)
-from arena_cli.workers import ARENA, WorkerOptions
+from arena_cli.serve_options import ServeOptions
+from arena_cli.served_contests import added, invited, load, seated, spec_of
+from arena_cli.web_ports import bind_web, casual_setup
+from arena_cli.workers import WorkerOptions
 from arena_server.errors import ArenaError, ConfigError
 
 if TYPE_CHECKING:
@@ -42,76 +29,11 @@ if TYPE_CHECKING:
     from arena_server.places.workers.base import Workers
     from arena_server.store.database import Database as StoreURL
     from arena_server.terms.config import ContestConfig
-    from arena_server.terms.schema import BotTable, ContestFile, ServerTable
+    from arena_server.terms.schema import ServerTable
     from arena_server.terms.spec import ContestSpec
     from arena_server.terms.stages import SeasonStage
     from arena_server.terms.submissions import SubmissionSetup
-    from arena_server.web.ports import CasualSetup, Invitation, WebPorts
-
-#: Games that visitors of a page on loopback may have at once, where the file gives no number.
-CASUAL_GAMES = 2
-
-
-@dataclass(frozen=True, slots=True)
-class WebOptions:
-    """The options of the web ports; None leaves the choice to the file."""
-
-    web: Web = None
-    web_port: WebPort = None
-    web_host: Annotated[
-        str | None, typer.Option(help="The address of the web page; else server.web_host, 127.0.0.1.")
-    ] = None
-    admin_port: Annotated[
-        int | None,
-        typer.Option(
-            min=0, max=65535, help="The port of metrics and orders, 0 picks one; else server.admin_port."
-        ),
-    ] = None
-    admin_host: Annotated[
-        str | None, typer.Option(help="The address of the admin port; else server.admin_host.")
-    ] = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServeOptions:
-    """What the server hosts, and where; None leaves the choice to the file."""
-
-    host: Annotated[str | None, typer.Option(help="The address to listen on; else server.host.")] = None
-    port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="The port, 0 picks one; else server.port.")
-    ] = None
-    database: Database = DEFAULT_DATABASE
-    new: Annotated[
-        bool,
-        typer.Option("--new", help="Begin a new contest though one of this name is unfinished or over."),
-    ] = False
-    absent: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DURATION", help="Skip the games of a bot after this absence; else contest.absent."
-        ),
-    ] = None
-    web: WebOptions = field(default_factory=WebOptions)
-    library: Library = None
-    bot_logs: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Keep a private log of every bot here, for `arena log`; else server.bot_logs.",
-            show_default=False,
-        ),
-    ] = None
-    debug_bot: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Stop all clocks of a game while this bot thinks, for breakpoints; never with remote bots.",
-            show_default=False,
-        ),
-    ] = None
-    workers: WorkerOptions = field(default_factory=WorkerOptions)
-    #: The only one of its stages that is played, for `arena tournament`.
-    stage: Annotated[str | None, typer.Option("--stage", hidden=True)] = None
+    from arena_server.web.ports import Invitation, WebPorts
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,16 +86,16 @@ def prepare(paths: Sequence[Path], options: ServeOptions, *, keep: bool = True) 
     """
     from arena_server.web.identity import identity_of
 
-    seasons = _load(paths, options)
+    seasons = load(paths, options)
     own = frozenset(stage.name for season in seasons for stage in season.stages)
-    contests = _seated(seasons, options)
+    contests = seated(seasons, options)
     if keep:  # a tournament plays its own file alone
-        contests += _added(options, own, contests[0].file.server)
+        contests += added(options, own, contests[0].file.server)
     files = [contest.file for contest in contests]
     server = files[0].server
     later = [] if options.stage else [(season, stage) for season in seasons for stage in season.planned]
-    persons = [person for contest in contests for person in _invited(contest.file, contest.file.bot)]
-    persons += [person for _, stage in later for person in _invited(stage.file, stage.pool)]
+    persons = [person for contest in contests for person in invited(contest.file, contest.file.bot)]
+    persons += [person for _, stage in later for person in invited(stage.file, stage.pool)]
     workers = _workers(contests, options.workers)
     specs = []
     for contest in contests:
@@ -307,8 +229,8 @@ def open_ports(
     cipher = _cipher(server)
     sock = bind(options.host or server.host, options.port if options.port is not None else server.port)
     try:
-        bound = _bind_web(server, options.web)
-        ports = replace(bound, persons=persons, casual=_casual(where, server, bound.site))
+        bound = bind_web(server, options.web)
+        ports = replace(bound, persons=persons, casual=casual_setup(where, server, bound.site))
         if persons and ports.site is None:
             raise ConfigError(f"bot {persons[0].name}: a person plays on the web page; serve it")
         if submissions and ports.site is None:
@@ -332,127 +254,6 @@ def _check_places(paths: Sequence[Path], server: ServerTable, specs: Sequence[Co
             f"{slots} slots of bots and {LEAST_PLACES} for clients that log in or watch, "
             f"got {server.max_connections}"
         )
-
-
-def _load(paths: Sequence[Path], options: ServeOptions) -> list[Season]:
-    """Read the configurations of all contests. Raises ConfigError or StoreError."""
-    from arena_cli.season import load_seasons
-    from arena_server.store.database import database_of
-    from arena_server.terms.file import check_remote_bots
-
-    # With `stage` the contest of this stage is the new one.
-    new = options.new and options.stage is None
-    seasons = load_seasons(_expand(paths), options.library, database_of(options.database), new=new)
-    found: dict[str, Path] = {}
-    first = seasons[0].stages[0].file.server
-    for season in seasons:
-        for stage in season.stages:
-            file = stage.file
-            if (other := found.get(stage.name)) is not None:
-                raise ConfigError(f"{season.path}: contest.name: {stage.name!r} is that of {other}, too")
-            if file.server != first:
-                raise ConfigError(
-                    f"{season.path}: server: expected the same table as in {next(iter(found.values()))}:"
-                    " one server has one port"
-                )
-            found[stage.name] = season.path
-            host = options.host or file.server.host
-            check_remote_bots(stage.everyone, host, tournament=False, debug_bot=options.debug_bot)
-    return seasons
-
-
-def _seated(seasons: Sequence[Season], options: ServeOptions) -> list[SeatedContest]:
-    """The contests that begin or go on now. Raises ConfigError or StoreError."""
-    from arena_server.store.database import database_of
-
-    if options.stage is None:
-        return [contest for season in seasons for contest in season.seated]
-    (season,) = seasons
-    seated = {contest.stage.label: contest for contest in season.seated}
-    if options.stage in seated and not (options.new and seated[options.stage].stage.sources):
-        return [seated[options.stage]]
-    stage = next(stage for stage in season.stages if stage.label == options.stage)
-    return [season.seat(stage, database_of(options.database))]
-
-
-def _added(options: ServeOptions, own: frozenset[str], server: ServerTable) -> list[SeatedContest]:
-    """The contests that were added to a running server of the contests `own`. Raises UserError.
-
-    One whose name a file of the command line has is that of the command line.
-    """
-    from arena_cli.season import alone
-    from arena_server.store.added import added_beside
-    from arena_server.store.database import database_of
-    from arena_server.terms.file import load_contest
-
-    paths = added_beside(database_of(options.database), own)
-    # The ports are those of the command line, also where they have changed since.
-    found = [
-        alone(path, load_contest(path).model_copy(update={"server": server}))
-        for path in paths
-        if path.stem not in own
-    ]
-    return [contest for contest in found if contest.file.contest.name not in own]
-
-
-def _expand(paths: Sequence[Path]) -> list[Path]:
-    """The files, and those of the folders. Raises ConfigError for a folder without any."""
-    files: list[Path] = []
-    for path in paths:
-        inside = sorted(path.glob("*.toml")) if path.is_dir() else [path]
-        if not inside:
-            raise ConfigError(f"{path}: expected a folder with *.toml files, it has none")
-        files += inside
-    return files
-
-
-def _invited(file: ContestFile, bots: Sequence[BotTable]) -> list[Invitation]:
-    """The persons among the bots of a contest."""
-    from arena_server.web.ports import invite
-
-    return [invite(bot.name, file.contest.name, file.contest.game) for bot in bots if bot.person]
-
-
-def spec_of(
-    contest: SeatedContest, options: ServeOptions, persons: Sequence[Invitation], *, keep: bool
-) -> ContestSpec:
-    """The contest of a file; `persons` are invited to it or others, and `keep` is as in `prepare`."""
-    from arena_server.terms.file import (
-        config_of,
-        entrants_of,
-        late_versions_of,
-        timetable_of,
-        webhooks_of,
-    )
-    from arena_server.terms.spec import ContestSpec
-
-    file = contest.file
-    absent_ms = None if options.absent is None else duration(options.absent, "--absent")
-    digests = json.loads(os.environ.get(DIGESTS_VARIABLE, "{}"))
-    digests |= {
-        person.name: sha256(person.token.encode("ascii")).hexdigest()
-        for person in persons
-        if person.contest == file.contest.name
-    }
-    logs = options.bot_logs
-    if logs is None and file.server.bot_logs is not None:
-        logs = Path(file.server.bot_logs)
-    config = replace(config_of(file, absent_ms=absent_ms), origin=contest.origin, debug_bot=options.debug_bot)
-    begins_at_once = file.contest.quorum is None and not keep  # its bots are started with it
-    return ContestSpec(
-        config=config,
-        entrants=entrants_of(file, digests),
-        new=options.new,
-        keep=keep and not options.new,
-        seeded=file.contest.seed is not None,
-        bot_logs=logs,
-        timetable=timetable_of(file),
-        webhooks=webhooks_of(file),
-        contained=frozenset(bot.name for bot in file.bot if bot.in_container),
-        late=late_versions_of(file),
-        closed=contest.closed,
-        quorum=0 if begins_at_once else file.contest.quorum,
-    )
 
 
 def _workers(contests: Sequence[SeatedContest], options: WorkerOptions) -> Workers | None:
@@ -491,72 +292,3 @@ def _cipher(server: ServerTable) -> Callable[[], Cipher | None] | None:
     from arena_server.host.sockets import tls_ends
 
     return tls_ends(server.tls_certificate, server.tls_key)
-
-
-def _paint_link(record: bytes, ply: int | None) -> bytes:
-    """`picture.link_png`, whose modules are imported for the first picture, long after the port is open."""
-    from arena_cli.picture import link_png
-
-    return link_png(record, ply)
-
-
-def _bind_web(server: ServerTable, options: WebOptions) -> WebPorts:
-    """Bind the ports of the site and of the organiser, and choose the token. Raises ArenaError."""
-    from arena_server.host.sockets import bind
-    from arena_server.web.admin_file import choose_token
-    from arena_server.web.ports import WebPorts
-    from arena_server.web.roles import roles_of
-
-    roles = roles_of(server.role)
-    admin_port = server.admin_port if options.admin_port is None else options.admin_port
-    token = choose_token(os.environ)
-    organiser = site = None
-    if admin_port is not None:
-        organiser = bind(options.admin_host or server.admin_host, admin_port, "--admin-port")
-    if options.web if options.web is not None else server.web or options.web_port is not None:
-        host = options.web_host or server.web_host
-        port = server.web_port if options.web_port is None else options.web_port
-        try:
-            site = bind(host, WEB_PORT if port is None else port, "--web-port")
-        except ArenaError:
-            if port is not None:
-                if organiser is not None:
-                    organiser.close()
-                raise
-            site = bind(host, 0, "--web-port")  # the default is taken: any other will do
-    if organiser is None and site is not None and not _is_private(site, server):
-        # A public page asks for no token, and orders do not travel over the network in the clear.
-        organiser = bind("127.0.0.1", 0)
-    names, proxies, embed = server.web_names, server.web_proxies, server.web_embed
-    painter = None if site is None or find_spec("PIL") is None else _paint_link
-    return WebPorts(
-        site, organiser, token, tuple(names), tuple(proxies), tuple(embed), painter=painter, roles=roles
-    )
-
-
-def _is_private(site: socket.socket, server: ServerTable) -> bool:
-    """Whether only this machine reaches the page: neither another address nor a proxy's name is given."""
-    from arena_server.terms.file import LOOPBACK
-
-    return site.getsockname()[0] in LOOPBACK and not server.web_names
-
-
-def _casual(database: StoreURL, server: ServerTable, site: socket.socket | None) -> CasualSetup | None:
-    """Return how visitors start games of their own; None where they may not.
-
-    Without `server.play` they may where only this machine reaches the page.
-    """
-    from arena_server.host.sockets import bind
-    from arena_server.store.database import home_of
-    from arena_server.web.ports import CasualSetup
-
-    if site is None:
-        return None
-    limit = server.play
-    if limit is None:
-        limit = CASUAL_GAMES if _is_private(site, server) else 0
-    if not limit:
-        return None
-    path = home_of(database)
-    sock = bind("127.0.0.1", 0)
-    return CasualSetup(limit, path.with_name(f"{path.stem}-play{path.suffix}"), ARENA, sock)

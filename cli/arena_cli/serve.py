@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
-from arena_cli.prepare import Prepared, ServeOptions, prepare
+from arena_cli.prepare import Prepared, prepare
+from arena_cli.serve_options import ServeOptions
 from arena_server.errors import ArenaError, ConfigError
 from arena_server.host.interrupts import stop_signals
 

@@ -156,7 +156,8 @@ def _connections() -> int:
 def _serve(ports: WebPorts, database: StoreURL, servers: list[GameServer], stop: threading.Event) -> None:
     """Serve until `stop` is set. Raises ArenaError after a failure, which the log describes."""
     from arena_server.errors import ArenaError
-    from arena_server.host.logs import LineWriter, Log, PageError
+    from arena_server.host.log_events import PageError
+    from arena_server.host.logs import LineWriter, Log
     from arena_server.web.thread import WebThread
 
     failures: list[bool] = []

@@ -16,7 +16,8 @@ from tests.server.web.organised import Organised, answer_of
 
 from arena_cli.added import read_added
 from arena_cli.admin_contests import EXPECTED, manage
-from arena_cli.prepare import Prepared, ServeOptions, WebOptions, prepare
+from arena_cli.prepare import Prepared, prepare
+from arena_cli.serve_options import ServeOptions, WebOptions
 from arena_server.errors import ArenaError, ConfigError
 from arena_server.places.workers.base import Workers
 from arena_server.store.added import keep_added, path_of_added

@@ -148,7 +148,8 @@ def test_little_is_loaded_before_the_port_is_open(tmp_path: Path) -> None:
     config.write_text(contest("a", "b"))
     program = (
         "import sys; from pathlib import Path; from arena_cli.app import app\n"
-        "from arena_cli.prepare import ServeOptions, prepare\n"
+        "from arena_cli.prepare import prepare\n"
+        "from arena_cli.serve_options import ServeOptions\n"
         f"options = ServeOptions(port=0, database='sqlite:///{tmp_path}/arena.db')\n"
         f"prepare([Path({str(config)!r})], options).sock.close()\n"
         "late = {'asyncio', 'sqlalchemy', 'rich', 'msgpack', 'arena_server.core.contest'}\n"

@@ -11,7 +11,8 @@ import pytest
 from tests.server.programs import contest, inside
 from tests.server.records import Kept, keep, opening
 
-from arena_cli.prepare import ServeOptions, WebOptions, prepare
+from arena_cli.prepare import prepare
+from arena_cli.serve_options import ServeOptions, WebOptions
 from arena_server.errors import ConfigError
 from arena_server.store.database import ContestHeader
 from arena_server.terms import config as config_module

@@ -21,7 +21,7 @@ from arena_cli.admin_contests import ACTS
 from arena_server.core import log_events, ratelimit
 from arena_server.core.log_events import LogEvent
 from arena_server.core.overview import Awaited, Progress
-from arena_server.host import logs
+from arena_server.host import log_events as host_events
 from arena_server.stats.durations import Durations, Histogram
 from arena_server.web import security
 from arena_server.web.metrics import ContestSnapshot, Counts, Snapshot, exposition
@@ -144,7 +144,7 @@ class TestOrders:
 
 def event_classes() -> list[type[LogEvent]]:
     """Every class of an event that has a line in the log."""
-    found = [each for module in (log_events, logs) for each in vars(module).values()]
+    found = [each for module in (log_events, host_events) for each in vars(module).values()]
     classes = {each for each in found if isinstance(each, type) and issubclass(each, LogEvent)}
     return [each for each in classes if hasattr(each, "event")]
 

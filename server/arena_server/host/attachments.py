@@ -17,7 +17,7 @@ from arena_server.core.formats.base import Draw
 from arena_server.core.log_events import LogEvent
 from arena_server.core.overview import Progress
 from arena_server.host.draw_runner import run_draw
-from arena_server.host.logs import ContestPace
+from arena_server.host.log_events import ContestPace
 from arena_server.host.observers import Attachment, BotPlaces, Errand
 from arena_server.stats.pace import GamePace
 from arena_server.terms.timetable import Timetable

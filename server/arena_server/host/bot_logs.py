@@ -33,7 +33,8 @@ from arena_server.host.connection import (
 )
 from arena_server.host.driver import Driver, Run
 from arena_server.host.interfaces import Core, Routing
-from arena_server.host.logs import BotLogLinesDropped, BotUsage, SubmissionNoted, log_fields
+from arena_server.host.log_events import BotLogLinesDropped, BotUsage, SubmissionNoted
+from arena_server.host.logs import log_fields
 from arena_server.host.loop_link import LoopLink
 from arena_server.host.observers import Attachment
 

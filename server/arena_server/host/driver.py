@@ -49,7 +49,7 @@ from arena_server.host.interfaces import (
     Routing,
 )
 from arena_server.host.listener import ConnectionPool
-from arena_server.host.logs import DescriptorsExhausted
+from arena_server.host.log_events import DescriptorsExhausted
 from arena_server.host.observers import TranscriptReader
 from arena_server.stats.durations import BOUNDS, Durations
 

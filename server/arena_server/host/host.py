@@ -27,13 +27,13 @@ from arena_server.host.bot_logs import LoggedDriver
 from arena_server.host.connection import Cipher
 from arena_server.host.driver import Driver
 from arena_server.host.listener import connection_cap, raise_descriptor_limit
-from arena_server.host.logs import (
+from arena_server.host.log_events import (
     ConnectionsLimited,
-    Log,
     ProgramsNotStarted,
     ServerFault,
     ServerStopping,
 )
+from arena_server.host.logs import Log
 from arena_server.host.observers import DispatchedContest, PlayedElsewhere
 from arena_server.host.run import ContestRun
 from arena_server.store.database import Database

@@ -28,7 +28,7 @@ from arena_server.errors import ArenaError, PublicError, public_text
 from arena_server.host.attachments import DrawRunner, PaceLog, UsageMeter
 from arena_server.host.bot_logs import BotLogs, LoggedDriver
 from arena_server.host.driver import Driver, Run
-from arena_server.host.logs import (
+from arena_server.host.log_events import (
     ContestDoubtful,
     ContestShown,
     ContestTakenUp,

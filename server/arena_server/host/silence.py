@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Final, Protocol
 
 from arena_server.core.log_events import LogEvent
-from arena_server.host.logs import DatabaseAnswers, DatabaseSilent
+from arena_server.host.log_events import DatabaseAnswers, DatabaseSilent
 from arena_server.host.observers import Attachment
 
 NS_PER_S: Final = 1_000_000_000

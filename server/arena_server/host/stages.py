@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 from arena_server.errors import ArenaError
 from arena_server.host.host import Host, HostObserver
-from arena_server.host.logs import Log, SeasonStageBegun, SeasonStageNotBegun
+from arena_server.host.log_events import SeasonStageBegun, SeasonStageNotBegun
+from arena_server.host.logs import Log
 from arena_server.host.observers import Attachment
 from arena_server.host.run import ContestRun
 from arena_server.terms.spec import ContestSpec

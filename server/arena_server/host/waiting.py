@@ -25,7 +25,7 @@ from arena_server.core.overview import (
     VALIDATION,
     Awaited,
 )
-from arena_server.host.logs import ContestWaiting
+from arena_server.host.log_events import ContestWaiting
 from arena_server.host.observers import Attachment
 
 NS_PER_S: Final = 1_000_000_000

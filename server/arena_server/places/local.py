@@ -26,7 +26,8 @@ from arena_server.host.host import (
     HostSetup,
     ProcessTuning,
 )
-from arena_server.host.logs import LineWriter, Log, worker_line
+from arena_server.host.log_events import worker_line
+from arena_server.host.logs import LineWriter, Log
 from arena_server.host.observers import Attachment
 from arena_server.host.run import ContestRun
 from arena_server.host.sockets import address_of, bind, parse_address

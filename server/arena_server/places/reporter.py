@@ -36,7 +36,8 @@ from arena_protocol.record import VOID, GameRecord
 from arena_server.core.log_events import BotSilent, LogEvent, LoggedIn
 from arena_server.core.overview import Overview
 from arena_server.host.host import Host, HostObserver
-from arena_server.host.logs import ContestDoubtful, LineWriter, worker_line
+from arena_server.host.log_events import ContestDoubtful, worker_line
+from arena_server.host.logs import LineWriter
 from arena_server.host.observers import Attachment
 from arena_server.host.run import ContestRun
 from arena_server.host.waiting import held_now

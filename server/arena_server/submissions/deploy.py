@@ -28,7 +28,7 @@ from arena_server.core.log_events import (
     LoggedIn,
 )
 from arena_server.host.host import HostObserver
-from arena_server.host.logs import SubmissionNoted
+from arena_server.host.log_events import SubmissionNoted
 from arena_server.host.loop_link import LoopLink
 from arena_server.host.observers import Attachment
 from arena_server.host.run import ContestRun

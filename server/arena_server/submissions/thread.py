@@ -16,7 +16,8 @@ from typing import Final, Self
 
 from arena_server.errors import ArenaError
 from arena_server.host.host import Host
-from arena_server.host.logs import Log, WebFault
+from arena_server.host.log_events import WebFault
+from arena_server.host.logs import Log
 from arena_server.host.loop_link import LoopLink
 from arena_server.places.base import Launcher, LaunchError
 from arena_server.submissions.admission import Examiner

@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, Response
 
 from arena_server.errors import ArenaError, ConfigError
 from arena_server.host.host import Host
-from arena_server.host.logs import ContestAdded
+from arena_server.host.log_events import ContestAdded
 from arena_server.host.loop_link import LoopLink
 from arena_server.host.run import ContestRun
 from arena_server.store.added import forget_added, keep_added, text_of_added

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from arena_server.core.life import HOLDS
 from arena_server.core.log_events import CommandDone, ConnectionRefused, GameOver, LogEvent, LoopStalled
 from arena_server.core.overview import Progress
-from arena_server.host.logs import WebhookDelivered, WebhookDropped, WebhookFailed
+from arena_server.host.log_events import WebhookDelivered, WebhookDropped, WebhookFailed
 from arena_server.host.observers import Attachment
 from arena_server.host.waiting import REASONS
 from arena_server.stats.durations import BOUNDS, Durations, Histogram

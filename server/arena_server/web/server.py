@@ -21,7 +21,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from arena_server.host.logs import Log, WebFault
+from arena_server.host.log_events import WebFault
+from arena_server.host.logs import Log
 
 HEAD_BYTES = 16 * 1024
 IDLE_S = 5.0

@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
-from arena_server.host.logs import Log, PageError, WebFault
+from arena_server.host.log_events import PageError, WebFault
+from arena_server.host.logs import Log
 from arena_server.host.loop_link import LoopLink
 from arena_server.web.bridge import LoopBridge
 from arena_server.web.host_view import HostView, ServedHost

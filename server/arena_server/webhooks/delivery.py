@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from arena_server.core.log_events import LogEvent
 from arena_server.errors import ArenaError
-from arena_server.host.logs import WebhookDelivered, WebhookDropped, WebhookFailed
+from arena_server.host.log_events import WebhookDelivered, WebhookDropped, WebhookFailed
 from arena_server.store.database import Database, home_of
 from arena_server.terms.spec import Webhook
 from arena_server.webhooks.message import Cursor, Message, Sender, batch_of, result_of, started_at

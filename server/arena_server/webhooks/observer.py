@@ -10,7 +10,7 @@ from typing import Final
 from arena_protocol.record import GameRecord
 from arena_server.core.log_events import LogEvent
 from arena_server.host.host import HostObserver
-from arena_server.host.logs import ContestTakenUp
+from arena_server.host.log_events import ContestTakenUp
 from arena_server.host.loop_link import LoopLink
 from arena_server.host.observers import Attachment
 from arena_server.host.run import ContestRun

@@ -21,7 +21,7 @@ from arena_server.core.overview import Progress
 from arena_server.core.transcript import Transcript
 from arena_server.host import attachments
 from arena_server.host.attachments import DrawRunner, PaceLog, UsageMeter
-from arena_server.host.logs import ContestPace
+from arena_server.host.log_events import ContestPace
 from arena_server.host.observers import Attachment, BotPlaces, Errand, TranscriptReader
 from arena_server.terms.timetable import Timetable
 

@@ -30,7 +30,7 @@ from arena_server.host.bot_logs import (
     format_time,
 )
 from arena_server.host.driver import Run
-from arena_server.host.logs import SubmissionNoted
+from arena_server.host.log_events import SubmissionNoted
 from arena_server.host.sockets import bind
 
 

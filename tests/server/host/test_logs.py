@@ -18,14 +18,8 @@ from arena_server.core.log_events import (
     LoggedIn,
     LoopStalled,
 )
-from arena_server.host.logs import (
-    ContestTakenUp,
-    LineWriter,
-    Log,
-    format_json,
-    format_text,
-    log_fields,
-)
+from arena_server.host.log_events import ContestTakenUp
+from arena_server.host.logs import LineWriter, Log, format_json, format_text, log_fields
 
 
 def read_all(fd: int) -> str:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena_server.core.log_events import LogEvent
-from arena_server.host.logs import DatabaseAnswers, DatabaseSilent
+from arena_server.host.log_events import DatabaseAnswers, DatabaseSilent
 from arena_server.host.silence import NS_PER_S, SILENT_S, StoreWatch
 
 

@@ -10,7 +10,7 @@ from arena_server.core.contest import Contest
 from arena_server.core.life import HOLDS, WAITING, Hold
 from arena_server.core.log_events import LogEvent
 from arena_server.core.overview import Awaited
-from arena_server.host.logs import ContestWaiting
+from arena_server.host.log_events import ContestWaiting
 from arena_server.host.waiting import WaitingList, holds_json, holds_line, waiting_json, waiting_line
 
 S = 1_000_000_000

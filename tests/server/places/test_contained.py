@@ -12,7 +12,7 @@ from arena_protocol.record import UsageRecord
 from arena_server.core.effects import SetFrozen
 from arena_server.core.events import Event, Thawed
 from arena_server.core.log_events import GameOver, GameResumed, GameStarted, LogEvent
-from arena_server.host.logs import BotUsage
+from arena_server.host.log_events import BotUsage
 from arena_server.host.observers import Attachment
 from arena_server.places.base import (
     Answer,

@@ -15,7 +15,7 @@ from arena_server.core.deal import token_digest
 from arena_server.core.effects import SetFrozen
 from arena_server.core.events import Event, Replace, Thawed
 from arena_server.core.log_events import BotReplaced, GameOver, GameStarted, LoggedIn
-from arena_server.host.logs import BotUsage, SubmissionNoted
+from arena_server.host.log_events import BotUsage, SubmissionNoted
 from arena_server.host.loop_link import LoopLink
 from arena_server.places.base import BotEnded, LaunchError, LocalBot
 from arena_server.places.cgroup import CpuTime

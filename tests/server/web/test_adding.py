@@ -16,7 +16,7 @@ from arena_server.core.contest import Contest
 from arena_server.core.log_events import LogEvent
 from arena_server.errors import ArenaError, ConfigError
 from arena_server.host.host import Host
-from arena_server.host.logs import ContestAdded
+from arena_server.host.log_events import ContestAdded
 from arena_server.store.added import keep_added, text_of_added
 from arena_server.terms.config import ContestConfig, Entrant
 from arena_server.terms.spec import ContestSpec

@@ -13,7 +13,7 @@ import pytest
 from arena_protocol.record import FaultRecord
 from arena_server.core.log_events import LogEvent
 from arena_server.errors import ArenaError
-from arena_server.host.logs import WebhookDelivered, WebhookDropped, WebhookFailed
+from arena_server.host.log_events import WebhookDelivered, WebhookDropped, WebhookFailed
 from arena_server.store.database import Database
 from arena_server.terms.spec import Webhook
 from arena_server.webhooks import delivery as module

@@ -15,7 +15,7 @@ from arena_server.core.deal import game_id
 from arena_server.core.effects import Assign, ExcludeWorker, Withdraw
 from arena_server.core.events import Capacity, Command, NotPlayed, PlayedBy, Renewed, Returned
 from arena_server.errors import ArenaError
-from arena_server.host.logs import (
+from arena_server.host.log_events import (
     WorkerMeasured,
     WorkerMessage,
     WorkerSlow,

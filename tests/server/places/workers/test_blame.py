@@ -13,7 +13,7 @@ from tests.server.places.workers.programs import job
 
 from arena_server.core.events import Command, Event, NotPlayed
 from arena_server.errors import ArenaError
-from arena_server.host.logs import WorkerMessage
+from arena_server.host.log_events import WorkerMessage
 from arena_server.places.base import LocalBot
 from arena_server.places.workers.base import JobOutcome, Workers
 from arena_server.places.workers.blame import (
