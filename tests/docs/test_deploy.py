@@ -111,9 +111,12 @@ def test_systemd_reads_the_units(tmp_path: Path) -> None:
     systemd = program("systemd-analyze")
     units = sorted(DEPLOY.glob("arena*.service")) + sorted(DEPLOY.glob("*.timer"))
     for unit in units:
-        text = unit.read_text(encoding="utf-8").replace("/opt/arena/bin/arena ", "/bin/true ")
+        text = re.sub("/opt/arena/bin/[a-z]+ ", "/bin/true ", unit.read_text(encoding="utf-8"))
         (tmp_path / unit.name).write_text(text)
     assert run(systemd, "verify", "--man=no", *(tmp_path / unit.name for unit in units)) == ""
+    for unit in units:
+        if unit.suffix == ".service":  # fails above an exposure of 2.0 of 10
+            run(systemd, "security", "--offline=true", "--threshold=20", tmp_path / unit.name)
 
 
 @contextmanager
