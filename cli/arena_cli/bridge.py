@@ -96,6 +96,7 @@ def command(
     host, port = parse_address(*server_address(bot.connect))
     context = tls_context(bot.tls, bot.tls_ca)
     try:
+        # Opened first: a wrong path is found before the seat is taken.
         file = None if options.stderr is None else options.stderr.open("ab")
     except OSError as error:
         raise ConfigError(f"--stderr: {options.stderr}: {error.strerror}") from None

@@ -139,6 +139,7 @@ class MatchRun(ProgressListener):
             group=self._group,
             deals=plan.deals,
             clock_ms=plan.clock_ms,
+            # Each slot starts a process of every program: more slots than games would start some for nothing.
             concurrency=min(plan.concurrency, plan.deals * len(players)),
             seed=plan.seed,
             like=plan.like,
@@ -157,6 +158,7 @@ class MatchRun(ProgressListener):
         config = self._contest.spec().config
         rules = make_game(config.game, config.options)
         engines = {name: create(self._players[at], config.game) for name, at in self._seats.items()}
+        # The clock of the first move would pay for compiling.
         for engine in engines.values():
             engine.warm_up()
         form = format_of(config, list(self._seats), rules.seats)
@@ -176,6 +178,7 @@ class MatchRun(ProgressListener):
         earlier = earlier_results(database_of(database), spec)
         if earlier is None:
             return
+        # Without lines: they were printed when the games were played.
         for result in earlier:
             self._count(result)
         if self.decided:  # by the last server, which was killed before it could say so

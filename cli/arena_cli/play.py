@@ -222,6 +222,7 @@ def _play_program(program: str, rules: Game[Any], settings: dict[str, object], o
         try:
             host, port = parse_address(programs.address.result(), "the referee")
         except CancelledError:
+            # The thread has the reason for which no address came, and raises it.
             referee.join()
             raise
         bot = PersonBot(adviser, group, color=options.colored)
@@ -230,6 +231,7 @@ def _play_program(program: str, rules: Game[Any], settings: dict[str, object], o
             referee.join()  # a program that cannot start has ended it, and is the better reason
             raise ArenaError(f"the game was ended: {reason}")
         except LeaveGame:
+            # The end of the game leaves the same way, and has shown its result.
             if not bot.finished:
                 typer.echo("you left the game")
         except ClientError as error:

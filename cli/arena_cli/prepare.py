@@ -112,6 +112,7 @@ def prepare(paths: Sequence[Path], options: ServeOptions, *, keep: bool = True) 
         from arena_server.host.sockets import bind
 
         prepared = replace(prepared, inner=bind("127.0.0.1", 0))
+    # A contest that is only shown needs no program and no worker.
     if prepared.over:
         files = [file for file in files if file.contest.name not in prepared.over]
         workers = workers if files else None
@@ -221,6 +222,7 @@ def open_ports(
     for spec in specs:
         names = [entrant.name for entrant in spec.entrants]
         status = check_contest(where, spec.config, names, new=spec.new, seeded=spec.seeded, keep=spec.keep)
+        # An incomplete one goes on, unless a later stage has begun with its table.
         if status in FINAL or (spec.closed and status == INCOMPLETE):
             over.add(spec.name)
         elif status is None and spec.name in idle:

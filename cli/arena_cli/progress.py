@@ -91,6 +91,7 @@ class Display(ProgressListener):
         self._holds: list[dict[str, Any]] = []
         self._intervals = chain(PLAIN_S, repeat(PLAIN_S[-1]))
         if not self._console.is_terminal:
+            # A log file has no width, and rich would break lines at 80.
             self._console.width = PLAIN_WIDTH
 
     def __enter__(self) -> Self:

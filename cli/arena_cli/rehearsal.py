@@ -144,6 +144,7 @@ class RunCounts(HostObserver, Attachment):
                     self.began, self.cpu_began = time.perf_counter(), time.process_time()
                 self.running += 1
                 self.at_once = max(self.at_once, self.running)
+            # Games that the end of the rehearsal makes void say nothing of the machine.
             case GameOver() | GameVoided() if not self.stopping:
                 self.running -= 1
                 self.void += isinstance(event, GameVoided)
@@ -248,6 +249,7 @@ class _Run:
 
     def _parts(self) -> list[list[tuple[str, str, int]]]:
         """The seats of each process."""
+        # One processor is the referee's.
         processes = max(1, min(MOST_PROCESSES, (os.cpu_count() or 2) - 1, len(self._seats)))
         return [list(self._seats[part::processes]) for part in range(processes)]
 
@@ -308,6 +310,7 @@ def measure(
         answers += (
             (after.handed_ns - before.arrived_ns) // 1000
             for before, after in zip(record.plies, record.plies[1:], strict=False)
+            # A ply of a zombie is played by the server, without TURN and MOVE.
             if not (before.zombie or after.zombie)
         )
         known = thought.get(record.game_id, {})
@@ -390,6 +393,7 @@ def verdict(config: ContestConfig, measured: Measured) -> tuple[bool, str]:
     lost = f"{measured.lost_ms} ms of its clock, {measured.lost_share:.1%},"
     if broken:
         return False, f"no: {', '.join(broken)}; the machine is too slow or too busy for this contest"
+    # First: what bots lose to each other says nothing of the machine with bots elsewhere.
     if measured.lost_share > LITTLE and measured.bots_busy > BOTS_BUSY:
         return True, (
             f"perhaps: a bot lost {lost} in one game, but to the other bots of this rehearsal, which took "

@@ -145,6 +145,7 @@ def serve(prepared: Prepared, run: RunOptions, options: ServeOptions | None = No
         cipher=prepared.cipher or (lambda: None),
         reserved=reserved,
         inner=prepared.inner,
+        # A supervisor starts their programs.
         unstarted=() if run.supervised else prepared.unstarted,
         elsewhere=None if prepared.workers is None else partial(Dispatcher, prepared.workers),
     )
@@ -196,6 +197,7 @@ async def _serve(
     from arena_server.webhooks.observer import Webhooks
 
     webhooks, keep_page = Webhooks(prepared.database), setup.keep_page
+    # Between two stages no contest is played, and the server still has one to begin.
     setup = replace(setup, keep_page=lambda: planned.awaited or keep_page())
     host = Host(setup, prepared.sock, log, [ProcessTuning(), webhooks])
     to_come = [PlannedContest(each.stage.name, each.stage.upstream, each.make) for each in prepared.planned]

@@ -219,6 +219,7 @@ def _server_command(contest: SeatedContest, options: TournamentOptions) -> list[
         "--library": options.library,
         "--bot-logs": options.bot_logs,
         "--web-port": options.web_port,
+        # A script would wait for a Ctrl-C that does not come.
         "--keep-page": "always" if options.keep_page else "visited" if is_terminal() else None,
         "--absent": None if is_patient else DEFAULT_ABSENT,
         "--stage": contest.stage.label if contest.stage.season else None,

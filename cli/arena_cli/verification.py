@@ -58,6 +58,7 @@ class Verification:
         self.count += 1
         if secret:
             self._secret.add(name)
+        # A record that is wrong is a link, too: without it the chain would be blamed for all behind it.
         if link is not None:
             self._add_link(name, sha256(data).digest(), link)
         try:
@@ -73,6 +74,7 @@ class Verification:
 
         self.validations += 1
         record = self.check(name, game.record, {"game_id": name, "contest": contest.name})
+        # Its record is not true, which is the error; what would follow from it says nothing.
         if record is None:
             return
         self.check_deal(name, record, int(contest.seed), game.number, 0)
@@ -107,6 +109,7 @@ class Verification:
         for order in standing(orders):
             if order.verb == "penalty":
                 name, _, points = order.target.partition(" ")
+                # An order that the rules refuse has decided nothing.
                 with suppress(RulingError):
                     given[name] += hundredths_of(points)
         for name in {*given, *penalties}:
@@ -301,6 +304,7 @@ def _check_record(name: str, data: bytes, row: dict[str, Any] | None) -> GameRec
                 expected = [(fault.seat, fault.ply, str(fault.kind), fault.line) for fault in record.faults]
             case _:
                 expected = getattr(record, key)
+        # A row has lists where a record has tuples: JSON knows no other.
         if isinstance(expected, tuple):
             expected = list(expected)
         if expected != found:

@@ -103,6 +103,7 @@ def watch(sock: socket.socket, spectator: Spectator, show: Show, transport: TlsT
     deadline = time.monotonic() + LOGIN_S
     with _connection_errors():
         transport.start()
+        # A TLS handshake begins with bytes of ours; without TLS these are none.
         sock.sendall(transport.send(b""))
     while not spectator.finished:
         with _connection_errors():
@@ -304,6 +305,7 @@ class Wall:
         from arena_cli.render import compact, draw, side_by_side
 
         running = [game for game in games.values() if game.over is None]
+        # Once there were several it stays a wall: else the picture would change at each end of a game.
         if not self._places and len(running) <= 1:
             game = running[0] if running else list(games.values())[-1]
             self._write("\n".join([HOME + draw(frame(game), color=self._color), *self._results]))

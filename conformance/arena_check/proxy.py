@@ -139,6 +139,7 @@ class Proxy:
         host, port = self._target
         with client:
             try:
+                # In a thread: a slow resolver would hold up the other connections.
                 server = await asyncio.to_thread(socket.create_connection, self._target, CONNECT_S)
             except OSError as error:
                 self._report(f"connection {number}: cannot reach {host}:{port}: {error.strerror or error}")

@@ -77,6 +77,7 @@ class Wire:
     """A connected socket. `side` is who we are, `S` or `C`; `limit` bounds the lines of the peer."""
 
     def __init__(self, sock: Stream, side: str, limit: int, log: WireLog, number: int) -> None:
+        # Else the system would join what a case sends apart.
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket = sock
         self._side = side
@@ -138,8 +139,10 @@ class Wire:
         try:
             data = self.socket.recv(_CHUNK)
         except TimeoutError:
+            # The caller looks at its own deadline, which may hold several reads.
             return
         except OSError:
+            # A peer that closes with bytes unread resets the connection: to a case that is its end, too.
             data = b""
         if not data:
             self.ended = True

@@ -271,6 +271,7 @@ def cache_folder() -> Path:
 
 def _user_folder() -> Path | None:
     given = os.environ.get("XDG_CACHE_HOME", "")
+    # The specification of XDG has a relative path ignored.
     if given and Path(given).is_absolute():
         return Path(given) / FOLDER
     with contextlib.suppress(RuntimeError):  # a user without a home
@@ -294,6 +295,7 @@ def _is_ours(folder: Path) -> bool:
         facts = folder.stat()
     except OSError:
         return False
+    # What is loaded from there runs with the rights of this user.
     return not hasattr(os, "getuid") or (facts.st_uid == os.getuid() and not facts.st_mode & 0o022)
 
 

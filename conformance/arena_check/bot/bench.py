@@ -84,6 +84,7 @@ class BotBench:
         """
         if not self._started:
             self._started = True
+            # An interpreter may take far longer to start than a bot that runs takes to connect.
             patience = patience or self.settings.start_s
             self.door.start(self.settings.name, self.settings.token)
         found = self.door.accept(patience or self.settings.patience)
@@ -118,6 +119,7 @@ class BotBench:
 
         Raises Finding: failed if it connects again, not strict if it goes on without a connection.
         """
+        # The end of a bot that was started by hand cannot be seen.
         if not self.door.sees_end:
             return
         found = self.door.accept(self.settings.patience)
@@ -184,6 +186,7 @@ class BotBench:
             message = None if is_note(line) else parsed(line)
             if type(message).__name__.upper() in verbs:
                 return message
+            # A bot that sends notes and PINGs for ever would begin the wait again with each.
             if self.log.now() > deadline:
                 raise failed(expected, only_others(patience))
             if message is None:
@@ -214,6 +217,7 @@ class BotBench:
             if line is None:
                 return
             verb = line.split(b" ")[0].decode("latin-1")
+            # Without a key there was no WELCOME yet, and before that no verb is in time.
             if verb not in allowed and (verb not in _AT_ANY_TIME or not self.keys):
                 raise failed(f"no {forbidden}", shown(line), clause=clause, advice=advice)
 
@@ -291,6 +295,7 @@ class BotBench:
     def take_move(self, table: Table) -> None:
         """Take the MOVE for a TURN that has just been sent, and send PLAYED."""
         since, left = self.log.now(), table.clocks[table.seat - 1]
+        # With less than the patience on the clock a late MOVE is awaited too: it has a finding of its own.
         move = self.expect("MOVE", patience=max(left / 1000, self.settings.patience)).move
         spent = self.check_time(table, since)
         if not table.rules.is_legal(table.position, move):

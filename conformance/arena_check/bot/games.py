@@ -231,6 +231,7 @@ def crossing(bench: BotBench) -> None:
     bench.send(table.turn(), table.over("void"))
     following = bench.table(2)
     bench.send(*following.offer)
+    # Whether it answers the TURN depends on how much it had read: both are right.
     if isinstance(bench.expect("MOVE", "READY"), Move):
         bench.expect_ready(following)
     bench.send(f"START {following.id}")

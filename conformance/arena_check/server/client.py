@@ -137,6 +137,7 @@ class Client:
                 self.game, self.turn = GameView(replace(message, seat=message.seat or 1)), None
             case wire.Turn():
                 self.turn = message  # whether its ply is due is a case of its own
+            # A ZOMBIE without seat= is our own: the server moves from now on.
             case wire.Played() | wire.Over() | wire.Zombie(seat=None):
                 self.turn = None
                 self._fold(message)

@@ -138,6 +138,7 @@ def search(  # noqa: C901 - the inner loop of everything, kept in one piece
         data = mem[entry + 1]
         if mem[entry] ^ data == key:
             first = data & 15
+            # A value sums the gains of its plies: one of a deeper search has more of them, and is no bound.
             if (data >> 8 & 63) == depth:
                 value = data >> 32
                 bound = data >> 4 & 3
@@ -228,6 +229,7 @@ def search(  # noqa: C901 - the inner loop of everything, kept in one piece
                     value = gain - search(q0, q1, q2, next_masks, lane, below, depth - 1, low, high, mem)
                 if low == gain - beta or not floor < value < beta:
                     break
+                # It beats the best in the null window, which gives a bound alone: again, for the value.
                 low = gain - beta
                 high = gain - value + 1
         if value > best:
@@ -237,6 +239,7 @@ def search(  # noqa: C901 - the inner loop of everything, kept in one piece
             if floor >= beta:
                 update_history(record, previous, lane, depth, mem)
                 break
+    # A child that was stopped has returned 0, which is no value to be stored.
     if mem[STOP]:
         return 0
     # 4. Store: in the first entry, unless that holds a deeper one which may still be probed.
@@ -330,6 +333,7 @@ def deepen(
     base = LEVELS + ROOT_LEVEL * LEVEL
     masks = legal_masks(p0, p1, p2, mem[record + COLOUR], mem[record + FORCED])
     lanes = (masks & SET) >> 1
+    # A restriction that leaves no legal move is none.
     if lanes & mem[ROOT_LANES]:
         lanes &= mem[ROOT_LANES]
     # 1. All children, in the order of their sort keys.

@@ -142,11 +142,13 @@ def begin_node(board: Board, memory: Memory, side: int, ply: int) -> int:
     if frames[ply, LOW] >= frames[ply, HIGH]:
         return int(frames[ply, LOW])
     depth, key = frames[ply, DEPTH], control[HASH]
+    # At the root a move is wanted, not a value alone.
     if ply > 0:
         value = probe_table(table, key, ply, depth, frames[ply, LOW], frames[ply, HIGH])
         if value != UNDECIDED:
             return value
     fives = count_of_rank(board, 1 - side, WINS_NOW)
+    # A threatened five has to be met at once: no attack and no static value comes before that.
     if fives == 0:
         value = quiescence(board, memory, side, depth, ply)
         if value == UNDECIDED and frames[ply, HIGH] - frames[ply, LOW] == 1:
@@ -189,6 +191,7 @@ def terminal(board: Board, control: Array, side: int, ply: int) -> int:
         if ply == 0:
             control[BEST] = four
         return WON - ply - 3
+    # A lost root still needs a move.
     if count_of_rank(board, 1 - side, WINS_NOW) > 1 and ply > 0:
         return ply + 2 - WON
     return evaluate(board, side) if ply >= MAX_PLY else UNDECIDED
@@ -265,6 +268,7 @@ def make_next(board: Board, memory: Memory, side: int, ply: int) -> None:
 def reduction(frames: Array, ply: int) -> int:
     """By how many plies the first search of a late move is less deep."""
     number, left = frames[ply, NUMBER], frames[ply, LEFT]
+    # The depth that is left is that of the node where its moves answer a five: none of them is late.
     if number < FULL_DEPTH_MOVES or left < 2 or left == frames[ply, DEPTH]:
         return 0
     less = 1 + (number >= LATE) + (number >= LATEST)
@@ -276,6 +280,7 @@ def update(memory: Memory, side: int, ply: int, value: int) -> int:
     table, _, _, frames, moves, _, _, _, history, control = memory
     number = frames[ply, NUMBER]
     better = number > 0 and not frames[ply, AGAIN] and frames[ply, LOW] < value
+    # Even above the window a reduced search proves nothing at the full depth.
     if better and (value < frames[ply, HIGH] or reduction(frames, ply)):
         frames[ply, AGAIN] = 1
         return UNDECIDED
@@ -308,6 +313,7 @@ def evaluate(board: Board, side: int) -> int:
 
 def store(table: Array, key: int, ply: int, depth: int, value: int, bound: int, move: int) -> None:
     """Store the result of a search to `depth`, `ply` plies below the root; it replaces the old entry."""
+    # Wins count plies from the root; in the table from the position, which other lines reach at other plies.
     if value > MATE:
         value += ply
     elif value < -MATE:
