@@ -66,6 +66,7 @@ GROUPS: Final[Mapping[str, Mapping[str, Callable[[str], Command]]]] = {
     },
     "Bot authors": {
         "match": single("match"),
+        "tune": single("tune"),
         "check": group("check"),
         "why": single("why"),
         "log": single("log"),

@@ -8,11 +8,10 @@ from typing import Annotated
 
 import typer
 
-from arena_cli.bot import is_scripted
 from arena_cli.local_bots import is_command
 from arena_cli.match_league import league
 from arena_cli.match_options import MatchOptions
-from arena_cli.match_run import CONTEST, MatchPlan, MatchRun
+from arena_cli.match_run import CONTEST, MatchPlan, MatchRun, needs_processes
 from arena_cli.options import (
     interruptible,
     refuse,
@@ -57,9 +56,8 @@ def command(players: Players, options: MatchOptions) -> None:
         raise ConfigError(f"match: expected two players or more, got {len(players)}")
     rules, plan = options.plan(len(players))
     _check(players, plan, options)
-    seated = plan.concurrency > 1 or options.keep is not None or options.logs is not None
-    seated = seated or options.workers.on is not None or options.output.web
-    if seated or any(is_command(player) or is_scripted(player) for player in players):
+    stored = options.keep is not None or options.logs is not None or options.output.web
+    if stored or needs_processes(players, plan):
         _play_processes(players, rules.seats, plan, options)
         return
     # Nothing is stored here: a signal may end the process in the middle of compiled code.
@@ -134,7 +132,7 @@ def _play_league(players: Sequence[str], seats: int, plan: MatchPlan, options: M
     """Play the matches of a league as processes, one match after the other, and print the answer."""
     from arena_cli.tournament import make_folder
 
-    for option, value in {"--on": options.workers.on, "--web": options.output.web or None}.items():
+    for option, value in {"--on": options.conditions.workers.on, "--web": options.output.web or None}.items():
         if value is not None:
             raise ConfigError(
                 f"match: expected {seats} players for {seats} seats with {option}, got {len(players)}; arena "

@@ -5,34 +5,24 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from arena_cli.match_conditions import MatchConditions
 from arena_cli.match_run import MatchPlan
 from arena_cli.options import (
     WEB_PORT,
-    Environment,
-    GameOptions,
     Json,
-    Library,
-    duration,
-    environment_of,
-    game_options,
     print_json,
     refuse,
-    start_positions,
 )
-from arena_cli.workers import WorkerOptions
-from arena_protocol.games import make_game
 from arena_protocol.games.base import Game
 from arena_server.errors import ArenaError, ConfigError
 from arena_server.stats.elo import Sprt
 from arena_server.stats.scores import LeadTest
-from arena_server.terms.config import MOST_SLOTS, ContestConfig
-from arena_server.terms.sandbox import DEFAULT_LIMITS, ContainerLimits
 
 #: How many deals are played if nothing is said; until there is a verdict.
 DEALS, UNTIL_DECIDED = 20, 10_000
@@ -171,22 +161,8 @@ class MatchOptions:
             show_default=False,
         ),
     ] = None
-    clock: Annotated[
-        str | None,
-        typer.Option(metavar="DURATION", help="The time of a seat for a game; 20s if nothing is said."),
-    ] = None
-    config: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Play as in this contest: its game, clocks, and limits of containers.",
-            show_default=False,
-        ),
-    ] = None
+    conditions: MatchConditions
     test: SequentialTest
-    concurrency: Annotated[
-        int, typer.Option(min=1, max=MOST_SLOTS, help="How many games are played at once, as processes.")
-    ] = 1
     keep: Annotated[
         str | None,
         typer.Option(
@@ -201,64 +177,16 @@ class MatchOptions:
     logs: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Write the output of every process to a file here.")
     ] = None
-    env: Environment = None
-    seed: Annotated[int, typer.Option(min=0, help="The seed of the deals.")] = 2006
-    game: Annotated[
-        str | None, typer.Option(help="The game to play; insertion if nothing is said.", show_default=False)
-    ] = None
-    option: GameOptions = None
-    library: Library = None
-    workers: WorkerOptions
     output: MatchOutput
 
     def plan(self, players: int) -> tuple[Game[Any], MatchPlan]:
         """Return the game, and what this number of players plays. Raises ConfigError or GameError."""
-        if self.workers.on is not None and self.concurrency > 1:
-            raise ConfigError("--concurrency: expected without --on, which says how many games are played")
-        like, limits = self._contest()
-        if like is not None:
-            name, settings = like.game, dict(like.options)
-        else:
-            name, settings = self.game or "insertion", game_options(self.option)
-        rules = make_game(name, settings, allow_unknown=False)
-        if self.library is not None:
-            settings["board"] = start_positions(self.library, rules)
+        rules, plan = self.conditions.plan(self.deals or (UNTIL_DECIDED if self.test.sprt else DEALS))
         test = self.test.of(players, rules.seats)
-        plan = MatchPlan(
-            game=name,
-            options=settings,
-            deals=self.deals or (UNTIL_DECIDED if test is not None else DEALS),
-            until_decided=self.deals is None and test is not None,
-            clock_ms=duration(self.clock or "20s", "--clock") if like is None else like.clock_ms,
-            seed=self.seed,
-            test=test,
-            concurrency=self.concurrency,
-            like=like,
-            limits=limits,
-            workers=self.workers,
-            variables=environment_of(self.env),
-            json_lines=self.output.json_lines,
-        )
-        return rules, plan
+        undecided = self.deals is None and test is not None
+        lines = self.output.json_lines
+        return rules, replace(plan, test=test, until_decided=undecided, json_lines=lines)
 
     def database(self) -> str | None:
         """The URL of --keep."""
         return None if self.keep is None else self.keep if "://" in self.keep else f"sqlite:///{self.keep}"
-
-    def _contest(self) -> tuple[ContestConfig | None, ContainerLimits]:
-        """The contest of --config, and what it lets a container use. Raises ConfigError."""
-        from arena_server.terms.file import config_of
-        from arena_server.terms.stages import load_whole
-
-        if self.config is None:
-            return None, DEFAULT_LIMITS
-        given = {
-            "--game": self.game,
-            "--clock": self.clock,
-            "--option": self.option,
-            "--library": self.library,
-        }
-        if twice := [option for option, value in given.items() if value is not None]:
-            raise ConfigError(f"{twice[0]}: expected without --config, which decides it")
-        file = load_whole(self.config)
-        return config_of(file), file.container.limits()

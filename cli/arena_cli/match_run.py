@@ -235,11 +235,16 @@ class MatchRun(ProgressListener):
 
     def check_first(self) -> None:
         """Raise ArenaError if the first player was at fault in every game: no result says what it can do."""
-        faulty = {number for at, number, _ in self._faults if at == 0}
-        if self.games and len(faulty) == self.games:
-            first = self.faults_of(0)[0]
-            games = "the only game" if self.games == 1 else f"each of the {self.games} games"
-            raise ArenaError(f"{self._label(0)} was at fault in {games}; the first time: {first}")
+        self.check_faults([0])
+
+    def check_faults(self, players: Sequence[int]) -> None:
+        """Raise ArenaError if all of these players were at fault in every game, with that of the first."""
+        for player in players:
+            if not self.games or len({game for at, game, _ in self._faults if at == player}) < self.games:
+                return
+        first = self.faults_of(players[0])[0]
+        games = "the only game" if self.games == 1 else f"each of the {self.games} games"
+        raise ArenaError(f"{self._label(players[0])} was at fault in {games}; the first time: {first}")
 
     # -- what happens (ProgressListener)
 
@@ -252,13 +257,17 @@ class MatchRun(ProgressListener):
         if self.decided:
             return  # it was still running when the test was decided
         lines = self._count(result)
+        self._show(lines)
+        if self.decided and self._referee is not None:
+            self._referee.decide()
+
+    def _show(self, lines: Sequence[str]) -> None:
+        """Say that the last game is over."""
         if self._plan.json_lines:
             typer.echo(json.dumps(self._last))
         else:
             for line in lines:
                 typer.echo(line, err=True)
-        if self.decided and self._referee is not None:
-            self._referee.decide()
 
     def _count(self, result: dict[str, Any]) -> list[str]:
         """Count a game, and return its lines."""
@@ -285,6 +294,13 @@ class MatchRun(ProgressListener):
         """Print a message on stderr; a decided match stops its running games silently."""
         if not self.decided:
             typer.echo(line, err=True)
+
+
+def needs_processes(players: Sequence[str], plan: MatchPlan) -> bool:
+    """Whether the referee seats processes for such a match; else engines play in this one."""
+    if plan.concurrency > 1 or plan.workers.on is not None:
+        return True
+    return any(is_command(player) or is_scripted(player) for player in players)
 
 
 def game_line(

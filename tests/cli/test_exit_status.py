@@ -138,6 +138,8 @@ match dummy greedy:depth=x
 match dummy random --game chess
 match dummy random --clock soon
 match dummy random --option plies=x
+tune champion:depth={d} --param d=9
+tune champion:depth={d} --param d=1:3:int --against chmapion --games 16
 analyse chess --positions bad.positions
 analyse insertion --positions nowhere.positions
 analyse insertion --positions bad.positions

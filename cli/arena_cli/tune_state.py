@@ -1,0 +1,78 @@
+"""The file of `arena tune --keep`: what was measured, so that the same command goes on after its end."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from arena_server.errors import ConfigError, StoreError
+
+#: The layout of the file.
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class TuneStep:
+    """What a step has compared, by parameter, and by how much the first point was better."""
+
+    plus: Mapping[str, float]
+    minus: Mapping[str, float]
+    lead: float
+    games: int
+    faults: int = 0
+
+
+@dataclass(slots=True)
+class TuneFile:
+    """`same` is what makes it the same tuning: command, parameters, conditions."""
+
+    path: Path | None
+    same: Mapping[str, Any]
+
+    def read(self) -> list[TuneStep]:
+        """The steps so far. Raises StoreError, and ConfigError for a file of another tuning."""
+        if self.path is None:
+            return []
+        try:
+            kept = json.loads(self.path.read_bytes())
+            if kept["format"] != FORMAT:
+                raise ValueError(f"format {kept['format']}")
+            steps = [TuneStep(**{**each, "lead": float(each["lead"])}) for each in kept["steps"]]
+            before = dict(kept["same"])
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise StoreError(f"{self.path}: cannot be read: {error.strerror}") from None
+        except (ValueError, LookupError, TypeError, RecursionError) as error:
+            text = f"{type(error).__name__}: {error}"
+            raise StoreError(f"{self.path}: expected what arena tune has kept ({text})") from None
+        for key, value in json.loads(json.dumps(self.same)).items():
+            if before.get(key) != value:
+                raise ConfigError(
+                    f"{self.path}: has a tuning with {key} {_text(before.get(key))}, not {_text(value)}; "
+                    "give another file, or remove it"
+                )
+        return steps
+
+    def write(self, steps: list[TuneStep]) -> None:
+        """Replace the file by one with these steps, at once. Raises StoreError."""
+        if self.path is None:
+            return
+        text = json.dumps({"format": FORMAT, "same": self.same, "steps": [asdict(each) for each in steps]})
+        part = self.path.with_name(f"{self.path.name}.part")
+        try:
+            with part.open("w", encoding="ascii") as file:
+                file.write(text + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(self.path)
+        except OSError as error:
+            raise StoreError(f"{self.path}: cannot be written: {error.strerror}") from None
+
+
+def _text(value: object) -> str:
+    return f"{json.dumps(value):.60}"
