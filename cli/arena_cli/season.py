@@ -12,7 +12,7 @@ from arena_server.errors import ConfigError
 if TYPE_CHECKING:
     from arena_server.store.database import Database
     from arena_server.store.stages import BegunStage
-    from arena_server.terms.schema import ContestFile
+    from arena_server.terms.schema import BotTable, ContestFile
     from arena_server.terms.stages import SeasonStage
 
 
@@ -40,11 +40,15 @@ def alone(path: Path, file: ContestFile) -> SeatedContest:
 
 @dataclass(frozen=True, slots=True)
 class Season:
-    """The stages of one file in their order; `begun` are those that have begun, by their contests."""
+    """The stages of one file in their order; `begun` are those that have begun, by their contests.
+
+    `late` are the bots that were added to these and are not in the file.
+    """
 
     path: Path
     stages: Sequence[SeasonStage]
     begun: Mapping[str, BegunStage] = field(default_factory=dict)
+    late: Mapping[str, BotTable] = field(default_factory=dict)
 
     @property
     def seated(self) -> list[SeatedContest]:
@@ -69,10 +73,10 @@ class Season:
         again = f"contest {begun.number} {stage.name}; begin the season again by --new"
         if sources_of(begun.origin) != stage.sources:
             raise ConfigError(f"{place}: entrants_from: expected what it was when it began as {again}")
-        known = {bot.name for bot in stage.pool}
+        known = {bot.name for bot in stage.pool} | self.late.keys()
         if missing := [name for name in begun.names if name not in known]:
             raise ConfigError(f"{place}: expected [[bot]] {missing[0]}, which plays in {again}")
-        file = stage.seated(begun.names, str(self.path))
+        file = stage.seated(begun.names, str(self.path), self.late)
         return SeatedContest(self.path, stage, file, begun.origin, begun.is_closed)
 
     @property
@@ -93,8 +97,8 @@ class Season:
         from arena_server.store.stages import draw_entrants
 
         with Results(database) as results:
-            names, origin = draw_entrants(results, stage, self.numbers(stage))
-        return SeatedContest(self.path, stage, stage.seated(names, str(self.path)), origin)
+            names, origin = draw_entrants(results, stage, self.numbers(stage), self.late)
+        return SeatedContest(self.path, stage, stage.seated(names, str(self.path), self.late), origin)
 
 
 def load_seasons(
@@ -112,11 +116,16 @@ def load_seasons(
 def with_begun(season: Season, database: Database, *, new: bool = False) -> Season:
     """The season as far as it has begun in the database. Raises StoreError."""
     from arena_server.store.preflight import latest_contests
-    from arena_server.store.stages import begun_stages
+    from arena_server.store.reader import Results
+    from arena_server.store.stages import begun_stages, late_bots
 
     # A contest by itself is looked up when it is checked.
     season = Season(season.path, season.stages)
     if new or not season.stages[0].season:
         return season
     latest = latest_contests(database, [stage.name for stage in season.stages])
-    return Season(season.path, season.stages, begun_stages(season.stages, latest))
+    begun = begun_stages(season.stages, latest)
+    if not begun:
+        return season
+    with Results(database) as results:
+        return Season(season.path, season.stages, begun, late_bots(results, begun.values()))

@@ -19,12 +19,16 @@ from arena_cli import tournament
 from arena_cli.progress import TournamentDisplay
 from arena_cli.season import SeatedContest
 from arena_cli.tournament import TournamentOptions
+from arena_server.core.facts import Joined, TokenSet
+from arena_server.core.journal import CONTEST, entry_of
 from arena_server.places.base import LocalBot
 from arena_server.store.database import ContestHeader, database_of
 from arena_server.store.reader import Results
+from arena_server.store.stages import check_entrants
 from arena_server.terms.file import config_of
 from arena_server.terms.stages import idle_keys_of_stages, load_stages, load_whole
 
+DIGEST = "d" * 64
 NAMES = ("ann", "bob", "cid", "dan")
 STAGES = (
     '[[stage]]\nname = "one"\n'
@@ -39,11 +43,16 @@ SEASON = HEAD + STAGES + BOTS
 
 
 class Stub:
-    """Plays contests in a moment: who is first in the file wins all games. `endings` are of the stages."""
+    """Plays contests in a moment: who is first in the file wins all games. `endings` are of the stages.
 
-    def __init__(self, endings: dict[str, str]) -> None:
+    `late` comes late to the first one, and wins there.
+    """
+
+    def __init__(self, endings: dict[str, str], late: str = "") -> None:
         self.endings = endings
+        self.late = late
         self.played: list[tuple[str, list[str]]] = []
+        self.tokens: list[dict[str, str]] = []
 
     def __call__(
         self,
@@ -61,6 +70,11 @@ class Stub:
         again = kept.start() is not None
         # A knockout would have to be drawn first: its table is of seeds alone.
         pairs = [] if again or config.format == "knockout" else [(names[0], name) for name in names[1:]]
+        self.tokens.append({bot.name: bot.token_sha256 for bot in file.bot if bot.token_sha256})
+        if self.late and contest.stage.label == "one" and not again:
+            joined = Joined(self.late, 9, 1, "", "", "", ""), TokenSet(self.late, DIGEST)
+            kept.append(*(entry_of(CONTEST, fact) for fact in joined))
+            pairs.append((self.late, names[0]))
         for number, pair in enumerate(pairs, start=1):
             record = replace(game(number, pair, (30, 10)), contest=config.name)
             kept.writer.store(record.game_id, record)
@@ -123,6 +137,20 @@ def test_a_season_goes_on_where_it_was_left(tmp_path: Path) -> None:
     ]
     outcome = play(tmp_path, stub := Stub({}), "--resume")
     assert stub.played == [], "all are over"
+
+
+def test_a_late_entrant_comes_on_also_after_a_restart(tmp_path: Path) -> None:
+    outcome = play(tmp_path, stub := Stub({"two": "stopped"}, late="zoe"))
+    assert outcome.code == 1, outcome.err
+    assert (stub.played[1][1][0], stub.tokens[1]) == ("zoe", {"zoe": DIGEST})
+    outcome = play(tmp_path, again := Stub({}, late="zoe"), "--resume")
+    assert outcome.code == 0, outcome.err
+    assert again.played[0] == stub.played[1]
+    assert [
+        ("zoe" in names, tokens) for (_, names), tokens in zip(again.played, again.tokens, strict=True)
+    ] == [(True, {"zoe": DIGEST})] * 2
+    with Results(tmp_path / "arena.db") as results:
+        assert [check_entrants(results, contest) for contest in results.contests()] == [None] * 3
 
 
 def test_stages_that_get_no_bots_from_others_are_not_played_twice(tmp_path: Path) -> None:

@@ -171,7 +171,7 @@ KEPT: Final = frozenset(
     KIND_OF[kind]
     for kind in (
         *(Drawn, Paired, Forbidden, Repeat, Annulled, Walkover, Joined, Left, Extended, Shortened),
-        *(TotalSet, Separated, Validated, Order, Archived, Ruled, Penalised, Disqualified),
+        *(TotalSet, Separated, Validated, Order, Archived, Ruled, Penalised, Disqualified, TokenSet),
     )
 )
 

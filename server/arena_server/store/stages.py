@@ -1,6 +1,7 @@
 """Which stages of a season have begun, and who comes into one that has not.
 
     begun_stages     by the rows of the contests alone, before a server listens
+    late_bots        whom the organiser has added to a stage, as the next ones know them
     draw_entrants    by the final tables of the contests before it: the rule of `stats.qualifying`
     check_entrants   the same once more, for `arena verify`
 
@@ -14,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from arena_server.core.facts import Archived, ContestFact, Disqualified, Left, Order
+from arena_server.core.facts import Archived, ContestFact, Disqualified, Joined, Left, Order, TokenSet
 from arena_server.core.life import ABORTED, FINISHED, INCOMPLETE, SHORT
 from arena_server.core.orders import standing
 from arena_server.errors import StoreError
@@ -30,6 +31,7 @@ from arena_server.stats.qualifying import (
     sources_of,
 )
 from arena_server.store.preflight import StoredContest
+from arena_server.terms.schema import BotTable
 
 if TYPE_CHECKING:
     from arena_server.store.reader import Results
@@ -83,6 +85,31 @@ def begun_stages(stages: Iterable[SeasonStage], latest: Mapping[str, StoredConte
     }
 
 
+def late_bots(results: Results, begun: Iterable[BegunStage]) -> dict[str, BotTable]:
+    """The late entrants of stages, which are in their order, with the tokens that they had last.
+
+    One whose token is not known is left out.
+    """
+    found: dict[str, BotTable] = {}
+    for stage in begun:
+        for fact in results.facts.all(results.contest(str(stage.number))):
+            match fact:
+                case Joined(name, _, concurrency, owner, author, language, url):
+                    # The order that added it was checked.
+                    found[name] = BotTable.model_construct(
+                        name=name,
+                        concurrency=concurrency,
+                        owner=owner or None,
+                        author=author,
+                        language=language,
+                        url=url,
+                    )
+                case TokenSet(name, digest) if name in found:
+                    found[name] = found[name].model_copy(update={"token_sha256": digest})
+    # An earlier version kept no token of a contest that is over; without one its name alone would log in.
+    return {name: bot for name, bot in found.items() if bot.token_sha256 is not None}
+
+
 def obstacle(name: str, ending: str | None, games: int) -> str | None:
     """Why no stage begins with the table of contest `name`; None: one does.
 
@@ -96,17 +123,17 @@ def obstacle(name: str, ending: str | None, games: int) -> str | None:
 
 
 def draw_entrants(
-    results: Results, stage: SeasonStage, numbers: Mapping[str, int]
+    results: Results, stage: SeasonStage, numbers: Mapping[str, int], late: Collection[str] = ()
 ) -> tuple[list[str], dict[str, Any]]:
     """Who comes into a stage, the best seed first, and its origin; `numbers` are those of the contests.
 
-    Raises StoreError if one of these cannot lead on.
+    Those of `late` may come, as those of its pool. Raises StoreError if a contest cannot lead on.
     """
     rows = {name: results.contest(str(numbers[name])) for name in stage.upstream}
     for name, row in rows.items():
         if (problem := obstacle(name, row.status, results.sums.games_played(row))) is not None:
             raise StoreError(f"stage {stage.label} does not begin: {problem}")
-    known = {bot.name for bot in stage.pool}
+    known = {bot.name for bot in stage.pool} | set(late)
     unknown = {bot for row in rows.values() for bot in results.bots(row)} - known
     facts = {name: results.facts.all(row) for name, row in rows.items()}
     contests = {name: (row.id, len(facts[name])) for name, row in rows.items()}
@@ -130,7 +157,8 @@ def check_entrants(results: Results, contest: ContestRow) -> str | None:
                 f"entrants: contest {number}, from which they come, is called {rows[name].name}, not {name}"
             )
         known[name] = results.facts.all(rows[name])[:facts]
-        if not all(isinstance(fact, Order | Archived) for fact in results.facts.all(rows[name])[facts:]):
+        later = results.facts.all(rows[name])[facts:]
+        if not all(isinstance(fact, Order | Archived | TokenSet) for fact in later):
             return None
     expected = _qualified(results, sources_of(origin), rows, known, origin.get("unknown", ()))
     found = list(contest.config["bots"])

@@ -74,12 +74,15 @@ class SeasonStage:
         """The file with all bots that may come."""
         return self.file.model_copy(update={"bot": list(self.pool)})
 
-    def seated(self, names: Sequence[str], source: str) -> ContestFile:
+    def seated(
+        self, names: Sequence[str], source: str, late: Mapping[str, BotTable] | None = None
+    ) -> ContestFile:
         """The file of the contest of these bots, the best seed first; `source` is its name in errors.
 
-        Raises ConfigError if the format cannot be played by them.
+        `late` has the tables of those that are not in the file. Raises ConfigError if the format cannot be
+        played by them.
         """
-        bots = {bot.name: bot for bot in self.pool}
+        bots = {**(late or {}), **{bot.name: bot for bot in self.pool}}
         tables = {"bot": [bots[name] for name in names]}
         file = self.file.model_copy(update=tables)
         complete(file, f"{source}: stage {self.label}")

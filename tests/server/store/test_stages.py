@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,13 +10,21 @@ from typing import Any
 import pytest
 from tests.server.records import Kept, game, opening
 
-from arena_server.core.facts import Annulled, Archived, Disqualified, Joined, Left, Order
+from arena_server.core.facts import Annulled, Archived, Disqualified, Joined, Left, Order, TokenSet
 from arena_server.core.journal import CONTEST, Entry, entry_of
 from arena_server.errors import StoreError
 from arena_server.stats.qualifying import sources_of
 from arena_server.store.preflight import latest_contests
 from arena_server.store.reader import Results
-from arena_server.store.stages import BegunStage, begun_stages, check_entrants, draw_entrants, obstacle
+from arena_server.store.stages import (
+    BegunStage,
+    begun_stages,
+    check_entrants,
+    draw_entrants,
+    late_bots,
+    obstacle,
+)
+from arena_server.terms.schema import BotTable
 from arena_server.terms.stages import SeasonStage, load_stages
 
 NAMES = ("a", "b", "c", "d")
@@ -52,16 +61,16 @@ def keep(
     origin: dict[str, Any] | None = None,
     status: str | None = "finished",
     games: int = 4,
+    pairs: Sequence[tuple[str, str]] = (("a", "b"), ("a", "c"), ("b", "c"), ("c", "d")),
 ) -> None:
-    """A contest in which a wins, b, c and d follow."""
+    """A contest in which a wins, b, c and d follow; the first of each of `pairs` wins its game."""
     header = opening(name, names=names)
     header = replace(header, config=replace(header.config, origin=origin or {}))
     kept = Kept(folder / "arena.db", header)
     kept.start()
     if entries:
         kept.append(*entries)
-    pairs = [("a", "b"), ("a", "c"), ("b", "c"), ("c", "d")][:games]
-    for number, pair in enumerate(pairs, start=1):
+    for number, pair in enumerate(pairs[:games], start=1):
         record = replace(game(number, pair, (30, 20)), contest=name)
         kept.writer.store(record.game_id, record)
         assert kept.next() == [record.game_id]
@@ -110,6 +119,40 @@ def test_a_bot_without_a_table_in_the_file_is_passed_over(stages: list[SeasonSta
     keep(tmp_path, "s-two", tuple(names), origin=origin, games=0)
     with Results(tmp_path / "arena.db") as opened:
         assert check_entrants(opened, opened.contest("s-two")) is None
+
+
+def test_a_late_entrant_comes_on_with_its_newest_token(stages: list[SeasonStage], tmp_path: Path) -> None:
+    joined = [
+        entry_of(CONTEST, fact)
+        for fact in (
+            TokenSet("d", "0" * 64),
+            Joined("e", 7, 2, "two words", "Eve", "C", "https://e.example"),
+            TokenSet("e", "1" * 64),
+            TokenSet("e", "2" * 64),
+            Joined("f", 9, 1, "", "", "", ""),
+            TokenSet("f", "3" * 64),
+            Left("f", left=True),
+            Joined("g", 9, 1, "", "", "", ""),
+        )
+    ]
+    keep(tmp_path, "s-one", NAMES, *joined, pairs=[("e", "a"), ("f", "b"), ("a", "c")])
+    one = begun(tmp_path, stages)["s-one"]
+    with Results(tmp_path / "arena.db") as opened:
+        late = late_bots(opened, [one])
+        names, origin = draw_entrants(opened, stages[1], {"s-one": 1}, late)
+    eve: dict[str, Any] = {"owner": "two words", "author": "Eve", "language": "C", "url": "https://e.example"}
+    e = BotTable.model_construct(name="e", concurrency=2, token_sha256="2" * 64, **eve)
+    assert (late["e"], late["f"].owner, set(late)) == (e, None, {"e", "f"})
+    assert names == ["e", "a"], "f was removed"
+    assert origin["unknown"] == ["g"], "its token is not known"
+    file = stages[1].seated(names, "season.toml", late)
+    assert [(bot.name, bot.token_sha256) for bot in file.bot] == [("e", "2" * 64), ("a", None)]
+    # In a third stage it is no late entrant any more, and its token may have been changed in the second.
+    keep(tmp_path, "s-two", ("e", "a"), entry_of(CONTEST, TokenSet("e", "4" * 64)), origin=origin, games=0)
+    both = begun(tmp_path, stages).values()
+    with Results(tmp_path / "arena.db") as opened:
+        assert check_entrants(opened, opened.contest("s-two")) is None
+        assert late_bots(opened, both)["e"].token_sha256 == "4" * 64
 
 
 @pytest.mark.parametrize(
