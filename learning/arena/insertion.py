@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 #: The most games of a batch: 2 GB with the default options.
 MOST_GAMES = 10_000_000
+MOST_COLOURS = 7
 
 
 class Batch:
@@ -156,6 +157,34 @@ class Batch:
         return Deal(format_board(position.planes), position.sequence)
 
 
+def afterstates(
+    planes: NDArray[np.int64], pictures: ArrayLike
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Every move on every board: the planes [3, board, move - 1] after it, and its points [board, move - 1].
+
+    `planes` are [3, board], as of `Batch.planes`; `pictures` has the colour to insert, one a board or one for
+    all. Raises GameError for another shape.
+    """
+    boards = np.ascontiguousarray(planes, np.int64)
+    if boards.ndim != 2 or len(boards) != 3:
+        raise GameError(f"planes have the shape (3, boards), not {boards.shape}")
+    count = boards.shape[1]
+    given: NDArray[Any] = np.asarray(pictures)
+    if not given.size:
+        given = np.zeros(given.shape, np.int8)  # an empty list has the type of a float
+    if given.shape not in ((), (count,)) or given.dtype.kind not in "iu":
+        raise GameError(
+            f"pictures are {count} whole numbers or one, not {given.dtype} of the shape {given.shape}"
+        )
+    if count and (int(given.min()) < 1 or int(given.max()) > MOST_COLOURS):
+        raise GameError(f"a picture is a colour from 1 to {MOST_COLOURS}")
+    colours: NDArray[np.int8] = np.full(count, given, np.int8)
+    after: NDArray[np.int64] = np.empty((3, count * MOVES), np.int64)
+    points: NDArray[np.int64] = np.empty(count * MOVES, np.int64)
+    _kernels()[3](*boards, colours, *after, points)
+    return after.reshape(3, count, MOVES), points.reshape(count, MOVES)
+
+
 def _check_number(games: int) -> None:
     if not 1 <= games <= MOST_GAMES:
         raise GameError(f"a batch has 1 to {MOST_GAMES} games, not {games}")
@@ -165,11 +194,12 @@ _PLANES = "int64[::1], int64[::1], int64[::1]"
 
 
 @cache
-def _kernels() -> tuple[Any, Any, Any]:
+def _kernels() -> tuple[Any, Any, Any, Any]:
     return (
         compiled(play_all, f"void({_PLANES}, int8[::1], int8[::1], int64[::1])"),
         compiled(stack_all, f"void({_PLANES}, int64, int8[::1])"),
         compiled(distinct_all, f"void({_PLANES}, int64[::1])"),
+        compiled(try_all, f"void({_PLANES}, int8[::1], {_PLANES}, int64[::1])"),
     )
 
 
@@ -197,3 +227,14 @@ def distinct_all(p0: Any, p1: Any, p2: Any, found: Any) -> None:
     """Write the distinct moves of each game as bits."""
     for game in range(len(p0)):
         found[game] = distinct_moves(p0[game], p1[game], p2[game])
+
+
+def try_all(p0: Any, p1: Any, p2: Any, pictures: Any, a0: Any, a1: Any, a2: Any, points: Any) -> None:
+    """Write what each of the moves makes of each board, and its points."""
+    for board in range(len(p0)):
+        for move in range(1, MOVES + 1):
+            at = board * MOVES + move - 1
+            a0[at], a1[at], a2[at], removed, _, _ = play(
+                p0[board], p1[board], p2[board], move, pictures[board] & 7
+            )
+            points[at] = POINTS_A_CELL * removed

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena import Deal, GameError, make_game
-from arena.insertion import Batch
+from arena.insertion import Batch, afterstates
 from arena_protocol.games.insertion import MOVES
 
 BOARD = "...../...../...../12.../12..."
@@ -18,6 +18,7 @@ OPTIONS = st.fixed_dictionaries(
     {"plies": st.integers(1, 40), "colours": st.integers(3, 7), "seats": st.integers(2, 4)},
     optional={"lookahead": st.integers(1, 50)},
 )
+TWO = np.zeros((3, 2), np.int64)
 OTHER = "...../...../...../...../33.33"
 STARTS = st.sampled_from(
     [{}, {"start": "partial"}, {"start": "empty"}, {"board": BOARD}, {"board": f"{BOARD}|{OTHER}"}]
@@ -111,3 +112,46 @@ def test_impossible_moves_play_nothing(moves: Any, text: str) -> None:
     batch.step([1, 1])
     with pytest.raises(GameError, match=r"^the games are over: all 1 plies are played$"):
         batch.step([1, 1])
+
+
+@settings(max_examples=40)
+@given(games=st.integers(1, 5), seed=st.integers(0, 2**32), plies=st.integers(1, 30), same=st.booleans())
+def test_the_afterstates_are_what_each_move_makes_of_each_board(
+    games: int, seed: int, plies: int, same: bool
+) -> None:
+    rules = make_game("insertion", {"plies": plies + 1})
+    batch, draws = Batch(games, seed=seed, plies=plies + 1), np.random.default_rng(seed)
+    for _ in range(plies):
+        batch.step(draws.integers(1, 16, games))
+    pictures: Any = 3 if same else draws.integers(1, 8, games)
+    planes, points = afterstates(batch.planes, pictures)
+    assert (planes.shape, points.shape) == ((3, games, 15), (games, 15))
+    for number in range(games):
+        picture = 3 if same else int(pictures[number])
+        board = batch.position(number)
+        position = board._replace(sequence=f"{board.sequence[:plies]}{picture}")
+        for move in range(1, 16):
+            after, gained = rules.play(position, str(move))
+            assert tuple(planes[:, number, move - 1].tolist()) == after.planes
+            assert points[number, move - 1] == gained
+    assert [each.shape for each in afterstates(batch.planes[:, :0], [])] == [(3, 0, 15), (0, 15)]
+
+
+@pytest.mark.parametrize(
+    ("planes", "pictures", "text"),
+    [
+        (np.zeros((2, 4), int), 1, "planes have the shape (3, boards), not (2, 4)"),
+        (
+            TWO,
+            [1, 2, 3],
+            "pictures are 2 whole numbers or one, not int64 of the shape (3,)",
+        ),
+        (TWO, 1.5, "pictures are 2 whole numbers or one, not float64 of the shape ()"),
+        (TWO, [1, 8], "a picture is a colour from 1 to 7"),
+        (TWO, 0, "a picture is a colour from 1 to 7"),
+    ],
+)
+def test_impossible_afterstates(planes: Any, pictures: Any, text: str) -> None:
+    with pytest.raises(GameError) as caught:
+        afterstates(planes, pictures)
+    assert str(caught.value) == text
