@@ -106,7 +106,7 @@ class Jury:
 
     def _take_back(self, undone: Order, order: int, now: int) -> None:
         fixtures = self._games.fixtures
-        changed = fixtures.rulings.of_order(undone.number)
+        changed = fixtures.rulings.of_order(undone.number, fixtures.annulled)
         if drawn := [game for game, _ in changed if not fixtures.may_change(game)]:
             raise FormatError(
                 f"g{drawn[0].number}: what follows from its result has been drawn, so it stands"

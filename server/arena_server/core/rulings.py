@@ -6,7 +6,7 @@ A ruling changes a result, never a record. The last ruling of a game counts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
@@ -136,10 +136,7 @@ class Rulings:
         """How many games do not count by the jury's word."""
         return sum(ruled.end == VOID for ruled in self._latest.values())
 
-    def of_order(self, order: int) -> list[tuple[PastGame, Ruled]]:
-        """The rulings of an order that are still the last of their games, each with its game."""
-        return [
-            (self._games[ruled.game], ruled)
-            for ruled in self._rulings
-            if ruled.order == order and self._latest[ruled.game] == ruled
-        ]
+    def of_order(self, order: int, annulled: Collection[int]) -> list[tuple[PastGame, Ruled]]:
+        """The rulings of an order, each with its game as it counts now; none of `annulled` games."""
+        mine = [ruled for ruled in self._rulings if ruled.order == order and ruled.game not in annulled]
+        return [(self._games[ruled.game], ruled) for ruled in mine]

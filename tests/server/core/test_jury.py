@@ -10,7 +10,7 @@ import pytest
 
 from arena_protocol.games import make_game
 from arena_server.core.deal import number_of, token_digest
-from arena_server.core.events import Tick
+from arena_server.core.events import Capacity, Tick
 from arena_server.core.facts import Ruled
 from arena_server.core.orders import FIXED, ORDERS, standing
 from arena_server.core.rulings import JURY, RulingError, corrected, forfeited
@@ -18,6 +18,8 @@ from arena_server.stats.results import PastGame
 from arena_server.terms.config import Entrant
 
 from .contest_harness import ONE_PLY, ContestHarness, play_on, restarted, rows, seated
+from .harness import past_game
+from .lease_harness import Workers, resumed
 
 FIELD = ("ann", "bob", "cid", "dan")
 
@@ -142,6 +144,59 @@ def test_a_void_game_has_no_result_to_change() -> None:
     harness = seated("ann", "bob", options=ONE_PLY, games_per_pair=2)
     assert harness.command("void", "g1") is None
     assert rule(harness, "correct", "g1 1-0") == "g1 is void, and has no result to change"
+
+
+def test_a_game_of_a_worker_of_whom_nothing_counts_has_no_result_to_change() -> None:
+    run = Workers(*FIELD[:2], games_per_pair=2)
+    run.event(Capacity(1))
+    run.give(run.assigned[0], worker="w1")
+    played = (past_game(run.records["g1"], run.journal),)
+    assert run.command("correct", "g1 3-1", reason="x", games=played) is None
+    assert run.command("void-worker", "w1") is None
+    run.find_games("w1")
+    assert {row.games for row in rows(run).values()} == {row.points for row in rows(run).values()} == {0}
+    for order in ("correct g1 1-3", "forfeit g1 ann"):
+        verb, _, target = order.partition(" ")
+        problem = run.command(verb, target, reason="x", games=played)
+        assert problem == "g1 is void, and has no result to change"
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_undo_leaves_a_game_alone_that_does_not_count_any_more(*, killed: bool) -> None:
+    """The games of a worker are looked up behind the order; the jury may decide of them before that."""
+    run = Workers(*FIELD[:2], games_per_pair=2)
+    run.event(Capacity(1))
+    run.give(run.assigned[0], worker="w1")
+    played = (past_game(run.records["g1"], run.journal),)
+    assert run.command("pause") is None
+    assert run.command("void-worker", "w1") is None
+    assert run.command("disqualify", "ann lost", reason="x", games=played) is None
+    run.find_games("w1")
+    assert {row.games for row in rows(run).values()} == {0}
+    after = resumed(run, games_per_pair=2) if killed else run
+    assert after.command("undo") is None
+    assert (0, "disqualified", "ann", "", False) in after.last_entries
+    assert {row.games for row in rows(after).values()} == {0}
+
+
+@pytest.mark.parametrize(
+    ("order", "problem"),
+    [
+        ("correct g1 1-0", "a round is being drawn: change results once it is"),
+        ("forfeit g1 ann", "a round is being drawn: change results once it is"),
+        ("disqualify ann lost", "a round is being drawn: change results once it is"),
+        ("penalty ann 1", "a round is being drawn: give penalty points once it is"),
+    ],
+)
+def test_nothing_is_decided_while_a_round_is_being_drawn(order: str, problem: str) -> None:
+    """The draw follows from what was decided before."""
+    harness = paused("ann", "bob", format="swiss", games_per_pair=2)
+    before = rows(harness)
+    harness.contest._games.fixtures.drawing = True
+    assert rule(harness, *order.split(" ", 1)) == problem
+    assert (harness.last_orders, rows(harness)) == ([], before)
+    harness.contest._games.fixtures.drawing = False
+    assert rule(harness, *order.split(" ", 1)) is None
 
 
 def test_results_that_decide_when_a_contest_ends_stand() -> None:
@@ -312,6 +367,65 @@ def test_who_is_disqualified_is_withdrawn_and_cannot_be_added_before_that_is_und
 )
 def test_a_disqualification_that_cannot_be(target: str, problem: str) -> None:
     assert rule(paused("ann", "bob"), "disqualify", target) == problem
+
+
+def test_a_bracket_keeps_what_was_drawn_from_a_result_of_who_is_disqualified_then() -> None:
+    """Its games of the levels before stand, those of the present level are lost."""
+    harness = paused(*FIELD, format="knockout", games_per_pair=2)
+    rounds_of(harness, 1)
+    first = stored(harness)
+    for number, game in first.items():
+        assert rule(harness, "forfeit", f"g{number} {max(game.names)}") is None
+    rounds_of(harness, 1)
+    final = stored(harness).keys() - first.keys()
+    assert final
+    before = effective(harness)
+    assert rule(harness, "disqualify", "ann lost") is None
+    changed = {number for number, game in effective(harness).items() if game != before[number]}
+    assert changed == final
+    again = restarted(harness)
+    assert rows(again) == rows(harness)
+
+
+def test_who_has_left_is_disqualified_and_has_still_left_once_that_is_undone() -> None:
+    harness = paused(*FIELD[:3], games_per_pair=2)
+    assert harness.command("remove", "ann") is None
+    assert rule(harness, "disqualify", "ann lost") is None
+    assert harness.last_entries[-1] == (0, "disqualified", "ann", "lost", False)
+    for each in (harness, restarted(harness)):
+        assert each.command("undo") is None
+        assert each.contest.overview().bots[0].where == "withdrawn"
+
+
+def test_undo_of_a_ruling_brings_the_result_of_before_back_and_no_bot() -> None:
+    harness = paused("ann", "bob", games_per_pair=2)
+    before = rows(harness)
+    for order in ("forfeit g1 ann", "correct g1 7-7", "correct g1 2-1"):
+        assert rule(harness, *order.split(" ", 1)) is None
+    for _ in range(3):
+        again = restarted(harness)
+        assert again.command("undo") is None
+        assert harness.command("undo") is None
+        assert harness.last_entries[0][1] == "ruled"
+        assert rows(again) == rows(harness)
+    assert rows(harness) == before
+
+
+def test_a_deal_of_paired_games_is_shown_once_all_of_its_games_count() -> None:
+    """A game that has left the table is to be played again when it comes back: its deal stays hidden."""
+    harness = paused("ann", "bob", games_per_pair=2, deals="paired")
+    first = stored(harness)[1]
+    may_show_deal = harness.contest._games.fixtures.may_show_deal
+    seen = [may_show_deal(first)]
+    rounds_of(harness, 1)
+    seen.append(may_show_deal(first))
+    assert rule(harness, "correct", "g1 3-1") is None
+    seen.append(may_show_deal(first))
+    assert rule(harness, "disqualify", "ann leave") is None
+    seen.append(may_show_deal(first))
+    assert harness.command("undo") is None
+    seen.append(may_show_deal(first))
+    assert seen == [False, True, True, False, True]
 
 
 def test_a_disqualification_waits_for_a_result_that_is_on_its_way() -> None:

@@ -257,6 +257,7 @@ class LeasedGames(GameManager):
 
     def _annul(self, worker: str, games: Sequence[PastGame]) -> None:
         """Take back the results of a worker, as far as nothing follows from them, and replay the games."""
+        games = [self.fixtures.rulings.known(game) for game in games]  # the jury may have decided meanwhile
         void = [game for game in games if self.fixtures.annul(game, worker)]
         for game in void:
             self.notes.add(TakenBack(game))
