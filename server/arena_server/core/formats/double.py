@@ -56,9 +56,9 @@ class DoubleElimination(Knockout):
         return self.draws.rounds[draw - 1][2**self._depth >> draw :]
 
     def _finished(self) -> bool:
-        """Whether the final is decided, if all that was drawn is over."""
+        """Whether the final is decided, and with it who has won."""
         drawn, final = len(self.draws.rounds), 2 * self._depth
-        if drawn < final or self._tied():
+        if drawn < final or self.draws.is_open or self._tied():
             return False
         match = self.draws.rounds[final - 1][0]
         beaten = isinstance(match, Encounter) and self._going_on(match) == match.names[1]
@@ -160,7 +160,7 @@ class DoubleElimination(Knockout):
             winner = self._going_on(self.draws.rounds[-1][0])
             for name in scores.keys() - out - {winner}:
                 scores[name] = Fraction(count - 1)
-        elif self.draws.is_open:
+        elif self.draws.is_open or self._tied():
             for name in scores.keys() - out:
                 scores[name] = Fraction(count - 1)
         return scores

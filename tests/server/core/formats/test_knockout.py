@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -176,6 +177,34 @@ def test_without_two_losers_no_match_is_played_for_the_third_place() -> None:
     assert field.form.scores() == {"b0": 2, "b1": 1, "b2": Fraction(1, 2)}
 
 
+@pytest.mark.parametrize("third", [False, True])
+@pytest.mark.parametrize("bots", range(2, 10))
+def test_the_total_is_known_from_the_beginning_where_no_pairing_is_tied(bots: int, *, third: bool) -> None:
+    """All but the winner are beaten once, and the losers of two semi-finals meet."""
+    names = tuple(f"b{number}" for number in range(bots))
+    options = {"third_place": third, "extra_pairs": 0}
+    field = Field(Knockout, Terms(names, 2, 1, options=options), Random(bots), first_wins)
+    expected = bots - 1 + (third and bots > 3)
+    totals = []
+    for _ in step_by_step(field):
+        totals.append(field.form.total)
+    assert {*totals} == {expected} == {len(field.results)}
+
+
+def step_by_step(field: Field) -> Iterator[None]:
+    """Play it to its end; look at it before the first round, and before and after all that is decided."""
+    for name in field.terms.names:
+        field.enter(name)
+    yield
+    while not field.form.exhausted(()):
+        if not field.running:
+            field.next_round()
+            yield
+            field.start()
+        field.end()
+        yield
+
+
 @pytest.mark.parametrize(("play_all", "played"), [(False, 3), (True, 5)])
 def test_all_games_of_a_pairing(*, play_all: bool, played: int) -> None:
     field = cup(2, {"play_all": play_all}, {}, games=5)
@@ -267,6 +296,38 @@ def test_all_but_the_winner_are_beaten_twice(bots: int, *, resets: bool) -> None
         scores = field.form.scores()
         assert sorted(scores, key=scores.__getitem__)[-1] == winner
         assert list(scores.values()).count(max(scores.values())) == 1
+
+
+@pytest.mark.parametrize("kind", [Knockout, DoubleElimination])
+@pytest.mark.parametrize("bots", [2, 3, 5, 8])
+def test_what_a_bot_has_survived_is_never_less_later(kind: type[Knockout], bots: int) -> None:
+    """Also while a round is open, a tied pairing plays on, or the next round is not drawn yet."""
+    names = tuple(f"b{number}" for number in range(bots))
+    for seed in range(6):
+        field = Field(kind, Terms(names, 2, 1, options={"extra_pairs": 2}, by_points=False), Random(seed))
+        before: Mapping[str, Fraction] = dict.fromkeys(names, Fraction(0))
+        ties = 0
+        for _ in step_by_step(field):
+            scores, rounds = field.form.scores(), field.form.rounds()
+            assert bool(rounds) == bool(field.draws)
+            assert all(before[name] <= scores[name] for name in names)
+            playing = {name for each in field.form.draws.last if each.winner is None for name in each.names}
+            ties += len(playing)
+            before = scores
+        assert ties > 0
+
+
+@pytest.mark.parametrize("bots", range(2, 10))
+def test_the_total_of_double_elimination_is_the_most_that_there_can_be(bots: int) -> None:
+    """It falls by one once the final needs no deciding match, and not while that is open."""
+    names = tuple(f"b{number}" for number in range(bots))
+    for seed in range(4):
+        terms = Terms(names, 2, 3, options={"extra_pairs": 0, "play_all": True}, by_points=False)
+        field = Field(DoubleElimination, terms, Random(seed))
+        totals = [field.form.total for _ in step_by_step(field)]
+        assert totals == sorted(totals, reverse=True)
+        assert totals[0] == 3 * (2 * bots - 1)
+        assert totals[-1] == len(field.results) in (3 * (2 * bots - 2), 3 * (2 * bots - 1))
 
 
 def test_the_example_of_double_elimination() -> None:
