@@ -15,7 +15,6 @@ from tests.server.programs import inside
 from tests.server.records import Kept, keep, opening
 
 from arena_cli.publish import page
-from arena_protocol.games import GAMES, title_of
 from arena_server.errors import ConfigError
 from arena_server.store.database import ContestHeader
 from arena_server.store.published import PublishedHead
@@ -138,13 +137,6 @@ def test_a_contest_that_goes_on_takes_the_words_of_its_file(tmp_path: Path) -> N
     stored(tmp_path, ABOUT | {"place": "Room 13"}, "stopped")
     assert document(database)["about"]["place"] == "Room 13"
     assert inside("verify", cwd=tmp_path).code == 0
-
-
-def test_games_in_words() -> None:
-    for name in ("insertion", "xo", "tictactoe", "disc", "lastcoin"):
-        assert GAMES[name].title == title_of(name)
-        assert title_of(name)[0].isupper()
-    assert title_of("chess960") == "chess960"
 
 
 def test_lines_for_a_terminal() -> None:

@@ -82,6 +82,13 @@ def test_a_game_that_breaks_a_law(kind: type[Game[Any]], law: str, text: str) ->
         testing.check(broken, kind.from_options({"coins": 9}), 20)
 
 
+def test_a_game_without_an_end_is_a_fault_of_one_law_and_the_others_come_to_theirs() -> None:
+    """A law that plays a game to its end gives up after as many plies, and says nothing of it."""
+    endless = Endless.from_options({"coins": 9})
+    (other,) = (law for law in testing.LAWS if law.__name__.startswith("a_client_sees_the_same_game"))
+    testing.check(other, endless, 1)
+
+
 COINS = """
 from arena_protocol.games.base import Game
 from arena_protocol.games.lastcoin import LastCoin

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_protocol.games import GAMES, make_game
+from arena_protocol.games import GAMES, make_game, title_of
 from arena_protocol.games.base import (
     Deal,
     Game,
@@ -47,6 +47,13 @@ def test_an_unknown_game_is_refused_with_the_names_there_are() -> None:
     with pytest.raises(GameError) as refused:
         make_game("chess", {})
     assert str(refused.value) == f"no game 'chess'; this version has: {', '.join(sorted(GAMES))}"
+
+
+def test_games_in_words() -> None:
+    for name in ("insertion", "xo", "tictactoe", "disc", "lastcoin"):
+        assert GAMES[name].title == title_of(name)
+        assert title_of(name)[0].isupper()
+    assert title_of("chess960") == "chess960"
 
 
 def test_an_unknown_option_is_ignored_from_a_server_and_refused_from_a_person() -> None:

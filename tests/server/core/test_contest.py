@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from arena_protocol.record_codec import decode, encode
 from arena_server.core.effects import Finished, Journal, Send, Store, TurnMark
 from arena_server.core.events import Received, Stalled, Stored, Tick
 from arena_server.core.log_events import BotOnProbation, GameOver, GameStarted, LoopStalled
+from arena_server.terms.config import ContestConfigError, Entrant
 
 from .contest_harness import (
     MS,
@@ -157,6 +162,34 @@ def test_a_turn_that_was_sent_after_the_stall_is_not_void() -> None:
     harness = seated("ann", "bob", stall_ms=500)
     harness.event(Stalled(harness.now - 2000 * MS, harness.now))
     assert harness.records == {}
+
+
+# -- what makes no contest
+
+
+@pytest.mark.parametrize(
+    ("config", "text"),
+    [
+        ({"game": "chess"}, "no game 'chess'; this version has: disc, "),
+        ({"options": {"plies": 0}}, "insertion: plies is a whole number from 1 to "),
+        ({"games_per_pair": 0}, "games_per_pair"),
+        ({"format": "cup"}, "contest.format: expected one of round-robin, "),
+        ({"format": "knockout", "stop": "top:1"}, "contest.stop: expected a format whose games are planned "),
+        ({"stop": "top:2"}, "contest.stop: expected top:1 to top:1 of 2 bots, got top:2"),
+    ],
+)
+def test_a_configuration_of_which_no_contest_is_made(config: dict[str, Any], text: str) -> None:
+    with pytest.raises(ContestConfigError) as caught:
+        ContestHarness("ann", "bob", **config)
+    assert str(caught.value).startswith(text)
+
+
+@pytest.mark.parametrize("digest", ["", "0" * 63, "0" * 65, "g" * 64, "٣" * 64])
+def test_the_digest_of_a_token_is_64_hexadecimal_digits(digest: str) -> None:
+    ContestHarness(Entrant("ann", "aB" * 32), "bob")
+    with pytest.raises(ContestConfigError) as caught:
+        ContestHarness(Entrant("ann", digest), "bob")
+    assert str(caught.value) == "token_sha256 of ann must be 64 hexadecimal digits"
 
 
 # -- the end

@@ -160,6 +160,20 @@ def test_a_second_bye_needs_to_be_confirmed() -> None:
     assert pair(harness, "cid:bob,ann") is None
 
 
+def test_a_bye_is_a_repeat_also_where_no_two_meet_again() -> None:
+    harness = swiss(*FOUR, "eve")
+    assert pair(harness, "ann:bob,cid:dan,eve") is None
+    harness.command("resume")
+    for name in FOUR:
+        harness.send(name, f"READY {'g1' if name in 'ann bob' else 'g2'}")
+    harness.command("pause")
+    for name in ("ann", "cid"):
+        harness.send(name, "MOVE 7")
+    assert pair(harness, "ann:cid,bob:dan,eve") == "pair: eve has had a bye; confirm it"
+    assert pair(harness, "ann:cid,bob:dan,eve", confirmed=True) is None
+    assert pair(harness, "ann:cid,eve:dan,bob") is None
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

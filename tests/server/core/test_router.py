@@ -328,6 +328,31 @@ class TestBeforeHello:
         assert conn not in two.router.routes
 
 
+class TestWhoOnlyReads:
+    """A client that has ended its input: what it gets at once, or None if it is gone."""
+
+    @pytest.mark.parametrize("hello", ["HELLO 1 guest role=spectator", "HELLO 1 tv token=tv-friday"])
+    def test_who_watches_gets_a_line_and_who_plays_is_gone(self, hello: str) -> None:
+        watcher = Entrant("tv", bot("tv", "friday").token_sha256, plays=False)
+        friday = contest("friday", bot("ann", "friday"), bot("bob", "friday"), watcher)
+        routed = Routed(friday)
+        silent, watches, plays = (routed.open() for _ in range(3))
+        assert routed.router.outlives_input(silent) is None
+        routed.say(watches, hello)
+        routed.say(plays, "HELLO 1 ann token=ann-friday")
+        assert friday.outlives_input(watches) == b"PING reading\n"
+        assert friday.outlives_input(plays) is None
+
+    def test_to_who_has_been_sent_away_nothing_more_is_sent(self) -> None:
+        friday = contest("friday")
+        routed = Routed(friday)
+        watches = routed.open()
+        routed.say(watches, "HELLO 1 guest role=spectator")
+        friday.feed(Stop(), 0)
+        assert routed.lines(watches) == ["BYE reason=stopped"]
+        assert friday.outlives_input(watches) == b""
+
+
 class TestAfterTheEnd:
     def test_after_the_last_contest_everybody_is_sent_away(self, two: Routed) -> None:
         early = two.open()
@@ -347,6 +372,16 @@ class TestAfterTheEnd:
         routed.router.ended()
         conn = routed.open()
         assert routed.lines(conn) == ["ARENA 1 arena/test"]
+
+    def test_to_one_that_was_over_at_its_start_nobody_logs_in(self) -> None:
+        """Its logs are there to be fetched; its bots are sent away with the ending of that time."""
+        given = ContestConfig(name="friday", seed=7)
+        over = Contest(
+            given, [bot("ann", "friday"), bot("bob", "friday")], numbered_secrets(), 0, ended="incomplete"
+        )
+        routed = Routed(Member(over, logs=True))
+        assert routed.greet("HELLO 1 ann token=ann-friday") == "BYE reason=incomplete"
+        assert routed.greet("HELLO 1 guest role=spectator") == "BYE reason=incomplete"
 
     def test_a_router_without_contests_waits(self) -> None:
         routed = Routed()

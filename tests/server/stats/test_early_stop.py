@@ -1,4 +1,4 @@
-"""The rule `stop = "top:K"`: its looks, a slow twin, its error rate, and what a contest does with it."""
+"""The rule `stop = "top:K"`: its looks, a slow twin, and its error rate."""
 
 from __future__ import annotations
 
@@ -7,17 +7,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
 from random import Random
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.server.core.contest_harness import ContestHarness, play_on
 
-from arena_server.core.events import Tick
-from arena_server.core.formats import FORMATS, format_of
-from arena_server.core.journal import Entry, Past
-from arena_server.core.log_events import FieldSeparated
+from arena_server.core.formats import FORMATS
 from arena_server.stats.early_stop import (
     LEAST,
     Separation,
@@ -28,8 +23,6 @@ from arena_server.stats.early_stop import (
 from arena_server.stats.results import PastGame
 from arena_server.terms.config import (
     ContestConfig,
-    ContestConfigError,
-    Entrant,
     early_stop_of,
 )
 
@@ -211,8 +204,6 @@ def test_the_text_of_the_rule() -> None:
 def test_a_rule_that_a_contest_cannot_have(rule: str, form: str, text: str) -> None:
     with pytest.raises(ValueError, match=text):
         check(rule, FORMATS[form], 4)
-    with pytest.raises(ContestConfigError, match=text):
-        ContestHarness(*NAMES, format=form, games_per_pair=2, stop=rule)
 
 
 @pytest.mark.parametrize("form", ["round-robin", "gauntlet", "matches"])
@@ -229,92 +220,3 @@ def test_what_is_watched_is_what_the_table_ranks_by() -> None:
     assert rule is not None
     assert watch(rule, played) == (16, ("ann",))
     assert early_stop_of(ContestConfig(name="c", seed=1), NAMES, 40, 2) is None
-
-
-# -- in a contest
-
-RULE: dict[str, Any] = {"stop": "top:1", "games_per_pair": 40}
-#: A game of two bots is 1 of 40: the fourth look follows game 16, and needs 3.3 errors where there are 4.
-LOOK = 16
-
-
-def results(games: int) -> tuple[PastGame, ...]:
-    """Ann has won the first games of the schedule."""
-    config = ContestConfig(name="test", seed=7, **RULE)
-    pairings = format_of(config, ("ann", "bob"), 2).planned(1, games + 1)
-    totals = {"ann": 500, "bob": 10}
-    return tuple(
-        PastGame(
-            each.number, each.names, each.deal, tuple(totals[name] for name in each.names), "complete", 4
-        )
-        for each in pairings
-    )
-
-
-def going_on(games: int, *entries: Entry) -> ContestHarness:
-    """A contest of ann and bob that goes on after this many games, with both of them."""
-    harness = ContestHarness("ann", "bob", past=Past(results(games), entries), **RULE)
-    harness.event(Tick())
-    harness.log_in("ann")
-    harness.log_in("bob")
-    return harness
-
-
-def facts(harness: ContestHarness) -> list[Entry]:
-    return [entry for entry in harness.durable().entries if entry[1] == "separated"]
-
-
-DECISION: Entry = (0, "separated", LOOK, ("ann",))
-
-
-def test_the_game_that_decides_is_the_last() -> None:
-    harness = going_on(LOOK - 1)
-    assert facts(harness) == []
-    assert harness.contest.progress().separated == ()
-    play_on(harness)
-    progress = harness.contest.progress()
-    assert (harness.finished, progress.done, progress.total) == ("finished", LOOK, 40)
-    assert (progress.separated, progress.unplayed) == (("ann",), {})
-    assert facts(harness) == [DECISION]
-    assert harness.logged(FieldSeparated) == [FieldSeparated(LOOK, ("ann",))]
-
-
-def test_a_server_that_was_killed_before_the_fact_decides_again() -> None:
-    harness = going_on(LOOK)
-    assert (harness.finished, facts(harness)) == ("finished", [DECISION])
-
-
-def test_the_fact_stands_without_a_look() -> None:
-    """Whatever the results say: they may be counted in another way by a later version."""
-    harness = going_on(3, (0, "separated", 3, ("bob",)))
-    assert harness.finished == "finished"
-    assert harness.contest.progress().separated == ("bob",)
-    assert harness.logged(FieldSeparated) == []
-
-
-def test_a_game_that_runs_then_is_played_to_its_end_and_never_again() -> None:
-    entrants = [Entrant("ann", concurrency=2), Entrant("bob", concurrency=2)]
-    harness = ContestHarness(*entrants, past=Past(results(LOOK - 1)), **RULE)
-    harness.event(Tick())
-    for name in ("ann", "bob"):
-        harness.log_in(name, " slot=1", f"{name}1")
-        harness.log_in(name, " slot=2", f"{name}2")
-    first = {name: conn for name, conn in harness.conns.items() if name.endswith("1")}
-    everyone, harness.conns = harness.conns, first
-    play_on(harness)
-    harness.conns = everyone
-    assert harness.contest.progress().separated == ("ann",)
-    assert harness.finished is None, "a game runs"
-    assert [awaited.name for awaited in harness.contest.held()[1]] == []
-    problem = harness.command("extend", "2")
-    assert problem is not None
-    assert "the contest ends early: it is certain who is first" in problem
-    harness.command("replay", "g17")
-    assert harness.finished == "finished"
-    assert (harness.contest.progress().done, harness.contest.progress().void) == (LOOK, 1)
-
-
-def test_the_end_is_the_same_as_without_a_rule() -> None:
-    harness = ContestHarness("ann", "bob", past=Past(results(40)), games_per_pair=40)
-    harness.event(Tick())
-    assert (harness.finished, facts(harness)) == ("finished", [])

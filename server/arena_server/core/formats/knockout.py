@@ -224,7 +224,7 @@ class Knockout(Rounds):
 
     @property
     def ranked_by(self) -> str:
-        return f"{self.RANKED_BY}, and 1/2 for the third place" if self.has_third else self.RANKED_BY
+        return super().ranked_by + (", and 1/2 for the third place" if self.has_third else "")
 
     def scores(self) -> dict[str, Fraction]:
         """The levels that each bot has survived; the third place counts as half of one."""

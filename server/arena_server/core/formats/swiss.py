@@ -283,7 +283,7 @@ class Swiss(Rounds):
     def ranked_by(self) -> str:
         worth = self.terms.worth
         if not worth.has_values:
-            return self.RANKED_BY
+            return super().ranked_by
         values = " and ".join(f"{float(each):g}" for each in (worth.draw, worth.loss))
         return (
             f"points of the rounds: {float(worth.win):g} for a pairing won, {values} for a tied and a lost "
@@ -320,15 +320,13 @@ class Swiss(Rounds):
         drawn_all = len(rounds) * worth.draw
         drawn_later: set[str] = set()
         for made in reversed(rounds):
-            drawn: set[str] = set()
-            for each in made:
-                if isinstance(each, str):
-                    drawn.add(each)
-                    found[each].append(Unplayed(games, worth.bye, limit=drawn_all))
-                elif each is not None:
-                    drawn.update(each.names)
-                    for name in each.names if each.lost_by else ():
-                        found[name].append(_walkover(each, name, worth.win, drawn_all))
+            drawn = {each for each in made if isinstance(each, str)}
+            for name in drawn:
+                found[name].append(Unplayed(games, worth.bye, limit=drawn_all))
+            for each in (each for each in made if isinstance(each, Encounter)):
+                drawn.update(each.names)
+                for name in each.names if each.lost_by else ():
+                    found[name].append(_walkover(each, name, worth.win, drawn_all))
             drawn_later |= drawn
             for name in found.keys() - drawn:
                 departed = name not in drawn_later

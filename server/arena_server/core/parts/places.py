@@ -133,8 +133,6 @@ class Places:
 
         A game that waits for it is void, and played again: the bot could do nothing.
         """
-        if slot.key not in self._waking:
-            return
         slot.hold(NotFree.STUCK)
         if (live := self._games.turns.spare(slot, now)) is not None:
             reason = f"the container of {slot.name} was not thawed within {self._handover_ms} ms"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from random import Random
 
 import pytest
@@ -10,7 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena_protocol.record import VOID
-from arena_server.core.facts import ContestFact, Drawn, Extended, Joined, Repeat, RunStateSet, Walkover
+from arena_server.core.facts import (
+    ContestFact,
+    Drawn,
+    Extended,
+    Joined,
+    Penalised,
+    Repeat,
+    RunStateSet,
+    Shortened,
+    Walkover,
+)
 from arena_server.core.formats.base import PairingError
 from arena_server.core.formats.history import History
 from arena_server.core.formats.knockout import Knockout
@@ -171,6 +182,28 @@ def test_what_cannot_have_been_is_refused(events: list[Drawn | Repeat | PastGame
 
 def test_a_contest_that_goes_on_may_have_a_draw_to_come() -> None:
     history(FIRST, *SEMI[:2], FINAL).check(over=False)
+
+
+def test_what_is_taken_follows_from_the_results_so_far() -> None:
+    """A page that shows results with a delay shows no fact that would tell one of them."""
+    seen = history(FIRST, FINAL)
+    taken = [seen.taken]
+    for game in SEMI:
+        seen.add(game)
+        taken.append(seen.taken)
+    assert taken == [*[(FIRST,)] * 4, (FIRST, FINAL)]
+
+
+def test_penalties_and_rounds_that_fall_away_are_taken_at_once() -> None:
+    seen = History(DRAWING["swiss"](FOUR))
+    seen.extend([Penalised("b1", 50)])
+    assert seen.form.scores() == {"b0": 0, "b1": Fraction(-1, 2), "b2": 0, "b3": 0}
+    seen.extend([Penalised("b1", 50), Shortened(1, 1, 1), Penalised("b1", 125)])
+    assert (seen.form.scores()["b1"], seen.form.total) == (Fraction(-5, 4), 4)
+    assert len(seen.taken) == 3
+    seen.extend([Penalised("b1", 50), Shortened(1, 1, 1), Penalised("b1", 125), Shortened(2, 1, 1)])
+    with pytest.raises(FormatError, match=r"^expected at most 0 rounds less"):
+        seen.check(over=True)
 
 
 def test_rounds_that_are_added_are_drawn() -> None:

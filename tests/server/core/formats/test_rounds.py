@@ -9,10 +9,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from arena_server.core.facts import Walkover
-from arena_server.core.formats import FORMATS
-from arena_server.core.formats.base import PairingError
+from arena_server.core.formats import FORMATS, doubt_of
+from arena_server.core.formats.base import LateEntry, PairingError
 from arena_server.core.formats.roundrobin import RoundRobin
 from arena_server.core.formats.rounds import Rounds
+from arena_server.terms.config import ContestConfig
 from arena_server.terms.formats import (
     FlagOption,
     FormatError,
@@ -151,6 +152,51 @@ def test_a_format_that_draws_nothing_refuses_both() -> None:
         form.drawn(FIRST)
     with pytest.raises(PairingError, match=r"^draw 1: round-robin draws nothing$"):
         form.walk_over(Walkover(1, ("b0",)))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_format_of_which_it_is_known_how_long_it_is_can_be_resized(name: str) -> None:
+    """What an order changes is `length`; without one there is nothing that `resize` could change."""
+    options: dict[str, OptionValue] = {"games": 20} if name == "ladder" else {}
+    form = FORMATS[name](Terms(NAMES, 2, 4, options=options))
+    if FORMATS[name].length is LateEntry.length:
+        with pytest.raises(FormatError, match=f'^contest.format: "{name}" cannot be extended or shortened$'):
+            form.shorten(2)
+        with pytest.raises(NotImplementedError):
+            form.resize(2)
+    else:
+        length, before = form.length, form.total
+        form.resize(length.now)
+        assert (form.length, form.total) == (length, before)
+
+
+@drawing
+def test_a_format_that_draws_says_what_its_scores_count_and_what_was_not_played(name: str) -> None:
+    """Games that rounds did without are known in a Swiss alone; tie-breaks of the others count none."""
+    field = Field(DRAWING[name], Terms(NAMES, 2, 2), Random(1))
+    field.finish()
+    assert field.form.ranked_by == DRAWING[name].RANKED_BY
+    assert field.form.scores().keys() == {*NAMES}
+    not_played = field.form.not_played()
+    assert not_played == ({each: [] for each in NAMES} if name == "swiss" else {})
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_of_a_contest_without_rules_who_may_meet_there_is_no_doubt(name: str) -> None:
+    config = ContestConfig(name="c", seed=1, format=name, games_per_pair=2)
+    assert doubt_of(config, NAMES, 2) == ""
+
+
+def test_a_contest_in_which_no_two_may_meet_is_doubted() -> None:
+    config = ContestConfig(
+        name="c",
+        seed=1,
+        format="swiss",
+        games_per_pair=2,
+        format_options={"same_owner": "never"},
+        owners=dict.fromkeys(NAMES, "x"),
+    )
+    assert " rounds cannot be promised where no two bots of one owner meet; " in doubt_of(config, NAMES, 2)
 
 
 @drawing

@@ -597,6 +597,25 @@ def test_the_dutch_system_is_never_better_by_our_sums(seed: int) -> None:
             field.end()
 
 
+@pytest.mark.parametrize(
+    ("scoring", "text"),
+    [
+        ("points", Swiss.RANKED_BY),
+        ("wins", Swiss.RANKED_BY),
+        (
+            "3-1-0",
+            "points of the rounds: 3 for a pairing won, 1 and 0 for a tied and a lost one, 3 for a bye",
+        ),
+        (
+            "2-1-0.5,bye=1.5",
+            "points of the rounds: 2 for a pairing won, 1 and 0.5 for a tied and a lost one, 1.5 for a bye",
+        ),
+    ],
+)
+def test_what_a_table_is_ranked_by_is_said_with_the_values_of_its_scoring(scoring: str, text: str) -> None:
+    assert Swiss(Terms(bots(4), 2, 1, scoring=scoring)).ranked_by == text
+
+
 def test_what_was_not_played_of_each_round() -> None:
     """Five bots, two games a pairing: a bye, a walkover after one game, and rounds without who has left."""
     field = Field(Swiss, Terms(bots(5), 2, 2, False, {"rounds": 3}), Random(3), lambda names, _: (1, 0))
