@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from arena.encoding import PositionEncoder
 from arena_protocol.errors import needs_extra
-from arena_protocol.games import make_game
+from arena_protocol.games import printed_game
 from arena_protocol.games.base import Deal
 from arena_protocol.record import VOID, GameRecord, winning_seats
 from arena_server.errors import ConfigError
@@ -72,7 +72,7 @@ def blocks(games: Games) -> Iterator[tuple[PositionEncoder, dict[str, Any]]]:
     rows: list[Row] = []
     encoder: PositionEncoder | None = None
     for record, versions in games:
-        game = make_game(record.game, {**record.options, "seats": len(record.names)})
+        game = printed_game(record.game, record.options, len(record.names))
         if encoder is None or encoder.game != game:
             # The shapes follow from the options.
             if encoder is not None and rows:

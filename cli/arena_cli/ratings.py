@@ -30,7 +30,7 @@ class RatingOptions:
         repeated("NAME|ID", "A contest, by default the latest"),
     ] = None
     every: Annotated[
-        bool, typer.Option("--all", help="All contests of the database with the game of the latest.")
+        bool, typer.Option("--all", help="All contests of the database with game and rules of the latest.")
     ] = False
     versions: Annotated[
         bool, typer.Option("--versions", help="Rate each version of a bot apart, by agent= of its HELLO.")
@@ -92,15 +92,26 @@ def _games(options: RatingOptions) -> tuple[str, Iterable[Games]]:
         if len({contest.game for contest in contests}) > 1:
             named = ", ".join(f"{contest.name} {contest.game}" for contest in contests)
             raise ConfigError(f"--contest: expected contests of one game, got {named}")
+        if len({epoch_of(contest) for contest in contests}) > 1:
+            named = ", ".join(f"{contest.name} {epoch_of(contest)}" for contest in contests)
+            raise ConfigError(f"--contest: expected contests of one epoch of the rules, got {named}")
         names = ", ".join(dict.fromkeys(contest.name for contest in contests))
         games = [results.sums.rated(contest, versions=options.versions) for contest in contests]
         return f"{names}, {contests[0].game}", games
 
 
+def epoch_of(contest: ContestRow) -> str:
+    """The epoch of the rules by which a contest is played."""
+    from arena_protocol.games import EPOCH
+
+    return str(contest.options.get(EPOCH, "1"))
+
+
 def _contests(results: Results, options: RatingOptions) -> list[ContestRow]:
     if options.every:
         latest = results.contest()
-        return [contest for contest in results.contests() if contest.game == latest.game]
+        kind = latest.game, epoch_of(latest)
+        return [contest for contest in results.contests() if (contest.game, epoch_of(contest)) == kind]
     chosen = [results.contest(selector) for selector in options.contest or (None,)]
     return list({contest.id: contest for contest in chosen}.values())
 

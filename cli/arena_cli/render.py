@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-from arena_protocol.games import make_game
+from arena_protocol.games import printed_game
 from arena_protocol.games.base import Deal, Game
 from arena_protocol.games.scene import ARROWS, NO_BOARD, Label, Scene
 from arena_protocol.messages import Info
@@ -133,7 +133,7 @@ def frames(record: GameRecord, *, color: bool) -> Iterator[str]:
 
 def record_frames(record: GameRecord) -> Iterator[Frame]:
     """Yield a frame of the start and one after each ply. Raises GameError for an illegal move."""
-    game: Game[Any] = make_game(record.game, {**record.options, "seats": len(record.names)})
+    game: Game[Any] = printed_game(record.game, record.options, len(record.names))
     position = game.start(Deal(record.board, record.sequence))
     before = game.scene(position)
     yield _frame(record, game, position, 0, before)

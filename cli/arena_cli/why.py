@@ -132,10 +132,10 @@ class PostMortem:
 def examine(record: GameRecord, seat: int) -> PostMortem:
     """Play a record again from the view of `seat`. Raises GameError for a record that is not true."""
     from arena_cli.render import describe_note
-    from arena_protocol.games import make_game
+    from arena_protocol.games import printed_game
     from arena_protocol.games.base import Deal
 
-    game = make_game(record.game, {**record.options, "seats": len(record.names)})
+    game = printed_game(record.game, record.options, len(record.names))
     position = game.start(Deal(record.board, record.sequence))
     notes = {info.ply: describe_note(info) for info in record.infos if info.seat == seat}
     own: list[OwnPly] = []

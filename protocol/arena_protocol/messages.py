@@ -166,11 +166,15 @@ class Arena:
 
 @dataclass(frozen=True, slots=True)
 class Welcome:
-    """The client is logged in; `resume` is the key for one later HELLO of the same seat."""
+    """The client is logged in; `resume` is the key for one later HELLO of the same seat.
+
+    `epoch` is that of the rules of the contest's game, None for the first one.
+    """
 
     name: str
     session: str
     resume: str
+    epoch: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,7 +348,13 @@ TABLE: Final[tuple[Schema, ...]] = (
         | {"line": WORD, "text": TEXT},
     ),
     Schema("ARENA", Arena, Direction.SERVER, {"version": COUNT, "server": WORD}),
-    Schema("WELCOME", Welcome, Direction.SERVER, {"name": NAME}, {"session": WORD, "resume": WORD}),
+    Schema(
+        "WELCOME",
+        Welcome,
+        Direction.SERVER,
+        {"name": NAME},
+        {"session": WORD, "resume": WORD, "epoch": COUNT},
+    ),
     Schema(
         "GAME",
         Game,

@@ -18,7 +18,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena_protocol.games import make_game
+from arena_protocol.games import EPOCH, make_game
 from arena_protocol.games.base import Deal, Game, GameError
 from arena_protocol.games.scene import BoardLayout
 
@@ -89,6 +89,7 @@ def options_round_trip(game: Game[Any], data: st.DataObject) -> None:
     assert again == game, f"made again from its options it is {again!r}, not {game!r}"
     assert again.options() == printed
     assert set(printed) <= game.OPTIONS
+    assert EPOCH not in game.OPTIONS  # it is that of the rules
     assert "seats" not in printed  # GAME prints it for every game
     assert all(" " not in text and text.isascii() and text.isprintable() for text in printed.values())
 

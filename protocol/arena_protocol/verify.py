@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
-from arena_protocol.games import make_game
+from arena_protocol.games import printed_game
 from arena_protocol.games.base import Deal, Game, GameError
 from arena_protocol.record import FaultKind, FaultRecord, GameRecord, PlyRecord, RecordError, commitment
 
@@ -55,9 +55,7 @@ class _RecordAudit:
         self.last_ns = 0
         self.clock = (record.clock_ms,) * self.seats
         self.quota = dict.fromkeys(range(1, self.seats + 1), record.lag_quota_ms)
-        self.game: Game[Any] = self._ask(
-            lambda: make_game(record.game, {**record.options, "seats": self.seats})
-        )
+        self.game: Game[Any] = self._ask(lambda: printed_game(record.game, record.options, self.seats))
         self.position: Any = self._ask(lambda: self.game.start(Deal(record.board, record.sequence)))
         self.faults = [fault for fault in record.faults if fault.kind != FaultKind.VOID]
         self.moved: set[int] = set()

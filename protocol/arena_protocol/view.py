@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, cast
 
 from arena_protocol import messages as wire
 from arena_protocol.errors import ClientError, LocalProtocolError
-from arena_protocol.games import GAMES, make_game
+from arena_protocol.games import GAMES, printed_game
 from arena_protocol.games.base import Deal, Game, GameError
 from arena_protocol.record import commitment
 
@@ -273,7 +273,7 @@ class GameView(Generic[P]):
         """
         if self._memo.rules is None and self.game in GAMES:
             try:
-                self._memo.rules = make_game(self.game, {**self.offer.options, "seats": str(self.seats)})
+                self._memo.rules = printed_game(self.game, self.offer.options, self.seats)
             except GameError as error:
                 raise ClientError(f"{self.game_id}: GAME has options refused here: {error}") from error
         return self._memo.rules

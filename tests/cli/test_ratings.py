@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tests.server.programs import Shell
+
+from arena_server.stats.rated_games import Games
 
 LEAGUE = "a 3 b 1\nb 2 a 1\nb 5 c 4\nc 3 b 3\nc 9 a 0\na 7 c 2\nlow 0 a 9\n"
 
@@ -27,6 +31,50 @@ def test_a_contest_of_the_database(here: Path, shell: Shell) -> None:
     chosen = shell("ratings", "--contest", "trial", "--contest", "1", "--json")
     assert json.loads(chosen.out) == shown, "a contest counts once"
     assert json.loads(shell("ratings", "--all", "--json").out) == shown
+
+
+class TwoEpochs:
+    """A database with a contest of today's rules and, later, two of other ones; `rated` has what is rated."""
+
+    def __init__(self) -> None:
+        kinds = [("old", {}), ("new", {"epoch": "2"}), ("newer", {"epoch": "2"})]
+        self.rows = [
+            SimpleNamespace(id=number, name=name, game="insertion", options=options)
+            for number, (name, options) in enumerate(kinds, start=1)
+        ]
+        self.rated: list[str] = []
+        self.sums = SimpleNamespace(rated=self._rated)
+
+    def _rated(self, contest: SimpleNamespace, versions: bool) -> Games:
+        self.rated.append(contest.name)
+        return Games.of({})
+
+    def contests(self) -> list[SimpleNamespace]:
+        return self.rows
+
+    def contest(self, selector: str | None = None) -> SimpleNamespace:
+        return next(row for row in reversed(self.rows) if selector in (None, row.name))
+
+
+@pytest.fixture
+def epochs(monkeypatch: pytest.MonkeyPatch) -> TwoEpochs:
+    results = TwoEpochs()
+    monkeypatch.setattr("arena_cli.ratings.open_results", lambda database: nullcontext(results))
+    return results
+
+
+def test_games_by_other_rules_are_not_rated_together(epochs: TwoEpochs, shell: Shell) -> None:
+    refused = shell("ratings", "--contest", "old", "--contest", "new")
+    assert (refused.code, refused.line) == (
+        2,
+        "arena: --contest: expected contests of one epoch of the rules, got old 1, new 2",
+    )
+    assert epochs.rated == []
+
+
+def test_all_contests_are_those_by_the_rules_of_the_latest(epochs: TwoEpochs, shell: Shell) -> None:
+    shell("ratings", "--all")
+    assert epochs.rated == ["new", "newer"]
 
 
 def test_by_version_and_as_columns_of_the_table(here: Path, shell: Shell) -> None:

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 from arena_protocol import messages as wire
 from arena_protocol.errors import ProtocolError
-from arena_protocol.games import make_game
+from arena_protocol.games import printed_game
 from arena_protocol.games.base import Deal, Game, GameError
 from arena_protocol.games.mnk import Marks, Xo, board_of
 
@@ -177,7 +177,7 @@ class Manager(Adapter):
         assert self._offer is not None, "STATE comes after GAME"
         offer = self._offer
         try:
-            self._rules = make_game(offer.game, {**offer.options, "seats": offer.seats})
+            self._rules = printed_game(offer.game, offer.options, offer.seats)
             self._position = self._rules.start(Deal(text))
         except GameError as error:
             self.broken = f"this game is none for a Gomocup brain: {error}"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena_protocol.games import make_game
+from arena_protocol.games import make_game, printed_options
 from arena_protocol.games.base import Game
 
 #: The deal of every game: cases are to be the same each time.
@@ -91,7 +91,7 @@ def deal(
     dealt = rules.deal(SEED)
     preview = rules.preview(dealt)
     zombie = "" if rules.zombie_move is None else f" zombie={rules.zombie_move}"
-    printed = "".join(f" {key}={value}" for key, value in rules.options().items())
+    printed = "".join(f" {key}={value}" for key, value in printed_options(rules).items())
     lines = [
         f"GAME {id_} {game} seat={seat} seats={len(names)} names={','.join(names)}{printed} "
         f"clock={clock} increment={increment}{zombie}{extra}",

@@ -14,6 +14,8 @@ from arena_protocol.plugins import PluginError, Plugins, check_complete, subclas
 
 #: The game of a contest whose configuration names none.
 FLAGSHIP = Insertion.name
+#: Which option says the epoch of the rules (`Game.EPOCH`); where it is not there, that is 1.
+EPOCH: Final = "epoch"
 
 
 def _playable(name: str, found: object) -> type[Game[Any]]:
@@ -41,17 +43,39 @@ def make_game(name: str, options: Mapping[str, object], *, allow_unknown: bool =
 
     Raises GameError for an unknown name, a plug-in that cannot be loaded, or an impossible option.
 
-    A client builds the game of a GAME line by `make_game(game, {**options, "seats": seats})` and
-    ignores options of a newer server. With `allow_unknown=False` an unknown option is refused, for
-    options that a person has typed.
+    Options of a newer server are ignored; `printed_game` builds the game of a GAME line. With
+    `allow_unknown=False` an unknown option is refused, for options that a person has typed.
     """
-    if name not in GAMES:
-        raise GameError(f"no game {name!r}; this version has: {', '.join(sorted(GAMES))}")
-    try:
-        kind = GAMES[name]
-    except PluginError as error:
-        raise GameError(str(error)) from error
+    kind = _kind(name)
     for unknown in sorted(options.keys() - kind.OPTIONS):
         if not allow_unknown:
             raise GameError(f"{name} has no option {unknown!r}; it has: {', '.join(sorted(kind.OPTIONS))}")
     return kind.from_options(options)
+
+
+def printed_options(game: Game[Any]) -> dict[str, str]:
+    """The options of a game as GAME, records and contests have them: its own, then the epoch of its rules.
+
+    The first epoch is not printed.
+    """
+    own = game.options()
+    return own if game.EPOCH == 1 else {**own, EPOCH: str(game.EPOCH)}
+
+
+def printed_game(name: str, options: Mapping[str, str], seats: int) -> Game[Any]:
+    """Build the game of a GAME line or a record. Raises GameError as `make_game`, and for another epoch."""
+    kind, epoch = _kind(name), options.get(EPOCH, "1")
+    if epoch != str(kind.EPOCH):
+        raise GameError(
+            f"{name}: its rules are of epoch {epoch:.20}, and this version has epoch {kind.EPOCH}"
+        )
+    return make_game(name, {**options, "seats": seats})
+
+
+def _kind(name: str) -> type[Game[Any]]:
+    if name not in GAMES:
+        raise GameError(f"no game {name!r}; this version has: {', '.join(sorted(GAMES))}")
+    try:
+        return GAMES[name]
+    except PluginError as error:
+        raise GameError(str(error)) from error

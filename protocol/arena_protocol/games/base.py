@@ -57,6 +57,9 @@ class Game(ABC, Generic[P]):
     """
 
     name: ClassVar[str]
+    #: Counts the rules: a change by which the same moves may score otherwise is another epoch. Games of two
+    #: epochs are not compared: no record is played again, and no rating fitted, over both.
+    EPOCH: ClassVar[int] = 1
     #: What people call the game; empty: its name.
     title: ClassVar[str] = ""
     #: The move that the server plays for a zombie; None if such a seat forfeits.

@@ -17,7 +17,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from arena_protocol import messages as wire
-from arena_protocol.games import make_game
+from arena_protocol.games import printed_game, printed_options
 from arena_protocol.games.base import Deal, Game
 from arena_protocol.messages import printer
 from arena_protocol.record import FaultRecord, GameRecord, InfoRecord, PlyRecord, commitment
@@ -92,7 +92,7 @@ def own_move(contest_seed: int, game_id: str, ply: int, moves: Sequence[str]) ->
 
 def other_move(record: GameRecord, contest_seed: int) -> int:
     """The first ply of the server in a game, whose record is true, that it would not have played; 0: none."""
-    game = make_game(record.game, {**record.options, "seats": len(record.names)})
+    game = printed_game(record.game, record.options, len(record.names))
     position: Any = game.start(Deal(record.board, record.sequence))
     for number, ply in enumerate(record.plies, start=1):
         if record.names[ply.seat - 1] == REFEREE:
@@ -185,7 +185,7 @@ class Setting:
             terms.byoyomi_ms or None,
             terms.lag_quota_ms or None,
             terms.first_move_limit_ms or None,
-            game.options(),
+            printed_options(game),
         ) + _print_state(self.deal.board, watched)
         preview = game.preview(self.deal)
         return lines if preview is None else lines + _print_next(preview, watched)
@@ -216,7 +216,7 @@ class Setting:
             contest=self.contest,
             game_id=self.game_id,
             game=self.game.name,
-            options=self.game.options(),
+            options=printed_options(self.game),
             names=self.names,
             seed=self.seed,
             nonce=self.nonce,

@@ -10,6 +10,7 @@ from dataclasses import replace
 from hmac import compare_digest
 
 from arena_protocol.errors import ErrorCode, ProtocolError
+from arena_protocol.games import GAMES
 from arena_protocol.messages import LOG_READER, SPECTATOR, Hello, Welcome, valid_name
 from arena_server.core import deal
 from arena_server.core.peers import Bot, Peer, Slot, WorkerSlot
@@ -54,6 +55,8 @@ class Authenticator:
         #: How many games of a bot may be with workers at once; the fewer bots, the more.
         self._hosted_slots = min(MOST_SLOTS, max(LEAST_HOSTED_SLOTS, MOST_HOSTED // max(1, len(entrants))))
         self._game = game
+        #: As WELCOME has it.
+        self._epoch = None if GAMES[game].EPOCH == 1 else GAMES[game].EPOCH
         self._guests = guests
         self._secret = secret
         self._limiter = LoginRateLimiter()
@@ -183,7 +186,7 @@ class Authenticator:
         if slot.bot.plays:
             former = None if hello.resume is None else deal.token_digest(hello.resume)
             slot.connect(peer, deal.token_digest(key), former, hello.agent)
-        return Welcome(slot.name, self._secret(deal.SESSION_BYTES), key)
+        return Welcome(slot.name, self._secret(deal.SESSION_BYTES), key, self._epoch)
 
 
 def is_digest(text: str) -> bool:

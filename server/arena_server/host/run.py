@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from arena_protocol.games import make_game
+from arena_protocol.games import make_game, printed_options
 from arena_protocol.record import VOID, GameRecord
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.contest import Contest
@@ -120,7 +120,7 @@ class ContestRun:
         flags = spec.new, spec.seeded, spec.keep, spec.keeps_plies, spec.closed
         return Writer(
             self.database,
-            ContestHeader(config, game.options(), names, games, *flags),
+            ContestHeader(config, printed_options(game), names, games, *flags),
             patient=patient,
             found=lambda found: self._later(self._past.set_result, found),
             committed=self._committed,

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
+from arena_protocol.games import EPOCH, GAMES
 from arena_server.core.life import FINAL
 from arena_server.errors import EmptyDatabaseError, OtherConfigError, StoreError
 from arena_server.store.chain import verify_checksum
@@ -182,6 +183,8 @@ def config_json(config: ContestConfig, names: Sequence[str]) -> dict[str, Any]:
     plain = {**asdict(config), "bots": list(names)}
     for key in _NOT_COMPARED:
         del plain[key]
+    if (epoch := GAMES[config.game].EPOCH) != 1:
+        plain[EPOCH] = epoch
     copy: dict[str, Any] = json.loads(json.dumps(plain))
     return copy
 
@@ -193,8 +196,9 @@ def check_same_config(
 
     A key that the version did not have which began it counts as its default.
     """
-    before = {**config_json(ContestConfig(name="", seed=0), ()), **stored.config, "seed": stored.seed}
-    given = {**config_json(config, names), "seed": str(config.seed) if seeded else stored.seed}
+    before = {**config_json(ContestConfig(name="", seed=0), ()), EPOCH: 1, **stored.config}
+    before["seed"] = stored.seed
+    given = {EPOCH: 1, **config_json(config, names), "seed": str(config.seed) if seeded else stored.seed}
     is_over = stored.status in FINAL
     # Words about a bot and the contest may change, and what decides nothing any more.
     free = {"details", "about"} | (_HOUSE if is_over else frozenset())

@@ -29,7 +29,7 @@ from time import strftime
 from typing import Any, Final
 
 from arena_protocol.codec import NAME, valid_name
-from arena_protocol.games import GAMES, make_game
+from arena_protocol.games import GAMES, make_game, printed_options
 from arena_protocol.games.base import Game
 from arena_server.core.formats.matches import Single
 from arena_server.errors import ArenaError, public_text
@@ -460,7 +460,7 @@ def _preview(rules: Game[Any]) -> dict[str, Any]:
     writer = SceneWriter(rules)
     writer.start(position)
     shown = {"state": rules.state_text(position), "visible": rules.preview(rules.deal(0)) or ""}
-    start = {"totals": [0] * rules.seats, "last": None, "options": rules.options()}
+    start = {"totals": [0] * rules.seats, "last": None, "options": printed_options(rules)}
     return {"game": rules.name, **start, **shown, **writer.small()}
 
 

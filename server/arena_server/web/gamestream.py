@@ -16,7 +16,7 @@ from typing import Any, Final, Protocol
 
 from arena_protocol import messages as wire
 from arena_protocol.errors import ClientError, ProtocolError
-from arena_protocol.games import make_game
+from arena_protocol.games import printed_game
 from arena_protocol.games.base import Game, GameError
 from arena_protocol.view import GameView
 from arena_server.core.transcript import Shown, Transcript
@@ -176,7 +176,7 @@ class GameStream:
             case wire.Game():
                 self._info = game_json(message)
                 self._seat = message.seat
-                self._rules = make_game(message.game, {**message.options, "seats": message.seats})
+                self._rules = printed_game(message.game, message.options, message.seats)
                 self._scenes = SceneWriter(self._rules)
             case wire.State(text):
                 self._begin(board=text)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Final
 
-from arena_protocol.games import GAMES, make_game
+from arena_protocol.games import GAMES, printed_game
 from arena_protocol.games.base import Deal, DecidedGame, Game, GameError
 from arena_protocol.games.scene import Scene
 from arena_protocol.plugins import PluginError
@@ -78,7 +78,7 @@ def record_scenes(record: GameRecord) -> dict[str, Any] | None:
     None for a game whose rules the pages have, and for one or a start that is not known here.
     """
     try:
-        rules = make_game(record.game, {**record.options, "seats": len(record.names)})
+        rules = printed_game(record.game, record.options, len(record.names))
         position = rules.start(Deal(record.board, record.sequence))
     except GameError:
         return None

@@ -6,6 +6,7 @@ from hashlib import sha256
 
 import pytest
 
+from arena_protocol.games.insertion import Insertion
 from arena_server.core.log_events import ConnectionRefused, LoggedIn
 from arena_server.terms.config import Entrant
 
@@ -28,6 +29,16 @@ def test_welcome() -> None:
     harness.log_in("ann", " games=xo,insertion token=s3cret agent=test/1")
     assert harness.last_line("ann") == "WELCOME ann session=id2 resume=key1"
     assert harness.logged(LoggedIn) == [LoggedIn(1, "peer-1", "ann", "test/1", resumed=False, slot=1)]
+
+
+def test_the_epoch_of_the_rules_is_said_if_it_is_not_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Insertion, "EPOCH", 2)
+    harness = ContestHarness("ann", "bob")
+    harness.log_in("ann")
+    assert harness.last_line("ann") == "WELCOME ann session=id2 resume=key1 epoch=2"
+    harness.log_in("bob")
+    (offer,) = [line for line in harness.received("bob") if line.startswith("GAME ")]
+    assert " epoch=2 clock=" in offer
 
 
 def test_a_spectator_may_use_any_name_and_nothing_but_watch() -> None:

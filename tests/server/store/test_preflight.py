@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from arena_protocol.games.insertion import Insertion
 from arena_server.core.journal import Entry
 from arena_server.errors import StoreError
 from arena_server.store.database import LAYOUT, ContestHeader, Database, Postgres
@@ -20,9 +21,12 @@ from arena_server.store.preflight import (
     COLUMNS,
     COMMENT,
     JOURNAL_ROWS,
+    StoredContest,
     check_contest,
     check_readable,
+    check_same_config,
     check_writable,
+    config_json,
 )
 from arena_server.store.reader import Results
 from arena_server.store.schema import Base, open_engine
@@ -137,6 +141,19 @@ def test_a_plan_that_is_no_json_or_no_text(tmp_path: Path) -> None:
     assert "its config or its seed cannot be read" in refused(database)
     change(database, "UPDATE contests SET config = CAST(X'ff' AS TEXT)")
     assert refused(database).startswith("the database is damaged (Could not decode to UTF-8 ")
+
+
+def test_other_rules_of_the_game(kept: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A contest has games of one epoch, also one that is over."""
+    monkeypatch.setattr(Insertion, "EPOCH", 2)
+    assert "was begun with epoch=1 where there is 2 now" in refused(kept)
+    begun = config_json(opening().config, opening().names)
+    assert begun["epoch"] == 2
+    stored = StoredContest(1, "trial", "1", begun, "running")
+    check_same_config(kept, stored, opening().config, opening().names, False)
+    monkeypatch.setattr(Insertion, "EPOCH", 1)
+    with pytest.raises(StoreError, match="was begun with epoch=2 where there is 1 now"):
+        check_same_config(kept, stored, opening().config, opening().names, False)
 
 
 def test_another_config(kept: Database) -> None:
