@@ -147,7 +147,9 @@ class SimulatedHook:
         last = max(self.confirmed, default=0)
         self._require(kept <= last, f"place {kept} is kept, and {last} was confirmed")
         late = [self.confirmed[place] for place in range(kept + 1, last + 1)]
-        soon = not late or max(late) - min(late) <= KEEP_S * SECOND
+        # The last message may be on its way to the file: a slow answer came long behind the one before.
+        *before, _ = sorted({*late}) or [0]
+        soon = not before or max(before) - min(before) <= KEEP_S * SECOND
         self._require(soon, f"{len(late)} results were confirmed, and are not kept")
         self.repeats += len(late)
         self._next = kept + 1

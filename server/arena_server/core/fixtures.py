@@ -36,7 +36,7 @@ from arena_server.core.facts import (
     Walkover,
 )
 from arena_server.core.formats import format_of
-from arena_server.core.formats.base import DrawnFormat, Format, Pairing, PairingError
+from arena_server.core.formats.base import Pairing, PairingError
 from arena_server.core.formats.length import Length
 from arena_server.core.formats.rounds import Rounds, is_short
 from arena_server.core.formats.swiss import Swiss
@@ -44,6 +44,7 @@ from arena_server.core.journal import JournalError
 from arena_server.core.life import FINISHED, INCOMPLETE, SHORT, reason_of
 from arena_server.core.log_events import FieldSeparated, NotDrawn, RoundDrawn, WalkedOver
 from arena_server.core.peers import Bot, Outbox
+from arena_server.core.recall import FixtureFact, check_repeat, decided_at, recall_length, recall_round
 from arena_server.core.results import ResultCounter
 from arena_server.core.rulings import Rulings
 from arena_server.stats.results import PastGame
@@ -54,24 +55,6 @@ from arena_server.terms.formats import FormatError
 #: each bot that was down for a night. After less it does, so that a contest whose bots take seconds to
 #: start, or whose server is started again, has them level.
 LATE_NS: Final = 60_000 * NS_PER_MS
-
-#: The facts of a contest that its fixtures are brought back by.
-FixtureFact = (
-    Repeat
-    | Annulled
-    | Ruled
-    | Penalised
-    | Drawn
-    | Paired
-    | Forbidden
-    | Walkover
-    | Joined
-    | Left
-    | Extended
-    | Shortened
-    | TotalSet
-    | Separated
-)
 
 
 class Fixtures(Changes):
@@ -355,19 +338,19 @@ class Fixtures(Changes):
         games = {pairing.number: pairing for pairing in begun}
         played = {game.number for game in results if game.end != VOID}
         # The later one of two games may have ended first.
-        for each in sorted((*facts, *begun), key=_decided_at):
+        for each in sorted((*facts, *begun), key=decided_at):
             if isinstance(each, Drawn | Paired | Forbidden):
-                _recall_round(self._format, each)
+                recall_round(self._format, each)
             elif isinstance(each, Joined):
                 if each.first != self._format.next_number:
                     raise JournalError(f"{each.name} joined at g{each.first}, which is not the next number")
                 self.join(each.name, each.owner, now)
             elif isinstance(each, Extended | Shortened):
-                _recall_length(self._format, each)
+                recall_length(self._format, each)
                 self._resized[type(each)] += 1
             elif isinstance(each, Repeat):
                 done = each.void in played or each.void in self.repeated
-                _check_repeat(each, games, self._format.next_number, done=done, paired=self._paired)
+                check_repeat(each, games, self._format.next_number, done=done, paired=self._paired)
                 self._void_only[each.void] = games[each.void]
                 self._format.void(each.void)
                 self._repeat(each)
@@ -385,55 +368,6 @@ class Fixtures(Changes):
             elif isinstance(fact, Separated):
                 self.separated = fact
         self._format.recalled()
-
-
-def _check_repeat(
-    repeat: Repeat, games: Mapping[int, Pairing], following: int, *, done: bool, paired: bool
-) -> None:
-    """Raise JournalError for a game that cannot be played again under the number `following`.
-
-    `done`: it has a result, or is repeated already.
-    """
-    number, void, deal = repeat
-    if done:
-        raise JournalError(f"g{void} is repeated, and has a result or is repeated already")
-    if number != following:
-        raise JournalError(f"g{number} repeats g{void}, and is not the next number")
-    if void not in games:
-        raise JournalError(f"g{void} is not a game of this contest")
-    if paired and deal != games[void].deal:
-        raise JournalError(f"g{number} repeats g{void} of deal {games[void].deal} on deal {deal}")
-
-
-def _recall_round(form: Format, fact: Drawn | Paired | Forbidden) -> None:
-    if isinstance(fact, Drawn):
-        form.drawn(fact)
-        return
-    if not isinstance(form, DrawnFormat):
-        raise JournalError(f"{form.NAME} draws no rounds, and one is paired by hand")
-    form.pair(fact) if isinstance(fact, Paired) else form.forbid(fact)
-
-
-def _recall_length(form: Format, change: Extended | Shortened) -> None:
-    if change.first != form.next_number:
-        what = "extended" if isinstance(change, Extended) else "shortened"
-        raise JournalError(f"{what} at g{change.first}, which is not the next number")
-    if isinstance(change, Extended):
-        form.extend(change.games)
-    else:
-        form.shorten(change.games)
-
-
-def _decided_at(fact: FixtureFact | Pairing) -> tuple[int, bool]:
-    """The numbers of games come from one counter, so this is the order in which they were decided."""
-    match fact:
-        case Joined() | Extended() | Shortened() | Forbidden():
-            return fact.first, False  # the next game may have this number, too
-        case Drawn() | Paired():
-            return fact.first, True
-        case Repeat() | Pairing():
-            return fact.number, True
-    return 0, True
 
 
 def _cause(names: Sequence[str], causes: Mapping[str, str]) -> str:

@@ -23,7 +23,6 @@ from arena_server.core.facts import (
     ResumeKeys,
     RunStateSet,
 )
-from arena_server.core.fixtures import FixtureFact
 from arena_server.core.formats.base import Pairing
 from arena_server.core.games import GameManager, own_slot
 from arena_server.core.journal import CONTEST, JournalError, Live, Past, fact_of
@@ -31,6 +30,7 @@ from arena_server.core.login import is_digest
 from arena_server.core.parts.part import bot_of_fact
 from arena_server.core.parts.parts import Parts
 from arena_server.core.peers import Bot, Slot
+from arena_server.core.recall import FixtureFact
 from arena_server.core.replay import NO_OFFER, restore
 
 
