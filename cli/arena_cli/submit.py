@@ -237,8 +237,8 @@ def _submit(site: Site, folder: Path, *, as_json: bool) -> None:
             if line.strip():
                 event = _object(line, site.url)
                 typer.echo(json.dumps(event)) if as_json else _print_event(event)
-                # What a build prints says nothing of how the admission ends.
-                last = event if event["fact"] != "line" else last
+                # What a build prints says nothing of how the admission ends, nor does a place in the queue.
+                last = event if event["fact"] not in ("line", "waits") else last
     if last.get("fact") == "failed":
         raise typer.Exit(1)
     if last.get("fact") not in ("activated", "admitted"):
@@ -251,6 +251,13 @@ def _stage(word: str) -> str:
     return STAGE_NAMES.get(word, word)
 
 
+def _place(waits: dict[str, Any]) -> str:
+    """For what a version waits, and for how long."""
+    left = waits["left_s"]
+    time_left = "" if left is None else f", about {left // 60} min {left % 60} s to the end of the admission"
+    return f"{waits['stage']}: place {waits['place']} of {waits['of']}{time_left}"
+
+
 def _print_event(event: dict[str, Any]) -> None:
     number = event.get("number")
     match event["fact"]:
@@ -260,6 +267,8 @@ def _print_event(event: dict[str, Any]) -> None:
             typer.echo(f"{_stage(event['stage'])}:")
         case "line":
             typer.echo(f"  {event['text']}")
+        case "waits":
+            typer.echo(f"waits for its {_place(event)}")
         case "built":
             typer.echo(f"  image {event['image']}")
         case "failed":
@@ -280,6 +289,8 @@ def _print_versions(document: dict[str, Any]) -> None:
         words += [f"{each['size']:>11,} B", f"sha256 {each['digest'][:12]}", each["state"]]
         if each["state"] == "failed":
             words.append(f"({_stage(each['stage'])}: {each['reason']})")
+        if each.get("waits"):
+            words.append(f"waits for its {_place(each['waits'])}")
         if each["active"]:
             words.append(
                 "active" if document["deployed"] == each["number"] else "active from the next game on"

@@ -54,6 +54,12 @@ def test_a_version_is_followed_to_its_end(
             *("check:", "  check says  this", "game:", "  play says  this"),
             *("version 1 is admitted", "version 1 plays from the next game on"),
         ]
+        again = inside("submit", mybot)
+        assert (again.code, again.out) == (1, "")
+        assert again.err.splitlines()[-1].endswith(
+            ": these are the files of version 1, which is admitted: arena submit --activate 1"
+        )
+        (mybot / "notes.txt").write_text("another one")
         events = [json.loads(line) for line in inside("submit", mybot, "--json").out.splitlines()]
         assert (events[0]["fact"], events[-1]["fact"]) == ("stored", "activated")
         shown = inside("submit", "--list").out.splitlines()

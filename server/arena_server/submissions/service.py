@@ -1,4 +1,4 @@
-"""The submitted bots of a server: uploads, admission one after the other, and what their authors order.
+"""The submitted bots of a server: uploads, admission, and what their authors order.
 
     web thread --LoopBridge--> SubmissionService, on the loop of `ServiceThread`
     begin_upload -> the web thread writes the file -> end_upload: Stored -> admission -> Activated
@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from arena_server.submissions.admission import Examiner, RejectedError, printable, tag_of
+from arena_server.submissions.board import AdmissionBoard, Lane, QueuePlace, Ticket
 from arena_server.submissions.store import VersionStore, set_aside
 from arena_server.submissions.versions import (
     STAGE_NAMES,
@@ -39,6 +40,10 @@ from arena_server.terms.submissions import UPLOADS, SubmissionRules, SubmissionS
 Key = tuple[str, str]
 #: The pause before an admission goes on that the disk did not take, in seconds.
 AGAIN_S: Final = 30.0
+#: Who waits learns of his place so often, in seconds.
+ANNOUNCE_S: Final = 2.0
+#: How the reason of a failure begins that is not the author's to mend.
+NO_FAULT: Final = "the server could not go on: "
 #: What is said of a version while its author listens: JSON types; None: nothing follows.
 Listener = Callable[[dict[str, Any] | None], None]
 
@@ -90,6 +95,23 @@ class SubmittedBot:
         for listener in self._listeners.get(number, ()):
             listener(plain)
 
+    def tell_place(self, number: int, place: QueuePlace) -> None:
+        """Where a version stands that waits for its turn; it is not kept."""
+        self._tell(number, {"fact": "waits", "number": number, **place_json(place)})
+
+    def check_new(self, digest: str) -> None:
+        """Raise RefusedError if these files were sent before, unless the server failed then."""
+        for each in self.versions.all():
+            if each.digest != digest or each.reason.startswith(NO_FAULT):
+                continue
+            if each.state is VersionState.FAILED:
+                how = f"which is not admitted: {STAGE_NAMES[each.stage]} failed: {each.reason}"
+            elif each.state is VersionState.ADMITTED:
+                how = f"which is admitted: arena submit --activate {each.number}"
+            else:
+                how = "whose admission has not ended"
+            raise RefusedError(f"these are the files of version {each.number}, {how}")
+
     def listen(self, number: int, listener: Listener) -> None:
         """Tell `listener` what happens to a version until its admission has ended; None is the last."""
         self._listeners.setdefault(number, []).append(listener)
@@ -116,7 +138,10 @@ class SubmissionService:
         self._examiners = examiners
         self._clock = clock
         self._setups = {setup.contest: setup for setup in setups}
-        self._waiting: asyncio.Queue[tuple[SubmittedBot, int]] = asyncio.Queue()
+        self._board = AdmissionBoard()
+        #: Set when a lane may have something to do.
+        self._changed = {lane: asyncio.Event() for lane in Lane}
+        self._announcing: asyncio.TimerHandle | None = None
         self.bots: dict[Key, SubmittedBot] = {}
         #: Told of each fact of any bot, after it is durable.
         self.watchers: list[Callable[[SubmittedBot, VersionFact], None]] = []
@@ -141,7 +166,7 @@ class SubmissionService:
         bot.watchers.append(self._watch)
         self.bots[key] = bot
         if (pending := bot.versions.pending) is not None:
-            self._waiting.put_nowait((bot, pending.number))
+            self._enter(bot, pending.number, Lane.BUILD)
 
     def _watch(self, bot: SubmittedBot, fact: VersionFact) -> None:
         for watcher in self.watchers:
@@ -154,54 +179,109 @@ class SubmissionService:
     # -- admission
 
     async def admit_all(self) -> None:
-        """Admit one version after the other, those first that a server which was killed left behind."""
+        """Admit all versions, also those that a server which was killed left behind."""
+        self._announce()
+        try:
+            async with asyncio.TaskGroup() as group:
+                for lane in Lane:
+                    group.create_task(self._work(lane))
+        finally:
+            if self._announcing is not None:
+                self._announcing.cancel()
+
+    def _enter(self, bot: SubmittedBot, number: int, lane: Lane) -> None:
+        self._board.enter(Ticket(bot.key, number, lane, self._clock()))
+        self._changed[lane].set()
+        self._tell_places()
+
+    async def _work(self, lane: Lane) -> None:
+        """Take one version of a lane after the other."""
         while True:
-            bot, number = await self._waiting.get()
+            if (ticket := self._board.take(lane, self._clock())) is None:
+                self._changed[lane].clear()
+                await self._changed[lane].wait()
+                continue
+            bot, number = self.bots[ticket.key], ticket.number
+            whole = False
             try:
-                await self._admit(bot, number)
+                whole = await (self._build(bot, number) if lane is Lane.BUILD else self._examine(bot, number))
+                if lane is Lane.EXAMINE or not whole:
+                    self._activate(bot, number)
             except OSError as error:
                 # A full disk ends neither the submissions of the others nor this one.
                 bot.say(
                     number, f"the server cannot write: {error.strerror}; it tries again in {AGAIN_S:.0f} s"
                 )
-                asyncio.get_running_loop().call_later(AGAIN_S, self._waiting.put_nowait, (bot, number))
+                asyncio.get_running_loop().call_later(AGAIN_S, self._enter, bot, number, Lane.BUILD)
             else:
-                bot.done(number)
+                if lane is Lane.BUILD and whole:
+                    self._enter(bot, number, Lane.EXAMINE)
+                else:
+                    bot.done(number)
+            finally:
+                self._board.leave(lane, self._clock(), whole=whole)
+                self._tell_places()
 
-    async def _admit(self, bot: SubmittedBot, number: int) -> None:
-        """Write the facts of an admission, to its end. Raises OSError if the disk takes no more."""
-        version = bot.versions.find(number)
-        if version.state in (VersionState.STORED, *STAGES):
-            await self._examine(bot, number)
-        if version.state is VersionState.ADMITTED:
+    def _announce(self) -> None:
+        self._tell_places()
+        self._announcing = asyncio.get_running_loop().call_later(ANNOUNCE_S, self._announce)
+
+    def _tell_places(self) -> None:
+        """Tell those who wait where they are."""
+        for ticket, place in self._board.waits(self._clock()):
+            self.bots[ticket.key].tell_place(ticket.number, place)
+
+    def _activate(self, bot: SubmittedBot, number: int) -> None:
+        """Let a version that was just admitted play. Raises OSError if the disk takes no more."""
+        if bot.versions.find(number).state is VersionState.ADMITTED:
             with suppress(RefusedError, VersionError):  # frozen meanwhile, or active by its author's order
                 self._check_open(bot)
                 bot.write(bot.versions.activate(number, "admission", self._now()))
 
-    async def _examine(self, bot: SubmittedBot, number: int) -> None:
+    async def _build(self, bot: SubmittedBot, number: int) -> bool:
+        """Build the image; False: the admission has ended. Raises OSError if the disk takes no more."""
         contest, name = bot.key
-        examiner = self._examiners[contest]
-        say = partial(bot.say, number)
+        if bot.versions.find(number).state not in (VersionState.STORED, *STAGES):
+            return False
         stage = VersionState.BUILDING
-        try:
+        async with self._ending(bot, number, [stage]) as examiner:
             bot.write(StageBegun(number, stage))
             place = bot.store.workplace(number)
-            image = await examiner.build(bot.store.archive(number), place, tag_of(contest, name, number), say)
-            bot.write(ImageBuilt(number, image))
+            tag, say = tag_of(contest, name, number), partial(bot.say, number)
+            bot.write(ImageBuilt(number, await examiner.build(bot.store.archive(number), place, tag, say)))
+        return bot.versions.find(number).state is not VersionState.FAILED
+
+    async def _examine(self, bot: SubmittedBot, number: int) -> bool:
+        """Check and play the image, to the end of the admission. Raises OSError if the disk takes no more."""
+        image, name = bot.versions.find(number).image, bot.key[1]
+        stages = [VersionState.CHECKING]
+        async with self._ending(bot, number, stages) as examiner:
             for stage, examine in (
                 (VersionState.CHECKING, examiner.check),
                 (VersionState.PLAYING, examiner.play),
             ):
+                stages.append(stage)
                 bot.write(StageBegun(number, stage))
-                await examine(image, name, say)
+                await examine(image, name, partial(bot.say, number))
             bot.write(VersionAdmitted(number))
+        return bot.versions.find(number).state is VersionState.ADMITTED
+
+    @asynccontextmanager
+    async def _ending(
+        self, bot: SubmittedBot, number: int, stages: Sequence[VersionState]
+    ) -> AsyncIterator[Examiner]:
+        """Write how the stage that is the last of `stages` fails, if it does."""
+        contest, name = bot.key
+        examiner = self._examiners[contest]
+        try:
+            yield examiner
         except RejectedError as error:
-            bot.say(number, f"{STAGE_NAMES[stage]} failed: {error}")
-            bot.write(VersionFailed(number, stage, str(error)))
+            bot.say(number, f"{STAGE_NAMES[stages[-1]]} failed: {error}")
+            bot.write(VersionFailed(number, stages[-1], str(error)))
             if bot.versions.find(number).image:  # it may have 1 GB
                 await examiner.discard(tag_of(contest, name, number))
         except OSError as error:
-            bot.write(VersionFailed(number, stage, f"the server could not go on: {error.strerror}"))
+            bot.write(VersionFailed(number, stages[-1], f"{NO_FAULT}{error.strerror}"))
         finally:
             bot.store.forget_workplace(number)
 
@@ -260,12 +340,16 @@ class SubmissionService:
             bot.store.forget(upload)
             return None
         try:
+            bot.check_new(digest)
             number = bot.take(upload, digest, size, self._now())
+        except RefusedError:
+            bot.store.forget(upload)
+            raise
         except OSError as error:
             bot.store.forget(upload)
             raise RefusedError(f"the server cannot keep the version: {error.strerror}") from None
         bot.listen(number, listener)
-        self._waiting.put_nowait((bot, number))
+        self._enter(bot, number, Lane.BUILD)
         return number
 
     # -- what authors ask
@@ -274,6 +358,11 @@ class SubmissionService:
         """The versions of a bot, and what it may send, as JSON types. Raises RefusedError."""
         bot = self._bot(key)
         versions, rules = bot.versions, bot.rules
+        waiting = {
+            ticket.number: place_json(place)
+            for ticket, place in self._board.waits(self._clock())
+            if ticket.key == key
+        }
         return {
             "contest": key[0],
             "bot": key[1],
@@ -281,7 +370,10 @@ class SubmissionService:
             "deployed": versions.deployed,
             "limits": asdict(rules.limits) | {"per_hour": rules.per_hour, "versions": rules.versions},
             "freeze": rules.freeze_ms,
-            "versions": [version_json(each, versions.active) for each in versions.all()],
+            "versions": [
+                version_json(each, versions.active) | {"waits": waiting.get(each.number)}
+                for each in versions.all()
+            ],
         }
 
     def log(self, key: Key, number: int) -> list[str]:
@@ -306,6 +398,12 @@ class SubmissionService:
         except OSError as error:
             raise RefusedError(f"the server cannot write: {error.strerror}; try again later") from None
         return fact.number
+
+
+def place_json(place: QueuePlace) -> dict[str, Any]:
+    """A place as JSON types: for which `stage`, and the seconds to the end of the admission, or null."""
+    left = None if place.left_s is None else round(place.left_s)
+    return {"stage": str(place.lane), "place": place.place, "of": place.of, "left_s": left}
 
 
 def version_json(version: Version, active: int | None) -> dict[str, Any]:

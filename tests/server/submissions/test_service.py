@@ -6,6 +6,7 @@ import asyncio
 import errno
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -71,13 +72,14 @@ async def serving(
 
 
 def send(
-    service: SubmissionService, key: tuple[str, str] = KEY, data: bytes = b"data"
+    service: SubmissionService, key: tuple[str, str] = KEY, data: bytes | None = None
 ) -> asyncio.Queue[dict[str, Any] | None]:
-    """Send a version; the queue has what happens to it."""
+    """Send a version, with files that no other has; the queue has what happens to it."""
+    data = f"data {len(service.bots[key].versions.all())}".encode() if data is None else data
     told: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
     upload = service.begin_upload(key)
     upload.write_bytes(data)
-    assert service.end_upload(key, upload, "digest", len(data), told.put_nowait) is not None
+    assert service.end_upload(key, upload, sha256(data).hexdigest(), len(data), told.put_nowait) is not None
     return told
 
 
@@ -299,3 +301,48 @@ async def test_an_admission_that_was_killed_before_it_was_active_goes_on(tmp_pat
         while service.bots[KEY].versions.active is None:
             await asyncio.sleep(0)
         assert service.bots[KEY].versions.pending is None
+
+
+async def test_who_waits_knows_his_place_and_a_check_holds_up_no_build(tmp_path: Path) -> None:
+    held = asyncio.Event()
+    script = Script(waits={"check": held})
+    keys = [("friday", name) for name in ("ann", "bob", "cid")]
+    async with serving(tmp_path, script, None, *(name for _, name in keys)) as service:
+        first = send(service, keys[0])
+        await until("check", script, first)
+        others = [send(service, key) for key in keys[1:]]
+        for told in others:
+            while (event := await told.get()) is not None and event.get("stage") != "check":
+                pass
+            assert event is not None
+            assert event.pop("place") in (1, 2)
+            assert event.pop("of") in (1, 2)
+            assert event == {"fact": "waits", "number": 1, "stage": "check", "left_s": None}
+        shown = [service.document(key)["versions"][0]["waits"] for key in keys]
+        assert shown[0] is None, "it does not wait, it is checked"
+        assert sorted(each["place"] for each in shown[1:]) == [1, 2]
+        held.set()
+        for told in (first, *others):
+            assert (await all_of(told))[-1]["fact"] == "activated"
+
+
+async def test_the_same_files_are_refused_unless_the_server_had_failed(tmp_path: Path) -> None:
+    script = Script()
+    async with serving(tmp_path, script, SubmissionRules(per_hour=20)) as service:
+        await all_of(send(service, data=b"one"))
+        script.fails["check"] = "3.1/1 failed"
+        await all_of(send(service, data=b"two"))
+        for data, text in (
+            (b"one", "these are the files of version 1, which is admitted: arena submit --activate 1"),
+            (b"two", "these are the files of version 2, which is not admitted: check failed: 3.1/1 failed"),
+        ):
+            with pytest.raises(RefusedError) as caught:
+                send(service, data=data)
+            assert str(caught.value) == text
+        held = script.waits["build"] = asyncio.Event()
+        told = send(service, data=b"three")
+        with pytest.raises(RefusedError, match=r"^these are the files of version 3, whose admission has not"):
+            service.bots[KEY].check_new(sha256(b"three").hexdigest())
+        held.set()
+        await all_of(told)
+        assert not list((tmp_path / "friday/ann").glob("*upload*"))
