@@ -166,6 +166,7 @@ RULED: Final = KIND_OF[Ruled]
 JOINED: Final = KIND_OF[Joined]
 TOTAL: Final = KIND_OF[TotalSet]
 VALIDATED: Final = KIND_OF[Validated]
+ORDER: Final = KIND_OF[Order]
 #: Facts of the contest that its readers need, and that stay when its journal is deleted.
 KEPT: Final = frozenset(
     KIND_OF[kind]

@@ -16,7 +16,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Final
 
 from arena_protocol.record import GameRecord
 from arena_protocol.record_codec import encode
-from arena_server.core.journal import CONTEST, Entry
+from arena_server.core.journal import CONTEST, ORDER, Entry
 from arena_server.errors import StoreError
 from arena_server.store.database import ContestHeader, Database, damaged, describe
 from arena_server.terms.config import ContestConfig
@@ -75,6 +75,11 @@ class _Close:
 
 
 _Job = _Append | _Store | _Enter | _End | _Close
+
+
+def _has_order(entries: Iterable[Entry]) -> bool:
+    """Whether an order is among them: its answer promises that it and its results are in the tables."""
+    return any(entry[1] == ORDER for entry in entries)
 
 
 class Writer:
@@ -135,7 +140,8 @@ class Writer:
                 self._appended = self._durable = self._appended + 1
                 return True
         self._appended += 1
-        if self._direct is not None and self._durable == self._appended - 1 and not self._has_failed:
+        at_once = self._durable == self._appended - 1 and not self._has_failed and not _has_order(entries)
+        if self._direct is not None and at_once:
             try:
                 if self._direct.append(entries):
                     self._durable = self._appended
@@ -210,7 +216,8 @@ class Writer:
         synced = any(isinstance(job, _Store | _Enter | _End) for job in jobs)
         if self._has_failed:
             return False
-        if synced or (entries and not (store.appender and store.appender.append(entries))):
+        whole = synced or _has_order(entries)
+        if whole or (entries and not (store.appender and store.appender.append(entries))):
             with store.transaction():
                 for job in jobs:
                     if isinstance(job, _Enter):

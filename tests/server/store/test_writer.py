@@ -19,7 +19,8 @@ import pytest
 
 from arena_protocol.record import FaultRecord
 from arena_protocol.record_codec import decode
-from arena_server.core.journal import Entry
+from arena_server.core.facts import Order, Ruled
+from arena_server.core.journal import CONTEST, Entry, entry_of
 from arena_server.errors import StoreError
 from arena_server.store.database import LAYOUT
 from arena_server.store.journal import unpack
@@ -43,6 +44,24 @@ class TestWriter:
                 assert other.execute("SELECT count(*) FROM games").fetchone() == (number,)
         kept.close("finished")
         assert kept.threads == {"store"}
+
+    def test_what_the_jury_has_decided_is_in_the_tables_when_it_is_reported(self, path: Path) -> None:
+        """Not in the journal alone, which a reader of the database does not read."""
+        kept = Kept(path)
+        kept.start()
+        kept.writer.store("g1", game(1, ("a", "b"), (30, 10)))
+        assert kept.next() == ["g1"]
+        for number, totals in ((1, (0, 30)), (2, (10, 10))):
+            order = Order(number, "correct", "g1 x", "me", 0, "a reason")
+            ruled = Ruled(number, 1, totals, "corrected", (0, 0), "complete", number)
+            kept.append(entry_of(CONTEST, ruled), entry_of(CONTEST, order))
+            kept.wait_for(number)
+            with Results(path) as results:
+                contest = results.contest()
+                assert len(results.facts.decisions(contest)) == len(results.facts.rulings(contest)) == number
+                points = {row.name: row.points for row in results.sums.standings(contest)}
+                assert (points["a"], points["b"]) == totals
+        kept.close("stopped")
 
     def test_without_its_plies_a_running_game_is_begun_and_no_more(self, path: Path) -> None:
         """Each call counts as one, in their order, whether a part of it is kept or not."""
