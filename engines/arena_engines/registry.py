@@ -19,6 +19,7 @@ from arena_engines.insertion.master.engine import Master
 from arena_engines.library import Library, with_library
 from arena_engines.search.expectiminimax import Expectiminimax
 from arena_engines.search.maxn import MaxN
+from arena_engines.slips import with_slips
 from arena_engines.small.openlines import OpenLines
 from arena_engines.small.solved import Perfect, PerfectMarks
 from arena_engines.small.weighted import TERMS, weighted
@@ -28,6 +29,8 @@ from arena_protocol.plugins import Plugins, check_complete
 
 #: Parameters of every engine: a file of positions (library.py), and whether to add to it.
 LIBRARY_KEYS = ("library", "extend")
+#: Of every engine, too: how many moves of a hundred are random ones (slips.py).
+SLIP = Parameter("slip", 0, 0, 100)
 
 
 def _playing(game: str, kind: type[Engine]) -> type[Engine]:
@@ -126,12 +129,15 @@ def create(spec: str, game: str = "insertion") -> Engine:
         if key in LIBRARY_KEYS:
             library[key] = text
             continue
-        parameter = _parameter(kind, key)
+        parameter = SLIP if key == SLIP.name else _parameter(kind, key)
         try:
             values[key] = parameter.parse(text)
         except EngineError as error:
             raise EngineError(f"engine {name}: {error}") from error
-    return _with_library(kind, library)(values)
+    slip = values.pop(SLIP.name, 0)
+    assert isinstance(slip, int)
+    found = _with_library(kind, library)
+    return (with_slips(found, slip) if slip else found)(values)
 
 
 def _with_library(kind: type[Engine], given: Mapping[str, str]) -> type[Engine]:
