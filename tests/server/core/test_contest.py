@@ -170,7 +170,7 @@ def test_a_turn_that_was_sent_after_the_stall_is_not_void() -> None:
 @pytest.mark.parametrize(
     ("config", "text"),
     [
-        ({"game": "chess"}, "no game 'chess'; this version has: disc, "),
+        ({"game": "chess"}, "no game 'chess'"),
         ({"options": {"plies": 0}}, "insertion: plies is a whole number from 1 to "),
         ({"games_per_pair": 0}, "games_per_pair"),
         ({"format": "cup"}, "contest.format: expected one of round-robin, "),
