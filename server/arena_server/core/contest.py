@@ -109,13 +109,13 @@ class Contest:
         self.output = Outbox()
         self.deadlines = Deadlines()
         hosted = lease_ms is not None
-        self._authenticator = authenticator = Authenticator(
-            config.game, entrants, secret, config.guests, hosted=hosted
-        )
-        bots = authenticator.bots
-        self._bots = authenticator.roster
         try:
             game = game_of(config)
+            self._authenticator = authenticator = Authenticator(
+                config.game, entrants, secret, config.guests, hosted=hosted
+            )
+            bots = authenticator.bots
+            self._bots = authenticator.roster
             common = config, game, bots, self.output, self.deadlines, now
             self._games = GameManager(*common) if lease_ms is None else LeasedGames(*common, lease_ms)
         except ValueError as error:
