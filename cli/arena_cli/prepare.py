@@ -205,10 +205,9 @@ def open_ports(
 
     A contest of `idle` is refused for the reason that stands there, unless it goes on or is over.
     """
-    from arena_server.core.life import FINAL, INCOMPLETE
     from arena_server.host.sockets import bind
     from arena_server.store.database import database_of
-    from arena_server.store.preflight import check_contest, check_writable
+    from arena_server.store.preflight import check_writable
     from arena_server.terms.config import check_extra
 
     where = database_of(options.database, async_journal=server.journal_commit == "async")
@@ -218,15 +217,7 @@ def open_ports(
         if spec.name in idle and (is_new or spec.new):
             raise ConfigError(idle[spec.name])
     check_writable(where)  # it makes a database where there is none: all other input is right
-    over = set()
-    for spec in specs:
-        names = [entrant.name for entrant in spec.entrants]
-        status = check_contest(where, spec.config, names, new=spec.new, seeded=spec.seeded, keep=spec.keep)
-        # An incomplete one goes on, unless a later stage has begun with its table.
-        if status in FINAL or (spec.closed and status == INCOMPLETE):
-            over.add(spec.name)
-        elif status is None and spec.name in idle:
-            raise ConfigError(idle[spec.name])
+    over = _over(where, specs, idle)
     submissions = [setup for setup in submissions if setup.contest not in over]
     cipher = _cipher(server)
     sock = bind(options.host or server.host, options.port if options.port is not None else server.port)
@@ -242,7 +233,24 @@ def open_ports(
         sock.close()
         raise
     inner = None if ports.casual is None else ports.casual.sock
-    return Prepared(specs, where, server, sock, ports, cipher, bots, submissions, inner, over=frozenset(over))
+    return Prepared(specs, where, server, sock, ports, cipher, bots, submissions, inner, over=over)
+
+
+def _over(where: StoreURL, specs: Sequence[ContestSpec], idle: Mapping[str, str]) -> frozenset[str]:
+    """The contests that are over. Raises UserError for one that can neither go on nor begin."""
+    from arena_server.core.life import FINAL, INCOMPLETE
+    from arena_server.store.preflight import check_contest
+
+    over = set()
+    for spec in specs:
+        names = [entrant.name for entrant in spec.entrants]
+        status = check_contest(where, spec.config, names, new=spec.new, seeded=spec.seeded, keep=spec.keep)
+        # An incomplete one goes on, unless a later stage has begun with its table.
+        if status in FINAL or (spec.closed and status == INCOMPLETE):
+            over.add(spec.name)
+        elif status is None and spec.name in idle:
+            raise ConfigError(idle[spec.name])
+    return frozenset(over)
 
 
 def _check_places(paths: Sequence[Path], server: ServerTable, specs: Sequence[ContestSpec]) -> None:
