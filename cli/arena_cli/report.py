@@ -109,7 +109,10 @@ def _collect(
     from arena_server.store.deals import WithheldError
     from arena_server.web.archive import Archive
 
-    given = dict(documents(Archive(database_of(database)), contest.id))
+    # Before the documents: no result counts here that is not in them.
+    archive = Archive(database_of(database))
+    last = archive.last_shown(results, contest)
+    given = dict(documents(archive, contest.id))
     if not found.add(given, megabytes * MB):
         raise StoreError(
             f"the tables of {contest.name} alone are more than {megabytes:g} MB: raise --megabytes, or let "
@@ -120,7 +123,7 @@ def _collect(
     left = games[:]
     while left:
         try:
-            files = _record_files(results, contest, left[-1])
+            files = _record_files(results, contest, left[-1], last)
         except WithheldError:
             withheld.append(left.pop())
             continue
@@ -135,11 +138,11 @@ def _collect(
     return {"games": written, "left_out": len(left), "withheld": withheld[::-1]} | unseen
 
 
-def _record_files(results: Results, contest: ContestRow, game: str) -> dict[str, bytes]:
+def _record_files(results: Results, contest: ContestRow, game: str, last: int) -> dict[str, bytes]:
     """What the page needs to replay a game. Raises WithheldError, and StoreError for a damaged record."""
     from arena_server.web.scenes import IN_PAGES
 
-    record = results.games.record(contest, game)
+    record = results.games.record(contest, game, last)
     path = f"contests/{contest.id}/records/{game}"
     plain = game_json(game, record)
     if contest.game in IN_PAGES:

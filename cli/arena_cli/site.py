@@ -188,11 +188,13 @@ def _write_data(
     for each in (home, home.with_name("bots")):
         each.mkdir(parents=True)
     shown: set[str] = set()
+    # Before the documents: no result counts here that is not in them.
+    last = archive.last_shown(results, contest)
     for path, data in documents(archive, contest.id):
         (folder / path).write_bytes(data)
         shown.update(listed_games(path, data))
     games, withheld = 0, []
-    for name, record in results.games.records(contest):
+    for name, record in results.games.records(contest, last):
         if name not in shown:  # it may not be seen yet
             continue
         if record is None:

@@ -111,7 +111,7 @@ def _ask_nobody(name: str) -> Callable[[pytest.MonkeyPatch], None]:
 
         def call(self: GameReader, *arguments: object, **more: object) -> object:
             with pytest.MonkeyPatch.context() as within:
-                within.setattr(deals.Deals, "may_show", lambda self, name: True)
+                within.setattr(deals.Deals, "may_show", lambda self, name, last=None: True)
                 found = method(self, *arguments, **more)
                 return iter(list(found)) if isgenerator(found) else found
 

@@ -51,6 +51,7 @@ class Deals:
         self._earlier = EarlierPairings(session, contest) if earlier else None
         # What is not known to be dealt afresh is hidden.
         self._paired = contest.config.get("deals") != "fresh"
+        self._counted: dict[int | None, Counter[tuple[str, int]]] = {}
 
     @cached_property
     def is_final(self) -> bool:
@@ -83,11 +84,14 @@ class Deals:
         until = shown_until(_milliseconds(now), delay, frozen, over=self.is_over, live=live)
         return datetime.max if until == ALWAYS else EPOCH + timedelta(milliseconds=until)
 
-    def may_show(self, name: str) -> bool:
-        """Whether the record of this game, which is over, may be shown."""
+    def may_show(self, name: str, last: int | None = None) -> bool:
+        """Whether the record of this game, which is over, may be shown to who sees results up to `last`.
+
+        `last` is the place of a result; None sees all.
+        """
         results = seats = 0
         if self._paired and not self.is_final:  # else nothing need be read
-            results, seats = self._count_results(name)
+            results, seats = self._count_results(name, last)
         return may_show_deal(paired=self._paired, results=results, seats=seats, final=self.is_final)
 
     def number(self, name: str) -> int | None:
@@ -112,8 +116,8 @@ class Deals:
             rows = rows.where(PairingRow.game_id.in_(stored))
         return {row.game_id: row.deal for row in self._session.execute(rows)}
 
-    def _count_results(self, name: str) -> tuple[int, int]:
-        """How many games have a result on the deal of this game, and on how many it is to be played.
+    def _count_results(self, name: str, last: int | None) -> tuple[int, int]:
+        """How many games have a result (up to `last`) on the deal of this game, and on how many it is played.
 
         A deal that is not known counts none.
         """
@@ -122,7 +126,7 @@ class Deals:
         if self._earlier is not None:
             pairing = self._earlier.find(number_of(name))
             key = ("", 0) if pairing is None else (players_of(pairing.names), pairing.deal)
-            return self._earlier_results[key], seats
+            return self._earlier_results(last)[key], seats
         other = aliased(PairingRow)
         same = (
             (other.contest_id == PairingRow.contest_id)
@@ -131,14 +135,19 @@ class Deals:
         )
         game = (GameRow.contest_id == other.contest_id) & (GameRow.game_id == other.game_id)
         result = game & (GameRow.end != VOID)
+        if last is not None:  # that the other game is over is not known yet
+            result &= GameRow.place <= last
         count = select(func.count()).select_from(PairingRow).join(other, same).join(GameRow, result)
         found = count.where(PairingRow.contest_id == self._contest.id, PairingRow.game_id == name)
         return self._session.scalar(found) or 0, seats
 
-    @cached_property
-    def _earlier_results(self) -> Counter[tuple[str, int]]:
+    def _earlier_results(self, last: int | None) -> Counter[tuple[str, int]]:
         """The results on each deal, by its players and number, in a database of an earlier layout."""
         assert self._earlier is not None
-        played = select(GameRow.game_id).where(GameRow.contest_id == self._contest.id, GameRow.end != VOID)
-        found = (self._earlier.find(number_of(name)) for name in self._session.scalars(played))
-        return Counter((players_of(each.names), each.deal) for each in found if each is not None)
+        if last not in self._counted:
+            played = select(GameRow.game_id).where(GameRow.contest_id == self._contest.id)
+            counted = played.where(GameRow.end != VOID, *([] if last is None else [GameRow.place <= last]))
+            found = (self._earlier.find(number_of(name)) for name in self._session.scalars(counted))
+            known = Counter((players_of(each.names), each.deal) for each in found if each is not None)
+            self._counted = {last: known}
+        return self._counted[last]

@@ -89,15 +89,18 @@ class GameReader:
         ordered = query.order_by(func.length(GameRow.game_id), GameRow.game_id)
         with self._session.execute(ordered.execution_options(yield_per=100)) as rows:
             for row in rows:
-                yield row.game_id, row.record if self.deals(contest).may_show(row.game_id) else None
+                yield row.game_id, row.record if self.deals(contest).may_show(row.game_id, last) else None
 
-    def record(self, contest: ContestRow, game_id: str) -> bytes:
-        """The encoded record of one game. Raises WithheldError for one that may not be shown."""
+    def record(self, contest: ContestRow, game_id: str, last: int | None = None) -> bytes:
+        """The encoded record of one game. Raises WithheldError for one that may not be shown.
+
+        `last`: to who sees the results up to this place.
+        """
         query = select(GameRow.record).where(GameRow.contest_id == contest.id, GameRow.game_id == game_id)
         found = self._session.scalar(query)
         if found is None:
             raise StoreError(f"{self._database}: no game {game_id!r} in contest {contest.id} {contest.name}")
-        if not self.deals(contest).may_show(game_id):
+        if not self.deals(contest).may_show(game_id, last):
             raise WithheldError(game_id)
         return found
 
@@ -174,7 +177,7 @@ class GameReader:
                     "used_ms",
                     "agents",
                 )
-                may_show = withheld or self.deals(contest).may_show(game.game_id)
+                may_show = withheld or self.deals(contest).may_show(game.game_id, last)
                 yield {
                     **{key: getattr(game, key) for key in columns},
                     "record": game.record if may_show else None,
@@ -257,9 +260,9 @@ class GameReader:
         columns = (GameRow.game_id, GameRow.names, FaultRow.seat, FaultRow.ply, FaultRow.kind, FaultRow.line)
         query = select(*columns).join(GameRow, FaultRow.game_pk == GameRow.id).order_by(FaultRow.id.desc())
         mine = query.where(*self._of_bots(contest))
-        found = []
+        found, last = [], self.games_stored(contest, until)
         for row in self._session.execute(mine.where(GameRow.stored_at <= until).limit(limit)):
-            line = bytes(row.line) if self.deals(contest).may_show(row.game_id) else b""
+            line = bytes(row.line) if self.deals(contest).may_show(row.game_id, last) else b""
             found.append((row.game_id, row.names, FaultRecord(row.seat, row.ply, row.kind, line)))
         return found
 

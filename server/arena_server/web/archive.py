@@ -316,9 +316,10 @@ class Archive:
         """The records of games that are over, as far as they may be shown; on any thread."""
         with Results(self._database) as results:
             contest = self._find(results, number)
+            last = self.last_shown(results, contest)
             for game_id in games:
                 with suppress(WithheldError):
-                    yield game_id, results.games.record(contest, game_id)
+                    yield game_id, results.games.record(contest, game_id, last)
 
     def bot_contests(self, name: str) -> dict[str, Any]:
         """The rows of all bots of this name, the newest contest first, at most MOST_CONTESTS."""
@@ -345,7 +346,7 @@ class Archive:
             if not self._is_over(results, contest, game_id):
                 raise NotFoundError(f"no game {game_id} with a result in contest {number}")
             try:
-                return results.games.record(contest, game_id)
+                return results.games.record(contest, game_id, self.last_shown(results, contest))
             except WithheldError as error:
                 raise NotFoundError(str(error)) from None
 
@@ -358,11 +359,16 @@ class Archive:
             contest = self._find(results, number)
             if not self._is_over(results, contest, game_id):
                 return None
-            return OVER if results.deals(contest).may_show(game_id) else WITHHELD
+            shown = results.deals(contest).may_show(game_id, self.last_shown(results, contest))
+            return OVER if shown else WITHHELD
 
     def _is_over(self, results: Results, contest: ContestRow, game_id: str) -> bool:
         stored = results.games.stored_at(contest, game_id)
         return stored is not None and stored <= self._until(results, contest)
+
+    def last_shown(self, results: Results, contest: ContestRow) -> int:
+        """The place of the last result that may be seen."""
+        return results.games.games_stored(contest, self._until(results, contest))
 
     def _until(self, results: Results, contest: ContestRow) -> datetime:
         """What was stored later is not shown yet."""

@@ -161,3 +161,24 @@ def test_the_deal_of_every_game_is_kept_with_its_result(
     repeat = (0, "repeat", 5, 3, numbers_are[-1])
     play(path, 1, 2, 3, 4, 5, void=(3,), repeats=(repeat,), contest=contest, status=status)
     assert numbers(path) == numbers_are
+
+
+@pytest.mark.parametrize("last", range(5))
+def test_a_result_that_is_not_seen_yet_opens_no_deal(database: Database, last: int) -> None:
+    """The first game of a deal is shown once its second is seen, which is stored as the third."""
+    play(database, 1, 3, 2, 4)
+    with Results(database) as results:
+        contest = results.contest()
+        opened = ["g1", "g2"] * (last >= 3) + ["g3", "g4"] * (last >= 4)
+        stored = ["g1", "g3", "g2", "g4"][:last]
+        expected = sorted(set(opened) & set(stored))
+        rows = results.games.rows(contest, last=last)
+        assert [row["game_id"] for row in rows if row["record"] is not None] == expected
+        records = results.games.records(contest, last)
+        assert [name for name, data in records if data is not None] == expected
+        for name in stored:
+            if name in expected:
+                assert results.games.record(contest, name, last)
+            else:
+                with pytest.raises(WithheldError):
+                    results.games.record(contest, name, last)
