@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from arena_server.errors import ConfigError, StoreError
+from arena_server.store.files import replace_file
 
 #: The layout of the file.
 FORMAT = 1
@@ -63,13 +63,8 @@ class TuneFile:
         if self.path is None:
             return
         text = json.dumps({"format": FORMAT, "same": self.same, "steps": [asdict(each) for each in steps]})
-        part = self.path.with_name(f"{self.path.name}.part")
         try:
-            with part.open("w", encoding="ascii") as file:
-                file.write(text + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(self.path)
+            replace_file(self.path, f"{text}\n".encode(), mode=0o666)
         except OSError as error:
             raise StoreError(f"{self.path}: cannot be written: {error.strerror}") from None
 

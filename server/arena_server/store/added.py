@@ -6,13 +6,13 @@ server's own files: a server that has one of these serves it, too, when it is st
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
 from arena_server.errors import ArenaError
 from arena_server.store.database import Database, home_of
+from arena_server.store.files import replace_file
 
 FOLDER: Final = "-contests"
 _BESIDE: Final = "# added by `arena admin contest add` beside: "
@@ -42,21 +42,10 @@ def keep_added(database: Database, name: str, text: str, beside: Collection[str]
     None but the owner can read it: it may have secrets of webhooks.
     """
     path = path_of_added(database, name)
-    new = path.with_name(f".{name}.{os.getpid()}")
     try:
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        new.unlink(missing_ok=True)
         # As bytes: the same text is found again, whatever ends its lines.
-        with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(f"{_BESIDE}{', '.join(sorted(beside))}\n{text}".encode())
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(path)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        replace_file(path, f"{_BESIDE}{', '.join(sorted(beside))}\n{text}".encode())
     except OSError as error:
         raise ArenaError(f"{path}: cannot be written: {error.strerror}") from None
 

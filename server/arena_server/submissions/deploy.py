@@ -42,7 +42,7 @@ from arena_server.places.base import (
 from arena_server.places.frozen_bots import ContainedBots
 from arena_server.places.games import ObservedGames
 from arena_server.places.restarts import Orders, RestartingBot, program_of
-from arena_server.submissions.service import SubmittedBot
+from arena_server.submissions.bot import SubmittedBot
 from arena_server.submissions.versions import VersionActivated, VersionDeployed, VersionFact, fact_json
 from arena_server.terms.sandbox import Sandbox
 from arena_server.terms.submissions import SubmittedSeat

@@ -8,7 +8,6 @@ killed leaves it behind; the next one replaces it.
 from __future__ import annotations
 
 import json
-import os
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import Final
 
 from arena_server.errors import ArenaError, ConfigError
 from arena_server.store.database import Database, home_of
+from arena_server.store.files import replace_file
 from arena_server.web.ports import TOKEN_BYTES
 
 #: The environment's token takes precedence over the file's, on both sides.
@@ -69,7 +69,8 @@ class AccessFile:
 
     def __enter__(self) -> AccessFile:
         try:
-            _write(self._path, self._text)
+            # Its token is a secret: none but the owner can ever read it.
+            replace_file(self._path, self._text.encode("ascii"))
         except OSError as error:
             if not self._needed:  # --connect says where the server is
                 return self
@@ -83,16 +84,6 @@ class AccessFile:
                 self._path.unlink()
         except (OSError, ValueError):
             return  # it is gone or unreadable: it misleads no client
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file that only its owner can ever read, whole or not at all."""
-    new = path.with_name(f"{path.name}.{os.getpid()}")
-    # A killed process of the same number may have left it, and O_EXCL would refuse it.
-    new.unlink(missing_ok=True)
-    with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
-        file.write(text)
-    new.replace(path)
 
 
 def find_access(

@@ -25,7 +25,8 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from arena_server.host.loop_link import LoopLink
-from arena_server.submissions.service import Key, RefusedError, SubmissionService
+from arena_server.submissions.bot import Key, RefusedError
+from arena_server.submissions.service import SubmissionService
 from arena_server.terms.submissions import CHUNK_S, UPLOAD_S
 from arena_server.web.bridge import LoopBridge, UnavailableError
 from arena_server.web.host_view import HostView, UnknownContestError

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
 import time
 from collections import deque
@@ -20,6 +19,7 @@ from arena_server.core.log_events import LogEvent
 from arena_server.errors import ArenaError
 from arena_server.host.log_events import WebhookDelivered, WebhookDropped, WebhookFailed
 from arena_server.store.database import Database, home_of
+from arena_server.store.files import replace_file
 from arena_server.terms.spec import Webhook
 from arena_server.webhooks.message import Cursor, Message, Sender, batch_of, result_of, started_at
 
@@ -99,14 +99,8 @@ class Cursors:
             key: [hook.since, [[each.contest, each.started, each.place] for each in hook.taken]]
             for key, hook in self._hooks.items()
         }
-        part = self._path.with_name(f"{self._path.name}.part")
         try:
-            opened = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-            with open(opened, "w", encoding="ascii") as file:
-                json.dump(plain, file)
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(self._path)
+            replace_file(self._path, json.dumps(plain).encode())
         except OSError as error:
             raise ArenaError(f"{self._path}: cannot be written: {error.strerror}") from None
 

@@ -21,8 +21,8 @@ from arena_server.places.base import BotEnded, LaunchError, LocalBot
 from arena_server.places.cgroup import CpuTime
 from arena_server.places.frozen_bots import ContainedBots
 from arena_server.submissions import deploy
+from arena_server.submissions.bot import SubmittedBot
 from arena_server.submissions.deploy import ContestLink, DeployedBot, noted
-from arena_server.submissions.service import SubmittedBot
 from arena_server.submissions.store import VersionStore
 from arena_server.submissions.versions import (
     StageBegun,

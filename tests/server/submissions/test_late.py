@@ -18,7 +18,8 @@ from arena_server.host.host import Host, HostSetup
 from arena_server.host.logs import LineWriter, Log
 from arena_server.host.sockets import bind
 from arena_server.places.base import LocalBot
-from arena_server.submissions.service import RefusedError, SubmissionService
+from arena_server.submissions.bot import RefusedError
+from arena_server.submissions.service import SubmissionService
 from arena_server.submissions.thread import SubmissionThread
 from arena_server.terms.config import NO_TOKEN, ContestConfig, Entrant
 from arena_server.terms.sandbox import ContainerLimits

@@ -14,7 +14,8 @@ import pytest
 
 from arena_server.submissions import service as service_module
 from arena_server.submissions.admission import tag_of
-from arena_server.submissions.service import RefusedError, SubmissionService
+from arena_server.submissions.bot import RefusedError
+from arena_server.submissions.service import SubmissionService
 from arena_server.submissions.store import VersionStore
 from arena_server.submissions.versions import STAGE_NAMES, VersionState
 from arena_server.terms.submissions import UPLOADS, SubmissionRules
