@@ -27,8 +27,8 @@ class Cluster:
                 [sys.executable, "-m", "dask", *arguments, "--no-dashboard"], stdout=log, stderr=log
             )
 
-    def start_scheduler(self) -> None:
-        self._start("scheduler", "scheduler", "--host", "127.0.0.1", "--port", str(self.port))
+    def start_scheduler(self, *options: str) -> None:
+        self._start("scheduler", "scheduler", "--host", "127.0.0.1", "--port", str(self.port), *options)
 
     def start_worker(self, name: str, *options: str) -> None:
         address = f"tcp://{self.address}"

@@ -90,10 +90,13 @@ async def test_workers_in_this_process_play_games(tmp_path: Path, monkeypatch: p
                 await process.end()
 
 
-#: Loaded by a worker. What it sends writes a file, named after the process that unpickles it.
+#: Loaded by worker and scheduler. What they send writes a file, named after the process that unpickles it.
 HOSTILE = """
 import os, pickle
+import distributed.worker
 from distributed import get_worker
+from distributed.core import error_message
+from distributed.protocol.serialize import Serialize, ToPickle
 from arena_server.places.workers import cluster
 
 WRITE = "import os; open(os.path.join(FOLDER, str(os.getpid())), 'w').close()"
@@ -105,16 +108,37 @@ class Evil:
 class EvilError(Evil, Exception):
     pass
 
+def with_traceback(error, status="error"):
+    found = error_message(error, status)
+    if "traceback" in str(error):
+        found["traceback"] = Serialize(pickle.dumps(Evil()))
+    return found
+
 async def play_on_worker(payload, topic, command):
     what = pickle.loads(payload).game_id
     get_worker().log_event("warn", {"message": pickle.dumps(Evil()), "category": pickle.dumps(Evil())})
+    get_worker().log_event(topic, pickle.dumps(Evil()))
     if what == "raise":
         raise EvilError(what)
+    if what == "traceback":
+        raise ValueError(what)
+    if what == "numpy":
+        import numpy
+        return numpy.array([Evil()], dtype=object)
     return Evil() if what == "return" else what
 
+def dask_setup(server):
+    if not hasattr(server, "identity"):
+        return
+    honest = server.handlers["identity"]
+    async def identity(n_workers):
+        return {**honest(n_workers), "evil": ToPickle(Evil()), "more": Serialize(Evil())}
+    server.handlers["identity"] = identity
+
 cluster.play_on_worker = play_on_worker
+distributed.worker.error_message = with_traceback
 """
-#: It connects, has three games played, and prints how they ended and its number.
+#: It connects, has games played, and prints how they ended and its number.
 CLIENT = """
 import asyncio, os, sys
 sys.path.insert(0, ROOT)
@@ -126,7 +150,7 @@ async def main():
     pool, reports = cluster.DaskPool(ADDRESS, []), Reports()
     await pool.open(reports)
     await reports.until(1)
-    for what in ("return", "raise", "other"):
+    for what in ("return", "raise", "traceback", "numpy", "other"):
         pool.submit(job(what))
         key, outcome, _ = await reports.ends.get()
         print(key, outcome.record, outcome.lost, outcome.problem)
@@ -137,14 +161,14 @@ asyncio.run(main())
 """
 
 
-async def test_a_worker_executes_nothing_in_the_referee(tmp_path: Path) -> None:
+async def test_a_worker_and_a_scheduler_execute_nothing_in_the_referee(tmp_path: Path) -> None:
     written, preload = tmp_path / "written", tmp_path / "hostile.py"
     written.mkdir()
     preload.write_text(HOSTILE.replace("FOLDER", repr(str(written))))
     cluster = Cluster(tmp_path)
     text = CLIENT.replace("ROOT", repr(str(ROOT))).replace("ADDRESS", repr(cluster.address))
     try:
-        cluster.start_scheduler()
+        cluster.start_scheduler("--preload", str(preload))
         cluster.start_worker("w1", "--preload", str(preload))
         client = await asyncio.create_subprocess_exec(
             sys.executable, "-c", text, stdout=asyncio.subprocess.PIPE
@@ -152,10 +176,14 @@ async def test_a_worker_executes_nothing_in_the_referee(tmp_path: Path) -> None:
         *ends, number = (await client.communicate())[0].decode().split("\n")[:-1]
     finally:
         cluster.close()
-    assert ends == [
-        "return-1 None True Dask: a worker has sent a builtins.exec, which is not read here",
-        "raise-1 None True Dask: a worker has sent an exception, which is not read here",
-        "other-1 None True Dask: a worker has sent what is no outcome of a game",
+    refused = ["return-1", "raise-1", "traceback-1", "numpy-1", "other-1"]
+    assert [end.partition(" ")[0] for end in ends] == refused
+    assert [end.partition("Dask: ")[2] for end in ends] == [
+        "a worker has sent a builtins.exec, which is not read here",
+        "a worker has sent an exception, which is not read here",
+        "a worker has sent an exception, which is not read here",
+        "a worker has sent data of the serializer dask",
+        "a worker has sent what is no outcome of a game",
     ]
     assert not (written / number).exists()
 
