@@ -107,8 +107,11 @@ def spec_of(
     contest: SeatedContest, options: ServeOptions, persons: Sequence[Invitation], *, keep: bool
 ) -> ContestSpec:
     """The contest of a file; `persons` are invited to it or others, and `keep` is as in `prepare`."""
+    from arena_protocol.games import make_game
+    from arena_server.places.cores import crowding_of
     from arena_server.terms.file import (
         config_of,
+        cpus_of,
         entrants_of,
         late_versions_of,
         timetable_of,
@@ -127,11 +130,12 @@ def spec_of(
     logs = options.bot_logs
     if logs is None and file.server.bot_logs is not None:
         logs = Path(file.server.bot_logs)
+    entrants = entrants_of(file, digests)
     config = replace(config_of(file, absent_ms=absent_ms), origin=contest.origin, debug_bot=options.debug_bot)
     begins_at_once = file.contest.quorum is None and not keep  # its bots are started with it
     return ContestSpec(
         config=config,
-        entrants=entrants_of(file, digests),
+        entrants=entrants,
         new=options.new,
         keep=keep and not options.new,
         seeded=file.contest.seed is not None,
@@ -139,6 +143,7 @@ def spec_of(
         timetable=timetable_of(file),
         webhooks=webhooks_of(file),
         contained=frozenset(bot.name for bot in file.bot if bot.in_container),
+        crowded=crowding_of(cpus_of(file), entrants, make_game(config.game, config.options).seats),
         late=late_versions_of(file),
         closed=contest.closed,
         quorum=0 if begins_at_once else file.contest.quorum,

@@ -203,6 +203,15 @@ class ConnectionsLimited(LogEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class MachineCrowded(LogEvent):
+    """The bots of a contest that begins may want more of the machine at once than it has."""
+
+    event = "crowded"
+    level = "warning"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ContestDoubtful(LogEvent):
     """A contest begins that may end before all of its games are played, by its configuration."""
 

@@ -32,6 +32,7 @@ from arena_server.host.log_events import (
     ContestDoubtful,
     ContestShown,
     ContestTakenUp,
+    MachineCrowded,
     PowerCut,
     ServerFault,
 )
@@ -170,6 +171,9 @@ class ContestRun:
             self.log(ContestTakenUp(found.contest, games))
             if found.lost_rows:
                 self.log(PowerCut(found.lost_rows))
+        if self.spec.crowded:
+            self.log(MachineCrowded(self.spec.crowded))
+        if found is not None:
             return
         config = self.spec.config
         names = [entrant.name for entrant in self.spec.entrants]

@@ -27,6 +27,8 @@ RUN_MODULE: Final = ("-P", "-m")
 Cause = tuple[object, ...]
 #: What `frozen_bots.py` asks of who runs the bots, and what it is answered: JSON objects.
 Order = Mapping[str, Any]
+#: One of these is a key of each order, with the name of the bot.
+ORDERS: Final = ("freeze", "thaw", "measure", "rests", "plays")
 Answer = dict[str, Any]
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import groupby
 from pathlib import Path
+
+from arena_server.terms.config import Entrant
 
 #: Linux alone lets a process choose its cores.
 CAN_PIN = hasattr(os, "sched_setaffinity")
@@ -40,6 +42,28 @@ def on_cores(cores: Sequence[int]) -> Iterator[None]:
         yield
     finally:
         use_cores(before)
+
+
+def crowding_of(cpus: Mapping[str, float], entrants: Iterable[Entrant], seats: int) -> str:
+    """How containers that may use `cpus` processors by bot exceed this machine at once; empty: they do not.
+
+    Who plays no game stands still (`idle.py`), and of those that do not ponder one in each game runs.
+    """
+    entrants = list(entrants)
+    games = sum(each.concurrency for each in entrants) // seats
+    playing = [cpus.get(each.name, 0.0) for each in entrants if each.ponders for _ in range(each.concurrency)]
+    in_turn = [
+        cpus.get(each.name, 0.0) for each in entrants if not each.ponders for _ in range(each.concurrency)
+    ]
+    most = sum(sorted(playing)[-games * seats :]) + sum(sorted(in_turn)[-games:]) if games else 0.0
+    cores = len(own_cores()) or os.cpu_count() or 1
+    if most <= cores:
+        return ""
+    return (
+        f"the containers of {games} game{'s' * (games > 1)} at once may use {most:g} processors (`cpus`), and"
+        f" this machine has {cores}: bots slow each other; give smaller `cpus`, fewer games at once"
+        ' (`concurrency`) or `ponder = "off"`'
+    )
 
 
 def describe_cores(cores: Sequence[int]) -> str:

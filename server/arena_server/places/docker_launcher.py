@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 from hashlib import sha256
 from pathlib import Path
@@ -32,6 +33,7 @@ from arena_server.places.base import (
 from arena_server.places.cgroup import ControlGroup, CpuTime
 from arena_server.places.cores import describe_cores
 from arena_server.places.docker import ANSWER_S, Docker, NoAnswerError
+from arena_server.places.idle import IdleFreezer
 from arena_server.places.process import (
     LAST_LINES,
     Child,
@@ -105,6 +107,7 @@ class ContainerLauncher:
         self._docker = docker or Docker()
         self._stack = AsyncExitStack()
         self._folder = Path()
+        self._ways: set[Way] = set()
 
     async def __aenter__(self) -> Self:
         """Remove what an earlier run left. Raises LaunchError without an engine."""
@@ -115,9 +118,7 @@ class ContainerLauncher:
             runtime = os.environ.get("RUNTIME_DIRECTORY", "").partition(":")[0] or None
             self._folder = Path(mkdtemp(prefix="arena-", dir=runtime))
             stack.callback(rmtree, self._folder, ignore_errors=True)
-            referee = await asyncio.start_unix_server(self._connect, self._folder / _SOCKET)
-            stack.push_async_callback(referee.wait_closed)
-            stack.callback(referee.close)
+            stack.callback(self._close_ways)
             sweeper = await Child.start(
                 ["sh", "-c", _SWEEP, "sweeper", self._docker.program, self._label],
                 self._docker.environment,
@@ -133,24 +134,26 @@ class ContainerLauncher:
         """Remove all containers that are left."""
         await self._stack.aclose()
 
-    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Join a connection from a relay to the referee."""
-        try:
-            referee = await asyncio.open_connection(*self._address)
-        except OSError:
-            writer.close()
-            return
-        await relay.join((reader, writer), referee)
+    def _close_ways(self) -> None:
+        for way in self._ways:
+            way.close()
 
     async def start(self, bot: LocalBot) -> BotContainer:
         """Start the containers of a bot. Raises LaunchError, with what the engine says."""
         assert bot.sandbox is not None
-        name = f"arena-{bot.name}-{bot.slot}-{secrets.token_hex(4)}"
+        mark = secrets.token_hex(4)
+        name = f"arena-{bot.name}-{bot.slot}-{mark}"
         try:
             limits = bot.sandbox.limits.options(await self._docker.volumes(bot.sandbox.image))
         except ValueError as error:
             raise LaunchError(str(error)) from None
-        gate = await self._start_relay(f"{name}-relay")
+        way = await Way.open(self._folder / mark, self._address)
+        self._ways = {way, *(each for each in self._ways if each.is_open)}
+        try:
+            gate = await self._start_relay(f"{name}-relay", way.folder)
+        except BaseException:
+            way.close()
+            raise
         try:
             variables = {
                 key: value
@@ -166,22 +169,23 @@ class ContainerLauncher:
             log = None if self._logs is None else self._logs / bot.log_name
             child = await self._docker.child(words, variables, log=log)
         except BaseException:
+            way.close()
             await gate.end()
             raise
-        return BotContainer(self._docker, name, bot.sandbox, child, gate)
+        return BotContainer(self._docker, name, bot.sandbox, child, gate, way)
 
     def _cores(self, bot: LocalBot) -> list[str]:
         """The options for the cores of a bot; none for an engine that has a machine of its own."""
         return ["--cpuset-cpus", describe_cores(bot.cores)] if bot.cores and self._docker.is_local else []
 
-    async def _start_relay(self, name: str) -> Child:
+    async def _start_relay(self, name: str, folder: Path) -> Child:
         """Start the container whose network the bot's container will share; wait until it listens."""
         words = ["run", "--rm", "--interactive", "--name", name, "--label", self._label, "--network", "none"]
         words += [*CONFINED, *ContainerLimits(memory=64 * MB, tmp=MB, pids=16).options()]
         # The socket belongs to our user, and its folder has mode 0700.
         words += ["--user", f"{os.getuid()}:{os.getgid()}"]
         # Not by --volume: the engine would make an empty folder in the place of one that it does not see.
-        for source, target in ((self._folder, _MOUNT), (relay.__file__, "/relay.py")):
+        for source, target in ((folder, _MOUNT), (relay.__file__, "/relay.py")):
             words += ["--mount", f"type=bind,source={source},target={target},readonly"]
         words += [RELAY_IMAGE, "python", "-B", "/relay.py", f"{_MOUNT}/{_SOCKET}", str(PORT)]
         gate = await self._docker.child(words, stdin=asyncio.subprocess.PIPE, split=True)
@@ -211,15 +215,61 @@ class ContainerLauncher:
         return gate.last_error() or f"its relay did not begin within {RELAY_S:.0f} s"
 
 
-class BotContainer:
-    """A bot in a container (`base.Running`)."""
+class Way:
+    """The Unix socket of the relay of one bot, in a folder of its own, and the referee behind it."""
 
-    def __init__(self, docker: Docker, name: str, sandbox: Sandbox, child: Child, gate: Child) -> None:
+    def __init__(self, folder: Path, address: tuple[str, int]) -> None:
+        self.folder: Final = folder
+        self._address = address
+        self._server: asyncio.Server | None = None
+        #: Awaited before each part that the referee sends is passed on.
+        self.before: Callable[[], Awaitable[None]] | None = None
+
+    @classmethod
+    async def open(cls, folder: Path, address: tuple[str, int]) -> Self:
+        """Listen in `folder`, which is made; the referee is at `address`."""
+        way = cls(folder, address)
+        folder.mkdir(mode=0o700)
+        way._server = await asyncio.start_unix_server(way._connect, folder / _SOCKET)
+        return way
+
+    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            referee = await asyncio.open_connection(*self._address)
+        except OSError:
+            writer.close()
+            return
+        await relay.join((reader, writer), referee, self._before)
+
+    async def _before(self) -> None:
+        if self.before is not None:
+            await self.before()
+
+    @property
+    def is_open(self) -> bool:
+        return self._server is not None and self._server.is_serving()
+
+    def close(self) -> None:
+        """Take no more connections; those that are there end with their containers."""
+        if self._server is not None:
+            self._server.close()
+            rmtree(self.folder, ignore_errors=True)
+
+
+class BotContainer:
+    """A bot in a container (`base.Running`, `idle.Rests`)."""
+
+    def __init__(
+        self, docker: Docker, name: str, sandbox: Sandbox, child: Child, gate: Child, way: Way
+    ) -> None:
         self._docker = docker
         self._name = name
         self._sandbox = sandbox
         self._child = child
         self._gate = gate
+        self._way = way
+        self._idle = IdleFreezer(self.set_frozen)
+        way.before = self._idle.wake
         self._orders = asyncio.Lock()
         self._group: ControlGroup | None = None
         self._group_sought = False
@@ -275,6 +325,10 @@ class BotContainer:
                 pass
             return
 
+    async def set_resting(self, resting: bool) -> None:
+        """Let it stand still while nothing is sent to it, from the next seconds on; or it plays."""
+        await self._idle.set_resting(resting)
+
     async def cpu_time(self) -> tuple[str, CpuTime] | None:
         """What its programs got of the processor since it began."""
         async with self._orders:
@@ -293,10 +347,12 @@ class BotContainer:
     async def end(self) -> None:
         """Kill and remove its containers."""
         self._ended = True
+        self._idle.close()
         with suppress(LaunchError):
             await self._docker.call("rm", "--force", "--volumes", self._name, f"{self._name}-relay")
         await self._child.end()
         await self._gate.end()
+        self._way.close()
 
 
 def _engine_error(child: Child) -> str:

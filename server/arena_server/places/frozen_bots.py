@@ -1,6 +1,6 @@
 """The bots of a contest that run in containers, as its host knows them.
 
-    contest --SetFrozen, the end of a game--> ContainedBots --orders--> BotGroup.obey -> the container
+    contest --SetFrozen, games, log-ins-----> ContainedBots --orders--> BotGroup.obey -> the container
     contest <--Thawed, UsageRecord----------- ContainedBots <--answers--
 
 Orders and answers are JSON objects: `arena tournament` has the containers in another process than the host.
@@ -15,7 +15,16 @@ from contextlib import suppress
 from arena_protocol.record import UsageRecord
 from arena_server.core.effects import SetFrozen
 from arena_server.core.events import Thawed
-from arena_server.core.log_events import GameOver, GameResumed, GameStarted, LogEvent
+from arena_server.core.log_events import (
+    BotValidated,
+    GameOver,
+    GameResumed,
+    GameStarted,
+    LogEvent,
+    LoggedIn,
+    ValidationFailed,
+    ValidationStarted,
+)
 from arena_server.host.log_events import BotUsage
 from arena_server.host.observers import BotPlaces, Errand, ObservedContest
 from arena_server.places.base import Answer, Order
@@ -26,7 +35,7 @@ MEASURE_S = 2.0
 
 
 class ContainedBots(BotPlaces):
-    """Has these bots of a contest frozen, thawed and measured .
+    """Has these bots of a contest frozen, thawed and measured, and let stand still while they do not play.
 
     Make it before the contest starts. `order` sends an order to who runs them, `answered` takes the answer.
     """
@@ -43,6 +52,8 @@ class ContainedBots(BotPlaces):
         #: games began.
         self._games: dict[str, dict[int, tuple[str, int]]] = {}
         self._begun: dict[tuple[str, str], Answer] = {}
+        #: The programs that have logged in.
+        self._slots: set[tuple[str, int]] = set()
         #: The answers at the end of a game by its bots; None is waited for.
         self._ends: dict[str, dict[str, Answer | None]] = {}
         self._answered = asyncio.Event()
@@ -59,11 +70,32 @@ class ContainedBots(BotPlaces):
             case GameStarted(game, names, slots) | GameResumed(game, names, _, slots):
                 players = enumerate(zip(names, slots or (1,) * len(names), strict=True), start=1)
                 self._games[game] = {seat: each for seat, each in players if each[0] in self.bots}
+                for bot, slot in self._games[game].values():
+                    self._order({"plays": bot, "slot": slot})
                 self._measure(game, self.bots)
             case GameOver(game):
                 self._ends.pop(game, None)
-                for bot, _ in self._games.pop(game, {}).values():
+                for bot, slot in self._games.pop(game, {}).values():
                     self._begun.pop((game, bot), None)
+                    self._rest(bot, slot)
+            case LoggedIn(bot=str(bot), slot=slot) if bot in self.bots:
+                self._slots.add((bot, slot))
+                self._rest(bot, slot)
+            case ValidationStarted(bot=bot):
+                # Which of its programs plays is not said: all of them run.
+                for name, slot in sorted(self._slots):
+                    if name == bot:
+                        self._order({"plays": bot, "slot": slot})
+            case BotValidated(bot, game) | ValidationFailed(bot, game):
+                self._games.pop(game, None)
+                for name, slot in sorted(self._slots):
+                    if name == bot:
+                        self._rest(bot, slot)
+
+    def _rest(self, bot: str, slot: int) -> None:
+        """Who plays in no game may stand still; a game that begins says that it plays."""
+        if not any((bot, slot) in players.values() for players in self._games.values()):
+            self._order({"rests": bot, "slot": slot})
 
     def _measure(self, game: str, bots: Collection[str]) -> None:
         for bot, slot in self._games[game].values():

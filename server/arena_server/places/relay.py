@@ -10,10 +10,12 @@ import socket
 import sys
 
 
-async def copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Copy until the end of one direction, and end the other side's."""
+async def copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, before=None) -> None:  # type: ignore[no-untyped-def]
+    """Copy until the end of one direction, and end the other side's; await `before()` before each part."""
     try:
         while data := await reader.read(65536):
+            if before is not None:
+                await before()
             writer.write(data)
             await writer.drain()
         writer.write_eof()
@@ -21,14 +23,14 @@ async def copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
         writer.close()
 
 
-async def join(first: tuple, second: tuple) -> None:  # type: ignore[type-arg]
-    """Copy both ways until both have ended."""
+async def join(first: tuple, second: tuple, before=None) -> None:  # type: ignore[no-untyped-def, type-arg]
+    """Copy both ways until both have ended; await `before()` before each part that goes to the first."""
     for _, writer in (first, second):
         sock = writer.get_extra_info("socket")
         if sock.family == socket.AF_INET:
             # A line of the protocol is a packet: it must not wait for the next one.
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    await asyncio.gather(copy(first[0], second[1]), copy(second[0], first[1]))
+    await asyncio.gather(copy(first[0], second[1]), copy(second[0], first[1], before))
     for _, writer in (first, second):
         writer.close()
 

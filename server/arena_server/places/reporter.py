@@ -36,7 +36,7 @@ from arena_protocol.record import VOID, GameRecord
 from arena_server.core.log_events import BotSilent, LogEvent, LoggedIn
 from arena_server.core.overview import Overview
 from arena_server.host.host import Host, HostObserver
-from arena_server.host.log_events import ContestDoubtful, worker_line
+from arena_server.host.log_events import ContestDoubtful, MachineCrowded, worker_line
 from arena_server.host.logs import LineWriter
 from arena_server.host.observers import Attachment
 from arena_server.host.run import ContestRun
@@ -95,7 +95,7 @@ class HostReporter(HostObserver, Attachment):
                 self._lines.write(json.dumps({"login": bot, "slot": slot}))
             case BotSilent(bot=name, slot=slot, game=game) if self._lines:
                 self._lines.write(json.dumps({"silent": name, "slot": slot, "game": game}))
-            case ContestDoubtful(text=text) if self._lines:
+            case ContestDoubtful(text=text) | MachineCrowded(text=text) if self._lines:
                 self._lines.write(json.dumps({"says": text}))
             case _ if self._lines and (line := worker_line(event)) is not None:
                 self._lines.write(json.dumps({"says": line}))

@@ -15,6 +15,7 @@ from itertools import chain, repeat
 from typing import Any, TypeVar
 
 from arena_server.places.base import (
+    ORDERS,
     Answer,
     BotEnded,
     BotError,
@@ -27,6 +28,7 @@ from arena_server.places.base import (
     Running,
 )
 from arena_server.places.cgroup import CpuTime
+from arena_server.places.idle import Rests
 
 #: Seconds before each restart of a bot that ended; the last one repeats.
 RESTARTS_S = (0.5, 1.0, 2.0, 4.0, 8.0)
@@ -167,7 +169,7 @@ class RestartingBot:
 
 def program_of(order: Order) -> tuple[str, int]:
     """The name and the slot that an order is about."""
-    return next(order[verb] for verb in ("freeze", "thaw", "measure") if verb in order), order["slot"]
+    return next(order[verb] for verb in ORDERS if verb in order), order["slot"]
 
 
 class Orders:
@@ -193,6 +195,9 @@ class Orders:
                 if running is not None:
                     await running.set_frozen(False)
                 answer({"thawed": name, "slot": slot, "number": number})
+            case {"rests": _} | {"plays": _}:
+                if isinstance(running, Rests):
+                    await running.set_resting("rests" in order)
             case {"measure": name, "slot": slot, "game": game}:
                 run, time = (running and await running.cpu_time()) or (None, CpuTime(0, 0, None))
                 measured = {"measured": name, "slot": slot, "game": game, "run": run}

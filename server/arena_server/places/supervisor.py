@@ -20,7 +20,7 @@ from arena_protocol.record import GameRecord
 from arena_server.errors import MISUSED, ArenaError, ConfigError
 from arena_server.host.interrupts import stop_signals
 from arena_server.host.sockets import local_host, parse_address
-from arena_server.places.base import Answer, LocalBot
+from arena_server.places.base import ORDERS, Answer, LocalBot
 from arena_server.places.launchers import Place, launcher_of
 from arena_server.places.process import Child
 from arena_server.places.restarts import STOP_S, BotGroup
@@ -200,7 +200,7 @@ async def _pass_reports(
                     games.answered(name, slot, game)
                 case {"over": str(name), "slot": int(slot)}:
                     games.answered(name, slot, None)
-                case ({"freeze": _} | {"thaw": _} | {"measure": _}) as order:
+                case dict() as order if any(verb in order for verb in ORDERS):
                     bots.obey(order, partial(_write, server))
                 case {"result": result}:
                     listener.result(result)

@@ -125,6 +125,12 @@ def entrants_of(file: ContestFile, hashes: Mapping[str, str] | None = None) -> l
     ]
 
 
+def cpus_of(file: ContestFile) -> dict[str, float]:
+    """How many processors each bot that runs in containers of this machine may use in each."""
+    usual = file.container.limits()
+    return {bot.name: bot.limits(usual).cpus for bot in file.bot if bot.in_container or bot.submit}
+
+
 def late_versions_of(file: ContestFile) -> LateVersions:
     """How many bots that come late are sent by their authors, and how they play."""
     return LateVersions(file.submissions.late, file.container.limits().ponder)

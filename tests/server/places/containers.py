@@ -64,17 +64,22 @@ def bot(code: str, sandbox: Sandbox | None = None, name: str = "probe") -> Local
 
 @dataclass
 class Referee:
-    """Takes a line of JSON from each connection, and keeps the connection open."""
+    """Takes lines of JSON from each connection, and keeps the connection open."""
 
     port: int = 0
+    writer: asyncio.StreamWriter | None = None
     told: asyncio.Queue[Any] = field(default_factory=asyncio.Queue)
 
     async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        line = await reader.readline()
-        if line:
+        self.writer = writer
+        while line := await reader.readline():
             self.told.put_nowait(json.loads(line))
-            await reader.read()
         writer.close()
+
+    def send(self, line: bytes) -> None:
+        """Send a line on the latest connection."""
+        assert self.writer is not None
+        self.writer.write(line)
 
     async def answer(self) -> Any:
         return await asyncio.wait_for(self.told.get(), PATIENCE_S)

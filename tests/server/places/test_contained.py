@@ -51,6 +51,10 @@ def contained() -> tuple[ContainedBots, Contest, list[Order]]:
     return bots, contest, orders
 
 
+def measures(orders: list[Order]) -> list[Order]:
+    return [order for order in orders if "measure" in order]
+
+
 def measured(bot: str, run: str | None, *values: int | None, game: str = "g1", slot: int = 1) -> Answer:
     times = dict(zip(("used", "throttled", "pressure"), values, strict=True))
     return {"measured": bot, "slot": slot, "game": game, "run": run} | times
@@ -86,12 +90,12 @@ async def used(bots: ContainedBots, *answers: Answer, game: str = "g1") -> list[
 async def test_what_a_bot_used_in_a_game_is_the_difference() -> None:
     bots, contest, orders = contained()
     bots.happened(GameStarted("g1", ("cyd", "ann")))
-    assert orders == [{"measure": "ann", "slot": 1, "game": "g1"}]
+    assert measures(orders) == [{"measure": "ann", "slot": 1, "game": "g1"}]
     assert not bots.measures("g1")
     bots.answered(measured("ann", "run-1", 1_000, 2_000, 3_000))
     assert bots.measures("g1")
     assert await used(bots, measured("ann", "run-1", 51_999, 2_000, 9_000)) == [UsageRecord(2, 50, 0, 6)]
-    assert orders[1:] == orders[:1]
+    assert measures(orders)[1:] == measures(orders)[:1]
     assert contest.logged == [BotUsage("g1", "ann", 1, 50, 0, 6)]
 
 
@@ -99,7 +103,7 @@ async def test_what_a_bot_used_in_a_game_is_the_difference() -> None:
 async def test_the_slots_of_a_game() -> None:
     bots, contest, orders = contained()
     bots.happened(GameResumed("g1", ("ann", "bob"), 4, (2, 1)))
-    assert [(order["measure"], order["slot"]) for order in orders] == [("ann", 2), ("bob", 1)]
+    assert [(order["measure"], order["slot"]) for order in measures(orders)] == [("ann", 2), ("bob", 1)]
     bots.answered(measured("bob", "b", 0, 0, None))
     bots.answered(measured("ann", "a", 0, 0, 0, slot=2))
     ends = measured("bob", "b", 4000, 5000, None), measured("ann", "a", 1000, 2000, 3000, slot=2)
@@ -127,7 +131,7 @@ async def test_a_bot_whose_first_answer_is_late_is_not_waited_for() -> None:
     bots.answered(measured("ann", "a", 0, 0, 0))
     bots.answered(measured("bob", "b", 1000, 0, 0))
     assert await ending == [UsageRecord(2, 1, 0, 0)]
-    assert [order["measure"] for order in orders] == ["ann", "bob", "bob"]
+    assert [order["measure"] for order in measures(orders)] == ["ann", "bob", "bob"]
     bots.happened(GameOver("g1", "complete", (1, 2)))
     bots.answered(measured("ann", "a", 0, 0, 0))
     bots.happened(GameOver("g9", "complete", (1, 2)))

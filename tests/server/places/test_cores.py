@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -12,11 +13,14 @@ from hypothesis import strategies as st
 from arena_server.places import cores as cores_module
 from arena_server.places.cores import (
     cpu_model,
+    crowding_of,
     describe_cores,
     on_cores,
     own_cores,
     shares,
 )
+from arena_server.terms.config import Entrant
+from arena_server.terms.spec import entrant_of
 
 CORES = st.lists(st.integers(0, 300), unique=True, max_size=40).map(sorted)
 
@@ -61,3 +65,34 @@ def test_a_system_that_cannot_bind_a_process(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_the_processor_has_a_name() -> None:
     assert cpu_model()
+
+
+def bots(*given: tuple[str, int, bool]) -> list[Entrant]:
+    return [replace(entrant_of(name, "token", slots), ponders=ponders) for name, slots, ponders in given]
+
+
+@pytest.mark.parametrize(
+    ("entrants", "cpus", "most"),
+    [
+        pytest.param([("a", 1, True), ("b", 1, True)], {"a": 1.0, "b": 1.0}, None, id="as many as there are"),
+        pytest.param([("a", 1, True), ("b", 1, True)], {"a": 1.5, "b": 1.0}, "2.5", id="more"),
+        pytest.param([("a", 1, True), ("b", 1, True)], {}, None, id="no containers"),
+        pytest.param([("a", 1, True)], {"a": 9.0}, None, id="no game"),
+        pytest.param([(name, 1, False) for name in "abcd"], dict.fromkeys("abcd", 1.0), None, id="in turn"),
+        pytest.param([(name, 1, True) for name in "abcde"], dict.fromkeys("abcde", 1.0), "4", id="odd"),
+        pytest.param([("a", 3, True), ("b", 3, True)], {"a": 0.5, "b": 0.5}, "3", id="slots"),
+        pytest.param([("a", 1, False), ("b", 1, True)], {"a": 2.0, "b": 1.0}, "3", id="one of them ponders"),
+    ],
+)
+def test_containers_that_want_more_than_the_machine_has(
+    entrants: list[tuple[str, int, bool]],
+    cpus: dict[str, float],
+    most: str | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cores_module, "own_cores", lambda: (0, 1))
+    text = crowding_of(cpus, bots(*entrants), 2)
+    if most is None:
+        assert text == ""
+    else:
+        assert f" at once may use {most} processors (`cpus`), and this machine has 2: " in text

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from arena_server.places import docker_launcher as container
-from arena_server.places.docker_launcher import OOM_QUESTIONS, BotContainer
+from arena_server.places.docker_launcher import OOM_QUESTIONS, BotContainer, Way
 from arena_server.terms.sandbox import MB, ContainerLimits, Sandbox
 
 
@@ -54,7 +55,7 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
 def ending(status: int, engine: Any) -> BotContainer:
     process: Any = Process(status)
     sandbox = Sandbox("bot:1", ContainerLimits(memory=32 * MB))
-    return BotContainer(engine, "arena-ann-1", sandbox, process, process)
+    return BotContainer(engine, "arena-ann-1", sandbox, process, process, Way(Path("none"), ("", 0)))
 
 
 @pytest.mark.parametrize("answers", [["true"], ["false", "false", "true"]])

@@ -66,6 +66,42 @@ async def test_a_bot_that_is_frozen_stands_still_until_it_is_thawed() -> None:
     assert await containers() == []
 
 
+#: Computes all the time, and answers each line of the referee.
+ANSWERING = """
+import threading
+def spin():
+    while True: pass
+threading.Thread(target=spin, daemon=True).start()
+sock = socket.create_connection((os.environ["ARENA_HOST"], int(os.environ["ARENA_PORT"])))
+sock.sendall(b'"ready"\\n')
+for line in sock.makefile("rb"):
+    sock.sendall(b'"answer"\\n')
+"""
+
+
+@real_engine
+@pytest.mark.soak
+async def test_a_bot_that_rests_stands_still_until_a_line_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arena_server.places.idle.IDLE_S", 0.1)
+    async with launching() as (found, launcher):
+        running = await launcher.start(bot(ANSWERING))
+        assert await found.answer() == "ready"
+        for _ in range(3):
+            await running.set_resting(True)
+            async with asyncio.timeout(PATIENCE_S):
+                while not stands_still(running):
+                    await asyncio.sleep(0.001)
+            found.send(b"GAME\n")
+            assert await found.answer() == "answer"
+            await running.set_resting(False)
+        await running.set_resting(True)
+        async with asyncio.timeout(PATIENCE_S):
+            while not stands_still(running):
+                await asyncio.sleep(0.001)
+        await running.end()
+    assert await containers() == []
+
+
 @real_engine
 @pytest.mark.soak
 async def test_the_engine_freezes_where_this_process_may_not(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -43,4 +44,4 @@ async def test_a_folder_that_the_engine_does_not_see_is_named_and_not_the_bot(
     assert str(caught.value).endswith("set RUNTIME_DIRECTORY to a folder that both see (docs/containers.md)")
     assert list(runtime.iterdir()) == []
     (started,) = (line for line in (tmp_path / "calls").read_text().splitlines() if line.startswith("run "))
-    assert f"--mount type=bind,source={folder},target=/run/arena,readonly " in started
+    assert re.search(f"--mount type=bind,source={folder}/[0-9a-f]{{8}},target=/run/arena,readonly ", started)

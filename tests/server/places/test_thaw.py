@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from arena_server.places.base import Answer, LaunchError
 from arena_server.places.docker import NoAnswerError
-from arena_server.places.docker_launcher import BotContainer
+from arena_server.places.docker_launcher import BotContainer, Way
 from arena_server.places.restarts import Orders
 from arena_server.terms.sandbox import Sandbox
 
@@ -47,7 +48,7 @@ class Ended:
 
 def running(engine: Any) -> BotContainer:
     process: Any = Ended()
-    return BotContainer(engine, "arena-ann-1", Sandbox("bot:1"), process, process)
+    return BotContainer(engine, "arena-ann-1", Sandbox("bot:1"), process, process, Way(Path("none"), ("", 0)))
 
 
 async def test_a_program_runs_only_when_the_engine_says_so() -> None:
