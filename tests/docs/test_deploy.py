@@ -38,12 +38,14 @@ def alerts() -> dict[str, str]:
 
 def series() -> set[str]:
     """The names of all time series of a server."""
-    counts = Counts({"complete": 1}, {"illegal": 1}, {"token": 1}, {"pause": 1}, 1, 1, {"failed": 1})
+    counts = Counts(
+        {"complete": 1}, {"illegal": 1}, {"token": 1}, {"pause": 1}, 1, 1, {"failed": 1}, {"used": 1}
+    )
     progress = Progress(
         done=1, total=6, void=1, running=1, plies=9, connected=2, ended=None, standings=(), waiting=()
     )
     snapshot = ContestSnapshot({"name": "club"}, counts, Durations(), progress)
-    text = exposition(Snapshot([snapshot], 4, 100))[0].decode()
+    text = exposition(Snapshot([snapshot], 4, 100, {"check": (1, 2.0)}))[0].decode()
     return {line.partition("{")[0].partition(" ")[0] for line in text.splitlines() if line[:1] != "#"}
 
 

@@ -61,7 +61,16 @@ def durations() -> Durations:
 class TestMetrics:
     contest = ContestSnapshot(
         {"name": "club", "game": "insertion", "software": "test"},
-        Counts({"complete": 3}, {"flood": 1}, {"token": 2}, {"kick": 1}, 2, 1500, {"delivered": 1}),
+        Counts(
+            {"complete": 3},
+            {"flood": 1},
+            {"token": 2},
+            {"kick": 1},
+            2,
+            1500,
+            {"delivered": 1},
+            {"used": 2500, "pressure": 500},
+        ),
         durations(),
         Progress(
             done=3,
@@ -79,7 +88,7 @@ class TestMetrics:
             ),
         ),
     )
-    snapshot = Snapshot([contest], 4, 100)
+    snapshot = Snapshot([contest], 4, 100, {"build": (0, 0.0), "check": (2, 61.5)})
 
     def exposed(self) -> dict[str, str]:
         """Name (as the samples have it) and kind of every metric of ours."""
@@ -120,6 +129,11 @@ class TestMetrics:
             "arena_ply_latency_seconds_sum 0.005",
             "arena_loop_stalls_total 2.0",
             "arena_loop_stalled_seconds_total 1.5",
+            'arena_bot_cpu_seconds_total{kind="used"} 2.5',
+            'arena_bot_cpu_seconds_total{kind="pressure"} 0.5',
+            'arena_admissions_waiting{stage="build"} 0.0',
+            'arena_admissions_waiting{stage="check"} 2.0',
+            'arena_admission_oldest_seconds{stage="check"} 61.5',
             "arena_connections 4.0",
             "arena_connections_max 100.0",
             "arena_bots_connected 2.0",

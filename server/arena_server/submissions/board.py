@@ -89,6 +89,11 @@ class AdmissionBoard:
         """The same without those whose turn it is."""
         return ((ticket, at) for ticket, at in self.places(now) if at.place > 1 or at.lane in self._working)
 
+    def backlog(self) -> dict[Lane, tuple[int, float | None]]:
+        """How many wait for each lane, and since when the one does that has waited longest."""
+        waiting = {lane: [each.since for each in self._waiting if each.lane is lane] for lane in Lane}
+        return {lane: (len(since), min(since, default=None)) for lane, since in waiting.items()}
+
     def _left(self, lane: Lane, order: list[Ticket], now: float) -> float | None:
         """Until the last of `order` is admitted, if no other comes."""
         key = order[-1].key

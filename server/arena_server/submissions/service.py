@@ -69,6 +69,8 @@ class SubmissionService:
         #: Set when a lane may have something to do.
         self._changed = {lane: asyncio.Event() for lane in Lane}
         self._announcing: asyncio.TimerHandle | None = None
+        #: `AdmissionBoard.backlog` of a moment ago; any thread may read it, for it is replaced as a whole.
+        self.backlog = self._board.backlog()
         self.bots: dict[Key, SubmittedBot] = {}
         #: Told of each fact of any bot, after it is durable.
         self.watchers: list[Callable[[SubmittedBot, VersionFact], None]] = []
@@ -104,6 +106,14 @@ class SubmissionService:
             bot.store.close()
 
     # -- admission
+
+    def waiting(self) -> dict[str, tuple[int, float]]:
+        """How many versions wait for each stage, and the longest for how many seconds. For any thread."""
+        now = self._clock()
+        return {
+            str(lane): (number, 0.0 if since is None else max(0.0, now - since))
+            for lane, (number, since) in self.backlog.items()
+        }
 
     async def admit_all(self) -> None:
         """Admit all versions, also those that a server which was killed left behind."""
@@ -155,6 +165,7 @@ class SubmissionService:
 
     def _tell_places(self) -> None:
         """Tell those who wait where they are."""
+        self.backlog = self._board.backlog()
         for ticket, place in self._board.waits(self._clock()):
             self.bots[ticket.key].tell_place(ticket.number, place)
 

@@ -81,8 +81,15 @@ class HostView(HostObserver):
     Create it before the host runs: it counts what happens in every contest for the metrics.
     """
 
-    def __init__(self, host: Host, bridge: LoopBridge, configs: Sequence[ContestConfig] = ()) -> None:
+    def __init__(
+        self,
+        host: Host,
+        bridge: LoopBridge,
+        configs: Sequence[ContestConfig] = (),
+        submissions: SubmissionThread | None = None,
+    ) -> None:
         """`configs` are those of the contests that the host begins with: pages know them before it does."""
+        self._submissions = submissions
         self._host = host
         self._bridge = bridge
         self._recorders: dict[str, MetricsRecorder] = {}
@@ -207,7 +214,8 @@ class HostView(HostObserver):
             watch = hosted.find(StoreWatch)
             waited = 0 if watch is None else watch.waited_s(time.monotonic_ns())
             contests.append(ContestSnapshot(labels, recorder.counts(), durations, progress, waited))
-        return Snapshot(tuple(contests), *self._host.connections)
+        admissions = {} if self._submissions is None else self._submissions.service.waiting()
+        return Snapshot(tuple(contests), *self._host.connections, admissions)
 
     def held(self, name: str) -> Mapping[str, list[dict[str, Any]]]:
         """What holds a contest, as spectators may see it (`held_now`); nothing before it has started."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from arena_server.core.life import HOLDS
 from arena_server.core.log_events import CommandDone, ConnectionRefused, GameOver, LogEvent, LoopStalled
 from arena_server.core.overview import Progress
-from arena_server.host.log_events import WebhookDelivered, WebhookDropped, WebhookFailed
+from arena_server.host.log_events import BotUsage, WebhookDelivered, WebhookDropped, WebhookFailed
 from arena_server.host.observers import Attachment
 from arena_server.host.waiting import REASONS
 from arena_server.stats.durations import BOUNDS, Durations, Histogram
@@ -37,6 +37,8 @@ class Counts:
     stalls: int
     stalled_ms: int
     webhooks: dict[str, int]
+    #: What bots in containers got of the processors in their games, in milliseconds by kind.
+    cpu_ms: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,8 @@ class Snapshot:
     contests: Sequence[ContestSnapshot]
     connections: int
     cap: int
+    #: How many versions of bots wait for each stage of admission, and the longest for how many seconds.
+    admissions: Mapping[str, tuple[int, float]] = field(default_factory=dict)
 
 
 class MetricsRecorder(Attachment):
@@ -69,6 +73,7 @@ class MetricsRecorder(Attachment):
         self._refused: Counter[str] = Counter()
         self._orders: Counter[str] = Counter()
         self._webhooks: Counter[str] = Counter()
+        self._cpu_ms: Counter[str] = Counter()
         self._stalls = self._stalled_ms = 0
 
     def counts(self) -> Counts:
@@ -80,6 +85,7 @@ class MetricsRecorder(Attachment):
             self._stalls,
             self._stalled_ms,
             dict(self._webhooks),
+            dict(self._cpu_ms),
         )
 
     def happened(self, event: LogEvent) -> None:
@@ -95,6 +101,9 @@ class MetricsRecorder(Attachment):
                 self._refused[code] += 1
             case CommandDone(verb=verb):
                 self._orders[verb] += 1
+            case BotUsage(used_ms=used, throttled_ms=throttled, pressure_ms=pressure):
+                # Without pressure stall information of the kernel there is no number.
+                self._cpu_ms.update(used=used or 0, throttled=throttled or 0, pressure=pressure or 0)
             case WebhookDelivered():
                 self._webhooks["delivered"] += 1
             case WebhookFailed():
@@ -130,6 +139,8 @@ class _Collector:
         snapshot = self._snapshot
         yield GaugeMetricFamily("arena_connections", "Connections held.", value=snapshot.connections)
         yield GaugeMetricFamily("arena_connections_max", "Connections that may be held.", value=snapshot.cap)
+        if snapshot.admissions:
+            yield from _admission_families(snapshot.admissions)
         families: dict[str, Metric] = {}
         for contest in snapshot.contests:
             for family in _families(contest):
@@ -139,6 +150,18 @@ class _Collector:
                 if families[family.name] is not family:
                     families[family.name].samples += family.samples
         yield from families.values()
+
+
+def _admission_families(admissions: Mapping[str, tuple[int, float]]) -> Iterator[Metric]:
+    from prometheus_client.core import GaugeMetricFamily
+
+    waiting = GaugeMetricFamily("arena_admissions_waiting", "Versions of bots that wait.", labels=["stage"])
+    words = "How long one of them has waited."
+    oldest = GaugeMetricFamily("arena_admission_oldest_seconds", words, labels=["stage"])
+    for stage, (number, oldest_s) in admissions.items():
+        waiting.add_metric([stage], number)
+        oldest.add_metric([stage], oldest_s)
+    yield from (waiting, oldest)
 
 
 def _families(contest: ContestSnapshot) -> Iterator[Metric]:
@@ -190,6 +213,9 @@ def _count_families(counts: Counts) -> Iterator[Metric]:
     yield _counter("arena_refusals", "Connections refused by an ERROR.", "code", counts.refused)
     yield _counter("arena_orders", "Orders of the organiser that were carried out.", "verb", counts.orders)
     yield _counter("arena_webhooks", "Attempts to deliver a message to a webhook.", "result", counts.webhooks)
+    seconds_of = {kind: ms / 1000 for kind, ms in counts.cpu_ms.items()}
+    words = "Processor time of bots in containers, in their games."
+    yield _counter("arena_bot_cpu_seconds", words, "kind", seconds_of)
     yield CounterMetricFamily("arena_loop_stalls", "Stalls of the event loop.", value=counts.stalls)
     seconds = counts.stalled_ms / 1000
     yield CounterMetricFamily("arena_loop_stalled_seconds", "Duration of all stalls.", value=seconds)
@@ -205,7 +231,7 @@ def _duration_families(durations: Durations) -> Iterator[Metric]:
     )
 
 
-def _counter(name: str, words: str, label: str, numbers: Mapping[str, int]) -> Metric:
+def _counter(name: str, words: str, label: str, numbers: Mapping[str, float]) -> Metric:
     from prometheus_client.core import CounterMetricFamily
 
     family = CounterMetricFamily(name, words, labels=[label])

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def serve_web(ports: WebPorts, referee: ServedHost, log: Log) -> Iterator[None]:
     """Serve the ports while the referee runs. Enter it on the referee's loop, before it runs."""
     bridge = LoopBridge(asyncio.get_running_loop())
-    view = HostView(referee.host, bridge, referee.configs)
+    view = HostView(referee.host, bridge, referee.configs, referee.submissions)
 
     def make_organiser() -> ASGIApp:
         from arena_server.web.app import adder_of, organiser_app

@@ -93,5 +93,11 @@ def test_everybody_is_examined_once_however_they_come(seed: int, bots: int, vers
         for _, place in board.places(now):
             assert 1 <= place.place <= place.of
             assert place.left_s is None or place.left_s >= 0
+        waiting = [(ticket.lane, ticket.since) for ticket, _ in board.places(now)]
+        assert board.backlog() == {
+            lane: (len(since), min(since) if since else None)
+            for lane in Lane
+            for since in [[each for its, each in waiting if its is lane]]
+        }
     assert sorted(done) == sorted(built)
     assert len(done) == len(set(done)) == versions

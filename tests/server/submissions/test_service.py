@@ -322,6 +322,7 @@ async def test_who_waits_knows_his_place_and_a_check_holds_up_no_build(tmp_path:
         shown = [service.document(key)["versions"][0]["waits"] for key in keys]
         assert shown[0] is None, "it does not wait, it is checked"
         assert sorted(each["place"] for each in shown[1:]) == [1, 2]
+        assert {stage: number for stage, (number, _) in service.waiting().items()} == {"build": 0, "check": 2}
         held.set()
         for told in (first, *others):
             assert (await all_of(told))[-1]["fact"] == "activated"

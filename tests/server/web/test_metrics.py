@@ -12,6 +12,7 @@ from arena_server.core.log_events import (
     LoggedIn,
     LoopStalled,
 )
+from arena_server.host.log_events import BotUsage
 from arena_server.host.observers import Attachment
 from arena_server.stats.durations import BOUNDS, Histogram
 from arena_server.web.metrics import MetricsRecorder
@@ -50,6 +51,9 @@ class TestMetricsRecorder:
             LoopStalled(3250),
             ConnectionRefused(1, "p", None, "token"),
             CommandDone("kick", "a"),
+            BotUsage("g1", "a", 1, 900, 0, None),
+            BotUsage("g2", "a", 1, 100, 7, 5),
+            BotUsage("g3", "a", 1, None, None, None),
             LoggedIn(1, "p", "a", None, resumed=False, slot=1),
         ):
             monitor.happened(event)
@@ -57,6 +61,7 @@ class TestMetricsRecorder:
         assert counts.endings == {"complete": 2, "void": 1}
         assert counts.faults == {"flood": 1, "quit": 2}
         assert (counts.stalls, counts.stalled_ms) == (2, 3500)
+        assert counts.cpu_ms == {"used": 1000, "throttled": 7, "pressure": 5}
         assert counts.refused == {"token": 1}
         assert counts.orders == {"kick": 1}
 
