@@ -13,7 +13,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from arena_server.store.published import PublishedHead
     from arena_server.store.reader import Results
     from arena_server.store.schema import ContestRow
+    from arena_server.web.archive import Archive
+
+Cards = Sequence[Mapping[str, Any]]
 
 #: A file is made under this name, so that one of the final name is always whole.
 PART = ".part"
@@ -39,6 +42,7 @@ body { margin: 1rem auto; max-width: 60rem; padding: 0 1rem }
 table { border-collapse: collapse; width: 100% }
 caption { font-weight: bold; padding-bottom: .5rem; text-align: left }
 th, td { border-bottom: 1px solid #8886; padding: .25rem .5rem }
+td:nth-child(2) { white-space: nowrap }
 code { overflow-wrap: anywhere }
 @page { size: A4 landscape; margin: 10mm }
 @media print {
@@ -46,7 +50,6 @@ code { overflow-wrap: anywhere }
   body { margin: 0; max-width: none; padding: 0 }
   h1, p { margin: 0 0 .4rem }
   th, td { line-height: 1.25; padding-block: .1rem }
-  td:nth-child(2) { white-space: nowrap }
   .wide { overflow: visible }
   thead { display: table-header-group }
   tr { break-inside: avoid }
@@ -86,9 +89,11 @@ def command(
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with _locked(folder):
-                document = Archive(database_of(database), live=True).contest(chosen.id)
+                archive = Archive(database_of(database), live=True)
+                document = archive.contest(chosen.id)
+                cards = _cards(archive, chosen.id)
                 head = _head(results, chosen, document)
-                for name, text in _files(document, head).items():
+                for name, text in _files(document, head, cards).items():
                     _replace(folder / name, text)
         except OSError as error:
             raise StoreError(f"{error.filename or folder}: cannot be written: {error.strerror}") from None
@@ -136,19 +141,31 @@ def _games(document: dict[str, Any]) -> str:
     return games_text(document["games_played"], document["games"])
 
 
-def _files(document: dict[str, Any], head: PublishedHead) -> dict[str, str]:
+def _cards(archive: Archive, number: int) -> Cards:
+    """The cards of the players of a Swiss, none of another format."""
+    from arena_server.web.archive import NotFoundError
+
+    try:
+        found: Cards = json.loads(archive.rounds(number)).get("cards", ())
+    except NotFoundError:
+        return ()
+    return found
+
+
+def _files(document: dict[str, Any], head: PublishedHead, cards: Cards) -> dict[str, str]:
     """The files by their names. The head is the last: the others never show less than it says."""
     from arena_server.store.published import HEAD_JSON
 
     return {
         "standings.json": json.dumps(document | {"published": asdict(head)}) + "\n",
-        "index.html": page(document, head),
+        "index.html": page(document, head, cards),
         HEAD_JSON: json.dumps(asdict(head)) + "\n",
     }
 
 
-def page(document: dict[str, Any], head: PublishedHead) -> str:
+def page(document: dict[str, Any], head: PublishedHead, cards: Cards = ()) -> str:
     """The standings of a document as a page without scripts, which loads nothing."""
+    from arena_cli.player_cards import cards_table
     from arena_cli.results import decision_text, standings_table, teams_table
     from arena_server.stats.scoring import POINTS
 
@@ -162,6 +179,8 @@ def page(document: dict[str, Any], head: PublishedHead) -> str:
     table = standings_table(title, rows, wins=scoring != POINTS, notes=notes).as_html()
     if "teams" in document:
         table += teams_table(document["name"], document["teams"]).as_html()
+    if cards:
+        table += cards_table(f"{document['name']}: player cards", cards).as_html()
     name = escape(about.get("title", document["name"]))
     return f"""<!doctype html>
 <html lang="en">

@@ -160,15 +160,15 @@ def _print_rounds(results: Results, contest: ContestRow, form: OutputFormat) -> 
 def _print_cards(results: Results, contest: ContestRow, form: OutputFormat) -> None:
     """Print the rounds by bots. Raises ConfigError for another format than a Swiss."""
     from arena_cli.player_cards import cards_table
-    from arena_server.core.formats.swiss import Swiss
+    from arena_server.core.formats.player_cards import cards_of
     from arena_server.errors import ConfigError
 
     history = results.sums.history(contest)
-    if history is None or not isinstance(history.form, Swiss):
-        raise ConfigError(f"--cards: expected a Swiss, {contest.name} is a {contest.format}")
     rows = [row_json(row) for row in results.sums.table(contest).rows()]
+    if history is None or (found := cards_of(history, rows)) is None:
+        raise ConfigError(f"--cards: expected a Swiss, {contest.name} is a {contest.format}")
     title = contest_title(contest, results.sums.games_played(contest), results.sums.total(contest), None)
-    table = headed(cards_table(title, rows, history.document()["rounds"]), contest)
+    table = headed(cards_table(title, found), contest)
     if form is OutputFormat.JSON:
         cards = [dict(zip((column.name for column in table.columns), row, strict=True)) for row in table.rows]
         print_json({"contest": contest.name, "cards": cards})

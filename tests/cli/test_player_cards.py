@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 from tests.server.programs import Shell
 
 from arena_cli.player_cards import NOTE, cards_table
+from arena_server.core.formats.player_cards import player_cards
+from arena_server.web.archive import Archive
 
 from .test_rounds import match
 from .test_verify_rounds import play
@@ -25,7 +28,7 @@ def test_the_fields() -> None:
         {"matches": [match("bob", "ann", "open")]},
     ]
     rows = [{"bot": "ann", "score": 2.0}, {"bot": "cid", "score": 1.5}, {"bot": "bob", "score": 0.5}]
-    table = cards_table("cup", rows, rounds)
+    table = cards_table("cup", player_cards(rows, rounds))
     assert [column.name for column in table.columns] == ["no", "bot", "1", "2", "3", "4", "score"]
     assert table.rows == [
         [1, "ann", "3w1", "-", "2b+", "3b*", "2"],
@@ -60,6 +63,33 @@ def test_every_meeting_is_seen_from_both_sides_and_the_results_are_the_score(
             assert worth[result] + worth[back[2:]] == 1
             score += worth[result]
         assert score == float(card["score"])
+
+
+def test_pages_and_publish_have_the_cards_of_the_command(swiss: None, shell: Shell) -> None:
+    """The document of the pages, of `site` and of `report` too, and the page of `publish`."""
+    printed = json.loads(shell("standings", "--cards", "--json").out)["cards"]
+    found = json.loads(Archive(Path("arena.db")).rounds(1))["cards"]
+    assert found
+    assert printed == [
+        {"no": card["no"], "bot": card["bot"]}
+        | {str(number): text for number, text in enumerate(card["rounds"], start=1)}
+        | {"score": f"{card['score']:g}"}
+        for card in found
+    ]
+    assert shell("publish", "public").code == 0
+    page = Path("public/index.html").read_text()
+    assert "player cards" in page
+    rows = [re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in page.split("<tr>")]
+    for card in found:
+        assert [str(card["no"]), card["bot"], *card["rounds"], f"{card['score']:g}"] in rows
+
+
+def test_a_bracket_has_no_cards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell) -> None:
+    monkeypatch.chdir(tmp_path)
+    play(tmp_path, "knockout")
+    assert "cards" not in json.loads(Archive(Path("arena.db")).rounds(1))
+    assert shell("publish", "public").code == 0
+    assert "player cards" not in Path("public/index.html").read_text()
 
 
 def test_it_is_for_a_swiss_alone(shell: Shell, here: Path) -> None:

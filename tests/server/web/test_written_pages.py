@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -106,6 +106,7 @@ def written(
     standings: list[dict[str, Any]],
     rounds: list[dict[str, Any]] | None = None,
     documents: dict[str, Any] | None = None,
+    cards: Sequence[dict[str, Any]] = (),
     **more: Any,
 ) -> Path:
     """The page of a contest with this table, as one file."""
@@ -129,7 +130,7 @@ def written(
     texts = {
         "site.json": {"live": False, "state": False},
         "contests/1.json": document | more,
-        "contests/1/rounds.json": {"ranked_by": "x", "rounds": rounds or []},
+        "contests/1/rounds.json": {"ranked_by": "x", "rounds": rounds or [], "cards": cards},
     } | (documents or {})
     path = folder / "cup.html"
     packs = {name: packed(json.dumps(text).encode()) for name, text in texts.items()}
@@ -152,6 +153,38 @@ def test_what_the_table_ranks_by_stands_out(
     page = pages.open(written(tmp_path, [one, other], format="round-robin", scoring=scoring).as_uri())
     page.get_by_role("heading", name="Standings").wait_for()
     assert page.locator(".standings td b").all_inner_texts() == bold
+
+
+@pytest.mark.soak
+def test_the_cards_of_a_swiss(tmp_path: Path, pages: Watched) -> None:
+    """A line a bot and a field a round, each a link to its game; a table of many is folded up."""
+    names = [f"deep-{number}" for number in range(1, 43)]
+    swiss = [
+        match("deep-1", "deep-2", scores=(1, 0), winner="deep-1", games=(7,)),
+        match("deep-3", None, "bye"),
+    ]
+    fields = {"deep-1": "2w1", "deep-2": "1b0", "deep-3": "bye"}
+    row = {"rank": 1, "points": 0, "games": 0, "mean": 0.0, "wins": 0, "faults": {}, "score": 1.5}
+    cards = [
+        {"no": number, "bot": name, "rounds": [fields.get(name, "-")], "score": 1.5}
+        for number, name in enumerate(names, start=1)
+    ]
+    rounds = [{"title": "round 1", "kind": "round", "matches": swiss}]
+    for count in (3, 42):
+        standings = [{"bot": name, **row} for name in names[:count]]
+        path = written(tmp_path, standings, rounds, cards=cards[:count], ranked_by="x", format="swiss")
+        page = pages.open(path.as_uri(), PHONE, "dark")
+        page.get_by_role("heading", name="Player cards").wait_for()
+        assert page.get_by_text(f"{count} bots").count() == 1
+        if count > 40:
+            assert page.locator(".cross tbody tr").count() == 0
+            page.get_by_text(f"{count} bots").click()
+        texts = [" ".join(text.split()) for text in page.locator(".cross tbody tr").all_inner_texts()]
+        assert texts[:3] == ["1 deep-1 2w1 1.5", "2 deep-2 1b0 1.5", "3 deep-3 bye 1.5"]
+        assert len(texts) == count
+        assert "game=g7" in (page.get_by_role("link", name="2w1").get_attribute("href") or "")
+        assert page.evaluate("document.documentElement.scrollWidth") == PHONE[0]
+    pages.check_access(page)
 
 
 @pytest.mark.soak

@@ -94,6 +94,11 @@ export const TEXTS = {
   "{} by seed": "{} по поставяне", "{} in extra games": "{} в допълнителни партии",
   "{} in sudden death": "{} до първа победа",
   "Paired by hand: {}": "Съставен на ръка: {}",
+  "Player cards": "Карти на играчите", "{} bots": "{} бота",
+  "12w1 is a win with the first seat (b: the second) against number 12 of the table.":
+    "12w1 е победа като първи играч (b: като втори) срещу номер 12 от класирането.",
+  "0: lost, 1/2: tied, + and -: by walkover, *: not over.":
+    "0: загуба, 1/2: равенство, + и -: без игра, *: не е завършила.",
   "Bracket": "Схема", "Rounds": "Кръгове", "Order: {}": "Ред: {}", "Match": "Среща", "First seat": "Първи играч",
   "Second seat": "Втори играч", "Version": "Версия", "Rating": "Рейтинг", "Ranks": "Места", "Ratings": "Рейтинги",
   "Ratings of versions": "Рейтинги на версиите", "Versions": "Версии",

@@ -11,6 +11,7 @@ import { gameLink } from "./gameview.js";
 import { GameList, loadGames, idsOf, loadSchedule, openGames, runningRows, withLeaving } from "./gamelist.js";
 import { loadedAfter } from "./loading.js";
 import { livePath, LiveStream } from "./livestream.js";
+import { cardsPanel } from "./player-cards.js";
 import { loadRatings, ratingPanel } from "./ratings.js";
 import { loadRounds, roundsPanel } from "./rounds.js";
 import { entrantsText } from "./stages.js";
@@ -171,12 +172,14 @@ async function begin() {
   const ratings = el("div");
   const ranges = el("div");
   const rounds = el("div");
-  const openedRounds = new Set();
+  const openedRounds = new Map();
   const showRounds = async () => {
-    const panel = roundsPanel(contest, await loadRounds(contest), openedRounds);
-    const scrolled = rounds.querySelector(".bracket")?.scrollLeft ?? 0;
-    rounds.replaceChildren(...[panel].filter(Boolean));
-    rounds.querySelector(".bracket")?.scrollTo(scrolled, 0);
+    const drawn = await loadRounds(contest);
+    const panels = [cardsPanel(contest, drawn, openedRounds), roundsPanel(contest, drawn.rounds, openedRounds)];
+    const wide = () => rounds.querySelectorAll(".bracket, .cross");
+    const scrolled = [...wide()].map((each) => each.closest(".scroll").scrollLeft);
+    rounds.replaceChildren(...panels.filter(Boolean));
+    [...wide()].forEach((each, place) => each.closest(".scroll").scrollTo(scrolled[place] ?? 0, 0));
   };
   const faults = el("div");
   let rows = [];

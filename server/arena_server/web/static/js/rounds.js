@@ -8,17 +8,20 @@ import { language, named, t } from "./texts.js";
 
 /** Rounds of more matches than this are closed until they are opened. */
 const MOST_OPEN = 16;
+/** On paper two rounds stand beside each other where names have no more characters, and matches no more games. */
+const SHORT = 20;
+const FEW = 2;
 
 /**
- * The rounds of a contest, none of a format that draws nothing; also none where an earlier version has written the
+ * What a contest has drawn; no rounds of a format that draws nothing, nor where an earlier version has written the
  * site.
  */
 export async function loadRounds(contest) {
-  if (!contest.ranked_by) return [];
+  if (!contest.ranked_by) return { rounds: [] };
   try {
-    return (await get(`contests/${encodeURIComponent(contest.id)}/rounds.json`)).rounds;
+    return await get(`contests/${encodeURIComponent(contest.id)}/rounds.json`);
   } catch {
-    return [];
+    return { rounds: [] };
   }
 }
 
@@ -35,8 +38,8 @@ addEventListener("beforeprint", () => {
   addEventListener("afterprint", () => { for (const box of closed) box.open = false; }, { once: true });
 });
 
-/** The panel, or null for a contest without rounds. Opened rounds stay open: `opened` has their places. */
-export function roundsPanel(contest, rounds, opened = new Set()) {
+/** The panel, or null for a contest without rounds. Opened rounds stay open: see `foldable`. */
+export function roundsPanel(contest, rounds, opened = new Map()) {
   if (!rounds.length) return null;
   const parts = [];
   let levels = [];
@@ -47,7 +50,9 @@ export function roundsPanel(contest, rounds, opened = new Set()) {
     return parts.push(roundBox(contest, rounds, place, opened));
   });
   flush();
-  const flat = rounds.some((round) => round.kind === "level") ? "" : " flat";
+  const isNarrow = contest.bots.every((name) => name.length <= SHORT) && rounds.every((round) =>
+    round.kind !== "level" && round.matches.every((match) => match.games.length <= FEW));
+  const flat = isNarrow ? " flat" : "";
   return el("section", { class: `panel rounds-panel${flat}` },
     el("h2", {}, rounds.every((round) => round.kind === "level") ? t`Bracket` : t`Rounds`), ...parts);
 }
@@ -97,16 +102,24 @@ function roundBox(contest, rounds, place, opened) {
   const round = rounds[place];
   // The last round, and groups until they are over: then the bracket counts.
   const now = place === rounds.length - 1 || (round.kind === "group" && !rounds.some((each) => each.kind === "level"));
-  const open = opened.has(place) || (!opened.has(-1 - place) && now && round.matches.length <= MOST_OPEN);
+  return foldable(opened, place, now && round.matches.length <= MOST_OPEN,
+    `${said(round.title)}, ${plural(round.matches.length, "match")}`, () => matchTable(contest, round),
+    round.by_hand === undefined ? null : el("p", { class: "sub" }, t`Paired by hand: ${round.by_hand}`),
+    round.ranking ? el("p", { class: "sub" }, t`Order: ${round.ranking.join(", ")}`) : null);
+}
+
+/**
+ * A box that is made full by `make` when it is opened first; `opened` has the places of those that a reader has
+ * opened (true) or closed (false), `isOpen` says how the others are.
+ */
+export function foldable(opened, place, isOpen, title, make, ...notes) {
+  const open = opened.get(place) ?? isOpen;
   const body = el("div", {});
-  const fill = () => { if (!body.childElementCount) body.append(matchTable(contest, round)); };
+  const fill = () => { if (!body.childElementCount) body.append(make()); };
   const box = el("details", { open, ontoggle: () => {
     if (box.open) fill();
-    opened.delete(box.open ? -1 - place : place);
-    opened.add(box.open ? place : -1 - place);
-  } }, el("summary", {}, `${said(round.title)}, ${plural(round.matches.length, "match")}`),
-  round.by_hand === undefined ? null : el("p", { class: "sub" }, t`Paired by hand: ${round.by_hand}`),
-  round.ranking ? el("p", { class: "sub" }, t`Order: ${round.ranking.join(", ")}`) : null, body);
+    if (box.open !== (opened.get(place) ?? isOpen)) opened.set(place, box.open);
+  } }, el("summary", {}, title), ...notes, body);
   fills.set(box, fill);
   if (open) fill();
   return box;
