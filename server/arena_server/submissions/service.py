@@ -35,6 +35,7 @@ from arena_server.submissions.versions import (
     STAGES,
     ImageBuilt,
     StageBegun,
+    StageTook,
     VersionAdmitted,
     VersionError,
     VersionFact,
@@ -139,9 +140,13 @@ class SubmissionService:
                 await self._changed[lane].wait()
                 continue
             bot, number = self.bots[ticket.key], ticket.number
-            whole = False
+            whole, begun = False, self._clock()
             try:
                 whole = await (self._build(bot, number) if lane is Lane.BUILD else self._examine(bot, number))
+                if whole or not bot.versions.find(number).reason.startswith(NO_FAULT):
+                    bot.store.write(
+                        StageTook(number, max(0, round((self._clock() - begun) * 1000)), self._now())
+                    )
                 if lane is Lane.EXAMINE or not whole:
                     self._activate(bot, number)
             except OSError as error:
@@ -247,7 +252,7 @@ class SubmissionService:
         if sum(each.uploading for each in self.bots.values()) >= UPLOADS:
             raise RefusedError(f"{UPLOADS} versions are being sent to this server; try again in a minute")
         try:
-            bot.versions.check_room(self._now(), bot.rules.per_hour, bot.rules.versions)
+            bot.versions.check_room(self._now(), bot.rules.per_hour, bot.rules.versions, bot.rules.per_day_ms)
         except VersionError as error:
             raise RefusedError(str(error)) from None
 
@@ -308,6 +313,10 @@ class SubmissionService:
             "deployed": versions.deployed,
             "limits": asdict(rules.limits) | {"per_hour": rules.per_hour, "versions": rules.versions},
             "freeze": rules.freeze_ms,
+            "time": {
+                "day_s": rules.per_day_ms // 1000,
+                "took_s": round(versions.took_ms(self._now()) / 1000),
+            },
             "versions": [
                 version_json(each, versions.active) | {"waits": waiting.get(each.number)}
                 for each in versions.all()

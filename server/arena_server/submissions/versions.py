@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 HOUR_MS: Final = 3_600_000
+DAY_MS: Final = 24 * HOUR_MS
 
 
 class VersionState(StrEnum):
@@ -81,6 +82,15 @@ class VersionAdmitted:
 
 
 @dataclass(frozen=True, slots=True)
+class StageTook:
+    """A stage or more of the admission of a version took `ms` of the server until `at`."""
+
+    number: int
+    ms: int
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
 class VersionActivated:
     """A version plays from the next game on; `why` is `admission`, `author` or `roll-back`."""
 
@@ -100,6 +110,7 @@ VersionFact = (
     VersionStored
     | StageBegun
     | ImageBuilt
+    | StageTook
     | VersionFailed
     | VersionAdmitted
     | VersionActivated
@@ -109,6 +120,7 @@ _KINDS: Final[Mapping[str, type[VersionFact]]] = {
     "stored": VersionStored,
     "stage": StageBegun,
     "built": ImageBuilt,
+    "took": StageTook,
     "failed": VersionFailed,
     "admitted": VersionAdmitted,
     "activated": VersionActivated,
@@ -126,7 +138,7 @@ def parse_fact(plain: object) -> VersionFact:
     """The fact of `fact_json`. Raises VersionError."""
     if isinstance(plain, dict) and (kind := _KINDS.get(plain.get("fact", ""))) is not None:
         values = {key: value for key, value in plain.items() if key != "fact"}
-        types = {name: int if name in ("number", "size", "at") else str for name in kind.__slots__}
+        types = {name: int if name in ("number", "size", "at", "ms") else str for name in kind.__slots__}
         if values.keys() == types.keys() and all(type(values[key]) is types[key] for key in types):
             return kind(**values)
     raise VersionError(f"no fact of a version: {plain!s:.80}")
@@ -167,6 +179,7 @@ class Versions:
         self._newest_active = 0
         #: What plays its games now: it lags behind `active` until a game is over.
         self.deployed: int | None = None
+        self._took: list[StageTook] = []
         for fact in facts:
             self.apply(fact)
 
@@ -204,7 +217,11 @@ class Versions:
 
     # -- what may be done
 
-    def check_room(self, now: int, per_hour: int, most: int) -> None:
+    def took_ms(self, now: int) -> int:
+        """What admissions took of the server in the last 24 hours."""
+        return sum(each.ms for each in self._took if each.at > now - DAY_MS)
+
+    def check_room(self, now: int, per_hour: int, most: int, per_day_ms: int) -> None:
         """Raise VersionError unless one more version may be sent at `now` (ms since 1970)."""
         if (pending := self.pending) is not None:
             raise VersionError(
@@ -216,6 +233,15 @@ class Versions:
         if len(recent) >= per_hour:
             minutes = -(-(recent[-per_hour] + HOUR_MS - now) // 60_000)
             raise VersionError(f"a bot may send {per_hour} versions an hour; the next one in {minutes} min")
+
+        if (took := self.took_ms(now)) >= per_day_ms:
+            free = next(
+                each.at + DAY_MS for each in self._took if self.took_ms(each.at + DAY_MS) < per_day_ms
+            )
+            raise VersionError(
+                f"the admissions of a bot may take {per_day_ms // 60_000} min a day; those of this one took"
+                f" {took // 60_000}; the next one in {-(-(free - now) // 60_000)} min"
+            )
 
     def store(self, digest: str, size: int, now: int) -> VersionStored:
         """The next version."""
@@ -255,6 +281,8 @@ class Versions:
             case ImageBuilt(_, image):
                 self._require(version, version.state is not VersionState.FAILED, fact)
                 version.image = image
+            case StageTook():
+                self._took.append(fact)
             case VersionFailed(_, stage, reason):
                 self._require(version, version.state in (VersionState.STORED, *STAGES), fact)
                 version.state, version.stage, version.reason = VersionState.FAILED, stage, reason

@@ -32,7 +32,8 @@ class SubmissionRules:
 
     `languages` has by name the image on which a folder without a Dockerfile is built.
     A build may take `build_s` seconds and make `image_bytes`, check and validation game may take `check_s`
-    each. A bot may send `per_hour` versions an hour and `versions` in all; from `freeze_ms` (since 1970, UTC)
+    each. A bot may send `per_hour` versions an hour and `versions` in all, whose admissions may take
+    `per_day_ms` in 24 hours; from `freeze_ms` (since 1970, UTC)
     on none is sent and none activated.
     """
 
@@ -46,6 +47,7 @@ class SubmissionRules:
     check_s: float = 600.0
     image_bytes: int = 1_000_000_000
     per_hour: int = 6
+    per_day_ms: int = 4 * 3_600_000
     versions: int = 100
     freeze_ms: int | None = None
 

@@ -123,6 +123,7 @@ class SubmissionsTable(FileTable):
     build_network: bool = _RULES.build_network
     build_time: int = int(_RULES.build_s * 1000)
     check_time: int = int(_RULES.check_s * 1000)
+    time_per_day: int = _RULES.per_day_ms
     #: Bytes of an archive; a text such as "20MB" in the file.
     size: int = _RULES.limits.packed
     per_hour: int = Field(default=_RULES.per_hour, ge=1, le=1000)
@@ -152,7 +153,7 @@ class SubmissionsTable(FileTable):
                 raise ValueError(f"{name}: expected one of images ({', '.join(images)}), got {image!r:.40}")
         return languages
 
-    @field_validator("build_time", "check_time", mode="before")
+    @field_validator("build_time", "check_time", "time_per_day", mode="before")
     @classmethod
     def _read_time(cls, value: object) -> int:
         return bounded_duration(value, 1_000, 3_600_000)
@@ -180,6 +181,7 @@ class SubmissionsTable(FileTable):
             build_s=self.build_time / 1000,
             check_s=self.check_time / 1000,
             per_hour=self.per_hour,
+            per_day_ms=self.time_per_day,
             versions=self.versions,
             freeze_ms=None if self.freeze is None else milliseconds(self.freeze),
         )

@@ -187,6 +187,27 @@ async def test_limits_by_hour_and_while_one_is_admitted(tmp_path: Path) -> None:
         service.check_upload(KEY)
 
 
+async def test_the_time_of_a_day_counts_what_the_server_did_and_outlives_it(tmp_path: Path) -> None:
+    clock, rules = Clock(), SubmissionRules(per_day_ms=60_000)
+    for lane in ("build", "check"):
+        script = Script()
+        async with serving(tmp_path, script, rules, clock=clock) as service:
+            script.waits[lane] = asyncio.Event()
+            told = send(service)
+            await until(lane, script, told)
+            clock.now += 31
+            script.waits[lane].set()
+            await all_of(told)
+    async with serving(tmp_path, script, rules, clock=clock) as service:
+        assert service.document(KEY)["time"] == {"day_s": 60, "took_s": 62}
+        assert refusal(service) == (
+            "the admissions of a bot may take 1 min a day; those of this one took 1; the next one in 1440 min"
+        )
+        clock.now += 24 * 3600
+        service.check_upload(KEY)
+        assert service.document(KEY)["time"]["took_s"] == 0
+
+
 async def test_entries_freeze(tmp_path: Path) -> None:
     clock = Clock()
     script = Script(waits={"play": asyncio.Event()})

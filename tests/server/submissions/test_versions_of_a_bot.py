@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from arena_server.errors import ArenaError
 from arena_server.submissions.store import LOG_BYTES, VersionStore
 from arena_server.submissions.versions import (
+    DAY_MS,
     HOUR_MS,
     ImageBuilt,
     StageBegun,
+    StageTook,
     VersionActivated,
     VersionAdmitted,
     VersionDeployed,
@@ -44,10 +46,14 @@ def admitted(number: int, at: int = 0) -> list[VersionFact]:
     ]
 
 
+def active_facts(*numbers: int) -> list[VersionFact]:
+    """All versions are admitted, long ago, and these were activated one after the other."""
+    facts = [fact for number in range(1, max(numbers) + 1) for fact in admitted(number, -DAY_MS)]
+    return [*facts, *(VersionActivated(number, "author", 0) for number in numbers)]
+
+
 def active(*numbers: int) -> Versions:
-    """All versions are admitted, and these were activated one after the other."""
-    facts = [fact for number in range(1, max(numbers) + 1) for fact in admitted(number)]
-    return Versions([*facts, *(VersionActivated(number, "author", 0) for number in numbers)])
+    return Versions(active_facts(*numbers))
 
 
 numbers = st.integers(1, 4)
@@ -55,6 +61,7 @@ facts = st.one_of(
     st.builds(VersionStored, numbers, st.text(max_size=3), st.integers(0, 9), st.integers(0, 9)),
     st.builds(StageBegun, numbers, st.sampled_from(["building", "checking", "playing", "stored", "x"])),
     st.builds(ImageBuilt, numbers, st.just("sha256:1")),
+    st.builds(StageTook, numbers, st.integers(0, 9), st.integers(0, 9)),
     st.builds(VersionFailed, numbers, st.just("building"), st.text(max_size=3)),
     st.builds(VersionAdmitted, numbers),
     st.builds(VersionActivated, numbers, st.sampled_from(["author", "admission", "roll-back"]), st.just(0)),
@@ -118,20 +125,20 @@ def test_an_admission_begins_again_after_the_server_was_killed() -> None:
 class TestRoom:
     def test_one_version_at_a_time(self) -> None:
         with pytest.raises(VersionError, match=r"^version 1 is still in admission \(stored\); wait for it$"):
-            Versions([STORED]).check_room(HOUR_MS, 6, 100)
+            Versions([STORED]).check_room(HOUR_MS, 6, 100, DAY_MS)
 
     def test_so_many_an_hour(self) -> None:
         versions = Versions(
             [*admitted(1, at=1000), *admitted(2, at=HOUR_MS // 2), VersionActivated(2, "admission", 0)]
         )
-        versions.check_room(HOUR_MS, 3, 100)
+        versions.check_room(HOUR_MS, 3, 100, DAY_MS)
         with pytest.raises(VersionError, match=r"^a bot may send 2 versions an hour; the next one in 1 min$"):
-            versions.check_room(HOUR_MS, 2, 100)
-        versions.check_room(HOUR_MS + 1000, 2, 100)
+            versions.check_room(HOUR_MS, 2, 100, DAY_MS)
+        versions.check_room(HOUR_MS + 1000, 2, 100, DAY_MS)
 
     def test_so_many_in_all(self) -> None:
         with pytest.raises(VersionError, match=r"^a bot may have 2 versions; this one has them$"):
-            active(2).check_room(9 * HOUR_MS, 6, 2)
+            active(2).check_room(9 * HOUR_MS, 6, 2, DAY_MS)
 
 
 class TestActivation:
@@ -278,3 +285,30 @@ class TestStore:
         assert LOG_BYTES // 1000 <= kept <= LOG_BYTES // 1000 + 1
         assert store.read_log(1) == [line] * kept
         store.close()
+
+    @given(
+        st.lists(st.tuples(st.integers(1, 600_000), st.integers(0, 2 * DAY_MS)), max_size=12),
+        st.integers(0, 2 * DAY_MS),
+        st.integers(1_000, 900_000),
+    )
+    def test_the_time_of_a_day(self, took: list[tuple[int, int]], wait: int, per_day: int) -> None:
+        took.sort(key=lambda each: each[1])
+        versions = Versions([*active_facts(1), *(StageTook(1, ms, at) for ms, at in took)])
+        now = max((at for _, at in took), default=0) + wait
+
+        def used(moment: int) -> int:
+            return sum(ms for ms, at in took if moment - DAY_MS < at)
+
+        assert versions.took_ms(now) == used(now)
+        if used(now) < per_day:
+            versions.check_room(now, 6, 100, per_day)
+            return
+        with pytest.raises(VersionError) as caught:
+            versions.check_room(now, 6, 100, per_day)
+        text = str(caught.value)
+        assert text.startswith(
+            f"the admissions of a bot may take {per_day // 60_000} min a day; those of this"
+        )
+        minutes = int(text.rpartition(" the next one in ")[2].removesuffix(" min"))
+        # It is the first full minute at which there is room.
+        assert used(now + minutes * 60_000) < per_day <= used(now + (minutes - 1) * 60_000)
