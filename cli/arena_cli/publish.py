@@ -168,6 +168,7 @@ def page(document: dict[str, Any], head: PublishedHead, cards: Cards = ()) -> st
     from arena_cli.player_cards import cards_table
     from arena_cli.results import decision_text, standings_table, teams_table
     from arena_server.stats.scoring import POINTS
+    from arena_server.web.previews import contest_preview
 
     rows, scoring = document["standings"], document["scoring"]
     about = document["about"]
@@ -182,6 +183,8 @@ def page(document: dict[str, Any], head: PublishedHead, cards: Cards = ()) -> st
     if cards:
         table += cards_table(f"{document['name']}: player cards", cards).as_html()
     name = escape(about.get("title", document["name"]))
+    preview = contest_preview(document)
+    said = escape(preview.description)
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -189,6 +192,10 @@ def page(document: dict[str, Any], head: PublishedHead, cards: Cards = ()) -> st
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width">
 <title>{name}: standings</title>
+<meta name="description" content="{said}">
+<meta property="og:title" content="{escape(preview.title)}">
+<meta property="og:description" content="{said}">
+<meta name="twitter:card" content="summary">
 <style>{STYLE}</style>
 </head>
 <body>

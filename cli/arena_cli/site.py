@@ -10,7 +10,8 @@
     DIR/api/v1/contests/N/chain-K.json                                              if the contest is over
     DIR/api/v1/contests/N/records/gM.json, gM.record                                the games
     DIR/api/v1/contests/N/feed.atom, contest.ics                                    with --url (site_links.py)
-    DIR/game-gM.html                                                                for links (site_links.py)
+    DIR/api/v1/contests/N/bots/K.atom, K.ics                                        the same of each bot
+    DIR/game-gM.html, bot-NAME.html                                                 for links (site_links.py)
 
 The paths are those of the read-only API, so that the pages are the same files with and without a server.
 """
@@ -53,7 +54,7 @@ LINKED = ("index", "replay")
 #: As many as the page loads: 100,000 games (MOST_PLANNED of gamelist.js).
 SCHEDULE_CHUNKS = 50
 API = Path("api") / "v1"
-_GAME_PAGE = re.compile(r"game-g\d+\.html")
+_LINK_PAGE = re.compile(r"(game-g\d+|bot-[A-Za-z0-9_.-]+)\.html")
 
 
 def command(
@@ -74,7 +75,7 @@ def command(
     the command again. Of a running contest it has the results that spectators may see by now, after
     `contest.spectator_delay` and before `contest.freeze_at`, and lists the games to be played.
     With `deals = "paired"` a record is withheld until all games on its deal have a result.
-    A link to game-gM.html shows names and result of that game in a chat, with --url also a picture.
+    A link to game-gM.html or bot-NAME.html says in a chat what it shows, with --url also by a picture.
 
     Example: arena site public --contest local; python -m http.server --directory public
     """
@@ -83,7 +84,6 @@ def command(
     from arena_server.errors import ConfigError, StoreError
     from arena_server.store.database import database_of
     from arena_server.web.archive import Archive
-    from arena_server.web.bundle import NAME
 
     about = site_identity(config)
     if url is not None and not url.startswith(("https://", "http://")):
@@ -94,7 +94,7 @@ def command(
             _clear(folder)
             _write_pages(folder, about)
             archive = Archive(database_of(database))
-            links = SiteLinks(folder, chosen.id, about.title or NAME, url)
+            links = SiteLinks(folder, chosen.id, about, url)
             games, withheld, shown = _write_data(folder / API, archive, results, chosen, links)
             unseen = results.games.games_stored(chosen) - shown
         except OSError as error:
@@ -117,7 +117,7 @@ def _clear(folder: Path) -> None:
     if (folder / API / "site.json").is_file():
         shutil.rmtree(folder / API)
         for path in folder.iterdir():
-            if LASTING.fullmatch(path.name) or _GAME_PAGE.fullmatch(path.name):
+            if LASTING.fullmatch(path.name) or _LINK_PAGE.fullmatch(path.name):
                 path.unlink()
     elif folder.is_dir() and any(folder.iterdir()):
         raise ConfigError(f"{folder}: not empty, and not written by arena site; name a new folder")
@@ -182,8 +182,6 @@ def _write_data(
     folder: Path, archive: Archive, results: Results, contest: ContestRow, links: SiteLinks
 ) -> tuple[int, list[str], int]:
     """Write the documents of the API; return the number of records, the games without one, and all listed."""
-    from arena_server.web.following import newest
-
     home = folder / "contests" / str(contest.id) / "records"
     for each in (home, home.with_name("bots")):
         each.mkdir(parents=True)
@@ -206,7 +204,7 @@ def _write_data(
         games += 1
     listed = [each for each in archive.contests() if each["id"] == contest.id]
     (folder / "contests.json").write_bytes(encoded({"contests": listed}))
-    links.end(*newest(archive, contest.id))
+    links.end(archive)
     # Last: the folder counts as written by `arena site` once this file is there.
     (folder / "site.json").write_bytes(
         encoded(site_document(contest) | {"pages": True, "feeds": links.url is not None})

@@ -21,7 +21,7 @@ from arena_server.store.published import PublishedHead
 from arena_server.terms.about import headline, lines_about
 from arena_server.terms.file import config_of, parse_contest
 from arena_server.web.archive import Archive
-from arena_server.web.following import atom_text, calendar_text
+from arena_server.web.following import News, atom_text, calendar_text
 from arena_server.web.previews import contest_preview
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "announce.md").read_text(encoding="utf-8")
@@ -109,11 +109,17 @@ def test_every_channel_has_the_words(tmp_path: Path) -> None:
     assert preview.title == "Friday Cup (trial)"
     assert preview.description.startswith("Insertion, round-robin, 2026-12-04, Room 12, finished: ")
     moment = datetime(2026, 12, 4, tzinfo=UTC)
-    assert "<title>Friday Cup (trial)</title>" in atom_text(found, [], "https://example.org")
-    event = calendar_text(found, "https://example.org", moment).splitlines()
+    assert "<title>Friday Cup (trial)</title>" in atom_text(News(found, []), "https://example.org")
+    event = calendar_text(News(found, []), "https://example.org", moment).splitlines()
     assert {"SUMMARY:Friday Cup (trial)", "LOCATION:Room 12"} <= set(event)
     html = page(found, PublishedHead(1, "trial", found["started_at"], 0, "ab", found["started_at"]))
-    for words in ("<h1>Friday Cup</h1>", "Room 12, Chess Club North", "play the final", ">Rules</a>"):
+    for words in (
+        'og:title" content="Friday Cup (trial)"',
+        "<h1>Friday Cup</h1>",
+        "Room 12, Chess Club North",
+        "play the final",
+        ">Rules</a>",
+    ):
         assert words in html
     outcome = inside("report", "out.html", cwd=tmp_path)
     assert outcome.code == 0

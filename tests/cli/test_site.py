@@ -111,9 +111,21 @@ def test_a_link_to_a_game_shows_it(here: Path, shell: Shell) -> None:
     calendar = (public / "api" / "v1" / "contests" / "1" / "contest.ics").read_bytes()
     assert b"\r\nSUMMARY:trial\r\n" in calendar
     assert 'href="api/v1/contests/1/feed.atom"' in (public / "contest.html").read_text()
+    front = (public / "index.html").read_text()
+    assert '<meta name="description" content="1 contest, 6 games.">' in front
+    assert '<meta property="og:url" content="https://example.org/arena/">' in front
+    bots = json.loads((public / "api" / "v1" / "contests" / "1.json").read_bytes())["bots"]
+    for place, bot in enumerate(bots):
+        page = (public / f"bot-{bot}.html").read_text()
+        assert f'<html data-shows="contest=1&amp;bot={bot}" ' in page
+        assert f'<meta property="og:title" content="{bot}, trial">' in page
+        assert f'href="api/v1/contests/1/bots/{place}.atom"' in page
+        own = (public / "api" / "v1" / "contests" / "1" / "bots" / f"{place}.atom").read_text()
+        assert own.count("<entry>") == 6 * 2 // len(bots)
     (public / "game-g99.html").write_text("of an earlier run")
     shell("site", "public")
     assert len(list(public.glob("game-g*.html"))) == 6
+    assert not list(public.rglob("*.atom"))
     assert not pictures.exists()
     refused = shell("site", "public", "--url", "example.org")
     assert refused.code == 2

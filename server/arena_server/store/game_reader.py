@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final
 
 import msgpack
 from sqlalchemy import ColumnElement, Text, cast, func, select
@@ -29,6 +29,9 @@ from arena_server.store.database import Database
 from arena_server.store.deals import Deals, WithheldError
 from arena_server.store.schema import BotRow, ContestRow, FaultRow, GameRow
 from arena_server.store.unfinished import past_game, past_games
+
+#: Games in one query; SQLite of old has a limit of 999.
+ASKED: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +233,13 @@ class GameReader:
         """When the record of this game was stored (UTC); None if there is none."""
         query = select(GameRow.stored_at).where(GameRow.contest_id == contest.id, GameRow.game_id == game_id)
         return self._session.scalar(query)
+
+    def over(self, contest: ContestRow, games: Sequence[str], until: datetime) -> set[str]:
+        """Those of `games` whose record was stored up to `until` (UTC)."""
+        mine = GameRow.contest_id == contest.id, GameRow.stored_at <= until
+        parts = (games[first : first + ASKED] for first in range(0, len(games), ASKED))
+        queries = (select(GameRow.game_id).where(*mine, GameRow.game_id.in_(part)) for part in parts)
+        return {game for query in queries for game in self._session.scalars(query)}
 
     def stored_last(self, contest: ContestRow, place: int) -> datetime:
         """When the record at this place (1, 2, ...) of the chain was stored (UTC)."""

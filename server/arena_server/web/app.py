@@ -253,7 +253,12 @@ def _pages(features: Mapping[str, object], about: SiteIdentity, public: PublicAp
     ]
     # Without games to start, the page of seats needs a link.
     linked = {"index", "replay", "tv", "organiser"} | ({"play"} if features["start"] else set())
-    return Pages(pages, [page for page in pages if page in linked], about, public.stored.preview)
+    return Pages(
+        pages,
+        [page for page in pages if page in linked],
+        about,
+        partial(public.preview, text=about.text or ""),
+    )
 
 
 def application(routes: Sequence[BaseRoute], middleware: Sequence[Middleware] = ()) -> Starlette:

@@ -65,6 +65,8 @@ class _GameIndex:
     history: History | None
     #: The highest number of a game that is known in advance.
     planned: int | None = None
+    #: All planned games with a lower number are over.
+    open_from: int = 1
     last: int = 0
     #: Made when a page asks for them: the place of the last game, and the rows up to it as JSON.
     chunks: dict[int, tuple[int, bytes]] = field(default_factory=dict)
@@ -241,6 +243,29 @@ class Archive:
                 if places.keys() >= set(pairing.names)  # a bot may have joined since
             ]
         )
+
+    def upcoming(self, number: int) -> list[tuple[str, tuple[str, ...]]]:
+        """The next games that are planned, CHUNK at most: id and names. Raises NotFoundError.
+
+        None of a contest that is over or stands still.
+        """
+        found: list[tuple[str, tuple[str, ...]]] = []
+        with Results(self._database) as results:
+            contest = self._find(results, number)
+            index = self._read(results, contest)
+            if contest.status != RUNNING or index.contest["frozen_at"] is not None:
+                return found
+            until, last = self._until(results, contest), index.planned or 0
+            for first in range(index.open_from, last + 1, CHUNK):
+                planned = results.facts.planned(contest, first, first + CHUNK)
+                over = results.games.over(contest, [f"g{game.number}" for game in planned], until)
+                named = [(f"g{game.number}", game.names) for game in planned]
+                found += [each for each in named if each[0] not in over]
+                if len(found) >= CHUNK:
+                    break
+                if not found and first + CHUNK <= last:
+                    index.open_from = first + CHUNK
+        return found[:CHUNK]
 
     def faults(self, number: int) -> dict[str, Any]:
         """The latest faults of a contest, the newest first, at most MOST_FAULTS. Raises NotFoundError.

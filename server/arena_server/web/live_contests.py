@@ -16,8 +16,10 @@ from arena_server.errors import ArenaError
 from arena_server.host.waiting import NOT_HELD
 from arena_server.web.archive import Archive, NotFoundError
 from arena_server.web.feeds import LiveFeed
+from arena_server.web.gamestream import GameStream
 from arena_server.web.live import LiveHub
 from arena_server.web.livestreams import NOT_LIVE
+from arena_server.web.previews import Preview, running_preview
 from arena_server.web.shared_reads import Endpoint, SharedReads
 
 #: Rows of the standings in an event; the page of the contest has all.
@@ -167,14 +169,26 @@ class LiveContests:
         contest, game = request.path_params["number"], request.path_params["game"]
         if (state := await self._reads.of(contest, Archive.state, game)) is not None:
             return JSONResponse({"state": state})
+        is_running = await self._running(contest, game) is not None
+        return JSONResponse({"state": "running" if is_running else "unknown"})
+
+    async def preview(self, contest: str | None, game: str) -> Preview | None:
+        """What a link to a game that runs shows of itself; None if there is none."""
+        try:
+            stream = None if contest is None else await self._running(contest, game)
+        except ArenaError:
+            return None
+        return None if contest is None or stream is None else running_preview(contest, stream.summary())
+
+    async def _running(self, contest: str, game: str) -> GameStream | None:
+        """A game that is shown live."""
         hub = await self.hub_of(contest)
-        if hub is not None:
-            hub.arrive()
-            await hub.ready()
-            hub.depart()
-            if game in hub.games:
-                return JSONResponse({"state": "running"})
-        return JSONResponse({"state": "unknown"})
+        if hub is None:
+            return None
+        hub.arrive()
+        await hub.ready()
+        hub.depart()
+        return hub.games.get(game)
 
     async def _snapshot(self, request: Request) -> Response:
         hub = await self.hub_of(request.query_params.get("contest"))

@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute, Route
 
 from arena_server.web.bundle import LASTING, NAME, site_files
 from arena_server.web.identity import NO_IDENTITY, SiteIdentity
-from arena_server.web.previews import Preview, with_head
+from arena_server.web.previews import PLAIN, Preview, with_head
 
 API: Final = "/api/v1"
 #: Content types by the ends of names: by the system's own list a script may be text/plain.
@@ -29,8 +29,8 @@ KINDS: Final = {
     "svg": "image/svg+xml",
     "png": "image/png",
 }
-#: The pages of which a link shows what they are about.
-PREVIEWED: Final = ("contest", "bot", "game")
+#: The pages of which a link shows what they are about: all but the organiser's.
+PREVIEWED: Final = ("index", "contest", "bot", "game", "tv", *PLAIN)
 
 
 class Pages:
@@ -103,10 +103,11 @@ class PreviewedFile(StaticFile):
         if preview is None:
             return await super().answer(request)
         base = address_of_site(request)
-        address = f"{base}{request.url.path}?{urlencode(preview.query)}"
+        query = f"?{urlencode(preview.query)}" if preview.query else ""
+        address = f"{base}{request.url.path}{query}"
         picture = "" if preview.picture is None else f"{base}{API}/{preview.picture}"
-        feed = "" if preview.feed is None else f"{API.removeprefix('/')}/{preview.feed}"
-        page = with_head(self._data, preview, self._site, address, picture, feed)
+        feeds = [f"{API.removeprefix('/')}/{feed}" for feed in preview.feeds]
+        page = with_head(self._data, preview, self._site, address, picture, feeds)
         return await StaticFile("page.html", page).answer(request)
 
 

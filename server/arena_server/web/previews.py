@@ -1,6 +1,6 @@
 """What a link to a page shows of itself in a chat or on another site, which run no scripts.
 
-<title>, description, og:..., twitter:...     in the head of the pages of a contest, a bot and a game
+<title>, description, og:..., twitter:...     in the head of each page of the spectators' site
 GET /api/v1/contests/3/pictures/g7-71.png     the position after ply 71; g7.png the last one
 """
 
@@ -12,7 +12,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Final
 
@@ -25,6 +25,10 @@ from arena_server.web.security import DRAWINGS
 WIDTH, HEIGHT = 1200, 630
 #: The feed of a contest and its calendar, beside its documents (following.py).
 FEED, CALENDAR = "feed.atom", "contest.ics"
+#: Their content types, by the ends of their names; those of a bot are K.atom and K.ics.
+FEED_KINDS: Final = {"atom": "application/atom+xml", "ics": "text/calendar"}
+#: Contests that a description names.
+NAMED: Final = 3
 #: Pictures that are kept, of 10 to 30 KB, and those that wait to be drawn.
 KEPT: Final = 100
 WAITING: Final = 8
@@ -37,13 +41,55 @@ Painter = Callable[[bytes, int | None], bytes]
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """`query` are the parameters that lead to the page; `picture` and `feed` are paths below the API."""
+    """`query` are the parameters that lead to the page; `picture` and `feeds` are paths below the API.
+
+    Without a `title` it is that of the site.
+    """
 
     title: str
     description: str
-    query: Mapping[str, str]
+    query: Mapping[str, str] = field(default_factory=dict)
     picture: str | None = None
-    feed: str | None = None
+    feeds: tuple[str, ...] = ()
+
+
+#: The pages that say the same with any parameters; those of a seat or an invitation are secrets.
+PLAIN: Final = {
+    "play": Preview("Play", "Games against an engine of this site or a second person, in the browser."),
+    "replay": Preview(
+        "Replay a file", "Shows and checks the record of a game; the file stays in the browser."
+    ),
+    "register": Preview("Register a bot", "For authors with an invitation to a contest."),
+}
+
+
+def site_preview(contests: Sequence[Mapping[str, Any]], text: str) -> Preview:
+    """Of the first page: what its organiser says, and the documents of all contests, the newest first."""
+    games = sum(each["games_played"] for each in contests)
+    known = f"{counted(len(contests), 'contest')}, {counted(games, 'game')}" if contests else "No contest yet"
+    run = _running(contests)
+    return Preview("", " ".join(part for part in (text, f"{known}{f'; {run}' if run else ''}.") if part))
+
+
+def tv_preview(contests: Sequence[Mapping[str, Any]], number: str | None) -> Preview:
+    """Of the page that goes from one running game to the next, of the contest `number` or of any."""
+    chosen = [each for each in contests if number is None or str(each["id"]) == number]
+    query = {} if number is None or not chosen else {"contest": number}
+    text = _running(chosen) or "no contest is running"
+    return Preview("TV", f"Running games, one after the other: {text}.", query)
+
+
+def _running(contests: Sequence[Mapping[str, Any]]) -> str:
+    found = [
+        headline(each["name"], each.get("about", {})) for each in contests if each["status"] == "running"
+    ]
+    more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
+    verb = "runs" if len(found) == 1 else "run"
+    return f"{', '.join(found[:NAMED])}{more} {verb} now" if found else ""
+
+
+def counted(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 def contest_preview(document: Mapping[str, Any]) -> Preview:
@@ -60,7 +106,8 @@ def contest_preview(document: Mapping[str, Any]) -> Preview:
     game = document.get("game_title", document["game"])
     text = f"{game}, {document['format']}{where}, {document['status']}: {games}{leader}"
     title, query = headline(document["name"], about), {"id": str(document["id"])}
-    return Preview(title, text, query, feed=f"contests/{document['id']}/{FEED}")
+    home = f"contests/{document['id']}"
+    return Preview(title, text, query, feeds=(f"{home}/{FEED}", f"{home}/{CALENDAR}"))
 
 
 def bot_preview(document: Mapping[str, Any], bot: str) -> Preview | None:
@@ -71,7 +118,9 @@ def bot_preview(document: Mapping[str, Any], bot: str) -> Preview | None:
     rank = "no rank yet" if row["rank"] is None else f"rank {row['rank']} of {len(document['standings'])}"
     text = f"{rank}: {row['points']:,} points in {row['games']:,} games, {row['wins']:,} won"
     query = {"contest": str(document["id"]), "bot": bot}
-    return Preview(f"{bot}, {document['name']}", text, query)
+    home = f"contests/{document['id']}/bots/{document['bots'].index(bot)}"
+    title = f"{bot}, {headline(document['name'], document.get('about', {}))}"
+    return Preview(title, text, query, feeds=tuple(f"{home}.{kind}" for kind in FEED_KINDS))
 
 
 def game_preview(number: str, record: GameRecord, ply: int | None) -> Preview:
@@ -90,28 +139,52 @@ def game_preview(number: str, record: GameRecord, ply: int | None) -> Preview:
     )
 
 
+def withheld_preview(number: str, game: str, kind: str, row: Sequence[Any], names: Sequence[str]) -> Preview:
+    """Of a game that is over, its record not shown yet, by its row in the list and the names of bots."""
+    seats = [names[place] for place in row[1]]
+    text = f"{kind}, {describe_result(seats, row[2], row[3])}"
+    return Preview(f"{' – '.join(seats)}, {game}", text, {"contest": number, "game": game})
+
+
+def running_preview(number: str, summary: Mapping[str, Any]) -> Preview | None:
+    """Of a game that runs, by its summary on the wall; None before it has seats."""
+    if not summary["names"]:
+        return None
+    text = f"{summary['game']}, running: ply {summary['ply']}"
+    game = summary["game_id"]
+    return Preview(f"{' – '.join(summary['names'])}, {game}", text, {"contest": number, "game": game})
+
+
 def picture_path(number: str, game: str, ply: int | None) -> str:
     return f"contests/{number}/pictures/{game}{'' if ply is None else f'-{ply}'}.png"
 
 
 def with_head(
-    html: bytes, preview: Preview, site: str, address: str = "", picture: str = "", feed: str = ""
+    html: bytes,
+    preview: Preview,
+    site: str,
+    address: str = "",
+    picture: str = "",
+    feeds: Sequence[str] = (),
 ) -> bytes:
-    """The page with the tags of `preview`, and a link to `feed`.
+    """The page with the tags of `preview`, and links to the addresses `feeds`.
 
     `site` is its name; address and picture are whole, or empty.
     """
+    title = preview.title or site
     named = {"og:type": "website", "og:site_name": site, "og:url": address}
     for kind in ("og", "twitter"):
-        shown = {"title": preview.title, "description": preview.description, "image": picture}
+        shown = {"title": title, "description": preview.description, "image": picture}
         named |= {f"{kind}:{name}": value for name, value in shown.items()}
     named["twitter:card"] = "summary_large_image" if picture else "summary"
     if picture:
-        named |= {"og:image:width": str(WIDTH), "og:image:height": str(HEIGHT)}
-    tags = [f"<title>{escape(preview.title)} · {escape(site)}</title>"]
+        named |= {"og:image:width": str(WIDTH), "og:image:height": str(HEIGHT), "og:image:alt": title}
+    whole = f"{title} · {site}" if preview.title else site
+    tags = [f"<title>{escape(whole)}</title>"]
     tags.append(f'<meta name="description" content="{escape(preview.description)}">')
-    if feed:
-        tags.append(f'<link rel="alternate" type="application/atom+xml" href="{escape(feed)}">')
+    for feed in feeds:
+        kind = FEED_KINDS[feed.rpartition(".")[2]]
+        tags.append(f'<link rel="alternate" type="{kind}" href="{escape(feed)}">')
     for name, value in named.items():
         key = "property" if name.startswith("og:") else "name"
         if value:

@@ -14,6 +14,7 @@
     GET /api/v1/contests/3/chain-0.json         the digests of its records, which lead to its head
     GET /api/v1/contests/3/records/g7.json      the record of a game (.record: the exported bytes)
     GET /api/v1/contests/3/feed.atom            its newest results as a feed (contest.ics: as a calendar)
+    GET /api/v1/contests/3/bots/0.atom          those of a bot (bots/0.ics: as a calendar)
     GET /api/v1/contests/3/pictures/g7-71.png   the position after ply 71, for links (previews.py)
     GET /api/v1/contests/3/state/g7.json        is it running, over, withheld, or unknown
     GET /api/v1/played.json                     the latest games that visitors played (casual.py)
@@ -29,7 +30,7 @@ A game of a visitor is a contest of its own, with its name in the place of the n
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import Any, Final
 
@@ -46,7 +47,7 @@ from arena_server.web.feeds import LiveFeed
 from arena_server.web.live_contests import Begun, Held, LiveContests, Served
 from arena_server.web.livestreams import CORS, LiveStreams
 from arena_server.web.pages import API
-from arena_server.web.previews import Painter
+from arena_server.web.previews import Painter, Preview
 from arena_server.web.shared_reads import Endpoint, SharedReads
 from arena_server.web.stored import StoredDocuments
 
@@ -93,6 +94,16 @@ class PublicApi:
             *(Route(f"{API}/{path}", self._json(get), middleware=packing) for path, get in endpoints.items()),
             *streams.routes(f"{API}/live"),
         ]
+
+    async def preview(self, page: str, query: Mapping[str, str], text: str = "") -> Preview | None:
+        """What a link to a page of PREVIEWED shows of itself; None if it is only a page.
+
+        `text` is what the organiser says of the site.
+        """
+        found = await self.stored.preview(page, query, text)
+        if found is None and page == "game":
+            found = await self.live.preview(query.get("contest"), query.get("game", ""))
+        return found
 
     def _json(self, endpoint: Endpoint) -> Endpoint:
         async def answer(request: Request) -> Response:

@@ -14,15 +14,17 @@ from starlette.responses import JSONResponse, Response
 from arena_protocol.record import RecordError
 from arena_protocol.record_codec import decode
 from arena_server.errors import ArenaError
-from arena_server.web.archive import Archive, NotFoundError
+from arena_server.web.archive import WITHHELD, Archive, NotFoundError
 from arena_server.web.bots import BotDocuments, RatingHistories
 from arena_server.web.documents import stored_record_json
-from arena_server.web.following import atom_text, calendar_text, newest
+from arena_server.web.following import News, atom_text, calendar_text, newest, news_of
 from arena_server.web.pages import address_of_site
 from arena_server.web.previews import (
     CALENDAR,
     FEED,
+    FEED_KINDS,
     PICTURE_RETRY_S,
+    PLAIN,
     Painter,
     Pictures,
     Preview,
@@ -30,6 +32,9 @@ from arena_server.web.previews import (
     contest_preview,
     game_preview,
     place_of,
+    site_preview,
+    tv_preview,
+    withheld_preview,
 )
 from arena_server.web.ratings import RatingDocuments
 from arena_server.web.security import small_number
@@ -64,7 +69,9 @@ class StoredDocuments:
             "/records/{game}.json": self._record,
             "/records/{game}.record": self._record_file,
             "/pictures/{name}.png": self._picture,
-            f"/{FEED}": self._feed_of_results,
+            "/bots/{place}.atom": self._feed,
+            "/bots/{place}.ics": self._calendar,
+            f"/{FEED}": self._feed,
             f"/{CALENDAR}": self._calendar,
         }
         return {
@@ -142,26 +149,35 @@ class StoredDocuments:
             return JSONResponse(error, 503, {"Retry-After": str(PICTURE_RETRY_S)})
         return Response(picture, media_type="image/png", headers={"Cache-Control": "public, max-age=86400"})
 
-    async def _feed_of_results(self, request: Request) -> Response:
-        found = await self._reads.of(request.path_params["number"], newest)
-        text = atom_text(*found, address_of_site(request))
-        return Response(text, media_type="application/atom+xml; charset=utf-8")
+    async def _news(self, request: Request) -> News:
+        places = [number_in(request, "place")] if "place" in request.path_params else []
+        return await self._reads.of(request.path_params["number"], news_of, *places)
+
+    async def _feed(self, request: Request) -> Response:
+        text = atom_text(await self._news(request), address_of_site(request))
+        return Response(text, media_type=f"{FEED_KINDS['atom']}; charset=utf-8")
 
     async def _calendar(self, request: Request) -> Response:
-        document = await self._reads.of(request.path_params["number"], Archive.contest)
-        text = calendar_text(document, address_of_site(request), datetime.now(UTC))
-        return Response(text, media_type="text/calendar; charset=utf-8")
+        text = calendar_text(await self._news(request), address_of_site(request), datetime.now(UTC))
+        return Response(text, media_type=f"{FEED_KINDS['ics']}; charset=utf-8")
 
-    async def preview(self, page: str, query: Mapping[str, str]) -> Preview | None:
-        """What a link to a page of PREVIEWED shows of itself; None if it is only a page."""
-        contest = query.get("id" if page == "contest" else "contest", "")
+    async def preview(self, page: str, query: Mapping[str, str], text: str = "") -> Preview | None:
+        """What a link to a page of PREVIEWED shows of itself; None if it is only a page.
+
+        `text` is what the organiser says of the site.
+        """
+        if page in PLAIN:
+            return PLAIN[page]
+        contest = query.get("id" if page == "contest" else "contest")
         name, ply = query.get("bot" if page == "bot" else "game", ""), small_number(query.get("ply", ""))
 
         def read() -> Preview | None:
-            archive, number = self._reads.find(contest)
+            if page in ("index", "tv"):
+                contests = self._reads.archive.contests()
+                return site_preview(contests, text) if page == "index" else tv_preview(contests, contest)
+            archive, number = self._reads.find(contest or "")
             if page == "game":
-                found = game_preview(contest, decode(archive.record(number, name)), ply)
-                return found if self._pictures is not None else replace(found, picture=None)
+                return self._preview_of_game(archive, number, contest or "", name, ply)
             document = archive.contest(number)
             return contest_preview(document) if page == "contest" else bot_preview(document, name)
 
@@ -169,6 +185,18 @@ class StoredDocuments:
             return await self._reads.share(("preview", page, contest, name, ply), read)
         except (NotFoundError, ArenaError, RecordError):
             return None  # the page says what is wrong
+
+    def _preview_of_game(
+        self, archive: Archive, number: int, contest: str, name: str, ply: int | None
+    ) -> Preview | None:
+        if archive.state(number, name) != WITHHELD:
+            found = game_preview(contest, decode(archive.record(number, name)), ply)
+            return found if self._pictures is not None else replace(found, picture=None)
+        document, rows = newest(archive, number)
+        row = next((each for each in rows if each[0] == name), None)
+        if row is None:
+            return None
+        return withheld_preview(contest, name, document["game"], row, document["bots"])
 
 
 def number_in(request: Request, key: str) -> int:

@@ -8,6 +8,8 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from html import unescape
 from pathlib import Path
 
@@ -21,13 +23,21 @@ from arena_server.web.app import application
 from arena_server.web.archive import Archive
 from arena_server.web.identity import SiteIdentity
 from arena_server.web.pages import API, Pages
-from arena_server.web.previews import PICTURE_RETRY_S, WAITING, Painter, place_of
+from arena_server.web.previews import (
+    PICTURE_RETRY_S,
+    WAITING,
+    Painter,
+    place_of,
+    running_preview,
+    site_preview,
+    tv_preview,
+)
 from arena_server.web.site import PublicApi
 
 from ..records import Kept, game, opening
 from .running import LIMIT_S, Running, running
 
-PAGES = ("index", "contest", "bot", "game")
+PAGES = ("index", "contest", "bot", "game", "tv", "play", "replay", "register")
 PICTURE = f"{API}/contests/1/pictures"
 
 
@@ -54,7 +64,9 @@ def painted(data: bytes, ply: int | None) -> bytes:
 @contextmanager
 def site(database: Path, painter: Painter | None = painted, title: str | None = None) -> Iterator[Running]:
     def make() -> ASGIApp:
-        public = PublicApi(Archive(database), {}, 4, painter=painter)
+        # Past any delay.
+        archive = Archive(database, clock=lambda: datetime.now(UTC).replace(tzinfo=None) + timedelta(days=1))
+        public = PublicApi(archive, {}, 4, painter=painter)
         pages = Pages(PAGES, PAGES[:1], SiteIdentity(title), public.stored.preview)
         return application([*public.routes(), *pages.routes()])
 
@@ -83,6 +95,22 @@ def test_a_contest_a_bot_and_a_game(database: Path) -> None:
         assert contest["description"] == contest["og:description"] == contest["twitter:description"] == text
         assert contest["og:url"] == f"{base}/contest.html?id=1"
         assert contest["twitter:card"] == "summary"
+        first = tags_of(server, "/?x=1")
+        assert first["title"] == first["og:title"] == "Friday & Co"
+        assert first["description"] == "1 contest, 2 games."
+        assert (first["og:url"], tags_of(server, "/index.html")["og:url"]) == (
+            f"{base}/",
+            f"{base}/index.html",
+        )
+        tv = tags_of(server, "/tv?contest=1&x=1")
+        assert tv["title"] == "TV · Friday & Co"
+        assert tv["description"] == "Running games, one after the other: no contest is running."
+        assert tv["og:url"] == f"{base}/tv?contest=1"
+        assert "x" not in tags_of(server, "/tv?contest=x")["og:url"].partition("/tv")[2]
+        # What is behind the parameter of a link to a seat is a secret.
+        assert tags_of(server, "/play.html?seat=abc")["og:url"] == f"{base}/play.html"
+        for name in ("play", "replay", "register"):
+            assert tags_of(server, f"/{name}.html")["og:description"]
         assert "og:image" not in contest
         bot = tags_of(server, "/bot.html?contest=1&bot=a&x=1")
         assert bot["og:title"] == "a, <trial>"
@@ -106,7 +134,7 @@ def test_a_contest_a_bot_and_a_game(database: Path) -> None:
 @pytest.mark.parametrize(
     "address",
     [
-        *("/", "/index.html?id=1", "/contest.html", "/contest.html?id=7", "/contest.html?id=x"),
+        *("/contest.html", "/contest.html?id=7", "/contest.html?id=x"),
         *("/bot.html?contest=1&bot=x", "/game.html?contest=1", "/game.html?contest=1&game=g3"),
     ],
 )
@@ -179,3 +207,43 @@ def test_drawings_have_a_budget(database: Path, monkeypatch: pytest.MonkeyPatch)
 )
 def test_the_names_of_pictures(name: str, place: tuple[str, int | None] | None) -> None:
     assert place_of(name) == place
+
+
+def test_the_first_page_says_what_runs() -> None:
+    def contest(number: int, status: str = "running", **about: str) -> dict[str, object]:
+        return {"id": number, "name": f"c{number}", "status": status, "games_played": 600, "about": about}
+
+    assert site_preview([], "").description == "No contest yet."
+    some = [contest(2, title="Cup"), contest(1, "finished")]
+    said = "Of our school. 2 contests, 1,200 games; Cup (c2) runs now."
+    assert site_preview(some, "Of our school.").description == said
+    many = [contest(number) for number in (5, 4, 3, 2, 1)]
+    assert site_preview(many, "").description == "5 contests, 3,000 games; c5, c4, c3 and 2 more run now."
+    assert tv_preview(many, "3").description == "Running games, one after the other: c3 runs now."
+    assert (tv_preview(many, "3").query, tv_preview(many, "9").query) == ({"contest": "3"}, {})
+
+
+def test_a_record_that_is_withheld_is_named_with_its_result(tmp_path: Path) -> None:
+    """Its moves are those of a deal that is still played: the list has names and result."""
+    header = opening(names=("a", "b"))
+    header = replace(header, config=replace(header.config, deals="paired", games_per_pair=2), games=2)
+    kept = Kept(tmp_path / "arena.db", header)
+    kept.start()
+    kept.append((1, "offer", ("a", "b"), 1, ()))
+    kept.writer.store("g1", game(1))
+    kept.close("stopped")
+    with site(tmp_path / "arena.db") as server:
+        shown = tags_of(server, "/game.html?contest=1&game=g1&ply=1")
+        assert shown["og:title"] == "a – b, g1"
+        assert shown["description"] == "insertion, a wins 30 : 10"
+        assert "og:image" not in shown
+        assert server.ask(f"GET {PICTURE}/g1.png")[0] == 404
+
+
+def test_a_game_that_runs_is_named_once_it_has_seats() -> None:
+    summary = {"game": "insertion", "game_id": "g7", "ply": 12, "names": ["a", "b"]}
+    shown = running_preview("3", summary)
+    assert shown is not None
+    assert (shown.title, shown.description) == ("a – b, g7", "insertion, running: ply 12")
+    assert (dict(shown.query), shown.picture) == ({"contest": "3", "game": "g7"}, None)
+    assert running_preview("3", summary | {"names": None}) is None

@@ -1,6 +1,6 @@
 // The documents of the read-only API.
 
-import { inReport, notice } from "./dom.js";
+import { el, inReport, notice } from "./dom.js";
 import { said } from "./said.js";
 import { t } from "./texts.js";
 
@@ -54,6 +54,12 @@ function embedded(path) {
 /** The address under which a browser stores the file of the API that has these bytes. */
 export function fileAddress(path, bytes) {
   return inReport() ? URL.createObjectURL(new Blob([bytes])) : API + path;
+}
+
+/** The paths of a feed and a calendar as links. */
+export function feedLinks(feed, calendar) {
+  return el("p", { class: "sub" }, el("a", { href: API + feed }, t`Results as a feed (Atom)`), " · ",
+    el("a", { href: API + calendar }, t`In a calendar (ICS)`));
 }
 
 /** Why a request was refused, and after how many seconds it may be repeated (null: never). */

@@ -1,6 +1,6 @@
 // One bot in one contest: its row of the standings, its opponents, its games.
 
-import { get, spaced } from "./api.js";
+import { feedLinks, get, spaced } from "./api.js";
 import { faultsPanel, loadFaults, rangesPanel } from "./details.js";
 import {
   applyTheme, cardTable, dateText, el, inReport, inTime, keepPlace, labelled, link, numberText, pageHeader,
@@ -140,6 +140,10 @@ async function begin() {
   if (place < 0) throw new Error(t`no bot of this name in ${contest.name}`);
   const row = contest.standings.find((each) => each.bot === name);
   document.title = `${name}, ${contest.name}`;
+  // The address that says in a chat what it shows.
+  if (site.pages && /\/bot\.html$/.test(location.pathname)) {
+    history.replaceState(null, "", `bot-${name}.html${location.hash}`);
+  }
   const list = new GameList(contest, place);
   const table = el("div", { class: "scroll" });
   const rating = el("div");
@@ -186,7 +190,9 @@ async function begin() {
     el("p", { class: "crumbs" }, el("a", { href: link("contest.html", { id: number }) }, `← ${contest.name}`)),
     el("div", { class: "title" }, el("h1", {}, name),
       el("p", { class: "sub" }, row.rank === null ? t`No rank before the first result` : placeText(contest, row),
-        ...(faults ? [t`; faults: `, el("span", { class: "faults" }, faults)] : [])), about),
+        ...(faults ? [t`; faults: `, el("span", { class: "faults" }, faults)] : [])), about,
+      site.feeds ? feedLinks(`contests/${contest.id}/bots/${place}.atom`, `contests/${contest.id}/bots/${place}.ics`)
+        : null),
     rating, results,
     against,
     more,

@@ -1,6 +1,6 @@
 // One contest: standings, running games, cross-table, list of games. A running contest is kept up to date.
 
-import { API, get, spaced } from "./api.js";
+import { feedLinks, get, spaced } from "./api.js";
 import {
   aboutSite, applyTheme, cardTable, clockText, el, gamesText, inReport, inTime, instantText, keepPlace, labelled, link,
   meanText, numberText, paceText, pageHeader, parameter, plural, rankingText, resultText, unequal, heldText,
@@ -240,9 +240,7 @@ async function begin() {
       site.written_at ? el("p", { class: "sub" }, t`As of ${instantText(site.written_at)}`)
         : null,
       early,
-      site.feeds ? el("p", { class: "sub" },
-        el("a", { href: `${API}contests/${contest.id}/feed.atom` }, t`Results as a feed (Atom)`), " · ",
-        el("a", { href: `${API}contests/${contest.id}/contest.ics` }, t`In a calendar (ICS)`)) : null,
+      site.feeds ? feedLinks(`contests/${contest.id}/feed.atom`, `contests/${contest.id}/contest.ics`) : null,
       contest.head ? el("p", { class: "sub head" }, t`Head of the record chain: `, el("code", {}, contest.head))
         : null),
     boards,
