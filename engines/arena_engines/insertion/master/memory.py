@@ -32,6 +32,8 @@ FORMAT = "master memory 1"
 MOST_NAMES = 1000
 #: A score is as large as the longest game; a file with more is not ours.
 MOST_MOVES = 1e6
+#: What the name of a file that is set aside has more.
+DAMAGED = ".damaged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +67,29 @@ class OpponentMemory:
     """The opponents by name."""
 
     def __init__(self, kept: str) -> None:
-        """`kept`: NO, YES or the path of a file. Raises EngineError if the file is not one of a memory."""
+        """`kept`: NO, YES or the path of a file. Raises EngineError if the file cannot be read.
+
+        One that is damaged, or of another program, is a warning; it is kept beside, and the memory is empty.
+        """
         self._enabled = kept != NO
         self._path = None if kept in (NO, YES) else Path(kept)
         self._known: dict[str, Known] = {}
         if self._path is not None:
-            self._known = read(self._path)
+            try:
+                self._known = read(self._path)
+            except DamagedError:
+                self._set_aside(self._path)
+
+    def _set_aside(self, path: Path) -> None:
+        beside = path.with_name(f"{path.name}{DAMAGED}")
+        try:
+            path.replace(beside)
+        except OSError as exc:
+            self._path = None
+            what = f"it stays as it is ({exc.strerror}), and nothing is kept"
+        else:
+            what = f"it is {beside.name} now"
+        logger.warning("memory=%s: no file that master wrote; %s; every opponent is new", path, what)
 
     def recall(self, name: str) -> Known:
         """Return what is known of an opponent; an empty name is that of an unknown one."""
@@ -95,6 +114,10 @@ class OpponentMemory:
                 logger.warning("memory=%s cannot be written: %s", self._path, exc.strerror)
 
 
+class DamagedError(Exception):
+    """A file that is none of a memory."""
+
+
 def write(path: Path, known: Mapping[str, Known]) -> None:
     """Replace the file at once. Raises OSError."""
     opponents = {
@@ -114,7 +137,7 @@ def write(path: Path, known: Mapping[str, Known]) -> None:
 
 
 def read(path: Path) -> dict[str, Known]:
-    """Return the opponents in a file, none if there is no file. Raises EngineError for any other file."""
+    """The opponents in a file; none without it. Raises EngineError and, for another file, DamagedError."""
     try:
         data = json.loads(text_of(path.read_bytes()))
         if data["format"] != FORMAT:
@@ -127,7 +150,7 @@ def read(path: Path) -> dict[str, Known]:
     except OSError as exc:
         raise EngineError(f"memory={path}: {exc.strerror}") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise EngineError(f"memory={path}: expected a file that master wrote; give another name") from None
+        raise DamagedError from None
 
 
 def _known(data: Any) -> Known:

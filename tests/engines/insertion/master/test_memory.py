@@ -213,13 +213,32 @@ GOOD = {"games": 1, "models": [[*MODELS[0][:3], 2.0, 3.0, 0.0]]}
         ),
     ],
 )
-def test_a_file_of_something_else_is_refused(tmp_path: Path, text: str) -> None:
+def test_a_file_of_something_else_is_set_aside(
+    tmp_path: Path, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
     path = tmp_path / "known.json"
     path.write_text(text)
-    with pytest.raises(
-        EngineError, match=r"^memory=.*known.json: expected a file that master wrote; give another"
-    ):
-        create(f"master:memory={path}")
+    memory = OpponentMemory(str(path))
+    assert [each.getMessage() for each in caplog.records] == [
+        f"memory={path}: no file that master wrote; it is known.json.damaged now; every opponent is new"
+    ]
+    assert memory.recall("rival").games == 0
+    assert (tmp_path / "known.json.damaged").read_text() == text
+    memory.keep("rival", met(3), Shortfall())
+    assert OpponentMemory(str(path)).recall("rival").games == 1
+
+
+def test_a_file_that_cannot_be_set_aside_stays(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "known.json"
+    path.write_text("mine")
+    (tmp_path / "known.json.damaged").mkdir()
+    memory = OpponentMemory(str(path))
+    assert [each.getMessage() for each in caplog.records] == [
+        f"memory={path}: no file that master wrote; it stays as it is (Is a directory), and nothing is kept; "
+        "every opponent is new"
+    ]
+    memory.keep("rival", met(3), Shortfall())
+    assert (path.read_text(), memory.recall("rival").games) == ("mine", 1)
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
