@@ -48,6 +48,10 @@ SWITCH = Parameter("switch", 85, 1, 100, play_only=True)
 WILDCARDS = Parameter("wildcards", 0, 0, 3, play_only=True)
 
 
+#: The moves of a ply, and how much more a ply more takes at least, as alpha-beta grows.
+WIDTH, GROWTH = 15, 6.0
+
+
 class Task(NamedTuple):
     """One search as the kernels take it.
 
@@ -128,12 +132,39 @@ class FixedDepth(InsertionEngine):
     def choose(self, position: InsertionPosition) -> int:
         """Return the best move; of equal moves the first in natural order."""
         task, strategy = self.task_for(position), self.strategy_for(position)
+        found = None
+        if position.move_limit is not None:
+            task, found = self.within(task, strategy, position.longest(None), position.rules.colours)
         if task.wildcards:
             return self.expect(task, strategy, position.rules.colours)
-        found = self.run(task, strategy)
+        found = found or self.run(task, strategy)
         lead = found.eval.mine - found.eval.theirs
         self.report = Report(task.depth, lead, found.nodes, (found.move,))
         return found.move
+
+    def within(
+        self, task: Task, strategy: Strategy, limit_ms: float, colours: int
+    ) -> tuple[Task, PlacedValue]:
+        """The deepest search of at most `task` that is expected to end within `limit_ms`, and what it found.
+
+        A kernel cannot be stopped: the next ply is searched if the time of the last one, `GROWTH` times or as
+        much more as that was than the one before, is left. Without the time for wildcards the task has none.
+        """
+        began = last = perf_counter()
+        took = before = 0.0
+        reached, found = task, None
+        for depth in range(1, task.depth + 1):
+            growth = max(GROWTH, took / before if before else 0.0)
+            if found is not None and last - began + growth * took > limit_ms / 1000:
+                break
+            reached = task._replace(depth=depth, wildcards=0)
+            found = self.run(reached, strategy)
+            now = perf_counter()
+            before, took, last = took, now - last, now
+        assert found is not None, "a task has a depth of 1 at least"
+        more = took * (colours * WIDTH) ** task.wildcards
+        fits = reached.depth == task.depth and last - began + more <= limit_ms / 1000
+        return reached._replace(wildcards=task.wildcards if fits else 0), found
 
     def expect(self, task: Task, strategy: Strategy, colours: int) -> int:
         """Return the best move by expected values over the wildcards of the task."""

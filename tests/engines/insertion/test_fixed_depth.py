@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena_engines.engine import Eval
 from arena_engines.insertion.baselines import Greedy
 from arena_engines.insertion.champion import Champion
-from arena_engines.insertion.evaluation import FORCED, THEIRS
+from arena_engines.insertion.evaluation import COOPERATIVE, FORCED, THEIRS, Strategy
 from arena_engines.insertion.fixed_depth import (
     InsertionPosition,
+    PlacedValue,
+    Task,
     depth_on_clock,
     depth_with_zombies,
     pack_roles,
@@ -133,3 +138,46 @@ def test_roles_are_mine_then_the_others() -> None:
     assert pack_roles(2) & 0b1111 == THEIRS << 2
     assert pack_roles(3, [2]) & 0b111111 == THEIRS << 2 | (THEIRS | FORCED) << 4
     assert pack_roles(4) < 1 << 40
+
+
+@given(
+    st.integers(1, 9),
+    st.lists(st.floats(1.2, 6.0), min_size=9, max_size=9),
+    st.floats(0.1, 5.0),
+    st.integers(1, 5_000),
+    st.integers(0, 2),
+)
+def test_no_ply_more_is_searched_than_the_limit_of_a_move_allows(
+    depth: int, growths: list[float], first_ms: float, limit_ms: int, wildcards: int
+) -> None:
+    """By a clock on which each ply takes at most six times as long as the one before."""
+    took = [first_ms * prod(growths[:ply]) for ply in range(depth)]
+    now, searched = 0.0, list[int]()
+
+    class Scripted(Champion):
+        def run(self, task: Task, strategy: Strategy) -> PlacedValue:
+            nonlocal now
+            now += took[task.depth - 1] / 1000
+            searched.append(task.depth)
+            return PlacedValue(task.depth, Eval(0, 0, 0), 1)
+
+    engine = Scripted({})
+    task = Task((0, 0, 0), 0, 0, depth, wildcards)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("arena_engines.insertion.fixed_depth.perf_counter", lambda: now)
+        reached, found = engine.within(task, COOPERATIVE, limit_ms, 6)
+    assert searched == list(range(1, reached.depth + 1))
+    assert found.move == reached.depth
+    assert now * 1000 <= limit_ms or reached.depth == 1
+    assert reached.wildcards in (0, wildcards if reached.depth == depth else 0)
+    if reached.depth < depth:
+        assert now * 1000 + 6.0 * took[reached.depth - 1] > limit_ms
+
+
+def test_the_limit_of_a_move_reaches_the_search(cases: list[Case]) -> None:
+    """The move is that of the depth, or of depth 1 if the limit is over at once."""
+    deep, flat = create("champion:depth=4"), create("champion:depth=1")
+    for case in cases[::20]:
+        free = start(board=case.board, visible=case.visible)
+        assert deep.choose(replace(free, move_limit=10**9)) == deep.choose(free)
+        assert deep.choose(replace(free, move_limit=1)) == flat.choose(free)
