@@ -140,6 +140,8 @@ class Archive:
                 team_rows(index.table, results.facts.owners(contest), best) if (best := contest.teams) else ()
             )
             jury = self._jury(results, contest)
+            newest = results.games.summaries(contest, index.last - 1, index.last)
+        places = {name: place for place, name in enumerate(index.bots)}
         return (
             index.contest
             | {
@@ -150,6 +152,7 @@ class Archive:
                 "bots": index.bots,
                 "list": {"games": index.last, "chunk": CHUNK},
                 "schedule": {"games": index.planned, "chunk": CHUNK},
+                "latest": game_json(newest[0], places) if newest else None,
                 "changes": index.changed,
                 **jury,
             }

@@ -91,6 +91,11 @@ class LiveHub:
         """Whether there are viewers."""
         return self._viewers > 0
 
+    def count_viewers(self) -> int:
+        """How many browsers watch, each of them with one stream or several."""
+        channels = [self.wall, self.board, *(game.channel for game in self.games.values())]
+        return len({viewer.connection for channel in channels for viewer in channel.viewers})
+
     def depart(self) -> None:
         """A viewer has gone; without any the feed is left after LINGER_S."""
         self._viewers -= 1
@@ -220,7 +225,10 @@ class LiveHub:
         """The contest with its standings and running games, of the last CONTEST_S."""
         async with self._contest_lock:
             if self._clock() - self._contest_at >= CONTEST_S:
-                document = await self._contest() | {"running": self.running()}
+                document = await self._contest() | {
+                    "running": self.running(),
+                    "viewers": self.count_viewers(),
+                }
                 self._contest_event = encode_event("contest", document)
                 self._contest_at = self._clock()
         return self._contest_event

@@ -47,6 +47,11 @@ class Viewer:
         self._chunked = chunked
         self._backlog = backlog
 
+    @property
+    def connection(self) -> Viewer:
+        """The connection itself, also of a stream that is a part of it."""
+        return self
+
     def send(self, event: bytes) -> None:
         """Write an event; disconnect a viewer that reads too slowly."""
         transport = self._transport
@@ -113,6 +118,10 @@ class StreamPart(Viewer):
         self._whole = whole
         # The empty id takes back that of another stream: an event without one has none.
         self._mark = b"id:\n" + encode_event("of", {"stream": place})
+
+    @property
+    def connection(self) -> Viewer:
+        return self._whole
 
     def send(self, event: bytes) -> None:
         """Write events of this stream."""

@@ -32,6 +32,7 @@ class FakeViewer:
     def __init__(self) -> None:
         self.data = b""
         self.closed = False
+        self.connection = self
 
     def send(self, event: bytes) -> None:
         self.data += event

@@ -12,6 +12,7 @@ from arena_server.errors import StoreError
 from arena_server.web import live as module
 from arena_server.web.feeds import FeedError
 from arena_server.web.live import LiveHub
+from arena_server.web.streams import StreamPart
 
 from .spectating import OFFER, OVER, PLAYED, START, FakeViewer, ScriptedFeed, join
 
@@ -124,6 +125,7 @@ async def test_running_games_and_their_boards(monkeypatch: pytest.MonkeyPatch) -
         "contest": {"id": 1},
         "standings": [],
         "running": [{"game_id": "g8", "names": ["ann", "bob"]}],
+        "viewers": 2,
     }
     wall.events()
     feed.put([PLAYED[0].replace(b"g7", b"g8")])
@@ -165,7 +167,7 @@ async def test_the_contest_is_published_again_when_its_database_answers_again(
     hub.board.viewers.add(board)  # type: ignore[arg-type]
     hub.arrive()
     await until(lambda: bool(board.data))
-    assert board.events()[0][2] == {"standings": [], "running": []}
+    assert board.events()[0][2] == {"standings": [], "running": [], "viewers": 1}
     hub.stop()
 
 
@@ -179,3 +181,11 @@ async def test_an_error_of_ours_is_reported() -> None:
     await turns()
     assert [type(each["exception"]) for each in failures] == [ZeroDivisionError]
     hub.stop()
+
+
+async def test_a_browser_with_several_streams_is_one_viewer() -> None:
+    hub = LiveHub(ScriptedFeed(), document, "e")
+    one, other = FakeViewer(), FakeViewer()
+    for channel, viewer in ((hub.wall, one), (hub.board, one), (hub.board, other)):
+        channel.viewers.add(StreamPart(viewer, 0))  # type: ignore[arg-type]
+    assert hub.count_viewers() == 2

@@ -21,6 +21,7 @@ const { Timeline } = await load("timeline.js");
 const { quantile, valuesByBot } = await load("details.js");
 const { readRow, scoreFor } = await load("gamelist.js");
 const { RULES } = await load("rules.js");
+const { arranged, isWanted } = await load("places.js");
 const { hex, sha256 } = await load("sha256.js");
 
 useCatalogue(bulgarian);
@@ -61,6 +62,8 @@ const commands = {
   values: ({ contest, rows }) => valuesByBot(contest, rows.map(readRow), (row, seat) => row.used[seat]),
   scores: ({ contest, row }) => contest.bots.map((_, bot) => scoreFor(contest, readRow(row), bot)),
   pace: ({ pace }) => paceText(pace),
+  arranged: ({ before, running, over, most }) => arranged(before, running, over, most ?? undefined),
+  wanted: ({ names, text, stars, starred }) => isWanted(names, text, stars, starred),
   choose: ({ shown, scores, now }) => choose(shown, new Map(scores), now),
   // `pictures` are RGBA bytes as hexadecimal.
   gif: ({ width, height, pictures, delay }) => {

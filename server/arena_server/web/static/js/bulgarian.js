@@ -28,7 +28,12 @@ export const TEXTS = {
   // a contest
   "Contest": "Състезание", "Game": "Партия", "Kind of game": "Игра", "Games": "Партии", "Started": "Начало",
   "Status": "Състояние", "Now playing: ": "Сега се играе: ",
-  "No contest has begun yet.": "Още няма започнало състезание.",
+  "No contest has begun yet. An organiser begins one with arena serve.":
+    "Още няма започнало състезание. Организатор започва едно с arena serve.",
+  "Find bots on the wall": "Търсене на ботове", "Games of bots with a star": "Партии на ботове със звезда",
+  "No game shown here is of such a bot.": "Никоя от показаните партии не е на такъв бот.",
+  "Mark the games of this bot on the wall": "Отбелязване на партиите на този бот",
+  "{} are watching": "Гледат {}",
   "Season {}": "Сезон {}", "Stage": "Етап", "Entrants": "Участници", "not begun": "не е започнал",
   "Entrants: {}": "Участници: {}", "each of {}": "всеки от {}", " by ratings": " по рейтинг",
   "all of {}": "всички от {}", "all of {} behind the first {}": "всички от {} след първите {}",

@@ -12,6 +12,7 @@ import {
 import { gameLink } from "./gameview.js";
 import { loadedAfter } from "./loading.js";
 import { livePath, LiveStream } from "./livestream.js";
+import { starred, toggleStar } from "./places.js";
 import { botRating, loadHistory, loadRatings } from "./ratings.js";
 import { language, named, t } from "./texts.js";
 
@@ -132,6 +133,19 @@ function placeText(contest, row) {
   return t`Rank ${row.rank} of ${of}: ${numberText(row.points)} points in ${plural(row.games, "game")}, ${row.wins} won`;
 }
 
+/** Games of bots with a star stand out on the walls of this browser. */
+function starButton() {
+  const button = el("button", { type: "button", class: "star", onclick: () => show(toggleStar(name)) });
+  const show = (has) => {
+    button.textContent = has ? "★" : "☆";
+    button.setAttribute("aria-pressed", String(has));
+  };
+  button.title = t`Mark the games of this bot on the wall`;
+  button.setAttribute("aria-label", button.title);
+  show(starred().includes(name));
+  return button;
+}
+
 async function begin() {
   const site = await get("site.json");
   if (!number || name === null) throw new Error(t`the address names no bot`);
@@ -188,7 +202,7 @@ async function begin() {
   await inTime(loading);
   main.replaceChildren(
     el("p", { class: "crumbs" }, el("a", { href: link("contest.html", { id: number }) }, `← ${contest.name}`)),
-    el("div", { class: "title" }, el("h1", {}, name),
+    el("div", { class: "title" }, el("h1", {}, el("bdi", {}, name), " ", starButton()),
       el("p", { class: "sub" }, row.rank === null ? t`No rank before the first result` : placeText(contest, row),
         ...(faults ? [t`; faults: `, el("span", { class: "faults" }, faults)] : [])), about,
       site.feeds ? feedLinks(`contests/${contest.id}/bots/${place}.atom`, `contests/${contest.id}/bots/${place}.ics`)

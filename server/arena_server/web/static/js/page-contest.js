@@ -2,17 +2,17 @@
 
 import { feedLinks, get, spaced } from "./api.js";
 import {
-  aboutSite, applyTheme, cardTable, clockText, el, gamesText, inReport, inTime, instantText, keepPlace, labelled, link,
-  meanText, numberText, paceText, pageHeader, parameter, plural, rankingText, resultText, unequal, heldText,
+  aboutSite, applyTheme, cardTable, clockText, el, inReport, inTime, instantText, keepPlace, labelled, link, meanText,
+  numberText, pageHeader, parameter, unequal, heldText,
 } from "./dom.js";
 import { CrossTable } from "./crosstable.js";
 import { faultsPanel, juryPanel, loadFaults, rangesPanel } from "./details.js";
-import { gameLink } from "./gameview.js";
 import { GameList, loadGames, idsOf, loadSchedule, openGames, runningRows, withLeaving } from "./gamelist.js";
 import { loadedAfter } from "./loading.js";
 import { livePath, LiveStream } from "./livestream.js";
 import { cardsPanel } from "./player-cards.js";
 import { loadRatings, ratingPanel } from "./ratings.js";
+import { latest, leaderText, progress } from "./progress.js";
 import { loadRounds, roundsPanel } from "./rounds.js";
 import { entrantsText } from "./stages.js";
 import { Wall } from "./wall.js";
@@ -23,8 +23,6 @@ applyTheme();
 document.body.prepend(pageHeader());
 const main = document.getElementById("main");
 const number = parameter("id");
-/** Results in the head of the page. */
-const LATEST = 3;
 
 /** A tie-break as the head of a column: "head-to-head" is "Head to head". */
 function titleOf(tieBreak) {
@@ -92,43 +90,6 @@ function earlyText({ games, names }) {
   return t`Ended early: after ${games} games ${names.join(", ")} are separated from all others at 95 %.`;
 }
 
-/** Who is first, with what the table ranks by. */
-function leaderText(contest) {
-  const first = contest.standings.filter((row) => row.rank === 1);
-  if (!first.length) return "";
-  const names = first.map((row) => row.bot).join(", ");
-  const [row] = first;
-  const number = rankingText(contest, contest.standings, row);
-  const wins = contest.scoring === "wins";
-  const value = "score" in row ? t`a score of ${number}`
-    : unequal(contest.standings) ? wins ? t`${number} wins a game` : t`${number} points a game`
-      : plural(wins ? row.wins : row.points, contest.scoring.slice(0, -1));
-  const games = plural(row.games, "game");
-  if (contest.status === "running") {
-    return first.length > 1 ? t`${names} lead with ${value} in ${games}` : t`${names} leads with ${value} in ${games}`;
-  }
-  return first.length > 1 ? t`${names} are first with ${value} in ${games}`
-    : t`${names} is first with ${value} in ${games}`;
-}
-
-/** How far the contest is; an open one has no end to be measured by. */
-function progress(contest) {
-  const done = contest.games_played;
-  const broken = contest.games_void ? t`, ${numberText(contest.games_void)} void` : "";
-  const text = `${gamesText(done, contest.games)}${broken}${paceText(contest.pace)}`;
-  const bar = contest.games
-    ? el("progress", { max: contest.games, value: Math.min(done, contest.games), "aria-label": t`Games played` })
-    : null;
-  return [bar, el("span", {}, text)].filter(Boolean);
-}
-
-/** The newest results, each a link to the end of its game. */
-function latest(contest, rows) {
-  const found = rows.slice(-LATEST).reverse().filter((row) => row.end !== "void");
-  return found.flatMap((row) => [" ", el("a", { href: gameLink(contest.id, row.id, row.plies) },
-    `${row.id}: ${resultText(row.seats.map((bot) => contest.bots[bot]), row.totals, row.end, !contest.decided)}`)]);
-}
-
 /** What the organiser says of a contest: when, where and who, a text, links. */
 function aboutContest(name, about, sources) {
   const when = [about.title ? name : null, about.date, about.place, about.organiser].filter(Boolean);
@@ -162,6 +123,7 @@ async function begin() {
   const jury = el("div");
   const sub = el("span", {});
   const waiting = el("p", { class: "sub waiting" });
+  const viewers = el("p", { class: "sub viewers" });
   const leader = el("p", { class: "leader" });
   const played = el("p", { class: "progress" });
   const newest = el("p", { class: "sub latest" });
@@ -235,7 +197,7 @@ async function begin() {
   const { text } = inReport() ? aboutSite() : {};
   main.replaceChildren(...[banner, text ? el("p", { class: "about" }, text) : null,
     el("div", { class: "title" }, el("h1", {}, about.title ?? contest.name, " ", status),
-      ...aboutContest(contest.name, about, contest.entrants_from), leader, played, waiting, newest,
+      ...aboutContest(contest.name, about, contest.entrants_from), leader, played, waiting, newest, viewers,
       el("p", { class: "sub" }, sub),
       site.written_at ? el("p", { class: "sub" }, t`As of ${instantText(site.written_at)}`)
         : null,
@@ -271,6 +233,7 @@ async function begin() {
   const stream = new LiveStream(livePath("contest", contest.id), {
     contest: (event) => {
       waiting.textContent = heldText(event);
+      viewers.textContent = event.viewers > 1 ? t`${numberText(event.viewers)} are watching` : "";
       told.live = event.live;
       say();
       if (event.contest === null) return;

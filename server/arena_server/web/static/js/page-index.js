@@ -2,9 +2,13 @@
 
 import { get } from "./api.js";
 import {
-  aboutSite, applyTheme, cardTable, el, inTime, instantText, labelled, link, numberText, pageHeader,
+  aboutSite, applyTheme, cardTable, el, heldText, inTime, instantText, labelled, link, numberText, pageHeader,
 } from "./dom.js";
+import { readRow } from "./gamelist.js";
+import { livePath, LiveStream } from "./livestream.js";
 import { loadedAfter } from "./loading.js";
+import { latest, leaderText, progress } from "./progress.js";
+import { soundButton } from "./sound.js";
 import { seasonSections } from "./stages.js";
 import { Wall } from "./wall.js";
 import { named, t } from "./texts.js";
@@ -13,28 +17,62 @@ applyTheme();
 document.body.prepend(pageHeader());
 const main = document.getElementById("main");
 
+/** A contest that runs: what it is, how far it is, and its running games, the oldest alone beside other contests. */
+class ContestCard {
+  constructor(contest, { level, alone }) {
+    const { about = {} } = contest;
+    this.contest = contest;
+    this.wall = new Wall(contest.id, { sound: alone, most: alone ? Infinity : 1, search: alone });
+    this.leader = el("p", { class: "leader" });
+    this.played = el("p", { class: "progress" });
+    this.newest = el("p", { class: "sub" });
+    this.held = el("p", { class: "sub waiting" });
+    const chips = [named(contest.game_title ?? contest.game), named(contest.format), about.date, about.place];
+    this.element = el("section", { class: alone ? "playing" : "playing beside", "aria-label": t`Running games` },
+      el("div", { class: "contest-head" },
+        el(level, {}, t`Now playing: `,
+          el("a", { href: link("contest.html", { id: contest.id }) }, el("bdi", {}, about.title ?? contest.name))),
+        about.text ? el("p", { class: "sub words" }, about.text) : null,
+        el("p", { class: "chips" }, chips.filter(Boolean).map((text) => el("span", { class: "tag" }, text))),
+        this.leader, this.played, this.newest, this.held), this.wall.element);
+    this.show(contest);
+    new LiveStream(livePath("contest", contest.id), { contest: (event) => {
+      this.held.textContent = heldText(event);
+      this.element.classList.toggle("waits", !event.running.length);
+      if (event.contest) this.show({ ...event.contest, standings: event.standings });
+    } });
+  }
+
+  show(contest) {
+    this.leader.textContent = contest.standings ? leaderText(contest) : "";
+    this.played.replaceChildren(...progress(contest));
+    const results = contest.latest ? latest(contest, [readRow(contest.latest)]) : [];
+    this.newest.replaceChildren(...(results.length ? [t`Latest:`, ...results] : []));
+  }
+}
+
 async function begin() {
   const site = await get("site.json");
   const { contests } = await get("contests.json");
   const { text } = aboutSite();
   let headed = 0;
-  const walls = [];
+  const cards = [];
   const parts = text ? [el("p", { class: "about" }, text)] : [];
-  if (site.live) {
-    const known = site.running ?? [];
-    const running = contests.filter(({ id, status }) => known.includes(id) && status === "running");
-    for (const { id, name } of running.reverse()) {
-      walls.push(new Wall(id, { sound: !walls.length }));
-      parts.push(el("section", { class: "playing", "aria-label": t`Running games` },
-        el(headed++ ? "h2" : "h1", {}, t`Now playing: `,
-          el("a", { href: link("contest.html", { id }) }, name)), walls.at(-1).element));
-    }
+  const known = site.live ? site.running ?? [] : [];
+  const running = contests.filter(({ id, status }) => known.includes(id) && status === "running").reverse();
+  for (const contest of running) {
+    cards.push(new ContestCard(contest, { level: headed++ ? "h2" : "h1", alone: running.length === 1 }));
   }
+  if (cards.length) parts.push(el("div", { class: "contests" }, cards.map((card) => card.element)));
+  if (cards.length > 1) parts.push(el("div", { class: "tools" }, soundButton()));
+  // Those that run have been shown above.
+  const others = contests.filter((contest) => !running.includes(contest));
   parts.push(...seasonSections(site, contests, headed ? "h2" : "h1"));
   headed += site.stages?.length ? 1 : 0;
   parts.push(el("section", { class: "list" }, el(headed++ ? "h2" : "h1", {}, t`Contests`),
-    contests.length ? table(contests) : el("p", { class: "empty" }, t`No contest has begun yet.`)));
-  await inTime(Promise.all(walls.map((wall) => wall.ready)));
+    contests.length ? table(others.length ? others : contests)
+      : el("p", { class: "empty" }, t`No contest has begun yet. An organiser begins one with arena serve.`)));
+  await inTime(Promise.all(cards.map(({ wall }) => wall.ready)));
   main.replaceChildren(...parts);
 }
 
@@ -44,7 +82,8 @@ function table(contests) {
     : t`${numberText(played)} of ${numberText(games)}`);
   const rows = contests.map((contest) => el("tr", {}, ...labelled(["", ...heads.slice(1, 4), ""], [
     el("td", { class: "name-cell" },
-      el("a", { href: link("contest.html", { id: contest.id }) }, contest.about?.title ?? contest.name)),
+      el("a", { href: link("contest.html", { id: contest.id }) },
+        el("bdi", {}, contest.about?.title ?? contest.name))),
     el("td", {}, named(contest.game_title ?? contest.game)),
     el("td", { class: "num" }, gamesOf(contest)),
     el("td", {}, instantText(contest.started_at)),

@@ -4,10 +4,14 @@ import { makeBoard } from "./boards.js";
 import { el, numberText, clockText, resultText } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { livePath, LiveStream } from "./livestream.js";
+import { arranged, isWanted, starred } from "./places.js";
 import { makeGame, RULES } from "./rules.js";
 import { ring, soundButton } from "./sound.js";
 import { said } from "./said.js";
 import { t } from "./texts.js";
+
+/** With fewer games there is nothing to look for. */
+const SEARCHED = 5;
 
 /** A position to show, from the summary of a game. */
 export function summaryPosition(rules, game) {
@@ -65,42 +69,76 @@ class Card {
 export class Wall {
   /**
    * `onchange(games)` gets the summaries of all games shown; `filter(game)` leaves some out; `sound` adds the button of
-   * the sound.
+   * the sound, `search` a field for names where there are several games. It shows at most `most` boards.
    */
-  constructor(contest, { onchange = () => {}, filter = () => true, sound = true } = {}) {
+  constructor(contest, options = {}) {
+    const { onchange = () => {}, filter = () => true, sound = true, search = true, most = Infinity } = options;
+    this.contest = contest;
+    this.most = most;
     this.cards = new Map();
     this.games = new Map();
+    this.places = [];
+    this.text = "";
+    this.starred = false;
     this.grid = el("div", { class: "wall" });
     this.empty = el("p", { class: "empty" }, "...");
-    this.element = el("div", { class: "wall-box" }, this.grid, this.empty, sound ? soundButton() : null);
+    this.tools = search ? this.searchTools() : null;
+    this.element = el("div", { class: "wall-box" }, this.tools, this.grid, this.empty, sound ? soundButton() : null);
     /** Resolved once the running games are known. */
     this.ready = new Promise((done) => { this.known = done; });
     this.stream = new LiveStream(livePath("boards", contest), {
       boards: ({ changed, shown, live }) => {
         // Of the games that were seen running.
         if (changed.some((game) => game.end && this.games.get(game.game_id)?.end === null)) ring();
+        const kept = new Map([...this.games].filter(([id]) => this.places.includes(id)));
         for (const game of changed) this.games.set(game.game_id, game);
-        for (const id of this.games.keys()) if (!shown.includes(id)) this.games.delete(id);
+        for (const id of this.games.keys()) if (!shown.includes(id) && !kept.has(id)) this.games.delete(id);
         const wanted = shown.map((id) => this.games.get(id)).filter((game) => game?.names && filter(game));
-        for (const [id, card] of this.cards) {
-          if (!wanted.some((game) => game.game_id === id)) { card.element.remove(); this.cards.delete(id); }
-        }
-        wanted.forEach((game, place) => {
-          let card = this.cards.get(game.game_id);
-          if (!card) {
-            card = new Card(contest, game);
-            this.cards.set(game.game_id, card);
-          } else if (changed.includes(game)) card.update(game);
-          if (this.grid.children[place] !== card.element) {
-            this.grid.insertBefore(card.element, this.grid.children[place] ?? null);
-          }
-        });
-        this.empty.hidden = wanted.length > 0;
+        const [running, over] = [true, false].map((runs) =>
+          wanted.filter((game) => (game.end === null) === runs).map((game) => game.game_id));
+        this.places = arranged(this.places.filter((id) => this.games.has(id)), running, over, this.most);
+        this.show(changed);
         this.empty.textContent = live ? t`Running games cannot be shown now: ${said(live)}. Trying again ...`
           : t`No game is running.`;
         this.known();
         onchange(wanted);
       },
     }, (state) => this.element.classList.toggle("stale", state !== "live"));
+  }
+
+  /** The games of `places` that are looked for; those of `changed` are drawn again. */
+  show(changed = []) {
+    const stars = starred();
+    const found = this.places.map((id) => this.games.get(id))
+      .filter((game) => isWanted(game.names, this.text, stars, this.starred));
+    for (const [id, card] of this.cards) {
+      if (!found.some((game) => game.game_id === id)) { card.element.remove(); this.cards.delete(id); }
+    }
+    found.forEach((game, place) => {
+      let card = this.cards.get(game.game_id);
+      if (!card) {
+        card = new Card(this.contest, game);
+        this.cards.set(game.game_id, card);
+      } else if (changed.includes(game)) card.update(game);
+      card.element.classList.toggle("starred", game.names.some((name) => stars.includes(name)));
+      if (this.grid.children[place] !== card.element) {
+        this.grid.insertBefore(card.element, this.grid.children[place] ?? null);
+      }
+    });
+    if (this.tools) this.tools.hidden = this.places.length < SEARCHED && !this.text && !this.starred;
+    this.empty.hidden = found.length > 0;
+    if (this.places.length && !found.length) this.empty.textContent = t`No game shown here is of such a bot.`;
+  }
+
+  searchTools() {
+    const only = el("button", { type: "button", "aria-pressed": "false", title: t`Games of bots with a star`,
+      onclick: () => {
+        this.starred = !this.starred;
+        only.setAttribute("aria-pressed", String(this.starred));
+        this.show();
+      } }, "★");
+    return el("div", { class: "tools search", hidden: true },
+      el("input", { type: "text", "aria-label": t`Find bots on the wall`, placeholder: t`Find bots on the wall`,
+        oninput: ({ target }) => { this.text = target.value; this.show(); } }), only);
   }
 }

@@ -1,0 +1,44 @@
+// Which games the wall shows, and where: a game keeps its place until another one begins.
+
+/** How many bots with a star a browser remembers; their games stand out. */
+const MOST_STARS = 100;
+const KEY = "stars";
+
+/**
+ * The places of the wall: `before` were shown, `running` run now and `over` have ended. Who begins takes the first
+ * place of a game that is over; what has no place yet comes at the end. With `most` those that run come first.
+ */
+export function arranged(before, running, over, most = Infinity) {
+  const fresh = running.filter((id) => !before.includes(id));
+  const places = before.map((id) => (running.includes(id) || !fresh.length ? id : fresh.shift()));
+  places.push(...fresh, ...over.filter((id) => !places.includes(id)));
+  const [runs, ended] = [true, false].map((wanted) => places.filter((id) => running.includes(id) === wanted));
+  return places.length <= most ? places : [...runs, ...ended].slice(0, most);
+}
+
+/** Whether a game of these bots is looked for: a name has each word, and with `starred` a bot has a star. */
+export function isWanted(names, text, stars, starred) {
+  const words = text.toLocaleLowerCase().split(/\s+/).filter(Boolean);
+  return words.every((word) => names.some((name) => name.toLocaleLowerCase().includes(word)))
+    && (!starred || names.some((name) => stars.includes(name)));
+}
+
+/** The bots with a star, the latest last. */
+export function starred() {
+  try {
+    const names = JSON.parse(localStorage.getItem(KEY));
+    return Array.isArray(names) ? names.filter((name) => typeof name === "string") : [];
+  } catch {
+    return []; // storage may be forbidden, or hold something else
+  }
+}
+
+/** Give a bot a star, or take it; whether it has one now. */
+export function toggleStar(name) {
+  const before = starred();
+  const names = before.includes(name) ? before.filter((each) => each !== name) : [...before, name].slice(-MOST_STARS);
+  try {
+    localStorage.setItem(KEY, JSON.stringify(names));
+  } catch { /* the star lasts for no page */ }
+  return names.includes(name);
+}

@@ -1,0 +1,47 @@
+// How far a contest is: who leads, how many games are over, the latest results.
+
+import {
+  el, gamesText, numberText, paceText, plural, rankingText, resultText, unequal,
+} from "./dom.js";
+import { gameLink } from "./gameview.js";
+import { t } from "./texts.js";
+
+/** Results in the head of the page. */
+const LATEST = 3;
+
+/** Who is first, with what the table ranks by. */
+export function leaderText(contest) {
+  const first = contest.standings.filter((row) => row.rank === 1);
+  if (!first.length) return "";
+  const names = first.map((row) => row.bot).join(", ");
+  const [row] = first;
+  const number = rankingText(contest, contest.standings, row);
+  const wins = contest.scoring === "wins";
+  const value = "score" in row ? t`a score of ${number}`
+    : unequal(contest.standings) ? wins ? t`${number} wins a game` : t`${number} points a game`
+      : plural(wins ? row.wins : row.points, contest.scoring.slice(0, -1));
+  const games = plural(row.games, "game");
+  if (contest.status === "running") {
+    return first.length > 1 ? t`${names} lead with ${value} in ${games}` : t`${names} leads with ${value} in ${games}`;
+  }
+  return first.length > 1 ? t`${names} are first with ${value} in ${games}`
+    : t`${names} is first with ${value} in ${games}`;
+}
+
+/** How far the contest is; an open one has no end to be measured by. */
+export function progress(contest) {
+  const done = contest.games_played;
+  const broken = contest.games_void ? t`, ${numberText(contest.games_void)} void` : "";
+  const text = `${gamesText(done, contest.games)}${broken}${paceText(contest.pace)}`;
+  const bar = contest.games
+    ? el("progress", { max: contest.games, value: Math.min(done, contest.games), "aria-label": t`Games played` })
+    : null;
+  return [bar, el("span", {}, text)].filter(Boolean);
+}
+
+/** The newest results, each a link to the end of its game. */
+export function latest(contest, rows) {
+  const found = rows.slice(-LATEST).reverse().filter((row) => row.end !== "void");
+  return found.flatMap((row) => [" ", el("a", { href: gameLink(contest.id, row.id, row.plies) },
+    `${row.id}: ${resultText(row.seats.map((bot) => contest.bots[bot]), row.totals, row.end, !contest.decided)}`)]);
+}

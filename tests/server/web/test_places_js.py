@@ -1,0 +1,55 @@
+"""Which games the wall of the pages shows, and where."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from .node import Node
+
+IDS = st.lists(st.sampled_from("abcdefgh"), unique=True)
+
+
+@given(IDS, IDS, IDS, st.one_of(st.none(), st.integers(1, 4)))
+def test_a_game_keeps_its_place_until_another_one_begins(
+    node: Node, before: list[str], running: list[str], over: list[str], most: int | None
+) -> None:
+    over = [game for game in over if game not in running]
+    places = node("arranged", before=before, running=running, over=over, most=most)
+    assert len(places) == len(set(places))
+    if most is not None:
+        assert len(places) <= most
+        assert set(places) <= set(running) or set(running) <= set(places), "those that run come first"
+        return
+    assert set(running) | set(over) <= set(places) <= {*before, *running, *over}
+    for place, game in enumerate(before):
+        if game in running:
+            assert places[place] == game
+        elif set(running) <= set(before):
+            assert places[place] == game, "no other game has begun"
+
+
+def test_who_begins_takes_the_first_place_of_a_game_that_is_over(node: Node) -> None:
+    places = node("arranged", before=["a", "b", "c", "d"], running=["a", "d", "e"], over=["c"])
+    assert places == ["a", "e", "c", "d"]
+
+
+@pytest.mark.parametrize(
+    ("text", "starred", "wanted"),
+    [
+        ("", False, True),
+        ("ANN", False, True),
+        ("bo an", False, True),
+        ("cy", False, False),
+        ("ann cy", False, False),
+        ("", True, True),
+        ("ann", True, True),
+    ],
+)
+def test_the_games_that_are_looked_for(node: Node, text: str, starred: bool, wanted: bool) -> None:
+    assert node("wanted", names=["ann", "Bob"], text=text, stars=["Bob"], starred=starred) == wanted
+
+
+def test_without_a_star_no_game_is_one_of_those(node: Node) -> None:
+    assert node("wanted", names=["ann", "bob"], text="", stars=["cy"], starred=True) is False
