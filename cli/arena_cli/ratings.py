@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from arena_cli.options import DEFAULT_DATABASE, Database, Json, print_json, repeated
-from arena_cli.results import check_numpy, fit_games, open_results, read_results
+from arena_cli.results import check_numpy, check_rated, fit_games, open_results, read_results
 from arena_cli.tables import Cell, Column, FormatOption, OutputFormat, ResultTable, chosen
 
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ def command(
     is a score of 64 %, the mean is 1500. The column ranks has the places that the intervals allow. The two
     games of a deal count as one observation. With --versions a bot that has called its program by several
     names (agent= of HELLO) has a rating for each. Bots without a lost or without a won game, and those
-    that no results connect with the others, have no rating; they are named with the reason.
+    that no results connect with the others, have no rating; they are named with the reason. A contest with
+    `rated = false` is practice: --all leaves it out, and by itself it is refused.
 
     Example: arena ratings --contest friday --contest saturday
     """
@@ -89,6 +90,7 @@ def _games(options: RatingOptions) -> tuple[str, Iterable[Games]]:
         return str(options.file), (Games.of(observe(games)) for games in [rated])
     with open_results(options.database) as results:
         contests = _contests(results, options)
+        check_rated(contests, "--contest")
         if len({contest.game for contest in contests}) > 1:
             named = ", ".join(f"{contest.name} {contest.game}" for contest in contests)
             raise ConfigError(f"--contest: expected contests of one game, got {named}")
@@ -111,7 +113,8 @@ def _contests(results: Results, options: RatingOptions) -> list[ContestRow]:
     if options.every:
         latest = results.contest()
         kind = latest.game, epoch_of(latest)
-        return [contest for contest in results.contests() if (contest.game, epoch_of(contest)) == kind]
+        every = [each for each in results.contests() if (each.game, epoch_of(each)) == kind]
+        return [each for each in every if each.is_rated] or every
     chosen = [results.contest(selector) for selector in options.contest or (None,)]
     return list({contest.id: contest for contest in chosen}.values())
 

@@ -80,6 +80,16 @@ def check_numpy(command: str) -> None:
         raise ConfigError(needs_extra(command, "ratings"))
 
 
+def check_rated(contests: Iterable[ContestRow], option: str) -> None:
+    """Raise ConfigError if one of these contests is practice."""
+    from arena_server.errors import ConfigError
+
+    if practice := [contest.name for contest in contests if not contest.is_rated]:
+        raise ConfigError(
+            f"{option}: {', '.join(practice)} is not rated (rated = false): its games are practice"
+        )
+
+
 def fit_games(command: str, parts: Iterable[Games]) -> Ratings:
     """Rate the bots of these games. Raises ConfigError for games of different numbers of seats."""
     from arena_server.errors import ConfigError
@@ -110,6 +120,7 @@ def standings_json(
         from arena_server.stats.ratings import plain
 
         check_numpy("--ratings")
+        check_rated([contest], "--ratings")
         fitted = plain(fit_games("--ratings", [results.sums.rated(contest)]))["ratings"]
         by_name = {row["bot"]: {key: row[key] for key in ("rating", "interval", "ranks")} for row in fitted}
         rows = [row | {"rating": by_name.get(row["bot"])} for row in rows]
@@ -118,6 +129,7 @@ def standings_json(
             "id": contest.id,
             "name": contest.name,
             "about": contest.about,
+            **({} if contest.is_rated else {"rated": False}),
             "game": contest.game,
             "game_title": title_of(contest.game),
             "scoring": scoring or contest.scoring,
@@ -232,6 +244,8 @@ def print_standings(
     notes += map(decision_text, plain.get("jury", ()))
     if (reason := plain["contest"]["reason"]) is not None:
         notes.insert(0, f"ended early: {reason}")
+    if not contest.is_rated:
+        notes.insert(0, "not rated: practice games")
     if form is not OutputFormat.HTML:  # a page has them in its head
         notes = [*lines_about(contest.about), *notes]
     if plain["contest"]["secret"] is not None:

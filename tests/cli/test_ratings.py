@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from tests.server.programs import Shell
+from tests.server.records import Kept, opening
 
 from arena_server.stats.rated_games import Games
 
@@ -39,7 +41,7 @@ class TwoEpochs:
     def __init__(self) -> None:
         kinds = [("old", {}), ("new", {"epoch": "2"}), ("newer", {"epoch": "2"})]
         self.rows = [
-            SimpleNamespace(id=number, name=name, game="insertion", options=options)
+            SimpleNamespace(id=number, name=name, game="insertion", options=options, is_rated=True)
             for number, (name, options) in enumerate(kinds, start=1)
         ]
         self.rated: list[str] = []
@@ -75,6 +77,20 @@ def test_games_by_other_rules_are_not_rated_together(epochs: TwoEpochs, shell: S
 def test_all_contests_are_those_by_the_rules_of_the_latest(epochs: TwoEpochs, shell: Shell) -> None:
     shell("ratings", "--all")
     assert epochs.rated == ["new", "newer"]
+
+
+def test_practice_is_left_out_of_all_and_refused_by_itself(epochs: TwoEpochs, shell: Shell) -> None:
+    epochs.rows[1].is_rated = False
+    assert shell("ratings", "--all").code == 0
+    assert epochs.rated == ["newer"]
+    refused = shell("ratings", "--contest", "new", "--contest", "newer")
+    assert (refused.code, refused.line) == (
+        2,
+        "arena: --contest: new is not rated (rated = false): its games are practice",
+    )
+    epochs.rows[2].is_rated = False
+    assert "new, newer is not rated" in shell("ratings", "--all").line
+    assert epochs.rated == ["newer"]
 
 
 def test_by_version_and_as_columns_of_the_table(here: Path, shell: Shell) -> None:
@@ -155,4 +171,21 @@ def test_ratings_are_columns_of_the_table_of_a_contest_alone(league: Path, shell
     assert (
         outcome.line
         == "arena: --ratings: it is for the table of a contest; leave out --cross, --rounds and --file"
+    )
+
+
+def test_practice_has_a_table_without_ratings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    header = opening()
+    kept = Kept(tmp_path / "arena.db", replace(header, config=replace(header.config, rated=False)))
+    kept.start()
+    kept.close("finished")
+    assert "not rated: practice games" in shell("standings").out
+    assert json.loads(shell("standings", "--json").out)["contest"]["rated"] is False
+    refused = shell("standings", "--ratings")
+    assert (refused.code, refused.line) == (
+        2,
+        "arena: --ratings: trial is not rated (rated = false): its games are practice",
     )

@@ -98,6 +98,11 @@ class ContestRow(Base):
         return dict(self.config.get("about", {}))
 
     @property
+    def is_rated(self) -> bool:
+        """Whether ratings may be made of its games."""
+        return bool(self.config.get("rated", True))
+
+    @property
     def origin(self) -> dict[str, Any]:
         """Where its entrants come from (`stats.qualifying.origin_of`); empty for most contests."""
         return dict(self.config.get("origin", {}))

@@ -148,6 +148,8 @@ class _Reader:
         self._source, self._season = source, season
         self._common, self._rest = common, rest
         self._bots = {bot.name: bot for bot in bots}
+        #: The contests so far that are not rated.
+        self._practice: set[str] = set()
         #: The number of each stage so far by its own name.
         self._numbers: dict[str, int] = {}
         #: The bots of each contest so far: as many as come at most, and all that may.
@@ -169,6 +171,11 @@ class _Reader:
             Source(tuple(map(self._contest, each.names)), each.first, each.after, each.by)
             for each in own.entrants_from or ()
         )
+        for source in sources:
+            if source.by == RATINGS and (practice := self._practice.intersection(source.stages)):
+                raise ConfigError(
+                    f'{place}: entrants_from: expected by = "table", because {min(practice)} is not rated'
+                )
         names = own.bots or list(self._bots)
         pool = names
         if sources:
@@ -191,6 +198,8 @@ class _Reader:
         except ConfigError as error:
             # The keys stand in the table of the stage.
             raise ConfigError(str(error).replace(f"{place}: contest.", f"{place}: ", 1)) from None
+        if not file.contest.rated:
+            self._practice.add(file.contest.name)
         return SeasonStage(file, own.name, self._season, sources, tuple(self._bots[name] for name in pool))
 
     def _contest(self, stage: str) -> str:

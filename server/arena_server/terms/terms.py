@@ -125,7 +125,7 @@ class HouseTerms:
     (None: until the organiser lifts it). With `validation` every bot plays one before its first game.
     Spectators are admitted if `guests`, and see a line `spectator_delay_ms` after the players; from
     `freeze_at_ms` (since 1970, UTC) until the end they see nothing new. `about` has what people read of the
-    contest (`about.py`).
+    contest (`about.py`). Games that are not `rated` are practice: no ratings are made of them.
     """
 
     absent_ms: int | None = term(None, key="contest.absent", low=0, high=LONGEST_MS)
@@ -137,3 +137,4 @@ class HouseTerms:
     guests: bool = term(True, key="contest.guests")
     about: Mapping[str, Any] = term(make=dict, key="contest.about")
     freeze_at_ms: int | None = term(None, key="contest.freeze_at", read=milliseconds)
+    rated: bool = term(True, key="contest.rated")

@@ -297,10 +297,17 @@ class Archive:
             head = results.games.head(contest, self._shown(results, contest))
             return head, results.facts.changes(contest)
 
+    def _rated(self, results: Results, number: int) -> ContestRow:
+        """The contest, of whose games ratings are made. Raises NotFoundError."""
+        contest = self._find(results, number)
+        if not contest.is_rated:
+            raise NotFoundError("this contest is not rated: its games are practice")
+        return contest
+
     def rated(self, number: int) -> tuple[Games, Games]:
         """The games that may be shown now, of bots and of their versions; on any thread."""
         with Results(self._database) as results:
-            contest = self._find(results, number)
+            contest = self._rated(results, number)
             until = self._until(results, contest)
             bots, versions = (results.sums.rated(contest, versions=by, until=until) for by in (False, True))
             return bots, versions
@@ -323,7 +330,7 @@ class Archive:
         """
         with Results(self._database) as results:
             for place, at, bots, versions in results.sums.rated_steps(
-                self._find(results, number), endings, places
+                self._rated(results, number), endings, places
             ):
                 yield place, plain_seconds(at), bots, versions
 

@@ -445,6 +445,7 @@ def config_of(wanted: GameRequest, config: ContestConfig, options: Mapping[str, 
         probation=0,
         spectator_delay_ms=0,
         guests=False,
+        rated=False,
     )
 
 

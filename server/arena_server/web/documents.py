@@ -22,6 +22,7 @@ def contest_json(contest: ContestRow) -> dict[str, Any]:
         "id": contest.id,
         "name": contest.name,
         "about": contest.about,
+        **({} if contest.is_rated else {"rated": False}),
         **({"entrants_from": contest.origin["from"]} if contest.origin else {}),
         "game": contest.game,
         "game_title": title_of(contest.game),

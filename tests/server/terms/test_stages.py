@@ -142,6 +142,10 @@ FROM_EAST = 'entrants_from = { stage = "east", %s }'
             "stage 2: entrants_from 1: by: expected 'table' or 'ratings', got 'elo'",
         ),
         (
+            season(EAST + "rated = false\n", final(FROM_EAST % 'first = 2, by = "ratings"')),
+            'stage 2: entrants_from: expected by = "table", because league-east is not rated',
+        ),
+        (
             season(EAST, final("entrants_from = { stage = 3, first = 2 }")),
             "stage 2: entrants_from 1: stage: expected the name of a stage, or a list of them, got 3",
         ),

@@ -46,6 +46,7 @@ VALUES: dict[str, tuple[str, Any]] = {
     "contest.validation": ("true", True),
     "contest.spectator_delay": ('"27s"', 27_000),
     "contest.guests": ("false", False),
+    "contest.rated": ("false", False),
     "contest.freeze_at": ("1970-01-01T00:00:28Z", 28_000),
 }
 #: Keys whose value is made of several lines of the file: tested below.

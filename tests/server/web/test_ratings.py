@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 from tests.server.records import Kept, game, opening, tomorrow
 
+from arena_cli.site import documents
 from arena_server.stats.ratings import REASONS
 from arena_server.web.archive import Archive, NotFoundError
+from arena_server.web.bots import RatingHistories
 from arena_server.web.bundle import STATIC
 from arena_server.web.ratings import LEAST_S, RatingDocuments
 
@@ -55,6 +59,23 @@ def test_a_game_that_may_not_be_shown_yet_is_not_rated(path: Path) -> None:
     assert RatingDocuments().find(long_ago, 1)["games"] == 0
     later = Archive(path, lambda: NOW + timedelta(days=36_500), live=True)
     assert RatingDocuments().find(later, 1)["games"] == 2
+
+
+def test_practice_is_shown_without_ratings(path: Path) -> None:
+    header = opening(names=("a", "b"))
+    kept = Kept(path, replace(header, config=replace(header.config, rated=False)))
+    kept.start()
+    play(kept, (1, (3, 1), ()), (2, (1, 3), ()))
+    kept.close("finished")
+    archive = Archive(path, tomorrow)
+    assert archive.contest(1)["rated"] is False
+    with pytest.raises(NotFoundError, match="this contest is not rated: its games are practice"):
+        RatingDocuments().find(archive, 1)
+    with pytest.raises(NotFoundError, match="this contest is not rated"):
+        RatingHistories().fill(archive, 1)
+    written = dict(documents(archive, 1))
+    assert not [name for name in written if "ratings" in name or "history" in name]
+    assert json.loads(written["contests/1.json"])["rated"] is False
 
 
 def test_what_cannot_be_rated(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

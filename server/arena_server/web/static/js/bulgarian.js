@@ -35,6 +35,7 @@ export const TEXTS = {
   "Mark the games of this bot on the wall": "Отбелязване на партиите на този бот",
   "{} are watching": "Гледат {}",
   "Season {}": "Сезон {}", "Stage": "Етап", "Entrants": "Участници", "not begun": "не е започнал",
+  "; practice, not rated": "; тренировка, без рейтинг",
   "Entrants: {}": "Участници: {}", "each of {}": "всеки от {}", " by ratings": " по рейтинг",
   "all of {}": "всички от {}", "all of {} behind the first {}": "всички от {} след първите {}",
   "the first {} of {}": "първите {} от {}", "{} of {} behind the first {}": "{} от {} след първите {}",
@@ -443,6 +444,7 @@ export const SERVER = {
   "a request may have {} bytes at most": "заявката може да има най-много {} байта",
   "this server has no numpy, which ratings need: it lacks the extra [ratings]":
     "на сървъра липсва numpy, нужна за рейтингите: допълнението [ratings]",
+  "this contest is not rated: its games are practice": "това състезание не се рейтингува: партиите са тренировъчни",
   "no answer from {} within {} s": "няма отговор от {} в срок от {} s",
   "no answer within {} s": "няма отговор в срок от {} s", "the server has ended": "сървърът е спрян",
   "the contest has not begun yet: the database is being opened":

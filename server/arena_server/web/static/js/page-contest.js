@@ -107,7 +107,8 @@ function summary(contest) {
   const increment = contest.increment_ms ? t` + ${contest.increment_ms / 1000} s per move` : "";
   const clock = t`${clockText(contest.clock_ms)} per seat${increment}`;
   const game = named(contest.game_title ?? contest.game);
-  return `${game}, ${named(contest.format)}, ${rankedBy(contest)}; ${clock}${frozen}`;
+  const practice = contest.rated === false ? t`; practice, not rated` : "";
+  return `${game}, ${named(contest.format)}, ${rankedBy(contest)}; ${clock}${practice}${frozen}`;
 }
 
 async function begin() {
