@@ -10,7 +10,7 @@ import socket
 
 from arena_client.bot import AsyncBot, BotLike, as_bot
 from arena_client.bot_runner import BotRunner, Work
-from arena_client.protocol import ClientProtocol, Job, logger
+from arena_client.protocol import ClientProtocol, Job
 from arena_client.retry import DEFAULT, RetryPolicy, RetryState
 from arena_client.transport import (
     READ_SIZE,
@@ -146,12 +146,7 @@ class Connection:
 
     async def _pause(self, reason: str, lasted: float) -> None:
         """Wait for the next try after a connection that lasted for this number of seconds."""
-        welcomed, at_least = self.protocol.link.welcomed, self.protocol.link.retry_after_s
-        wait = self._retry.after(reason, welcomed=welcomed, at_least=at_least, lasted=lasted)
-        server = server_name(self._host, self._port)
-        logger.warning(
-            "%s: no connection to %s (%s), next try in %.1f s", self.protocol.name, server, reason, wait
-        )
+        wait = self.protocol.wait_after(self._retry, server_name(self._host, self._port), reason, lasted)
         await asyncio.sleep(wait)
 
     async def _deliver_results(self) -> None:

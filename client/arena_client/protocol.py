@@ -18,6 +18,7 @@ from typing import Literal, SupportsIndex
 
 from arena_client.bot import AnyBot
 from arena_client.errors import SILENT, ClientError
+from arena_client.retry import RetryState
 from arena_protocol import messages as wire
 from arena_protocol.errors import ByeReason, LocalProtocolError
 from arena_protocol.link import Link, Trace
@@ -138,6 +139,22 @@ class ClientProtocol:
         Call it before `connection_lost`.
         """
         return self.link.refusal or (text if self.link.is_greeted else f"{text}; {SILENT}")
+
+    def wait_after(self, retry: RetryState, server: str, reason: str, lasted: float) -> float:
+        """Return the seconds until the next connection, after one of this many that ended for `reason`.
+
+        Raises ClientError if there is to be none.
+        """
+        link = self.link
+        taken = link.welcomed or link.awaits_next
+        wait = retry.after(reason, welcomed=taken, at_least=link.retry_after_s, lasted=lasted)
+        if link.awaits_next:  # as the server wants it, for as long as another contest lasts
+            logger.info("%s: %s, next log-in in %.1f s", self.name, reason, wait)
+        else:
+            logger.warning(
+                "%s: no connection to %s (%s), next try in %.1f s", self.name, server, reason, wait
+            )
+        return wait
 
     def quit(self) -> None:
         """Leave the contest: send QUIT if logged in. BYE or the end of the connection completes it."""

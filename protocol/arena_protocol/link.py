@@ -1,7 +1,7 @@
 """The log-in of a client without I/O: ARENA, HELLO, keys, PING, refusals and BYE, over many connections.
 
     opened -ARENA-> HELLO with the token, or with the last key -WELCOME-> lines of the contest -BYE-> `bye`
-                                        ERROR: `refusal`, or ClientError      BYE reason=slow: `refusal`
+                            ERROR: `refusal`, or ClientError      BYE reason=slow, BYE again=: `refusal`
     closed, and opened again
 
 A shell calls `opened`, then for every chunk `receive` and `data_to_send`; `closed` at the end of the
@@ -72,6 +72,8 @@ class Link:
         #: Why the server ends this connection, where another one may succeed; and the wait (s) that it wants.
         self.refusal: str | None = None
         self.retry_after_s = 0.0
+        #: Whether this connection ended by BYE with `again=`: another contest may have this bot.
+        self.awaits_next = False
         #: Whether QUIT is sent, or will be at WELCOME.
         self.leaving = False
         self._hello = hello
@@ -111,6 +113,7 @@ class Link:
         self.welcomed = False
         self.refusal = None
         self.retry_after_s = 0.0
+        self.awaits_next = False
 
     def closed(self) -> None:
         """End the connection: until the next one nothing can be sent."""
@@ -192,11 +195,21 @@ class Link:
             case Bye(ByeReason.SLOW):
                 # The contest goes on without this connection: come back.
                 self.refusal = f"the server sent BYE: {ByeReason.SLOW.meaning}"
+            case Bye(reason, again) if again is not None and self._goes_on:
+                self.refusal = f"the contest is over ({reason}), and another one may follow"
+                self.retry_after_s = again / 1000
+                self.awaits_next = True
+                self._key, self._known = None, False  # they are of the contest that is over
             case Bye(reason):
                 self.bye = reason
             case Error() if not self.welcomed:
                 self._refuse(message)
         return message
+
+    @property
+    def _goes_on(self) -> bool:
+        """Whether this client plays in the contests that follow: it has not named one, and is not leaving."""
+        return self._hello.contest is None and not self.leaving
 
     def _greet(self, version: int) -> None:
         if version != VERSION:

@@ -282,9 +282,10 @@ class Log:
 
 @dataclass(frozen=True, slots=True)
 class Bye:
-    """The server's last line."""
+    """The server's last line. `again`: in how many ms another contest may have this bot."""
 
     reason: str
+    again: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -409,7 +410,7 @@ TABLE: Final[tuple[Schema, ...]] = (
         {"total": INTEGERS, "end": WORD, "nonce": WORD, "sequence": WORD},
     ),
     Schema("LOG", Log, Direction.SERVER, {"text": TEXT}),
-    Schema("BYE", Bye, Direction.SERVER, {}, {"reason": WORD}),
+    Schema("BYE", Bye, Direction.SERVER, {}, {"reason": WORD, "again": COUNT}),
     Schema("ERROR", Error, Direction.SERVER, {"code": WORD, "text": TEXT}, {"retry_after": COUNT}),
 )
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from arena_client.retry import RetryPolicy, RetryState
+
 from .fake_server import (
     DEALT,
     OFFER,
@@ -54,6 +56,30 @@ class TestReconnecting:
         client.receive("BYE reason=slow")
         assert client.protocol.bye_reason is None
         assert client.protocol.link.refusal == "the server sent BYE: the client did not read what it was sent"
+
+    def test_it_waits_for_the_next_contest_as_long_as_the_server_wants(
+        self, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """The stages of a season: no such log-in is a failed try, and none is worth a warning."""
+        client = playing(token="s3cret")
+        retry = RetryState(RetryPolicy(delays=lambda: iter([1.0])), "here:1")
+        client.receive("BYE reason=finished again=2000")
+        for _ in range(3):
+            reason = client.protocol.end_reason("closed")
+            assert reason == "the contest is over (finished), and another one may follow"
+            assert client.protocol.wait_after(retry, "here:1", reason, 0.1) == 2.0
+            client.reconnect()
+            assert client.receive("ARENA 1 fake/1") == ["HELLO 1 me token=s3cret agent=arena-client"]
+            client.receive("BYE reason=finished again=2000")
+        assert caplog.messages == []
+        client.reconnect()
+        client.receive("ARENA 1 fake/1", "BYE reason=short")
+        assert client.protocol.bye_reason == "short"
+
+    def test_a_lost_connection_is_worth_a_warning(self, caplog: pytest.LogCaptureFixture) -> None:
+        retry = RetryState(RetryPolicy(delays=lambda: iter([1.0])), "here:1")
+        assert playing().protocol.wait_after(retry, "here:1", "closed", 0.1) == 1.0
+        assert caplog.messages == ["me: no connection to here:1 (closed), next try in 1.0 s"]
 
     def test_the_plies_so_far_are_read_before_the_answer(self) -> None:
         client = playing()

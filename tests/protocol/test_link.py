@@ -286,6 +286,40 @@ class TestLeaving:
         assert sent(link) == []
 
 
+class TestComingAgain:
+    """BYE with `again=`: another contest may have this bot."""
+
+    BYE = b"BYE reason=finished again=2000\n"
+
+    def test_the_next_log_in_is_by_the_token(self) -> None:
+        link = at_work()
+        list(link.receive(self.BYE))
+        assert (link.bye, link.awaits_next, link.retry_after_s) == (None, True, 2.0)
+        assert link.refusal == "the contest is over (finished), and another one may follow"
+        link.closed()
+        link.opened()
+        assert (link.awaits_next, link.retry_after_s) == (False, 0.0)
+        list(link.receive(b"ARENA 1 x\n"))
+        assert sent(link) == ["HELLO 1 me token=t"]
+        list(link.receive(self.BYE))
+        assert (link.bye, link.welcomed, link.awaits_next) == (None, False, True)
+        link.opened()
+        list(link.receive(b"ARENA 1 x\nBYE reason=finished\n"))
+        assert (link.bye, link.awaits_next) == ("finished", False)
+
+    def test_a_client_that_has_named_its_contest_leaves(self) -> None:
+        link = Link(Hello(1, "me", contest="east"))
+        link.opened()
+        list(link.receive(b"ARENA 1 x\nWELCOME me session=s resume=k\n" + self.BYE))
+        assert link.bye == "finished"
+
+    def test_and_so_does_one_that_has_quit(self) -> None:
+        link = at_work()
+        link.quit()
+        list(link.receive(self.BYE))
+        assert link.bye == "finished"
+
+
 class TestErrors:
     @pytest.mark.parametrize("hello", [Hello(1, "no name"), Hello(1, "me", token="two words")])
     def test_a_log_in_that_cannot_be_sent(self, hello: Hello) -> None:

@@ -82,6 +82,7 @@ TRANSCRIPT = [
         Over("g42", (970, 905), "complete", "5f", "6163"),
     ),
     ("S", b"BYE reason=finished", Bye("finished")),
+    ("S", b"BYE reason=finished again=2000", Bye("finished", 2000)),
     ("S", b"ZOMBIE ply=17 reason=illegal", Zombie(17, "illegal")),
     (
         "S",

@@ -205,10 +205,13 @@ class Bridge:
                 lasted = asyncio.get_running_loop().time() - began
                 if self._seat.link.bye is None:
                     reason = self._seat.link.refusal or self._reason
+                    link = self._seat.link
+                    taken = welcomed or link.awaits_next
                     wait = self._retry.after(
-                        reason, welcomed=welcomed, at_least=self._seat.link.retry_after_s, lasted=lasted
+                        reason, welcomed=taken, at_least=link.retry_after_s, lasted=lasted
                     )
-                    self._note(f"no connection ({reason}), next try in {wait:.1f} s")
+                    if not link.awaits_next:
+                        self._note(f"no connection ({reason}), next try in {wait:.1f} s")
                     await self._play_alone(wait)
         except BaseException:
             self._program.kill()
@@ -223,7 +226,8 @@ class Bridge:
 
     async def _visit(self) -> bool:
         """Open one connection and use it to its end; return whether it was logged in."""
-        self._seat.link.refusal = None  # of the connection before
+        # They are of the connection before.
+        self._seat.link.refusal, self._seat.link.awaits_next = None, False
         try:
             async with asyncio.timeout(DEFAULT.greeting_s):
                 reader, writer = await asyncio.open_connection(self._host, self._port, ssl=self._tls)

@@ -49,9 +49,9 @@ class Connections:
             self._out.effects.append(ConnectionLost(conn, peer.address, peer.bot_name, reason))
             self._forget(peer, now)
 
-    def close(self, peer: Peer, reason: ByeReason, now: int) -> None:
-        """Send BYE and close."""
-        self._out.send(peer, wire.Bye(reason))
+    def close(self, peer: Peer, reason: ByeReason, now: int, again: int | None = None) -> None:
+        """Send BYE, with when it may log in `again`, and close."""
+        self._out.send(peer, wire.Bye(reason, again))
         self._out.close(peer)
         self._forget(peer, now)
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from arena_protocol.errors import ByeReason
 from arena_protocol.messages import Hello, Ping
@@ -80,6 +81,9 @@ from arena_server.terms.config import (
     game_of,
 )
 
+#: When a bot may log in for a contest that is planned, in ms after the end of the one before.
+AGAIN_MS: Final = 2000
+
 
 class Contest:
     """The referee of one contest.
@@ -133,6 +137,8 @@ class Contest:
         self.life = Life(quorum, quorum > game.seats, ended)
         self._commands = Commands(self.life, self._games, self._parts, self.output)
         self._was_over = ended is not None
+        #: Whether contests are planned that may get bots from this one; for the shell to say.
+        self.leads_on = False
         #: The ending of which the shell knows.
         self._reported = ended
         self._missing_at_end: tuple[str, ...] = ()
@@ -194,9 +200,15 @@ class Contest:
     def log_in(self, peer: Peer, hello: Hello, now: int) -> None:
         """Take a connection, whose session has taken HELLO; all its further events are for this contest."""
         self._connections.add(peer)
-        if (reason := self.bye_reason) is not None and self._was_over:
-            self._connections.close(peer, reason, now)
-            return
+        if (reason := self.bye_reason) is not None:
+            again = (
+                _again_ms(reason, leads_on=self.leads_on)
+                if hello.role is None and self.recognises(hello)
+                else None
+            )
+            if self._was_over or again is not None:
+                self._connections.close(peer, reason, now, again)
+                return
         self._handlers.hello(peer, hello, now)
         if self._notes.changed or self.life.ended is not None:
             self._start_and_end(now)
@@ -423,4 +435,10 @@ class Contest:
         """Close every connection, except spectators to which lines are still to be sent."""
         for peer in list(self._connections.peers.values()):
             if self._games.spectators.idle or peer.session.state is not State.WATCHING:
-                self._connections.close(peer, reason, now)
+                again = _again_ms(reason, leads_on=self.leads_on) if peer.slot is not None else None
+                self._connections.close(peer, reason, now, again)
+
+
+def _again_ms(reason: ByeReason, *, leads_on: bool) -> int | None:
+    """When a bot may log in again; None: it may not, or the server that will take it is another one."""
+    return AGAIN_MS if leads_on and reason is not ByeReason.STOPPED else None

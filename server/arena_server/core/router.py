@@ -188,7 +188,10 @@ class Router:
 
     def _bye_reason(self) -> ByeReason | None:
         """Why no connection has anything to do here; None if one has."""
-        if any(member.logs or member.contest.bye_reason is None for member in self._members.values()):
+        contests = [member.contest for member in self._members.values()]
+        if any(member.logs for member in self._members.values()) or any(each.leads_on for each in contests):
+            return None
+        if any(contest.bye_reason is None for contest in contests):
             return None
         return next((member.contest.bye_reason for member in self._members.values()), None)
 
@@ -228,8 +231,9 @@ class Router:
         found = [contest for contest in listed if contest.recognises(hello)]
         # A contest of last week with the same bots may still be there, over.
         played = [contest for contest in found if contest.ended is None]
-        # A bot of several stages of a season that is in none to come learns how the last one ended.
-        found = played or (found if hello.role is not None else found[-1:])
+        # A bot of several stages of a season waits for those to come, or learns how the last one ended.
+        leading = [contest for contest in found if contest.leads_on]
+        found = played or (found if hello.role is not None else (leading or found)[-1:])
         host = address.rpartition(":")[0]
         if found and hello.role != wire.SPECTATOR:  # a spectator has no key
             self._limiter.right(host, hello.name)

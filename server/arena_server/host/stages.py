@@ -34,11 +34,15 @@ class PlannedContest:
     make: Callable[[], ContestSpec | None]
 
 
-class _Ending(Attachment):
-    """Tells when the end of a contest is stored."""
+class _Course(Attachment):
+    """Tells when a contest has started, and when its end is stored."""
 
-    def __init__(self, ended: Callable[[], None]) -> None:
+    def __init__(self, started: Callable[[], None], ended: Callable[[], None]) -> None:
+        self._started = started
         self._ended = ended
+
+    def started(self) -> None:
+        self._started()
 
     def stored(self) -> None:
         self._ended()
@@ -76,10 +80,19 @@ class PlannedContests(HostObserver):
         return name in self._planned and self._may_begin(self._planned[name])
 
     def added(self, hosted: ContestRun) -> None:
-        hosted.attach(_Ending(self._look))
+        hosted.attach(_Course(self._tell, self._look))
 
     def serving(self) -> None:
         self._look()
+
+    def _tell(self) -> None:
+        """Let each contest know whether its bots may play in one that is still to begin."""
+        upstream = {
+            name for each in self._planned.values() if self._may_begin(each) for name in each.upstream
+        }
+        for name, hosted in self._host.contests.items():
+            if hosted.contest is not None:
+                hosted.contest.leads_on = name in upstream
 
     def _look(self) -> None:
         """See which contests can begin."""
@@ -109,6 +122,7 @@ class PlannedContests(HostObserver):
                 self._log.write(SeasonStageNotBegun(name, str(error)))
         finally:
             del self._beginning[name]
+        self._tell()
         self._host.leave_at_end()
 
     async def close(self) -> None:

@@ -180,6 +180,44 @@ class TestSeveralContests:
         assert routed.say(routed.open(), hello)[-1] == "BYE reason=stopped"
         assert routed.greet("HELLO 1 ann token=ann-both role=log").startswith("ERROR contest say which")
 
+    def test_a_bot_comes_again_while_a_contest_is_planned_that_may_have_it(self) -> None:
+        """The last line says when: to who plays and has the right key, in a contest that leads to another."""
+        ann = bot("ann", "both")
+        east, west = contest("east", ann, bot("bob", "east")), contest("west", ann, Entrant("c"))
+        east.leads_on = True
+        routed = Routed(east, west)
+        conn, guest = routed.open(), routed.open()
+        assert routed.say(conn, "HELLO 1 bob token=bob-east")[-1].startswith("WELCOME")
+        assert routed.say(guest, "HELLO 1 guest role=spectator contest=east")[-1].startswith("WELCOME")
+        for each in (east, west):
+            each.feed(Command(1, "abort"), 0)
+        routed.router.ended()
+        assert routed.lines(conn) == ["BYE reason=aborted again=2000"]
+        assert routed.lines(guest) == []
+        for hello, answer in (
+            ("HELLO 1 ann token=ann-both", "BYE reason=aborted again=2000"),
+            ("HELLO 1 ann token=ann-both contest=west", "BYE reason=aborted"),
+            ("HELLO 1 bob token=x contest=east", "ERROR token"),
+            ("HELLO 1 bob token=bob-east", "BYE reason=aborted again=2000"),
+        ):
+            assert routed.say(routed.open(), hello)[-1].startswith(answer)
+        final = contest("final", ann, Entrant("d"))
+        routed.router.add(Member(final))
+        routed.contests.append(final)
+        east.leads_on = False
+        assert routed.welcomed("HELLO 1 ann token=ann-both") == "final"
+        assert routed.say(routed.open(), "HELLO 1 bob token=bob-east")[-1] == "BYE reason=aborted"
+
+    def test_a_server_that_stops_calls_no_bot_again(self) -> None:
+        """The next one goes on with the contest."""
+        east = contest("east")
+        east.leads_on = True
+        routed = Routed(east)
+        conn = routed.open()
+        routed.say(conn, "HELLO 1 ann token=ann-east")
+        east.feed(Stop(), 0)
+        assert routed.lines(conn) == ["BYE reason=stopped"]
+
     def test_a_wrong_name_and_a_wrong_token_get_the_same_answer(self, two: Routed) -> None:
         answers = {two.greet(f"HELLO 1 {name} token=x") for name in ("ann", "stranger")}
         assert answers == {
@@ -381,6 +419,10 @@ class TestAfterTheEnd:
         )
         routed = Routed(Member(over, logs=True))
         assert routed.greet("HELLO 1 ann token=ann-friday") == "BYE reason=incomplete"
+        assert routed.greet("HELLO 1 guest role=spectator") == "BYE reason=incomplete"
+        over.leads_on = True
+        assert routed.greet("HELLO 1 ann token=ann-friday") == "BYE reason=incomplete again=2000"
+        assert routed.greet("HELLO 1 ann token=x") == "BYE reason=incomplete"
         assert routed.greet("HELLO 1 guest role=spectator") == "BYE reason=incomplete"
 
     def test_a_router_without_contests_waits(self) -> None:
