@@ -62,7 +62,9 @@ SENT = "added: {} plays when a version is sent (arena submit); its token, which 
 #: Of `undo`.
 UNDONE = "undone: {undone}"
 #: Of `registration 0`.
-CLOSED = "registration is closed"
+CLOSED = "registration{whose} is closed"
+#: Of `registration N OWNER`.
+OF_OWNER = "registration of {} is open until {until}, up to {quota} bots, at: {link}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +163,10 @@ def command(
     NAME (play all games of a worker again, without it), replay GAME (play a running or void game
     again), add BOT (a late entrant), remove BOT (withdraw it), token BOT (the old one is dead), invite
     OWNER (a link by which an author registers one bot; with --file links, tokens or cards to print
-    for a class), registration N (one link by which every author registers up to N bots; 0 closes
-    it), approve BOT, reject BOT (one that has registered and waits), contest add FILE (one more),
-    contest start NAME (begin it now), contest archive NAME (what is over is shown alone). The jury,
+    for a class), registration N OWNER (one link by which up to N bots of OWNER are registered; without
+    OWNER by every author; 0 closes it), approve BOT, reject BOT (one that has registered and
+    waits), contest add FILE (one more), contest start NAME (begin it now), contest archive NAME (what is
+    over is shown alone). The jury,
     with --reason: forfeit GAME BOT, correct GAME RESULT (2-0), disqualify BOT leave|lost (its games do
     not count, or it has lost them), penalty BOT POINTS. undo takes the last order back.
 
@@ -218,13 +221,17 @@ def _give(
 
 
 def _show_done(verb: str, target: str, answer: dict[str, Any], *, as_json: bool) -> None:
-    made = {key: answer[key] for key in ("token", "submit", "link", "until", "undone") if key in answer}
+    shown = ("token", "submit", "link", "until", "undone")
+    made: dict[str, Any] = {key: answer[key] for key in shown if key in answer}
     if as_json:
         print_json({"order": verb, "target": target or None, "done": True} | made)
     else:
         done = SENT if made.get("submit") else ORDERS[verb].done
-        if verb == "registration" and "link" not in made:
-            done = CLOSED
+        quota, _, owner = target.partition(" ")
+        if verb == "registration":
+            done = CLOSED if "link" not in made else OF_OWNER if owner else done
+            target = owner or quota
+            made |= {"quota": quota, "whose": f" of {owner}" if owner else ""}
         if "undone" in made:
             done = UNDONE
         typer.echo(done.format(target, **made))
@@ -285,7 +292,7 @@ def _about(order: str, target: str | None, name: str | None, worker: str | None,
             raise ConfigError("--worker: expected it with void and without a game")
         return worker
     needed = ORDERS[order].about if order in ORDERS else ""
-    if needed and (target is None or (two and name is None)):
+    if needed and (target is None or (two and not ORDERS[order].optional and name is None)):
         raise ConfigError(f"arena admin {order}: expected {needed}")
     if not needed and target is not None:
         raise ConfigError(f"arena admin {order}: expected nothing more, got {target!r}")

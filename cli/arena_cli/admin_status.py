@@ -80,6 +80,9 @@ def show_status(status: dict[str, Any], *, as_json: bool) -> None:
             markup=False,
             soft_wrap=True,
         )
+    for terms in status["registrations"]:
+        text = f"registration of {terms['owner']} is open: {terms['quota']} bots until {terms['until']}"
+        console.print(text, markup=False, soft_wrap=True)
     for bot in status["applicants"]:
         console.print(f"waiting for approval: {bot['name']} of {bot['owner']}", markup=False, soft_wrap=True)
     for bot in status["waiting"]:

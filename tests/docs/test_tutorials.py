@@ -133,7 +133,7 @@ def test_the_page_of_seasons(shell: Shell) -> None:
 
 
 def test_the_page_of_a_class(shell: Shell) -> None:
-    assert shell.play("class.md") == 16
+    assert shell.play("class.md") == 18
     assert (shell.folder / "cards.html").read_text(encoding="utf-8").count("<article>") == 2
 
 

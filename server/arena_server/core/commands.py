@@ -19,7 +19,7 @@ void-worker W nothing of a worker counts: its games are void and played again, a
 add BOT       a late entrant, or one that was removed: it plays from now on
 remove BOT    it is withdrawn: its games are void, and no other is played
 invite OWNER  who has a code may register one bot of this owner
-registration N  who has a code may register up to N bots of each owner; 0 closes it
+registration N [OWNER]  who has a code may register up to N bots of OWNER, or of each owner; 0 closes it
 forfeit GAME BOT     the bot has lost this game
 correct GAME RESULT  the game has this result
 disqualify BOT leave | lost  it is withdrawn; its games do not count, or the others have won them

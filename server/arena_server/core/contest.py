@@ -356,7 +356,7 @@ class Contest:
             orders=tuple(self._commands.orders),
             length=None if self.ended is not None else self._commands.length,
             invitations=self._parts.invitations.listed(),
-            registration=self._parts.registration.state,
+            registrations=self._parts.registration.states,
             applicants=self._parts.registration.applicants,
         )
 

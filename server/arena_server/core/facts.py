@@ -330,11 +330,11 @@ class Redeemed(NamedTuple):
 class RegistrationSet(NamedTuple):
     """Who has the code of this SHA-256 may register bots up to `until` (ms since 1970).
 
-    Of each owner up to `quota`; 0: the registration is closed. `approves`: the organiser approves each.
-    `about` is always empty.
+    Of `owner` up to `quota`; 0: the registration is closed. An empty owner: of each owner that is named.
+    `approves`: the organiser approves each.
     """
 
-    about: str
+    owner: str
     digest: str
     until: int
     quota: int

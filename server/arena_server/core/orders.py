@@ -42,9 +42,9 @@ class OrderKind(NamedTuple):
     """What is known of an order.
 
     `done` is said once it is carried out; {} stands for its target. `about`: what the target is, empty
-    without one; it has this many `words`. The page asks before an order that is `asked`. `inverse` takes it
-    back. It exists in these `phases` of a contest, and in every other one it is refused: as `refused` says,
-    {} stands for the phase, or as REFUSED.
+    without one; it has this many `words`, of which the second may be `optional`. The page asks before an
+    order that is `asked`. `inverse` takes it back. It exists in these `phases` of a contest, and in every
+    other one it is refused: as `refused` says, {} stands for the phase, or as REFUSED.
     """
 
     done: str
@@ -54,6 +54,7 @@ class OrderKind(NamedTuple):
     phases: frozenset[ContestPhase] = _UNTIL_OVER
     refused: str = ""
     words: int = 1
+    optional: bool = False
 
 
 ORDERS: Final[Mapping[str, OrderKind]] = {
@@ -128,6 +129,8 @@ ORDERS: Final[Mapping[str, OrderKind]] = {
     "registration": OrderKind(
         "registration is open until {until}, up to {} for each author, at: {link}",
         "how many bots each author may register; 0 closes the registration",
+        words=2,
+        optional=True,
     ),
     "approve": OrderKind("approved: {} plays from now on", _BOT),
     "reject": OrderKind("rejected: {}; its name is free", _BOT, asked=True),

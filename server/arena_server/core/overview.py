@@ -162,11 +162,15 @@ class InvitationState:
 
 @dataclass(frozen=True, slots=True)
 class RegistrationState:
-    """Authors may register `quota` bots each, up to `until` (ms); the organiser `approves` each."""
+    """`quota` bots may be registered up to `until` (ms); the organiser `approves` each.
+
+    Of this `owner`; an empty one: of each owner that an author names.
+    """
 
     until: int
     quota: int
     approves: bool
+    owner: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +201,7 @@ class Overview:
     until: int | None = None
     length: Length | None = None
     invitations: tuple[InvitationState, ...] = ()
-    registration: RegistrationState | None = None
+    registrations: tuple[RegistrationState, ...] = ()
     applicants: tuple[Applicant, ...] = ()
 
 

@@ -253,9 +253,11 @@ class OrganiserApi:
         problem = await self._bridge.order(lambda: self._view.hosted(name), command)
         if problem is not None:
             return JSONResponse({"error": problem}, 409)
-        if command.verb == REGISTRATION and not int(command.target):  # it is closed
+        quota, _, owner = command.target.partition(" ")
+        if command.verb == REGISTRATION and not int(quota):  # it is closed
             return JSONResponse({"done": True})
-        link = f"{self._site}/{PAGE}#{name}/{code}" + (ALL if command.verb == REGISTRATION else "")
+        for_all = command.verb == REGISTRATION and not owner
+        link = f"{self._site}/{PAGE}#{name}/{code}" + (ALL if for_all else "")
         return shown_once({"done": True, "link": link, "until": moment_text(command.until)})
 
     async def log(self, request: Request) -> Response:
@@ -282,15 +284,19 @@ class OrganiserApi:
 
 def _registrations(overview: Overview, at: int) -> dict[str, Any]:
     """Who was invited, and what authors may register by themselves; `at` is now (ms since 1970)."""
-    terms = overview.registration
+    open_now = [
+        asdict(each) | {"until": moment_text(each.until)}
+        for each in overview.registrations
+        if each.until >= at
+    ]
+    for_all = [each for each in open_now if not each["owner"]]
     return {
         "invitations": [
             asdict(each) | {"until": moment_text(each.until), "expired": each.bot is None and each.until < at}
             for each in overview.invitations
         ],
-        "registration": None
-        if terms is None or terms.until < at
-        else asdict(terms) | {"until": moment_text(terms.until)},
+        "registration": {key: for_all[0][key] for key in ("until", "quota", "approves")} if for_all else None,
+        "registrations": [each for each in open_now if each["owner"]],
     }
 
 

@@ -49,8 +49,8 @@ def plays(harness: ContestHarness, name: str) -> bool:
 def test_each_author_registers_up_to_the_quota() -> None:
     harness = opened(options=ONE_PLY)
     assert harness.last_entries == [(0, "registration", "", CODE, 2_000, 2, False)]
-    state = harness.contest.overview().registration
-    assert (state and (state.quota, state.until, state.approves)) == (2, 2_000, False)
+    (state,) = harness.contest.overview().registrations
+    assert (state.quota, state.until, state.approves, state.owner) == (2, 2_000, False, "")
     assert register(harness, "j1") is None
     assert register(harness, "j2") is None
     assert register(harness, "j3") == "jan has 2 of 2 bots already"
@@ -107,11 +107,43 @@ def test_a_bot_whose_versions_are_sent_keeps_its_author_s_token() -> None:
     assert harness.contest.entrants.sent == {"j1": True}
 
 
+@pytest.mark.parametrize("restarts", [False, True])
+def test_the_link_of_an_owner_bounds_the_bots_of_its_holders(restarts: bool) -> None:
+    """The owner is that of the link, not the one that they name; the link for all is another one."""
+    of_jan, of_eve = token_digest("of-jan"), token_digest("of-eve")
+    harness = opened(options=ONE_PLY)
+    assert set_quota(harness, "2 jan", code=of_jan) is None
+    assert harness.last_entries == [(0, "registration", "jan", of_jan, 2_000, 2, False)]
+    assert set_quota(harness, "1 eve", code=of_eve) is None
+    assert register(harness, "j1", "invented", code=of_jan) is None
+    harness = restarted(harness) if restarts else harness
+    states = harness.contest.overview().registrations
+    assert [(each.owner, each.quota) for each in states] == [("", 2), ("jan", 2), ("eve", 1)]
+    assert register(harness, "j2", "another", code=of_jan) is None
+    assert register(harness, "j3", "a-third", code=of_jan) == "jan has 2 of 2 bots already"
+    assert register(harness, "e1", "", code=of_eve) is None
+    assert register(harness, "e2", "jan2", code=of_eve) == "eve has 1 of 1 bots already"
+    bots = harness.contest.overview().bots
+    assert [(bot.name, bot.owner) for bot in bots[2:]] == [("j1", "jan"), ("j2", "jan"), ("e1", "eve")]
+    assert set_quota(harness, "0 jan", code=token_digest("x")) is None
+    harness = restarted(harness) if restarts else harness
+    assert register(harness, "j3", "jan", code=of_jan) == NO_CODE
+    assert register(harness, "k1", "kim") is None, "by the link for all"
+
+
+def test_links_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_BOTS", 2)
+    harness = opened()
+    assert set_quota(harness, "1 jan", code=token_digest("1")) is None
+    assert set_quota(harness, "1 eve", code=token_digest("2")) == "2 links are open already"
+    assert set_quota(harness, "2 jan", code=token_digest("3")) is None
+
+
 def test_what_is_closed_or_past_takes_none() -> None:
     harness = opened()
     assert register(harness, "j1", at=2_001) == NO_CODE
     assert set_quota(harness, "0") is None
-    assert harness.contest.overview().registration is None
+    assert harness.contest.overview().registrations == ()
     assert register(restarted(harness), "j1") == NO_CODE
     assert register(harness, "j1") == NO_CODE
     assert set_quota(harness, "1", code=token_digest("newer")) is None
@@ -130,6 +162,7 @@ def test_a_lost_answer_is_not_given_again_by_a_link_that_all_have() -> None:
     [
         ("2", {"code": None}, "registration needs a code"),
         ("-1", {}, "registration: expected how many bots each author may register, 0 to 1,000, got '-1'"),
+        ("2 no name", {}, "registration: expected the name of an author, got 'no name'"),
         ("1001", {}, "registration: expected how many bots each author may register, 0 to 1,000, got '1001'"),
     ],
 )

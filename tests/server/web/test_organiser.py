@@ -274,6 +274,11 @@ def test_a_class_is_invited_and_registers_over_a_kill(tmp_path: Path) -> None:
         status, answer = post(name="zoe", owner="jan", author="Jan J.")
         assert (status, answer["waiting"]) == (200, True)
         assert post(name="yan", owner="jan") == (409, {"error": "jan has 1 of 1 bots already"})
+        of_eve = server.admin("registration", "1", "eve").out
+        assert re.fullmatch(r"registration of eve is open until .*, up to 1 bots, at: .*#trial/\w+\n", of_eve)
+        eves = of_eve.strip().rpartition("/")[2]
+        assert post(name="eve-1", owner="invented", code=eves)[0] == 200
+        assert post(name="eve-2", owner="another", code=eves)[1] == {"error": "eve has 1 of 1 bots already"}
         hello = f"HELLO 1 zoe token={answer['token']}"
         assert answer_of(server, hello).startswith("ERROR token ")
         server.end(signal.SIGKILL)
@@ -284,6 +289,8 @@ def test_a_class_is_invited_and_registers_over_a_kill(tmp_path: Path) -> None:
         shown = server.admin("status").out
         assert "\ninvited: 2, of which 0 have registered; not yet: ann, bob\n" in shown
         assert "\nwaiting for approval: zoe of jan\n" in shown
+        assert "\nregistration of eve is open: 1 bots until " in shown
+        assert server.admin("registration", "0", "eve").out == "registration of eve is closed\n"
         assert server.admin("approve", "--all").out == "approved: zoe plays from now on\n"
         assert answer_of(server, hello).startswith("WELCOME zoe")
         assert server.admin("registration", "0").out == "registration is closed\n"

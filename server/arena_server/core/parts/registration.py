@@ -1,13 +1,16 @@
-"""Registration by the authors themselves: one link for all of them, with a quota for each owner.
+"""Registration by the authors themselves: a link with a quota, of one owner or for all of them.
 
-The organiser orders `registration N`: who has the code registers bots until N of the owner that it names take
-part or wait; 0 closes it. Where the organiser approves (`approves`), a bot that registers is an applicant: no
-bot of the contest, until `approve` makes it one; `reject` frees its name. The code works many times, so an
-answer that is lost is not given again: any other holder of the link could take the name.
+The organiser orders `registration N OWNER`: who has the code registers bots until N of this owner take part
+or wait; 0 closes it. By `registration N` one code is for all authors, each of whom names the owner: there the
+quota bounds those alone who name the same one. Where the organiser approves (`approves`), a bot that
+registers is an applicant: no bot of the contest, until `approve` makes it one; `reject` frees its name. The
+code works many times, so an answer that is lost is not given again: any other holder of the link could take
+the name.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from arena_protocol.messages import valid_name
@@ -34,15 +37,18 @@ class Registration:
         self._authenticator = authenticator
         self._entrants = entrants
         self._out = out
-        self._terms: RegistrationSet | None = None
+        #: What may be registered, by the owner; the empty one is that of the link for all.
+        self._terms: dict[str, RegistrationSet] = {}
         self._applied: dict[str, Applied] = {}
         entrants.reserved = self._applied.keys()
 
     @property
-    def state(self) -> RegistrationState | None:
-        """What authors may do; None: registration is closed, or has never been opened."""
-        terms = self._terms
-        return None if terms is None else RegistrationState(terms.until, terms.quota, terms.approves)
+    def states(self) -> tuple[RegistrationState, ...]:
+        """What authors may do, by each link that is not closed."""
+        return tuple(
+            RegistrationState(terms.until, terms.quota, terms.approves, owner)
+            for owner, terms in self._terms.items()
+        )
 
     @property
     def applicants(self) -> tuple[Applicant, ...]:
@@ -61,8 +67,8 @@ class Registration:
         match event:
             case Command(_, "registration"):
                 self._open(event)
-            case Command(_, "register") if self._terms is not None and event.code == self._terms.digest:
-                self._register(event, self._terms, now)
+            case Command(_, "register") if (terms := self._by_code(event.code)) is not None:
+                self._register(event, terms, now)
             case Command(_, "add") if event.target in self._applied:
                 raise CommandError(f"{event.target} waits for approval by the organiser already")
             case Command(_, "approve"):
@@ -80,10 +86,10 @@ class Registration:
 
     def restore(self, fact: ContestFact) -> bool:
         match fact:
-            case RegistrationSet(_, digest, _, quota):
+            case RegistrationSet(_, digest):
                 if not is_digest(digest):
                     raise JournalError("the code of the registration is not a SHA-256 digest")
-                self._terms = fact if quota else None
+                self._set(fact)
             case Applied(name, waits):
                 if not is_digest(fact.digest):
                     raise JournalError(f"the token of {name!r:.40} is not a SHA-256 digest")
@@ -100,7 +106,7 @@ class Registration:
     # -- orders; they raise CommandError
 
     def _open(self, order: Command) -> None:
-        given = order.target
+        given, _, owner = order.target.partition(" ")
         if order.code is None:
             raise CommandError("registration needs a code")
         if not (given.isascii() and given.isdigit() and int(given[:5]) <= MOST_BOTS):
@@ -108,14 +114,28 @@ class Registration:
                 f"registration: expected how many bots each author may register, 0 to {MOST_BOTS:,}, "
                 f"got {given!r:.40}"
             )
-        terms = RegistrationSet("", order.code, order.until, int(given), order.confirmed)
-        self._terms = terms if terms.quota else None
+        if owner and not valid_name(owner):
+            raise CommandError(f"registration: expected the name of an author, got {owner!r:.40}")
+        if len(self._terms) >= MOST_BOTS and owner not in self._terms:
+            raise CommandError(f"{MOST_BOTS:,} links are open already")
+        terms = RegistrationSet(owner, order.code, order.until, int(given), order.confirmed)
+        self._set(terms)
         self._out.fact(terms)
+
+    def _set(self, terms: RegistrationSet) -> None:
+        self._terms.pop(terms.owner, None)
+        if terms.quota:
+            self._terms[terms.owner] = terms
+
+    def _by_code(self, code: str | None) -> RegistrationSet | None:
+        return next((terms for terms in self._terms.values() if terms.digest == code), None)
 
     def _register(self, order: Command, terms: RegistrationSet, now: int) -> None:
         entrant = entrant_of(order)
         if terms.until < order.at:
             raise CommandError(NO_CODE)
+        if terms.owner:
+            entrant = replace(entrant, owner=terms.owner)
         if not valid_name(entrant.owner):
             raise CommandError(f"expected the name of an author, got {entrant.owner!r:.40}")
         self._entrants.check_new(entrant.name)

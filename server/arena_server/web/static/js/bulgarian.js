@@ -305,6 +305,8 @@ export const TEXTS = {
     "Той е във файла до базата данни, който завършва на .admin, или в ARENA_ADMIN_TOKEN.",
   "This token is wrong.": "Ключът е грешен.",
   "The link for {}, good once until {}: ": "Връзка за {}, важи веднъж до {}: ",
+  "The link for {}, good until {}: ": "Връзка за {}, важи до {}: ",
+  "Of this author alone (else the link is for all)": "Само за този автор (иначе връзката е за всички)",
   "The token of {}, shown only now: ": "Ключът на {}, показва се само сега: ", "Done: {} {}": "Готово: {} {}",
   "Orders": "Наредби", "Order": "Наредба",
   "Play again": "Играй пак", "Play a void game again": "Анулирана партия отново", "Extend": "Удължи",
@@ -345,6 +347,7 @@ export const TEXTS = {
   "The link for all authors, good until {}: ": "Връзката за всички автори, валидна до {}: ",
   "Registration is closed.": "Регистрацията е затворена.",
   "Registration is open until {}, up to {} for each author.": "Регистрацията е отворена до {}, по {} на автор.",
+  "Registration of {} is open until {}, up to {}.": "Регистрацията на {} е отворена до {}, най-много {}.",
   "You approve each.": "Вие одобрявате всеки.",
   "Or one link for all: bots of each author, 0 closes it":
     "Или една връзка за всички: брой ботове на автор, 0 затваря",
@@ -562,6 +565,8 @@ export const SERVER = {
   "invite: expected the name of an author, got {}": "invite: очаква се име на автор, получено {}",
   "there are {} open invitations already": "вече има {} отворени покани",
   "{} has no invitation that is still open": "{} няма покана, която още важи",
+  "registration: expected the name of an author, got {}": "registration: очаква се име на автор, получено {}",
+  "{} links are open already": "вече има {} отворени връзки",
   "registration needs a code": "registration иска код",
   "registration: expected how many bots each author may register, 0 to {}, got {}":
     "registration: очаква се колко бота може да регистрира всеки автор, 0 до {}, получено {}",

@@ -131,8 +131,9 @@ async function order(verb, target = "", more = {}) {
     const answer = await request("orders", { verb, target, reason, ...(by ? { by } : {}), ...about });
     const once = (text, secret) => parts.token.replaceChildren(text, el("code", {}, secret));
     if (answer.link) {
-      const all = verb === "registration";
+      const all = verb === "registration" && !target.includes(" ");
       once(all ? t`The link for all authors, good until ${answer.until}: `
+        : verb === "registration" ? t`The link for ${target.split(" ")[1]}, good until ${answer.until}: `
         : t`The link for ${target}, good once until ${answer.until}: `, answer.link);
     }
     if (answer.token) once(t`The token of ${target}, shown only now: `, answer.token);
@@ -268,24 +269,29 @@ function update(status) {
 }
 
 /** What authors may do by the link for all of them. */
-function registrationText({ registration }) {
-  if (registration === null) return t`Registration is closed.`;
+function registrationText({ registration, registrations }) {
+  const texts = registrations.map(({ owner, quota, until }) =>
+    t`Registration of ${owner} is open until ${until}, up to ${numberText(quota)}.`);
+  if (registration === null) return [...(texts.length ? texts : [t`Registration is closed.`])].join(" ");
   const { quota, until, approves } = registration;
   const text = t`Registration is open until ${until}, up to ${numberText(quota)} for each author.`;
-  return approves ? `${text} ${t`You approve each.`}` : text;
+  return [text, ...(approves ? [t`You approve each.`] : []), ...texts].join(" ");
 }
 
 /** A form that opens or closes the registration by a link for all authors. */
 function registrationForm() {
   const approval = el("input", { type: "checkbox", id: "approval" });
+  const owner = el("input", { type: "text", id: "registration-owner", autocomplete: "off", maxlength: 32 });
   const quota = el("input", { type: "text", id: "registration", autocomplete: "off", required: true,
     size: 4, inputmode: "numeric", pattern: "[0-9]+" });
   const give = (event) => {
     event.preventDefault();
-    order("registration", quota.value.trim(), approval.checked ? { approval: "yes" } : {});
+    const target = `${quota.value.trim()} ${owner.value.trim()}`.trim();
+    order("registration", target, approval.checked ? { approval: "yes" } : {});
   };
   return el("form", { class: "filters", onsubmit: give },
     el("label", { for: "registration" }, t`Or one link for all: bots of each author, 0 closes it`, quota),
+    el("label", { for: "registration-owner" }, t`Of this author alone (else the link is for all)`, owner),
     el("label", { for: "approval" }, t`Each waits for approval`, approval),
     el("button", { type: "submit" }, t`Set`));
 }
