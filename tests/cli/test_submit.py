@@ -185,7 +185,7 @@ token_sha256 = "{sha256(TOKEN.encode()).hexdigest()}"
 
 def test_a_server_without_its_page_takes_no_versions(tmp_path: Path) -> None:
     (tmp_path / "c.toml").write_text(CONTEST)
-    ended = inside("serve", "c.toml", "--no-web", cwd=tmp_path)
+    ended = inside("serve", "c.toml", "--no-web", "--port", "0", cwd=tmp_path)
     assert (ended.code, ended.out) == (2, "")
     assert ended.line == "arena: bot ann: submit: versions are sent to the web page; serve it"
 
