@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import sys
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
-import boards
 
 from arena_engines.insertion.fixed_depth import Task
 from arena_protocol.games.insertion import rules
@@ -20,14 +17,17 @@ from arena_protocol.games.insertion import rules
 PLIES = st.lists(st.tuples(st.integers(1, 15), st.integers(1, 7)), min_size=1, max_size=60)
 
 
-def cells(planes: tuple[int, int, int]) -> list[int]:
-    found: list[int] = boards.cells_of(Task(planes, 0, 0, 1))
-    return found
+@pytest.fixture(scope="module")
+def boards() -> Any:
+    """Imported here: each process of the tests would load numba, for 0.7 s."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
+        return import_module("boards")
 
 
 @settings(deadline=None, max_examples=30)
 @given(PLIES)
-def test_bytes_and_rows_follow_the_rules_ply_by_ply(plies: list[tuple[int, int]]) -> None:
+def test_bytes_and_rows_follow_the_rules_ply_by_ply(boards: Any, plies: list[tuple[int, int]]) -> None:
     planes = (0, 0, 0)
     empty = Task(planes, 0, 0, 1)
     bytes_, rows = boards.byte_layers(empty), boards.row_layers(empty)
@@ -41,13 +41,13 @@ def test_bytes_and_rows_follow_the_rules_ply_by_ply(plies: list[tuple[int, int]]
         np.testing.assert_array_equal(rows, boards.row_layers(after))
 
 
-def test_the_three_boards_make_the_same_moves() -> None:
+def test_the_three_boards_make_the_same_moves(boards: Any) -> None:
     speeds = boards.compare(depth=2, runs=1)
     assert list(speeds) == ["bytes", "rows", "planes"]
     assert {speed[:2] for speed in speeds.values()} == {(5625, 1169)}
 
 
-def test_boards_that_disagree_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_boards_that_disagree_are_an_error(boards: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(boards, "row_perft", lambda *_: (1, 0))
     with pytest.raises(AssertionError, match="the boards must agree"):
         boards.compare(depth=1, runs=1)

@@ -10,23 +10,44 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.server.programs import inside
 from tests.server.submissions.script import Script
 from tests.server.web.test_submit import TOKEN, site
 
-pytest.importorskip("mcp", reason="NO TESTS OF arena mcp: needs the extra [mcp]")
-
-from mcp import Client, StdioServerParameters
-
-from arena_cli.agent_tools import CommandEnd, make_server, run_command
 from arena_protocol.errors import needs_extra
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+    from arena_cli.agent_tools import CommandEnd
+
+#: Not `importorskip`: each process of the tests would import it, for 1.5 s.
+pytestmark = pytest.mark.skipif(
+    find_spec("mcp") is None, reason="NO TESTS OF arena mcp: needs the extra [mcp]"
+)
 
 ROOT = Path(__file__).parents[2]
 TOOLS = ["rules", "protocol", "starter", "check", "match", "why", "submit"]
+
+
+def client_of(call: Callable[[Sequence[str]], Awaitable[CommandEnd]] | None = None) -> Client:
+    """A client of the tools, whose commands `call` runs instead of processes."""
+    from mcp import Client
+
+    from arena_cli.agent_tools import make_server
+
+    return Client(make_server(call) if call else make_server())
+
+
+def end(code: int, out: str, err: str) -> CommandEnd:
+    from arena_cli.agent_tools import CommandEnd
+
+    return CommandEnd(code, out, err)
 
 
 class InThisProcess:
@@ -46,7 +67,7 @@ class InThisProcess:
         failure: list[BaseException] = []
 
         async def talk() -> None:
-            async with Client(make_server(self.call)) as client:
+            async with client_of(self.call) as client:
                 await script(client)
 
         def run() -> None:
@@ -63,7 +84,7 @@ class InThisProcess:
             words, done = job
             self.commands.append(words)
             ended = inside(*words)
-            done.set_result(CommandEnd(ended.code, ended.out, ended.err))
+            done.set_result(end(ended.code, ended.out, ended.err))
         thread.join()
         if failure:
             raise failure[0]
@@ -161,11 +182,11 @@ def test_a_match_of_programs_is_kept_for_why() -> None:
     async def call(words: Sequence[str]) -> CommandEnd:
         seen.append(words)
         if len(seen) > 1:
-            return CommandEnd(2, "", "")
-        return CommandEnd(1, said, "loading\ng1: bot 1, greedy 2 | 1 of 1 deals\n")
+            return end(2, "", "")
+        return end(1, said, "loading\ng1: bot 1, greedy 2 | 1 of 1 deals\n")
 
     async def talk() -> None:
-        async with Client(make_server(call)) as client:
+        async with client_of(call) as client:
             await script(client)
 
     asyncio.run(talk())
@@ -173,7 +194,7 @@ def test_a_match_of_programs_is_kept_for_why() -> None:
 
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "arena_cli.agent_tools")
+    monkeypatch.delitem(sys.modules, "arena_cli.agent_tools", raising=False)
     monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
     ended = inside("mcp")
     assert (ended.code, ended.out) == (2, "")
@@ -192,6 +213,7 @@ def test_the_documents_are_in_the_package() -> None:
 @pytest.mark.timeout(900)
 def test_an_agent_plays_loses_reads_why_mends_and_submits(folder: Path) -> None:
     """Over stdio, with the client of the package; the server of the contest examines by a script."""
+    from mcp import Client, StdioServerParameters
 
     async def talk(address: str) -> None:
         environment = {"ARENA_TOKEN": TOKEN, "ARENA_SITE": address, "ARENA_NAME": "ann"}
@@ -231,6 +253,8 @@ async def _author(client: Client, folder: Path) -> None:
 @pytest.mark.real
 @pytest.mark.asyncio
 async def test_a_call_that_is_cancelled_ends_its_command(folder: Path) -> None:
+    from arena_cli.agent_tools import run_command
+
     (folder / "slow.py").write_text("import time\nopen('started', 'w').close()\ntime.sleep(600)\n")
     words = ["match", "--deals", "1", "--clock", "1h", f"{sys.executable} slow.py", "greedy"]
     call = asyncio.create_task(run_command(words))
@@ -246,7 +270,7 @@ def test_the_page_has_every_tool_with_its_arguments() -> None:
     rows = re.findall(r"^\| `(\w+)` \| (.*?) \|", page, re.MULTILINE)
 
     async def talk() -> dict[str, list[str]]:
-        async with Client(make_server()) as client:
+        async with client_of() as client:
             tools = (await client.list_tools()).tools
         return {tool.name: list(tool.input_schema["properties"]) for tool in tools}
 
