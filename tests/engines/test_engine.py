@@ -125,5 +125,6 @@ def test_every_engine_plays_whole_games_of_legal_moves_in_either_seat(kind: type
     rival = create("random:seed=1", kind.game)
     for game in RULES:
         if game.name == kind.game:
-            assert sum(play_out(game, create(kind.name, kind.game), rival)) == 2
-            assert sum(play_out(game, rival, create(kind.name, kind.game))) == 2
+            engine = create(kind.name, kind.game)
+            assert sum(play_out(game, engine, rival)) == 2
+            assert sum(play_out(game, rival, engine)) == 2
