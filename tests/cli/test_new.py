@@ -228,7 +228,8 @@ def test_a_file_that_is_no_name_of_a_contest(shell: Shell) -> None:
     )
 
 
-def test_what_is_proposed_fits_where_anything_does() -> None:
+def test_what_is_proposed_fits_where_anything_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arena_cli.proposal.RUNS", 2)
     draft = Draft("new", players(4, local=True), "tictactoe", remote=False)
     found = propose_format(draft, 600_000)
     assert found is not None

@@ -50,7 +50,7 @@ def test_the_processors_of_the_machine(plan: Path, shell: Shell) -> None:
         for name in ("ann", "bob", "cid", "dan")[:here]:
             change(plan, f'name = "{name}"', f'name = "{name}"\nengine = "random"')
         for cores in (1, 2):
-            arguments = ("simulate", "plan.toml", "--cores", str(cores), "--runs", "5")
+            arguments = ("simulate", "plan.toml", "--cores", str(cores), "--runs", "2")
             found = json.loads(shell(*arguments, "--json").out)
             assert (found["cores"], found["at_once"]) == (cores if here else None, 2)
             plans[here, cores] = found["duration"]["p50"]
@@ -108,7 +108,7 @@ def test_the_plan_for_a_program(plan: Path, shell: Shell) -> None:
 
 def test_an_open_contest_is_closed_after_a_time(plan: Path, shell: Shell) -> None:
     change(plan, "games_per_pair = 4", 'format = "ladder"')
-    outcome = shell("simulate", "plan.toml", "--time", "5m", "--move-time", "100ms")
+    outcome = shell("simulate", "plan.toml", "--runs", "2", "--time", "5m", "--move-time", "100ms")
     assert "closed" in outcome.out
     assert outcome.out.splitlines()[-1].endswith("it is closed after 5m 0s of play")
     assert "in the mean a bot uses 100 ms a move" in outcome.out
@@ -125,24 +125,30 @@ def test_a_ladder_is_closed_at_the_end_of_the_contest(plan: Path, shell: Shell) 
 def test_the_day_of_the_end(plan: Path, shell: Shell) -> None:
     """Half an hour a day: the contest of some minutes begins in the second day's hours."""
     change(plan, "games_per_pair = 4", 'games_per_pair = 4\nopen = "18:00-18:30"')
-    outcome = shell("simulate", "plan.toml", "--move-time", "10s", "--start", "2026-12-24T18:29")
+    outcome = shell(
+        "simulate", "plan.toml", "--runs", "9", "--move-time", "10s", "--start", "2026-12-24T18:29"
+    )
     assert outcome.out.splitlines()[-1].startswith("over by 2026-12-25 18:")
     change(plan, 'open = "18:00-18:30"', "ends_at = 2026-12-24T18:30:00")
-    outcome = shell("simulate", "plan.toml", "--move-time", "10s", "--start", "2026-12-24T18:29")
+    outcome = shell(
+        "simulate", "plan.toml", "--runs", "9", "--move-time", "10s", "--start", "2026-12-24T18:29"
+    )
     assert outcome.out.splitlines()[-1] == (
         "too long: contest.ends_at = 2026-12-24T18:30:00 ends it before; plan fewer games, "
         "shorter clocks or longer hours"
     )
-    answer = json.loads(shell("simulate", "plan.toml", "--json", "--start", "2026-12-24T18:29").out)
+    answer = json.loads(
+        shell("simulate", "plan.toml", "--runs", "9", "--json", "--start", "2026-12-24T18:29").out
+    )
     assert answer["ends"]["p50"] <= answer["ends"]["p90"]
-    outcome = shell("simulate", "plan.toml", "--start", "2026-12-23T18:29")
+    outcome = shell("simulate", "plan.toml", "--runs", "9", "--start", "2026-12-23T18:29")
     assert not outcome.out.splitlines()[-1].startswith("too long")
 
 
 def test_all_formats_beside_each_other(plan: Path, shell: Shell) -> None:
     change(plan, 'name = "dan"', 'name = "dan"\n\n[[bot]]\nname = "eve"')
     outcome = shell(
-        "simulate", "plan.toml", "--compare", "--runs", "3", "--move-time", "10ms", "--time", "1m"
+        "simulate", "plan.toml", "--compare", "--runs", "1", "--move-time", "10ms", "--time", "1m"
     )
     assert "round-robin" in outcome.out
     assert "ladder (open)" in outcome.out
@@ -150,7 +156,7 @@ def test_all_formats_beside_each_other(plan: Path, shell: Shell) -> None:
         'matches is not possible: contest.format: expected a multiple of 2 bots for "matches"' in outcome.out
     )
     found = json.loads(
-        shell("simulate", "plan.toml", "--compare", "--json", "--runs", "3", "--time", "1m").out
+        shell("simulate", "plan.toml", "--compare", "--json", "--runs", "1", "--time", "1m").out
     )
     assert {each["format"] for each in found} >= {"round-robin", "matches", "ladder", "knockout", "gauntlet"}
     assert [each["format"] for each in found if "error" in each] == ["matches"]
