@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import slices
 from tests.server.core.contest_harness import ContestHarness, rows
 from tests.server.core.test_jury import FIELD, decide, paused, rounds_of, rule, stored
 from tests.server.programs import Shell
@@ -57,8 +58,9 @@ def decided(form: str, options: dict[str, Any], seed: int) -> ContestHarness:
     return harness
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize(("form", "options"), FORMS)
+@pytest.mark.parametrize(
+    ("form", "options", "seed"), slices.rows(((*each, seed) for each in FORMS for seed in range(3)), 3)
+)
 def test_all_channels_show_the_table_of_the_server_and_verify_agrees(
     form: str,
     options: dict[str, Any],

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 from tests.server.programs import Shell
+from tests.slices import rows
 
 from arena_cli.drawing import (
     ACCENT,
@@ -173,7 +174,7 @@ def test_a_forfeit_has_the_points_of_its_result() -> None:
     assert marks(scene) == [("wins", SEATS[1])]
 
 
-@pytest.mark.parametrize("name", sorted(GAMES))
+@pytest.mark.parametrize("name", rows(sorted(GAMES), 2))
 def test_the_picture_of_a_link_has_the_size_and_the_colours_of_the_page(name: str) -> None:
     data = encode(played(name, 4))
     assert link_painter() is link_png
