@@ -18,7 +18,14 @@ SHOWN = re.findall(r"```sh\n(arena [^\n]*)\n```\n\n```text\n(.*?)```", PAGE, re.
 ROWS = re.findall(r"^\| (\d+) \| ([12]) \| (\d+) \|$", PAGE, re.MULTILINE)
 
 
-@pytest.mark.parametrize(("command", "output"), SHOWN, ids=[command for command, _ in SHOWN])
+#: It takes as long as all others together.
+LONG = "arena explain searches tictactoe --seat 2 --draw"
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [pytest.param(*each, marks=[pytest.mark.soak] * (each[0] == LONG), id=each[0]) for each in SHOWN],
+)
 def test_a_command_prints_what_the_page_shows(command: str, output: str) -> None:
     arena, *arguments = shlex.split(command)
     result = CliRunner().invoke(app, arguments, catch_exceptions=False)

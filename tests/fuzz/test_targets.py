@@ -36,7 +36,7 @@ FINDS = [
 ]
 
 #: Pieces of input each time; a piece of the contest is a whole session.
-SLICE = {"contest": 60, "contest-xo": 60, "events": 60, "events-forfeit": 60, "positions": 60, "config": 60}
+SLICE = {"contest": 60, "contest-xo": 60, "events": 30, "events-forfeit": 30, "positions": 60, "config": 60}
 
 
 @pytest.fixture(scope="module")

@@ -40,7 +40,14 @@ UNDER_LAW = [
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize("game", UNDER_LAW, ids=lambda game: f"{game.name}-{game.seats}-{game.options()}")
 def test_law(game: Game[Any], law: Law) -> None:
-    check(law, game)
+    check(law, game, 6)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("game", UNDER_LAW, ids=lambda game: f"{game.name}-{game.seats}-{game.options()}")
+def test_law_by_many_examples(game: Game[Any], law: Law) -> None:
+    check(law, game, 100)
 
 
 def test_an_unknown_game_is_refused_with_the_names_there_are() -> None:

@@ -238,7 +238,7 @@ LENGTHS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", LENGTHS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     orders=st.lists(st.tuples(st.sampled_from(["extend", "shorten", "play", "restart"]), st.integers(1, 5)))
 )

@@ -94,7 +94,7 @@ def test_a_second_crash_while_the_bots_come_back(again: int) -> None:
         check(CrashHarness(config(), bots(), {write: True, write + again: True}).run())
 
 
-@pytest.mark.parametrize("game", ["xo", "tictactoe", "lastcoin"])
+@pytest.mark.parametrize("game", rows(["xo", "tictactoe", "lastcoin"], 2))
 def test_games_of_other_kinds_go_on_too(game: str) -> None:
     """Most end by a forfeit here; whatever they do, they do it again."""
     whole = CrashHarness(config(game=game, options={}), bots()).run()

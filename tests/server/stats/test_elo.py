@@ -9,6 +9,7 @@ from itertools import combinations_with_replacement
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.slices import rows
 
 from arena_server.stats.elo import (
     PAIR_SCORES,
@@ -182,17 +183,15 @@ def verdict_of(test: Sprt, players: Players, most: int = 5000) -> str:
     return "open"
 
 
-RUNS = 300
-
-
 @pytest.mark.slow
+@pytest.mark.parametrize("runs", rows([100, 300], 2))
 @pytest.mark.parametrize(("elo", "wrong"), [(0.0, "better"), (60.0, "no better")])
-def test_the_error_rates_are_as_stated(elo: float, wrong: str) -> None:
+def test_the_error_rates_are_as_stated(elo: float, wrong: str, runs: int) -> None:
     """At the two hypotheses a wrong verdict comes in at most 5 % of the runs, give or take 3 sigma."""
     test = Sprt(elo0=0.0, elo1=60.0)
-    verdicts = [verdict_of(test, Players(elo, seed)) for seed in range(RUNS)]
+    verdicts = [verdict_of(test, Players(elo, seed)) for seed in range(runs)]
     assert "open" not in verdicts
-    assert verdicts.count(wrong) / RUNS <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / RUNS)
+    assert verdicts.count(wrong) / runs <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / runs)
 
 
 @pytest.mark.slow

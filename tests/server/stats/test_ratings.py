@@ -187,7 +187,7 @@ def test_intervals_with_draws_are_those_of_a_bootstrap() -> None:
             ]
         )
     again: dict[str, list[float]] = {}
-    for _ in range(300):
+    for _ in range(100):
         drawn = rng.choices(pairings, k=len(pairings))
         games = [replace(game, pairing=at) for at, each in enumerate(drawn) for game in each]
         for row in fit(games).rows:

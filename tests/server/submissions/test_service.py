@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.slices import rows
 
 from arena_server.submissions import service as service_module
 from arena_server.submissions.admission import tag_of
@@ -270,7 +271,7 @@ async def test_an_admission_that_the_disk_does_not_take_fails(tmp_path: Path) ->
         assert service.bots[KEY].versions.find(1).state is VersionState.FAILED
 
 
-@pytest.mark.parametrize("in_a_row", [1, 2, 5])
+@pytest.mark.parametrize("in_a_row", rows([1, 2, 5], 2))
 @pytest.mark.parametrize("script", [Script(), Script({"check": "it is silent"})], ids=["good", "bad"])
 async def test_a_full_disk_at_any_moment_ends_no_admission(
     in_a_row: int, script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

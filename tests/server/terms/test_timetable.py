@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena_server.core.events import Event, Freeze, Hours, TimeUp
@@ -81,6 +81,7 @@ def test_when_a_contest_of_a_length_is_over(hours: str | None, begin: str, minut
     assert timetable.after(local(begin), timedelta(minutes=minutes)) == local(end)
 
 
+@settings(max_examples=40)
 @given(st.integers(0, 3 * 24 * 60), st.integers(0, 1439), st.integers(0, 1439), st.integers(0, 26 * 60))
 def test_the_end_is_that_of_counting_minutes(start: int, begin: int, end: int, length: int) -> None:
     if begin == end:

@@ -52,12 +52,15 @@ MOST_POINTS, MOST_LEAD = OpponentModel(POINTS_MODEL, 1, ALL), OpponentModel(LEAD
 
 @pytest.mark.parametrize(
     ("opponent", "model"),
-    [
-        (Champion({"depth": 5}), OpponentModel(OWN_MODEL, 5)),
-        (Champion({"depth": 3}), OpponentModel(OWN_MODEL, 3)),
-        (Champion({"depth": 4, "strategy": "spoiling"}), OpponentModel(SPOILING_MODEL, 4)),
-        (Greedy(), OpponentModel(OWN_MODEL, 1)),
-    ],
+    rows(
+        [
+            (Champion({"depth": 4, "strategy": "spoiling"}), OpponentModel(SPOILING_MODEL, 4)),
+            (Champion({"depth": 5}), OpponentModel(OWN_MODEL, 5)),
+            (Champion({"depth": 3}), OpponentModel(OWN_MODEL, 3)),
+            (Greedy(), OpponentModel(OWN_MODEL, 1)),
+        ],
+        2,
+    ),
 )
 def test_the_opponents_model_is_found_by_its_moves(opponent: Engine, model: OpponentModel) -> None:
     models = followed(positions(opponent)).models

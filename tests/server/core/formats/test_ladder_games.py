@@ -9,6 +9,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.slices import rows
 
 from arena_server.core.formats.base import Pairing, PairingError
 from arena_server.core.formats.ladder import (
@@ -248,8 +249,9 @@ def games_until(share: float, seed: int, kind: type[Ladder]) -> int:
     raise AssertionError("the order was not found")
 
 
-def test_it_finds_the_order_of_a_field_with_fewer_games_than_chance() -> None:
-    """Eight fields of 40 bots, until 94 of 100 pairs are in the right order."""
-    paired = sum(games_until(0.94, seed, Ladder) for seed in range(8))
-    by_chance = sum(games_until(0.94, seed, ByChance) for seed in range(8))
+@pytest.mark.parametrize("fields", rows([4, 8], 2))
+def test_it_finds_the_order_of_a_field_with_fewer_games_than_chance(fields: int) -> None:
+    """Fields of 40 bots, until 94 of 100 pairs are in the right order."""
+    paired = sum(games_until(0.94, seed, Ladder) for seed in range(fields))
+    by_chance = sum(games_until(0.94, seed, ByChance) for seed in range(fields))
     assert paired < 0.8 * by_chance

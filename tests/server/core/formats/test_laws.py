@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.slices import rows
 
 from arena_server.core.formats import FORMATS
 from arena_server.core.formats.scheduled import Scheduled
@@ -15,8 +16,9 @@ PLANNED = {name: form for name, form in FORMATS.items() if issubclass(form, Sche
 
 @pytest.mark.parametrize("name", PLANNED)
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-def test_the_laws_hold(law: Law, name: str) -> None:
-    @settings(deadline=None)
+@pytest.mark.parametrize("examples", rows([12, 250], 2))
+def test_the_laws_hold(law: Law, name: str, examples: int) -> None:
+    @settings(deadline=None, max_examples=examples)
     @given(st.data())
     def holds(data: st.DataObject) -> None:
         law(PLANNED[name], data)

@@ -232,7 +232,7 @@ def check_tournament(seed: int) -> None:
     assert total == sum(len(made) for made in rounds)  # a point for each pairing and each bye
 
 
-@pytest.mark.parametrize("first", range(0, 200, 50))
+@pytest.mark.parametrize("first", range(0, 100, 50))
 def test_random_tournaments(first: int) -> None:
     for seed in range(first, first + 50):
         check_tournament(seed)
