@@ -53,3 +53,11 @@ def test_the_games_that_are_looked_for(node: Node, text: str, starred: bool, wan
 
 def test_without_a_star_no_game_is_one_of_those(node: Node) -> None:
     assert node("wanted", names=["ann", "bob"], text="", stars=["cy"], starred=True) is False
+
+
+@pytest.mark.parametrize(
+    ("address", "part"),
+    [("", None), ("#", None), ("#all", None), ("#games", "games"), ("#stats", None), ("#Games", None)],
+)
+def test_an_address_names_a_part_of_a_page_or_all(node: Node, address: str, part: str | None) -> None:
+    assert node("part", hash=address, names=["standings", "games"]) == part

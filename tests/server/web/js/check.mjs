@@ -22,6 +22,7 @@ const { quantile, valuesByBot } = await load("details.js");
 const { readRow, scoreFor } = await load("gamelist.js");
 const { RULES } = await load("rules.js");
 const { arranged, isWanted } = await load("places.js");
+const { chosenPart } = await load("tabs.js");
 const { hex, sha256 } = await load("sha256.js");
 
 useCatalogue(bulgarian);
@@ -62,6 +63,7 @@ const commands = {
   values: ({ contest, rows }) => valuesByBot(contest, rows.map(readRow), (row, seat) => row.used[seat]),
   scores: ({ contest, row }) => contest.bots.map((_, bot) => scoreFor(contest, readRow(row), bot)),
   pace: ({ pace }) => paceText(pace),
+  part: ({ hash, names }) => chosenPart(hash, names),
   arranged: ({ before, running, over, most }) => arranged(before, running, over, most ?? undefined),
   wanted: ({ names, text, stars, starred }) => isWanted(names, text, stars, starred),
   choose: ({ shown, scores, now }) => choose(shown, new Map(scores), now),

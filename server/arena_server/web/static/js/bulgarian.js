@@ -69,7 +69,8 @@ export const TEXTS = {
   "As of {}": "Към {}",
   "Results as a feed (Atom)": "Резултатите като емисия (Atom)", "In a calendar (ICS)": "В календар (ICS)",
   "Head of the record chain: ": "Глава на веригата от записи: ",
-  "Standings": "Класиране",
+  "Standings": "Класиране", "All": "Всичко", "Bots": "Ботове", "Statistics": "Статистика",
+  "Parts of this page": "Части на страницата",
   "The connection is lost; the standings may be older. Connecting again ...":
     "Връзката прекъсна; класирането може да е остаряло. Свързване отново ...",
   "Running games cannot be shown now: {}. Trying again ...":

@@ -15,6 +15,7 @@ import { loadRatings, ratingPanel } from "./ratings.js";
 import { latest, leaderText, progress } from "./progress.js";
 import { loadRounds, roundsPanel } from "./rounds.js";
 import { entrantsText } from "./stages.js";
+import { Tabs } from "./tabs.js";
 import { Wall } from "./wall.js";
 import { said } from "./said.js";
 import { named, t } from "./texts.js";
@@ -194,6 +195,15 @@ async function begin() {
   const boards = live ? el("section", { class: "panel" }, el("h2", {}, t`Running games`), wall.element) : null;
   const loading = showGames().then(loadDetails);
   await inTime(loading);
+  const standings = el("section", { class: "panel", id: "standings" }, el("h2", {}, t`Standings`), table);
+  const games = el("section", { class: "panel", id: "games" }, el("h2", {}, t`Games`), list.element);
+  const tabs = new Tabs(t`Parts of this page`, t`All`, [
+    { name: "standings", title: t`Standings`, elements: [standings, boards, teams, jury] },
+    { name: "rounds", title: t`Rounds`, elements: [rounds] },
+    { name: "games", title: t`Games`, elements: [games] },
+    { name: "bots", title: t`Bots`, elements: [ratings, cross.element] },
+    { name: "stats", title: t`Statistics`, elements: [ranges, faults] },
+  ]);
   // A report has no page before this one.
   const { text } = inReport() ? aboutSite() : {};
   main.replaceChildren(...[banner, text ? el("p", { class: "about" }, text) : null,
@@ -206,12 +216,10 @@ async function begin() {
       site.feeds ? feedLinks(`contests/${contest.id}/feed.atom`, `contests/${contest.id}/contest.ics`) : null,
       contest.head ? el("p", { class: "sub head" }, t`Head of the record chain: `, el("code", {}, contest.head))
         : null),
-    boards,
-    el("section", { class: "panel" }, el("h2", {}, t`Standings`), table), teams, jury, rounds, ratings,
-    cross.element, ranges,
-    faults,
-    el("section", { class: "panel", id: "games" }, el("h2", {}, t`Games`), list.element)].filter(Boolean));
+    tabs.element, standings, boards, teams, jury, rounds, ratings, cross.element, ranges, faults,
+    games].filter(Boolean));
   await loading;
+  tabs.update();
   // Once: it depends on the configuration alone.
   schedule = await loadSchedule(contest);
   showOpen();
@@ -223,6 +231,7 @@ async function begin() {
     if (contest.changes !== changes) rows = []; // results that were loaded have changed
     refresh(contest);
     await showGames();
+    tabs.update();
     showDetails();
     if (contest.status !== "running") { stream.close(); boards.remove(); running = []; showOpen(); }
   });
