@@ -60,7 +60,9 @@ export const TEXTS = {
     "Предсрочен край: след {} партии {} се отделя от останалите с 95 %.",
   "Ended early: after {} games {} are separated from all others at 95 %.":
     "Предсрочен край: след {} партии {} се отделят от останалите с 95 %.",
-  "No bot has entered.": "Още няма ботове.", "Latest:": "Последни:", "Running games": "Текущи партии",
+  "No bot has entered. One enters by the table [[bot]] of the contest's file, or by an invitation.":
+    "Още няма ботове. Бот се включва чрез таблица [[bot]] във файла на състезанието или с покана.",
+  "Latest:": "Последни:", "Running games": "Текущи партии",
   "No game is running.": "Сега няма партия.", "last seen {}": "за последно {}",
   "An empty cell stands for games that are planned.": "Празна клетка са планирани партии.",
   "The registration was refused: each field is one line of text, and the link has to be whole, as the organiser sent it.":
@@ -69,7 +71,16 @@ export const TEXTS = {
   "As of {}": "Към {}",
   "Results as a feed (Atom)": "Резултатите като емисия (Atom)", "In a calendar (ICS)": "В календар (ICS)",
   "Head of the record chain: ": "Глава на веригата от записи: ",
-  "Standings": "Класиране", "All": "Всичко", "Bots": "Ботове", "Statistics": "Статистика",
+  "Standings": "Класиране", "Whole page": "Цялата страница", "Statistics": "Статистика",
+  "What are a ply, a void game and a zombie?": "Какво са ход, анулирана партия и зомби?",
+  "one move of one seat": "един ход на едно място",
+  "a game that does not count; it is played again, unless the contest ends before":
+    "партия, която не се брои; играе се отново, освен ако състезанието свърши преди това",
+  "Zombie": "Зомби", "a seat at fault: the server plays for it to the end of the game":
+    "място с нарушение: сървърът играе вместо него до края на партията",
+  "What is the chain?": "Какво е веригата?", "Chain": "Верига",
+  "a number made of all records in their order: who has kept it can prove that no result has changed since":
+    "число от всички записи по реда им: който го е запазил, може да докаже, че оттогава никой резултат не е променен",
   "Parts of this page": "Части на страницата",
   "The connection is lost; the standings may be older. Connecting again ...":
     "Връзката прекъсна; класирането може да е остаряло. Свързване отново ...",
@@ -82,6 +93,8 @@ export const TEXTS = {
   "Fault": "Грешка", "With or without": "Със или без", "Any fault": "С грешка", "Next": "Напред", "Previous": "Назад",
   "Show {} planned": "Покажи {} предстоящи", "Hide {} planned": "Скрий {} предстоящи",
   "No game matches.": "Няма такава партия.", "No game has ended yet.": "Още няма завършила партия.",
+  "No game has ended yet. Running games are on the page of the contest.":
+    "Още няма завършила партия. Текущите партии са на страницата на състезанието.",
   "planned later and not listed": "по-късно, не са изброени",
   ", page {} of {}": ", страница {} от {}", "planned": "предстои", "{} planned": "{} предстоящи",
   // cross-table, ranges, faults, rounds, ratings

@@ -176,6 +176,12 @@ export function link(page, parameters = {}, hash = "") {
   return `${inReport() ? "" : page}${query.size ? `?${query}` : ""}${hash ? `#${hash}` : ""}`;
 }
 
+/** Words that a visitor may not know, in a box that opens; by the title of the box. */
+export function explained(title, words) {
+  return el("details", { class: "explain" }, el("summary", {}, el("span", { "aria-hidden": "true" }, "? "), title),
+    el("dl", {}, ...words.flatMap(([word, text]) => [el("dt", {}, word), el("dd", {}, text)])));
+}
+
 /** Wait for `work`, but no longer than a moment: what comes in time is drawn with the rest, and moves nothing. */
 export function inTime(work) {
   return Promise.race([work, new Promise((done) => { setTimeout(done, MOMENT_MS); })]);
@@ -231,7 +237,8 @@ export function pageHeader() {
   return el("header", { class: "site" },
     el("a", { class: "skip", href: "#main" }, t`Skip to the content`),
     el(pages.length ? "a" : "span", { class: "brand", href: pages[0] },
-      about.logo ? el("img", { src: about.logo, alt: "", height: 24 }) : brandMark(), about.title ?? "insertion-arena"),
+      about.logo ? el("img", { src: about.logo, alt: "", height: 24 }) : brandMark(),
+      el("bdi", {}, about.title ?? "insertion-arena")),
     el("nav", { "aria-label": t`Pages` }, links,
       (about.links ?? []).map(([text, href]) => el("a", { href, rel: "external" }, text))),
     ...languages.filter(([code]) => code !== language).map(([code, name]) =>

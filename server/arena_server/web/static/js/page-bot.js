@@ -101,7 +101,8 @@ function aboutLine(about) {
       ? el("a", { href: url, rel: "external nofollow noopener" }, url.replace(/^https?:\/\/(www\.)?/i, ""))
       : null,
     program ? t`program ${program}` : null].filter(Boolean);
-  return parts.length ? el("p", { class: "sub about-bot" }, parts.flatMap((part, i) => [i ? " · " : "", part])) : null;
+  return parts.length ? el("p", { class: "sub about-bot" }, parts.flatMap((part, i) =>
+    [i ? " · " : "", el("bdi", {}, part)])) : null;
 }
 
 /** Its time a move and its first moves, over the newest games whose records may be shown. */
@@ -180,7 +181,7 @@ async function begin() {
     list.setRows(rows);
     list.setComplete();
     table.replaceChildren(rows.some((each) => each.end !== "void") ? opponents(contest, place, rows)
-      : el("p", { class: "empty" }, t`No game has ended yet.`));
+      : el("p", { class: "empty" }, t`No game has ended yet. Running games are on the page of the contest.`));
   };
   const results = el("div");
   const against = el("section", { class: "panel" }, el("h2", {}, t`Opponents`), table);

@@ -2,8 +2,8 @@
 
 import { feedLinks, get, spaced } from "./api.js";
 import {
-  aboutSite, applyTheme, cardTable, clockText, el, inReport, inTime, instantText, keepPlace, labelled, link, meanText,
-  numberText, pageHeader, parameter, unequal, heldText,
+  aboutSite, applyTheme, cardTable, clockText, el, explained, inReport, inTime, instantText, keepPlace, labelled, link,
+  meanText, numberText, pageHeader, parameter, unequal, heldText,
 } from "./dom.js";
 import { CrossTable } from "./crosstable.js";
 import { faultsPanel, juryPanel, loadFaults, rangesPanel } from "./details.js";
@@ -95,10 +95,11 @@ function earlyText({ games, names }) {
 function aboutContest(name, about, sources) {
   const when = [about.title ? name : null, about.date, about.place, about.organiser].filter(Boolean);
   const links = Object.entries(about.links ?? {})
-    .flatMap(([text, href], i) => [i ? " · " : "", el("a", { href }, text)]);
-  return [Object.keys(about).length ? el("p", { class: "sub when" }, when.join(", ")) : null,
+    .flatMap(([text, href], i) => [i ? " · " : "", el("a", { href }, el("bdi", {}, text))]);
+  const words = when.flatMap((text, i) => [i ? ", " : "", el("bdi", {}, text)]);
+  return [words.length ? el("p", { class: "sub when" }, words) : null,
     sources ? el("p", { class: "sub" }, t`Entrants: ${entrantsText(sources)}`) : null,
-    about.text ? el("p", { class: "about" }, about.text) : null,
+    about.text ? el("p", { class: "about", dir: "auto" }, about.text) : null,
     links.length ? el("p", { class: "sub" }, ...links) : null].filter(Boolean);
 }
 
@@ -179,7 +180,8 @@ async function begin() {
       : shown.reason ? t`Ended early: ${said(shown.reason)}.` : "";
     jury.replaceChildren(...[juryPanel(shown)].filter(Boolean));
     table.replaceChildren(shown.standings.some((row) => row.games) || shown.standings.length
-      ? standingsTable(shown, shown.standings) : el("p", { class: "empty" }, t`No bot has entered.`));
+      ? standingsTable(shown, shown.standings) : el("p", { class: "empty" },
+        t`No bot has entered. One enters by the table [[bot]] of the contest's file, or by an invitation.`));
     teams.replaceChildren(...(shown.teams?.rows.length ? [teamsTable(shown)] : []));
   };
   const showGames = async () => {
@@ -196,8 +198,13 @@ async function begin() {
   const loading = showGames().then(loadDetails);
   await inTime(loading);
   const standings = el("section", { class: "panel", id: "standings" }, el("h2", {}, t`Standings`), table);
-  const games = el("section", { class: "panel", id: "games" }, el("h2", {}, t`Games`), list.element);
-  const tabs = new Tabs(t`Parts of this page`, t`All`, [
+  const games = el("section", { class: "panel", id: "games" }, el("h2", {}, t`Games`), explained(
+    t`What are a ply, a void game and a zombie?`, [
+      [t`Ply`, t`one move of one seat`],
+      [t`Void`, t`a game that does not count; it is played again, unless the contest ends before`],
+      [t`Zombie`, t`a seat at fault: the server plays for it to the end of the game`],
+    ]), list.element);
+  const tabs = new Tabs(t`Parts of this page`, t`Whole page`, [
     { name: "standings", title: t`Standings`, elements: [standings, boards, teams, jury] },
     { name: "rounds", title: t`Rounds`, elements: [rounds] },
     { name: "games", title: t`Games`, elements: [games] },
@@ -206,8 +213,8 @@ async function begin() {
   ]);
   // A report has no page before this one.
   const { text } = inReport() ? aboutSite() : {};
-  main.replaceChildren(...[banner, text ? el("p", { class: "about" }, text) : null,
-    el("div", { class: "title" }, el("h1", {}, about.title ?? contest.name, " ", status),
+  main.replaceChildren(...[banner, text ? el("p", { class: "about", dir: "auto" }, text) : null,
+    el("div", { class: "title" }, el("h1", {}, el("bdi", {}, about.title ?? contest.name), " ", status),
       ...aboutContest(contest.name, about, contest.entrants_from), leader, played, waiting, newest, viewers,
       el("p", { class: "sub" }, sub),
       site.written_at ? el("p", { class: "sub" }, t`As of ${instantText(site.written_at)}`)
@@ -215,6 +222,9 @@ async function begin() {
       early,
       site.feeds ? feedLinks(`contests/${contest.id}/feed.atom`, `contests/${contest.id}/contest.ics`) : null,
       contest.head ? el("p", { class: "sub head" }, t`Head of the record chain: `, el("code", {}, contest.head))
+        : null,
+      contest.head ? explained(t`What is the chain?`, [[t`Chain`,
+        t`a number made of all records in their order: who has kept it can prove that no result has changed since`]])
         : null),
     tabs.element, standings, boards, teams, jury, rounds, ratings, cross.element, ranges, faults,
     games].filter(Boolean));

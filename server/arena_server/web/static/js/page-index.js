@@ -32,8 +32,9 @@ class ContestCard {
       el("div", { class: "contest-head" },
         el(level, {}, t`Now playing: `,
           el("a", { href: link("contest.html", { id: contest.id }) }, el("bdi", {}, about.title ?? contest.name))),
-        about.text ? el("p", { class: "sub words" }, about.text) : null,
-        el("p", { class: "chips" }, chips.filter(Boolean).map((text) => el("span", { class: "tag" }, text))),
+        about.text ? el("p", { class: "sub words", dir: "auto" }, about.text) : null,
+        el("p", { class: "chips" }, chips.filter(Boolean).map((text) =>
+          el("span", { class: "tag" }, el("bdi", {}, text)))),
         this.leader, this.played, this.newest, this.held), this.wall.element);
     this.show(contest);
     new LiveStream(livePath("contest", contest.id), { contest: (event) => {
@@ -57,7 +58,7 @@ async function begin() {
   const { text } = aboutSite();
   let headed = 0;
   const cards = [];
-  const parts = text ? [el("p", { class: "about" }, text)] : [];
+  const parts = text ? [el("p", { class: "about", dir: "auto" }, text)] : [];
   const known = site.live ? site.running ?? [] : [];
   const running = contests.filter(({ id, status }) => known.includes(id) && status === "running").reverse();
   for (const contest of running) {

@@ -121,7 +121,7 @@ function noteParts(note, ms) {
     numbers.length ? el("dl", { class: "numbers" },
       ...numbers.map(([label, text]) => el("div", {}, el("dt", {}, label), " ", el("dd", {}, text)))) : null,
     "line" in note ? el("span", {}, t`best line `, el("b", {}, note.line.replaceAll(",", " "))) : null,
-    "text" in note ? el("span", {}, `“${note.text}”`) : null,
+    "text" in note ? el("span", {}, "“", el("bdi", {}, note.text), "”") : null,
   ].filter(Boolean);
 }
 
