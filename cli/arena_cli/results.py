@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -209,6 +209,14 @@ def contest_title(contest: ContestRow, played: int, total: int | None, scoring: 
     return f"{headline(contest.name, about)}: {game}, {games}, {scored}, {contest.status}"
 
 
+def _standing(contest: ContestRow, reason: str | None) -> Iterator[str]:
+    """What is to be known of a contest before its table."""
+    if not contest.is_rated:
+        yield "not rated: practice games"
+    if reason is not None:
+        yield f"ended early: {reason}"
+
+
 def print_standings(
     results: Results,
     contest: ContestRow,
@@ -242,10 +250,7 @@ def print_standings(
     if "separated" in plain:
         notes.insert(0, separated_text(plain["separated"]["names"], plain["separated"]["games"]))
     notes += map(decision_text, plain.get("jury", ()))
-    if (reason := plain["contest"]["reason"]) is not None:
-        notes.insert(0, f"ended early: {reason}")
-    if not contest.is_rated:
-        notes.insert(0, "not rated: practice games")
+    notes = [*_standing(contest, plain["contest"]["reason"]), *notes]
     if form is not OutputFormat.HTML:  # a page has them in its head
         notes = [*lines_about(contest.about), *notes]
     if plain["contest"]["secret"] is not None:
