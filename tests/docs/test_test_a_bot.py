@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 from tests.server.programs import arena
+from typer.testing import CliRunner
+
+from arena_cli.app import app
+from arena_server.terms.schema import GameTable
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "test-a-bot.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
@@ -42,3 +46,16 @@ def test_the_page_has_the_defaults_of_the_test() -> None:
         ("beta", test.beta),
     ):
         assert re.search(rf"`--{option}`[^`]*\({value:g}\)", PAGE), option
+
+
+def test_the_options_and_keys_beside_fastchess_exist() -> None:
+    (table,) = re.findall(r"\| fastchess, cutechess-cli \| here \|\n(.*?)\n\n", PAGE, re.DOTALL)
+    ours = " ".join(line.rsplit(" | ", 1)[1] for line in table.splitlines()[1:])
+    known = CliRunner().invoke(app, ["match", "--help"], env={"COLUMNS": "200"}).output
+    options = set(re.findall(r"--[a-z0-9-]+", ours)) - {"--hash"}
+    assert {"--sprt", "--keep", "--book"} <= options
+    assert {option for option in options if option not in known} == set()
+    # `[game]` has the clocks, and `[contest]` has not.
+    keys = re.findall(r"`([a-z_]+) = \"\d+m?s\"`", ours)
+    assert {*keys} == {"increment", "move_limit", "margin"}
+    assert {*keys} <= set(GameTable.model_fields)
