@@ -23,10 +23,11 @@ def programs_digest(players: Sequence[str], variables: Mapping[str, str]) -> str
     return sha256(json.dumps([list(players), sorted(variables.items())]).encode()).hexdigest()
 
 
-def earlier_results(database: Database, spec: ContestSpec) -> list[dict[str, Any]] | None:
-    """The results of the unfinished contest of this `spec`, in the order of its games; None if there is none.
+def earlier_results(database: Database, spec: ContestSpec) -> list[tuple[str, dict[str, Any]]] | None:
+    """The results that count of the unfinished contest of this `spec`, each with its worker.
 
-    Raises StoreError for a database that cannot be used, or whose contest another process plays.
+    They are in the order of its games; None if there is no such contest. Raises StoreError for a
+    database that cannot be used, or whose contest another process plays.
     """
     check_writable(database)
     names = [entrant.name for entrant in spec.entrants]
@@ -36,7 +37,12 @@ def earlier_results(database: Database, spec: ContestSpec) -> list[dict[str, Any
             contest = results.latest(spec.name)
             if contest is None or contest.status in FINAL:
                 return None
+            annulled = results.facts.annulled(contest)
             records = [decode(row["record"]) for row in results.games.rows(contest, withheld=True)]
     except (EmptyDatabaseError, OtherConfigError):
         return None
-    return [result_json(record) for record in records if record.end != VOID]
+    return [
+        (record.worker, result_json(record))
+        for record in records
+        if record.end != VOID and record.game_id not in annulled
+    ]

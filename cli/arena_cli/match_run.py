@@ -29,6 +29,7 @@ from arena_cli.match_resume import earlier_results, programs_digest
 from arena_cli.workers import WorkerOptions
 from arena_engines.registry import create
 from arena_protocol.games import make_game
+from arena_protocol.record import GameRecord
 from arena_server.core.deal import Setting
 from arena_server.core.formats import format_of
 from arena_server.errors import ArenaError
@@ -132,6 +133,9 @@ class MatchRun(ProgressListener):
         self._referee: RefereeThread | None = None
         #: The last game, for `json_lines`.
         self._last: dict[str, Any] = {}
+        #: The worker of the last record, and with --on every result with its worker: it may be taken back.
+        self._worker = ""
+        self._results: list[tuple[str, dict[str, Any]]] = []
         self._contest = LocalContest(
             name=name,
             game=plan.game,
@@ -179,10 +183,11 @@ class MatchRun(ProgressListener):
         if earlier is None:
             return
         # Without lines: they were printed when the games were played.
-        for result in earlier:
-            self._count(result)
+        for worker, result in earlier:
+            self._count(result, worker)
         if self.decided:  # by the last server, which was killed before it could say so
-            self._tally, self.games, self._faults, self.decided = Tally(self._players), 0, [], False
+            self._begin()
+            self.decided = False
             return
         self._contest = replace(self._contest, resumed=True)
         total = "" if self._plan.until_decided else f" of {spec.config.games_per_pair}"
@@ -256,10 +261,31 @@ class MatchRun(ProgressListener):
         """Print a line for the game; stop the match when the test is decided."""
         if self.decided:
             return  # it was still running when the test was decided
-        lines = self._count(result)
+        lines = self._count(result, self._worker)
         self._show(lines)
+        self._end_if_decided()
+
+    def _end_if_decided(self) -> None:
         if self.decided and self._referee is not None:
             self._referee.decide()
+
+    def record(self, record: GameRecord) -> None:
+        """Take the worker of the next result."""
+        self._worker = record.worker
+
+    def voided(self, worker: str) -> None:
+        """Count the results of the other workers alone."""
+        if not self.decided:
+            results = self._results
+            self._begin()
+            for by, result in results:
+                if by != worker:
+                    self._count(result, by)
+            self._end_if_decided()
+
+    def _begin(self) -> None:
+        """Count from the first game on."""
+        self._tally, self.games, self._faults, self._results = Tally(self._players), 0, [], []
 
     def _show(self, lines: Sequence[str]) -> None:
         """Say that the last game is over."""
@@ -269,8 +295,10 @@ class MatchRun(ProgressListener):
             for line in lines:
                 typer.echo(line, err=True)
 
-    def _count(self, result: dict[str, Any]) -> list[str]:
+    def _count(self, result: dict[str, Any], worker: str = "") -> list[str]:
         """Count a game, and return its lines."""
+        if self._plan.workers.on is not None:
+            self._results.append((worker, result))
         seats = tuple(self._seats[name] for name in result["names"])
         complete = self._tally.add(result, seats)
         self.games += 1
@@ -329,8 +357,14 @@ class _Relay(ProgressListener):
     def report(self, progress: dict[str, Any]) -> None:
         self._calls.put(partial(self._listener.report, progress))
 
+    def record(self, record: GameRecord) -> None:
+        self._calls.put(partial(self._listener.record, record))
+
     def result(self, result: dict[str, Any]) -> None:
         self._calls.put(partial(self._listener.result, result))
+
+    def voided(self, worker: str) -> None:
+        self._calls.put(partial(self._listener.voided, worker))
 
     def say(self, line: str) -> None:
         self._calls.put(partial(self._listener.say, line))

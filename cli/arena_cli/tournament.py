@@ -225,6 +225,7 @@ def _server_command(contest: SeatedContest, options: TournamentOptions) -> list[
         "--stage": contest.stage.label if contest.stage.season else None,
         "--on": options.workers.on,
         "--lease": None if options.workers.on is None else options.workers.lease,
+        "--audit": None if options.workers.audit is None else f"{options.workers.audit:g}",
     }
     server = [*ARENA, "serve", str(config), "--until-finished", "--supervised"]
     if not options.resume:

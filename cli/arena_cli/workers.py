@@ -15,13 +15,15 @@ from arena_cli.options import duration, refuse
 from arena_protocol.errors import needs_extra
 from arena_server.errors import ConfigError
 from arena_server.places.base import RUN_MODULE, LocalBot
-from arena_server.places.workers.base import WorkerPool, Workers
+from arena_server.places.workers.base import AuditTerms, WorkerPool, Workers
 
 #: The command of this installation: neither `arena` nor its interpreter needs to be on the path.
 ARENA: Final = (sys.executable, *RUN_MODULE, "arena_cli")
 #: The process that plays games; on another machine with the interpreter there.
 WORKER: Final = (*RUN_MODULE, "arena_cli.worker")
 MOST_LOCAL: Final = 256
+#: The share of games that are played twice where machines may be those of others.
+AUDIT: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +45,15 @@ class WorkerOptions:
             metavar="DURATION", help="With --on: a worker that is silent for so long loses its game."
         ),
     ] = "30s"
+    audit: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="With --on: the share of games that this machine plays a second time, to find workers whose "
+            "results differ; 0.05 with dask://, 0 with local:N.",
+            show_default=False,
+        ),
+    ] = None
 
     def workers(self, bots: Sequence[LocalBot], engines: Mapping[str, str] | None = None) -> Workers | None:
         """Return the workers, which have a program of each bot or the `engines` of all; None without --on.
@@ -50,14 +61,28 @@ class WorkerOptions:
         Raises ConfigError.
         """
         if self.on is None:
-            refuse(self, "expected with --on, whose workers it is for", "lease")
+            refuse(self, "expected with --on, whose workers it is for", "lease", "audit")
             return None
+        if self.audit is not None and not 0 <= self.audit <= 1:
+            raise ConfigError(f"--audit: expected a share from 0 to 1, got {self.audit:g}")
         return Workers(
             pool=_pool(self.on),
             bots={bot.name: bot for bot in bots},
             engines=engines or {},
             lease_ms=duration(self.lease, "--lease"),
+            audit=_audit(self.on, self.audit),
         )
+
+
+def _audit(where: str, share: float | None) -> AuditTerms | None:
+    """The games of processes of this machine need none by another one."""
+    if share is None:
+        share = AUDIT if where.startswith("dask:") else 0
+    if not share:
+        return None
+    from arena_server.places.workers.local import LocalPool
+
+    return AuditTerms(share=share, pool=LocalPool(1, [sys.executable, *WORKER]))
 
 
 def _pool(where: str) -> WorkerPool:

@@ -168,6 +168,7 @@ NO_EFFECT = [
     ("play insertion --games folder", "--games"),
     ("play insertion --web --seat 2", "--seat"),
     ("match dummy random --lease 5s", "--lease"),
+    ("match dummy random --audit 0.1", "--audit"),
     ("admin pause --owner jan", "--owner"),
     ("admin status --reason none", "--reason"),
     ("match dummy random --margin 0.1", "--margin"),

@@ -18,11 +18,13 @@ from tests.server.records import Kept
 
 from arena_cli.engine_games import play
 from arena_cli.match_run import MatchPlan, MatchRun
+from arena_cli.workers import WorkerOptions
 from arena_engines.registry import create
 from arena_protocol.games import make_game
 from arena_server.core.deal import Setting
 from arena_server.core.formats import format_of
 from arena_server.places.local import LocalRun
+from arena_server.places.reporter import result_json
 from arena_server.places.supervisor import ProgressListener
 from arena_server.stats.elo import Sprt
 from arena_server.store.database import ContestHeader
@@ -34,7 +36,13 @@ PLAN = MatchPlan(game="insertion", options={"plies": 6}, deals=6, clock_ms=60_00
 QUICK = Sprt(0.0, 2000.0, 0.4, 0.4)
 
 
-def played(path: Path, games: int, plan: MatchPlan = PLAN, status: str | None = None) -> None:
+def played(
+    path: Path,
+    games: int,
+    plan: MatchPlan = PLAN,
+    status: str | None = None,
+    annulled: tuple[int, ...] = (),
+) -> None:
     """A match of PLAYERS that its server left after this number of games, or ended."""
     run = MatchRun(plan, PLAYERS)
     spec = run._contest.spec()
@@ -50,6 +58,8 @@ def played(path: Path, games: int, plan: MatchPlan = PLAN, status: str | None = 
         kept.append((pairing.number, "offer", pairing.names, pairing.deal, ()))
         kept.writer.store(record.game_id, record)
         kept.next()
+    for number in annulled:
+        kept.append((0, "annulled", number, "w1"))
     kept.close(status)
 
 
@@ -57,6 +67,29 @@ def resumed(path: Path, players: tuple[str, ...] = PLAYERS, plan: MatchPlan = PL
     run = MatchRun(plan, players)
     run.resume(f"sqlite:///{path}")
     return run
+
+
+def test_nothing_of_an_excluded_worker_counts(tmp_path: Path) -> None:
+    """The answer is that of a match without its results, also on the next server."""
+    plan = replace(PLAN, workers=WorkerOptions(on="local:1"))
+    rules = make_game("insertion", {"plies": 6})
+    run, other, spec = (*(MatchRun(plan, PLAYERS) for _ in "ab"), MatchRun(plan, PLAYERS)._contest.spec())
+    form = format_of(spec.config, [entrant.name for entrant in spec.entrants], rules.seats)
+    for pairing in form.planned(1, 9):
+        engines = [create(name, "insertion") for name in pairing.names]
+        record = replace(
+            play(Setting.of(spec.config, rules, pairing), engines), worker=f"w{pairing.deal % 2}"
+        )
+        for each in (run, other) if record.worker == "w0" else (run,):
+            each.record(record)
+            each.result(result_json(record))
+    assert (run.games, other.games) == (8, 4)
+    run.voided("w1")
+    run.voided("w1")
+    assert run.games == 4
+    assert run.answer() | {"most_ms": 0} == other.answer() | {"most_ms": 0}
+    played(tmp_path / "m.db", 5, annulled=(2,))
+    assert resumed(tmp_path / "m.db").games == 4
 
 
 @pytest.mark.parametrize("status", [None, "stopped", "incomplete"])

@@ -20,7 +20,7 @@ from tests.server.places.workers.programs import Reports
 from tests.server.programs import contest, inside
 
 from arena_cli.local_bots import local_bot
-from arena_cli.workers import WORKER
+from arena_cli.workers import AUDIT, WORKER, WorkerOptions
 from arena_protocol.record import VOID, GameRecord
 from arena_protocol.record_codec import decode
 from arena_server.places.cores import describe_cores, own_cores, shares
@@ -67,6 +67,23 @@ def timeless(found: Mapping[str, GameRecord]) -> dict[str, GameRecord]:
 def test_a_place_that_does_not_exist(where: str, problem: str) -> None:
     outcome = inside("match", "greedy", "random", "--on", where)
     assert (outcome.code, outcome.line) == (2, f"arena: {problem}")
+
+
+def test_a_share_of_games_is_between_0_and_1() -> None:
+    outcome = inside("match", "greedy", "random", "--on", "local:1", "--audit", "5")
+    assert (outcome.code, outcome.line) == (2, "arena: --audit: expected a share from 0 to 1, got 5")
+
+
+def test_where_games_are_played_twice() -> None:
+    for on, share, expected in (
+        ("local:2", None, None),
+        ("local:2", 0.5, 0.5),
+        ("dask://127.0.0.1:1", None, AUDIT),
+        ("dask://127.0.0.1:1", 0.0, None),
+    ):
+        workers = WorkerOptions(on=on, audit=share).workers([])
+        assert workers is not None
+        assert (None if workers.audit is None else workers.audit.share) == expected
 
 
 def test_how_many_games_are_played_is_said_once() -> None:
@@ -326,3 +343,45 @@ async def test_the_bots_of_a_game_end_with_its_lease(tmp_path: Path, how: str) -
     async with asyncio.timeout(60):
         while not all(map(is_gone, [*processes, template, worker])):
             await asyncio.sleep(0.01)
+
+
+#: Loaded by a worker, which plays every game with the programs of its two bots swapped.
+SWAPS = """
+import pickle
+from dataclasses import replace
+from arena_server.places.workers import cluster
+
+if not hasattr(cluster, "honest"):  # a preload may be imported twice
+    cluster.honest = cluster.play_on_worker
+
+async def play_on_worker(payload, topic, command):
+    job = pickle.loads(payload)
+    engines = list(reversed(job.engines))
+    return await cluster.honest(pickle.dumps(replace(job, engines=engines)), topic, command)
+
+cluster.play_on_worker = play_on_worker
+"""
+
+
+@pytest.mark.real
+@pytest.mark.soak
+@pytest.mark.filterwarnings("ignore")
+def test_a_worker_that_swaps_programs_is_excluded_and_changes_nothing(tmp_path: Path) -> None:
+    preload = tmp_path / "swaps.py"
+    preload.write_text(SWAPS)
+    cluster = Cluster(tmp_path)
+    match = ("match", "greedy", "dummy", "--deals", "60", "--option", "plies=20", "--seed", "5", "--json")
+    try:
+        cluster.start_scheduler()
+        cluster.start_worker("honest")
+        cluster.start_worker("swapper", "--preload", str(preload))
+        there = inside(*match, "--on", f"dask://{cluster.address}")
+    finally:
+        cluster.close()
+    lines = there.err.splitlines()
+    assert [
+        line for line in lines if line.startswith("swapper: it is excluded, and its games are played again")
+    ]
+    here = inside(*match)
+    for key in ("games", "points", "pentanomial"):  # intervals depend on the order of the results
+        assert json.loads(there.out)[key] == json.loads(here.out)[key]

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from arena_protocol.record import VOID, GameRecord
 from arena_server.core.events import Command
-from arena_server.core.log_events import BotSilent, LogEvent, LoggedIn
+from arena_server.core.log_events import BotSilent, LogEvent, LoggedIn, WorkerVoided
 from arena_server.errors import ArenaError
 from arena_server.host.host import (
     Host,
@@ -198,6 +198,9 @@ class HostedBots(HostObserver, Attachment):
             self._group.logged_in(event.bot, event.slot)
         elif isinstance(event, BotSilent) and self._group is not None:
             self._group.silent(event.bot, event.slot, event.game)
+        elif isinstance(event, WorkerVoided):
+            if event.void:
+                self._listener.voided(event.worker)
         elif (line := worker_line(event)) is not None:
             self._listener.say(line)
 

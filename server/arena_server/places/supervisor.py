@@ -54,6 +54,9 @@ class ProgressListener:
     def result(self, result: dict[str, Any]) -> None:
         """Take the result of a game, see `reporter`."""
 
+    def voided(self, worker: str) -> None:
+        """No result of this worker counts any more."""
+
     def record(self, record: GameRecord) -> None:
         """Take the record of a game, void or not, before its result."""
 

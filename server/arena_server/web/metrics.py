@@ -13,7 +13,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from arena_server.core.life import HOLDS
-from arena_server.core.log_events import CommandDone, ConnectionRefused, GameOver, LogEvent, LoopStalled
+from arena_server.core.log_events import (
+    CommandDone,
+    ConnectionRefused,
+    GameOver,
+    LeaseEnded,
+    LogEvent,
+    LoopStalled,
+)
 from arena_server.core.overview import Progress
 from arena_server.host.log_events import BotUsage, WebhookDelivered, WebhookDropped, WebhookFailed
 from arena_server.host.observers import Attachment
@@ -39,6 +46,7 @@ class Counts:
     webhooks: dict[str, int]
     #: What bots in containers got of the processors in their games, in milliseconds by kind.
     cpu_ms: dict[str, int] = field(default_factory=dict)
+    leases_lost: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +82,7 @@ class MetricsRecorder(Attachment):
         self._orders: Counter[str] = Counter()
         self._webhooks: Counter[str] = Counter()
         self._cpu_ms: Counter[str] = Counter()
-        self._stalls = self._stalled_ms = 0
+        self._stalls = self._stalled_ms = self._leases_lost = 0
 
     def counts(self) -> Counts:
         return Counts(
@@ -86,6 +94,7 @@ class MetricsRecorder(Attachment):
             self._stalled_ms,
             dict(self._webhooks),
             dict(self._cpu_ms),
+            self._leases_lost,
         )
 
     def happened(self, event: LogEvent) -> None:
@@ -99,6 +108,8 @@ class MetricsRecorder(Attachment):
                 self._stalled_ms += ms
             case ConnectionRefused(code=code):
                 self._refused[code] += 1
+            case LeaseEnded():
+                self._leases_lost += 1
             case CommandDone(verb=verb):
                 self._orders[verb] += 1
             case BotUsage(used_ms=used, throttled_ms=throttled, pressure_ms=pressure):
@@ -216,6 +227,9 @@ def _count_families(counts: Counts) -> Iterator[Metric]:
     seconds_of = {kind: ms / 1000 for kind, ms in counts.cpu_ms.items()}
     words = "Processor time of bots in containers, in their games."
     yield _counter("arena_bot_cpu_seconds", words, "kind", seconds_of)
+    yield CounterMetricFamily(
+        "arena_leases_lost", "Games that a worker gave back, or was silent in.", value=counts.leases_lost
+    )
     yield CounterMetricFamily("arena_loop_stalls", "Stalls of the event loop.", value=counts.stalls)
     seconds = counts.stalled_ms / 1000
     yield CounterMetricFamily("arena_loop_stalled_seconds", "Duration of all stalls.", value=seconds)

@@ -220,6 +220,36 @@ def test_where_results_decide_the_end_none_is_taken_back() -> None:
     assert run.of(WorkerVoided) == [WorkerVoided("w1", 0, 1)]
 
 
+def test_nothing_ends_before_the_games_of_an_excluded_worker_were_found() -> None:
+    run = Workers("ann", "bob", games_per_pair=2)
+    run.event(Capacity(1))
+    run.give(run.assigned[0], worker="w1")
+    run.command("void-worker", "w1")
+    run.give(run.assigned[1], worker="w2")
+    assert run.finished is None
+    after = resumed(run, games_per_pair=2)
+    assert (after.finished, len(after.assigned)) == (None, 0)
+    for each in (run, after):
+        each.find_games("w1", run.records)
+        each.event(Capacity(1))
+        each.give(each.assigned[-1], worker="w2")
+        assert (each.finished, each.contest.progress().done) == ("finished", 2)
+
+
+def test_no_round_is_drawn_before_the_games_of_an_excluded_worker_were_found() -> None:
+    run = Workers("ann", "bob", "cid", "dan", format="swiss", format_options={"rounds": 2})
+    run.event(Capacity(1))
+    run.give(run.assigned[0], worker="w1")
+    run.command("void-worker", "w1")
+    run.give(run.assigned[1], worker="w2")
+    assert not any(entry[1:3] == ("drawn", 2) for entry in run.journal)
+    run.find_games("w1")
+    assert run.of(WorkerVoided) == [WorkerVoided("w1", 1, 0)]
+    while run.finished is None:
+        run.give(run.assigned[-1], worker="w2")
+    assert run.contest.progress().unplayed == {}
+
+
 def test_a_contest_without_workers_has_none_to_exclude() -> None:
     run = ContestHarness("ann", "bob")
     assert run.command("void-worker", "w1") == "no worker plays games of this contest: it has no --on"

@@ -87,8 +87,13 @@ class LeasedGames(GameManager):
         self._waiting: deque[Lease] = deque()
         self._out_now = 0
         self._capacity = 0
-        #: Of whom nothing counts.
+        #: Of whom nothing counts, and those of them whose games are looked for.
         self._excluded: set[str] = set()
+        self._sought: set[str] = set()
+
+    @property
+    def quiet(self) -> bool:
+        return super().quiet and not self._sought
 
     # -- the five questions
 
@@ -109,6 +114,7 @@ class LeasedGames(GameManager):
                 self._assign_waiting(now)
                 self.notes.reconsider()
             case PlayedBy():
+                self._sought.discard(event.worker)
                 self._annul(event.worker, event.games)
             case Renewed() | NotPlayed() | Returned():
                 self._of_lease(event, now)
@@ -129,7 +135,8 @@ class LeasedGames(GameManager):
 
     def _begin(self) -> None:
         """Every bot can be paired from the beginning."""
-        self._out.effects += map(ExcludeWorker, sorted(self._excluded))
+        for worker in sorted(self._excluded):
+            self._seek(worker)
         for bot in self._bots.values():
             if bot.plays:
                 self.notes.bot(bot)
@@ -249,8 +256,13 @@ class LeasedGames(GameManager):
 
     # -- a worker of which nothing counts
 
-    def _exclude(self, worker: str) -> None:
+    def _seek(self, worker: str) -> None:
+        """Have the results of a worker found; no round is drawn, and the contest does not end, before."""
+        self._sought.add(worker)
         self._out.effects.append(ExcludeWorker(worker))
+
+    def _exclude(self, worker: str) -> None:
+        self._seek(worker)
         if worker not in self._excluded:
             self._out.fact(Excluded(worker))
         self._excluded.add(worker)

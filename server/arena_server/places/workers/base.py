@@ -95,6 +95,14 @@ class WorkerPool(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AuditTerms:
+    """The share of games that the processes of `pool`, which are trusted, play a second time."""
+
+    share: float
+    pool: WorkerPool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Workers:
     """Where the games of a contest are played: the pool, and the program or the engine of each bot.
 
@@ -105,6 +113,7 @@ class Workers:
     bots: Mapping[str, LocalBot]
     engines: Mapping[str, str]
     lease_ms: int
+    audit: AuditTerms | None = None
 
 
 def word(text: str) -> str:

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 
 #: How often workers may give the same game back.
 MOST_ATTEMPTS = 5
+#: How often one of several workers may do so.
+MOST_ALONE = 15
 #: How many games may be dropped before one has been played.
 MOST_DROPPED = 5
 
@@ -50,6 +52,8 @@ class LostGames:
 
     bots: Collection[str]
     _attempts: Counter[str] = field(default_factory=Counter)
+    #: The workers that have given a game back.
+    _by: dict[str, set[str]] = field(default_factory=dict)
     _names: dict[str, frozenset[str]] = field(default_factory=dict)
     _dropped: list[str] = field(default_factory=list)
     #: The bots of which a game was played.
@@ -62,11 +66,15 @@ class LostGames:
         self._forget([game])
         return self._accuse() if self._dropped else None
 
-    def given_back(self, game: str, names: Collection[str]) -> Verdict:
-        """A worker has given a game back. None: another one is to play it."""
+    def given_back(self, game: str, names: Collection[str], worker: str = "", workers: int = 1) -> Verdict:
+        """One of several `workers` has given a game back. None: another one is to play it."""
         self._attempts[game] += 1
         self._names[game] = frozenset(names)
-        if self._attempts[game] < MOST_ATTEMPTS:
+        by = self._by.setdefault(game, set())
+        by.add(worker)
+        # One of several workers alone proves nothing about a bot, unless the others never take the game.
+        most = MOST_ATTEMPTS if len(by) >= min(2, workers) else MOST_ALONE
+        if self._attempts[game] < most:
             return None
         if (verdict := self._accuse()) is not None:
             return verdict
@@ -103,6 +111,7 @@ class LostGames:
         for game in games:
             self._attempts.pop(game, None)
             self._names.pop(game, None)
+            self._by.pop(game, None)
         self._dropped = [game for game in self._dropped if game in self._names]
 
 

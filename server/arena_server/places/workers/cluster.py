@@ -35,6 +35,8 @@ CONNECT_S: Final = 10.0
 GONE_S: Final = 120.0
 #: How often the pool looks which workers there are.
 LOOK_S: Final = 0.5
+#: Of what a worker says of a game that has failed.
+LONGEST: Final = 300
 _TOPIC: Final = "insertion-arena"
 
 
@@ -52,8 +54,9 @@ class DaskPool:
         self._background: set[asyncio.Task[Any]] = set()
         #: Addresses of workers that have lost a game and have not answered since.
         self._silent: set[str] = set()
-        #: The threads of each worker that may play, by its address.
+        #: The threads of each worker that may play, by its address, and the names of all workers.
         self._threads: dict[str, int] = {}
+        self._names: dict[str, str] = {}
         #: Names of workers that get no job.
         self._excluded: set[str] = set()
         self._capacity = 0
@@ -123,15 +126,28 @@ class DaskPool:
                 workers=self._answering() or None,
                 allow_other_workers=bool(self._answering()) and not self._excluded,
             )
-            outcome, worker, host = _plain_outcome(await future)
+            outcome, host = _plain_outcome(await future)
+            # The scheduler's word: a worker could say that it is another one.
+            worker, _ = await self._who_played(job.key)
         except Exception as error:  # what Dask raises for a worker that died, or a scheduler that is gone
-            worker, host = "", ""
-            outcome = JobOutcome(None, f"Dask: {_first_line(error)}", lost=True)
+            worker, problem = await self._who_played(job.key)
+            host = ""
+            problem = problem or f"Dask: {_first_line(error)}"
+            outcome = JobOutcome(None, problem, lost=not worker)
         finally:
             if future is not None:
                 self._spawn(_released(future))
         if self._jobs.pop(job.key, None) is not None:
             self._events.ended(job, outcome, worker, host)
+
+    async def _who_played(self, key: str) -> tuple[str, str]:
+        """The worker that ended a task, and the exception if it failed; empty: the scheduler knows none."""
+        with suppress(Exception):  # the scheduler may be gone, and what it sends may be anything
+            found = await asyncio.wait_for(self._client.run_on_scheduler(_asks_for(key)), CONNECT_S)
+            match found:
+                case [[str(name), str(problem)]]:
+                    return word(name), problem[:LONGEST]
+        return "", ""
 
     def _answering(self) -> list[str]:
         """The addresses of the workers that get games; empty if all do."""
@@ -141,6 +157,7 @@ class DaskPool:
 
     def exclude(self, worker: str) -> None:
         self._excluded.add(worker)
+        self._threads = {each: count for each, count in self._threads.items() if self._names[each] != worker}
 
     async def _suspect(self, key: str) -> None:
         """A worker was silent: it gets no game until it has answered."""
@@ -175,10 +192,12 @@ class DaskPool:
                 self._report(0)
                 await self._find_again()
                 continue
+            workers = found["workers"]
+            self._names = {address: word(str(each["name"])) for address, each in workers.items()}
             self._threads = {
-                address: each["nthreads"]
-                for address, each in found["workers"].items()
-                if word(str(each["name"])) not in self._excluded
+                address: workers[address]["nthreads"]
+                for address, name in self._names.items()
+                if name not in self._excluded
             }
             self._report(sum(count for each, count in self._threads.items() if each not in self._silent))
             await asyncio.sleep(LOOK_S)
@@ -204,17 +223,31 @@ class DaskPool:
                 await asyncio.sleep(LOOK_S)
 
 
+def _asks_for(key: str) -> Any:
+    """What runs on the scheduler: a function in a function is sent whole, and needs no package there."""
+
+    def find(dask_scheduler: Any = None) -> list[list[str]]:
+        task = dask_scheduler.tasks.get(key)
+        if task is None:
+            return []
+        workers = dask_scheduler.workers
+        places = [*(task.who_has or ()), *(workers[each] for each in task.erred_on or () if each in workers)]
+        return [[str(each.name), str(task.exception_text or "")] for each in places[:1]]
+
+    return find
+
+
 async def _released(future: Any) -> None:
     """Let the scheduler forget a task; what still runs of it is ended by its worker."""
     with suppress(Exception):  # the scheduler may be gone
         await future.cancel()
 
 
-def _plain_outcome(answer: object) -> tuple[JobOutcome, str, str]:
-    """What `play_on_worker` returned, with worker and host. Raises NotPlain for anything else."""
+def _plain_outcome(answer: object) -> tuple[JobOutcome, str]:
+    """What `play_on_worker` returned, with the host. Raises NotPlain for anything else."""
     match answer:
-        case (bytes() | None as record, str(problem), bool(fatal), str(worker), str(host)):
-            return JobOutcome(record, problem, fatal), worker, host
+        case (bytes() | None as record, str(problem), bool(fatal), str(host)):
+            return JobOutcome(record, problem[:LONGEST], fatal), word(host)
         case NotPlain():
             raise answer
     raise NotPlain("a worker has sent what is no outcome of a game")
@@ -270,8 +303,8 @@ _processes = _Processes()
 
 async def play_on_worker(
     payload: bytes, topic: str, command: Sequence[str]
-) -> tuple[bytes | None, str, bool, str, str]:
-    """Play the game of a pickled GameJob: record, problem, fatal, worker and host.
+) -> tuple[bytes | None, str, bool, str]:
+    """Play the game of a pickled GameJob: record, problem, fatal and host.
 
     The process ends if this task is cancelled, which Dask does when the worker leaves.
     """
@@ -301,6 +334,6 @@ async def play_on_worker(
             outcome = JobOutcome(None, await process.how_it_ended())
         else:
             clean = outcome.record is not None
-        return outcome.record, outcome.problem, outcome.fatal, worker, this_host()
+        return outcome.record, outcome.problem, outcome.fatal, this_host()
     finally:
         await _processes.leave(process, clean=clean)

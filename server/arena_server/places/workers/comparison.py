@@ -1,33 +1,33 @@
 """Which workers stand out: slower or faster than the others, with more time-outs, or kinder to a bot.
 
-Games of the same players in the same seats are a group. If workers are equal, it is chance which of the games
-of a group a worker has played; so within each group the games are ranked, and the ranks of a worker, from
--1/2 to 1/2, have to sum up to about nothing over all groups. How unlikely a sum is has a bound that holds for
-any distribution and any number of games (S. Bernstein; W. Hoeffding, "Probability inequalities for sums of
-bounded random variables", 1963, theorem 4, for samples that are drawn without replacement):
+Games of the same players in the same seats are a group. Each game of a worker is paired with one of another
+worker in its group, by the order in which games were given out, before any of them had a value. If workers
+are equal, either game of a pair is as likely to have the larger value, whatever bots and games are. With `a`
+pairs in which the worker's value was larger, and `b` in which it was smaller, the evidence against it is
 
-    P(sum >= s) <= exp(-s^2 / 2(V + s/6))        V: the sum of the squared ranks of its groups, by its share
+    e = 2^n a! b! / (n + 1)!      n = a + b
 
-The contest is looked at after 100, 200, 400, ... results. Look k may err with a chance of ALPHA / k(k + 1),
-which is divided among all workers and measures: the chance that a worker is named in a contest of equal
-workers is at most ALPHA.
+the mean capital of all who bet a constant share of it on one side at each pair. Among equal workers its mean
+is 1 after any number of pairs, so the chance that it ever reaches 1/x is at most x (J. Ville, 1939): it may
+be looked at after each game. ALPHA is divided among the workers, in the order of their first games, and among
+what is compared: the chance that any worker is named in a contest of equal workers is at most ALPHA.
 """
 
 from __future__ import annotations
 
 import math
-from array import array
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from bisect import insort
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from arena_protocol.record import VOID, FaultKind
 from arena_server.stats.results import PastGame
 
 ALPHA: Final = 0.01
-FIRST_LOOK: Final = 100
-_LARGEST: Final = 0.5
+#: How many games of a group wait for their pair: the newest ones.
+KEPT: Final = 4
 
 #: What is said of a worker with more, and of one with less.
 _Words = tuple[str, str]
@@ -46,109 +46,142 @@ class StandsOut:
     chance: float
 
 
-def look_at(results: int) -> int:
-    """The number (1, 2, ...) of the look after this many results; 0: there is none."""
-    number, rest = divmod(results, FIRST_LOOK)
-    return number.bit_length() if number and not rest and number & (number - 1) == 0 else 0
+@dataclass(slots=True)
+class PairCount:
+    """In how many pairs the value of a worker was larger, and in how many it was smaller."""
+
+    above: int = 0
+    below: int = 0
+
+    def add(self, own: float, other: float) -> None:
+        """A value that is NaN does not count."""
+        self.above += own > other
+        self.below += own < other
+
+    @property
+    def chance(self) -> float:
+        """At most how likely as much evidence is, at any time, if the worker is equal to the others."""
+        pairs = self.above + self.below
+        evidence = (
+            pairs * math.log(2)
+            + math.lgamma(self.above + 1)
+            + math.lgamma(self.below + 1)
+            - math.lgamma(pairs + 2)
+        )
+        return min(1.0, math.exp(-evidence))
 
 
-def stand_out(played: Iterable[tuple[PastGame, str]], look: int, alpha: float = ALPHA) -> list[StandsOut]:
-    """The workers that stand out at a look, the least likely first; `played` has each game's worker.
-
-    It is read once, and 40 bytes are kept of a game of two seats.
-    """
-    workers: dict[str, int] = {}
-    groups: dict[tuple[str, ...], _Group] = {}
-    for game, worker in played:
-        if game.end != VOID and worker:
-            if (group := groups.get(game.names)) is None:
-                group = groups[game.names] = _Group(game.names)
-            group.add(game, workers.setdefault(worker, len(workers)))
-    measures = defaultdict[_Words, _RankSums](lambda: _RankSums(len(workers)))
-    games = 0
-    for group in groups.values():
-        games += len(group.workers)
-        for words, values in zip(group.measures, group.values, strict=True):
-            measures[words].add(values, group.workers)
-    limit = alpha / (look * (look + 1)) / max(1, len(workers) * len(measures))
-    found = [
-        StandsOut(worker, words[sums.totals[at] < 0], games, chance)
-        for words, sums in measures.items()
-        for worker, at in workers.items()
-        if (chance := bound(sums.totals[at], sums.variances[at])) <= limit
-    ]
-    return sorted(found, key=lambda each: (each.chance, each.worker, each.what))
+def share_of(rank: int) -> float:
+    """The share of ALPHA for the worker with this rank (1, 2, ...); all shares together are 1."""
+    return 1 / (rank * (rank + 1))
 
 
+#: What is compared of a game: its values by what is said of them.
+_Values = dict[_Words, float]
+
+
+@dataclass(slots=True)
 class _Group:
-    """Games of the same players in the same seats: the worker of each, and its value of each measure.
+    """Games of the same players in the same seats, and those of each worker's pairs that wait."""
 
-    A value is NaN in a game that does not count for the measure.
-    """
+    #: The games that were given out, by number; their results are taken in this order.
+    open: list[int] = field(default_factory=list)
+    done: dict[int, tuple[str, _Values] | None] = field(default_factory=dict)
+    #: By worker: games of its own that wait for one of the others (True), or the reverse.
+    waiting: dict[str, deque[tuple[bool, _Values]]] = field(default_factory=dict)
 
-    def __init__(self, names: Sequence[str]) -> None:
-        self.workers = array("I")
-        self.measures: list[_Words] = [
-            TIME,
-            TIMEOUTS,
-            *((POINTS[0].format(bot), POINTS[1].format(bot)) for bot in names),
-        ]
-        self.values = [array("d") for _ in self.measures]
 
-    def add(self, game: PastGame, worker: int) -> None:
-        self.workers.append(worker)
-        timeouts = sum(kind == FaultKind.TIMEOUT for _, kind in game.faults)
-        for values, value in zip(self.values, (_time(game), timeouts, *_margins(game.totals)), strict=True):
-            values.append(value)
+class Comparison:
+    """The workers of a contest of a number of `bots`, compared game by game."""
+
+    def __init__(self, bots: int, alpha: float = ALPHA) -> None:
+        self._alpha = alpha
+        self._bots = max(1, bots)
+        self._groups: dict[tuple[str, ...], _Group] = {}
+        self._group_of: dict[int, _Group] = {}
+        self._tallies: dict[str, dict[_Words, PairCount]] = {}
+        self._games = 0
+        #: Who stands out, in the order in which it was found.
+        self.found: list[StandsOut] = []
+
+    def given_out(self, number: int, names: Sequence[str]) -> None:
+        """A worker is to play a game: it is compared when its result is added."""
+        group = self._groups.setdefault(tuple(names), _Group())
+        if number not in self._group_of:
+            insort(group.open, number)
+            self._group_of[number] = group
+
+    def add(self, game: PastGame, worker: str) -> list[StandsOut]:
+        """Take the result of a game; returns who stands out from now on."""
+        self.given_out(game.number, game.names)
+        counts = game.end != VOID and bool(worker)
+        return self._done(game.number, (worker, _values(game)) if counts else None)
+
+    def drop(self, number: int) -> list[StandsOut]:
+        """A game that was given out has no result; returns who stands out from now on."""
+        return self._done(number, None) if number in self._group_of else []
+
+    def evidence(self, worker: str) -> float:
+        """The least chance of what is known of the points of bots on this worker."""
+        tallies = self._tallies.get(worker, {})
+        return min((tally.chance for words, tally in tallies.items() if _is_points(words)), default=1.0)
+
+    def _done(self, number: int, result: tuple[str, _Values] | None) -> list[StandsOut]:
+        group = self._group_of.pop(number)
+        group.done[number] = result
+        named = len(self.found)
+        while group.open and group.open[0] in group.done:
+            if (next_one := group.done.pop(group.open.pop(0))) is not None:
+                self._games += 1
+                self._take(group, *next_one)
+        return self.found[named:]
+
+    def _take(self, group: _Group, worker: str, values: _Values) -> None:
+        """Pair a game of a worker in its own comparison, and in that of each other worker."""
+        self._tallies.setdefault(worker, {})
+        for rank, (each, tallies) in enumerate(self._tallies.items(), start=1):
+            mine = each == worker
+            waiting = group.waiting.setdefault(each, deque(maxlen=KEPT))
+            if not waiting or waiting[0][0] == mine:
+                waiting.append((mine, values))
+                continue
+            other = waiting.popleft()[1]
+            own, others = (values, other) if mine else (other, values)
+            for words in own:
+                tally = tallies.setdefault(words, PairCount())
+                tally.add(own[words], others[words])
+                self._look(each, rank, words, tally)
+
+    def _look(self, worker: str, rank: int, words: _Words, tally: PairCount) -> None:
+        # Half for time and time-outs, half for the points of all bots.
+        share = 0.5 / self._bots if _is_points(words) else 0.25
+        what = words[tally.above < tally.below]
+        if tally.chance <= self._alpha * share_of(rank) * share and not any(
+            each.worker == worker and each.what == what for each in self.found
+        ):
+            self.found.append(StandsOut(worker, what, self._games, tally.chance))
+
+
+def _is_points(words: _Words) -> bool:
+    return words not in (TIME, TIMEOUTS)
+
+
+def points_of(bot: str) -> _Words:
+    """What is said of a worker where this bot has more points, and where it has fewer."""
+    return POINTS[0].format(bot), POINTS[1].format(bot)
+
+
+def _values(game: PastGame) -> _Values:
+    timeouts = sum(kind == FaultKind.TIMEOUT for _, kind in game.faults)
+    points = zip(game.names, margins(game.totals), strict=True)
+    return {TIME: _time(game), TIMEOUTS: timeouts, **{points_of(bot): margin for bot, margin in points}}
 
 
 def _time(game: PastGame) -> float:
     return sum(game.used_ms) / game.plies if game.plies and game.used_ms else math.nan
 
 
-def _margins(totals: Sequence[int]) -> Iterator[int]:
+def margins(totals: Sequence[int]) -> Iterator[int]:
     """The points of each seat above the best of the others."""
     for seat, own in enumerate(totals):
-        yield own - max(total for other, total in enumerate(totals) if other != seat)
-
-
-class _RankSums:
-    """The sum of the ranks of each worker, and its variance, of one measure over groups."""
-
-    def __init__(self, workers: int) -> None:
-        self.totals = [0.0] * workers
-        self.variances = [0.0] * workers
-
-    def add(self, values: Sequence[float], workers: Sequence[int]) -> None:
-        """Add a group."""
-        counted = array("I", (at for at, value in enumerate(values) if not math.isnan(value)))
-        if not counted:
-            return
-        ranks = ranked(array("d", (values[at] for at in counted)))
-        mean_square = sum(rank * rank for rank in ranks) / len(ranks)
-        for at, rank in zip(counted, ranks, strict=True):
-            self.totals[workers[at]] += rank
-            self.variances[workers[at]] += mean_square
-
-
-def ranked(values: Sequence[float]) -> Sequence[float]:
-    """The ranks of values from -1/2 to 1/2, whose sum is 0; equal values have their mean."""
-    order = sorted(range(len(values)), key=values.__getitem__)
-    ranks = array("d", [0.0]) * len(values)
-    first = 0
-    while first < len(order):
-        last = first
-        while last + 1 < len(order) and values[order[last + 1]] == values[order[first]]:
-            last += 1
-        for place in order[first : last + 1]:
-            ranks[place] = ((first + last) / 2 - (len(values) - 1) / 2) / len(values)
-        first = last + 1
-    return ranks
-
-
-def bound(total: float, variance: float) -> float:
-    """At most how likely a sum as far from 0 as `total` is, on either side."""
-    if not total or not variance:
-        return 1.0
-    exponent = total * total / (2 * (variance + _LARGEST * abs(total) / 3))
-    return min(1.0, 2 * math.exp(-exponent))
+        yield own - max((total for other, total in enumerate(totals) if other != seat), default=0)

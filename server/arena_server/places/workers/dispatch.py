@@ -6,14 +6,16 @@ import asyncio
 import secrets
 import sys
 import time
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
 from arena_protocol.record import VOID, GameRecord, RecordError
 from arena_protocol.record_codec import decode
-from arena_server.core.deal import game_id
+from arena_server.core.deal import game_id, number_of
 from arena_server.core.effects import Assign, ExcludeWorker, Withdraw
 from arena_server.core.events import Capacity, Command, NotPlayed, PlayedBy, Renewed, Returned
+from arena_server.core.orders import VOID_WORKER
 from arena_server.errors import ArenaError
 from arena_server.host.log_events import (
     WorkerMeasured,
@@ -22,6 +24,7 @@ from arena_server.host.log_events import (
     WorkerStandsOut,
 )
 from arena_server.host.observers import DispatchedContest, Errand, PlayedElsewhere
+from arena_server.places.workers.audit import Audits
 from arena_server.places.workers.base import GameJob, JobOutcome, Workers
 from arena_server.places.workers.bench import WorkerBench, compared
 from arena_server.places.workers.blame import (
@@ -31,7 +34,9 @@ from arena_server.places.workers.blame import (
     Remove,
     Verdict,
 )
-from arena_server.places.workers.comparison import StandsOut, look_at, stand_out
+from arena_server.places.workers.comparison import Comparison, StandsOut
+from arena_server.places.workers.failing import FailingWorkers
+from arena_server.places.workers.process import HANDED_BACK
 from arena_server.stats.results import PastGame
 from arena_server.store.database import Database
 from arena_server.terms.config import ContestConfig, contest_of
@@ -64,24 +69,54 @@ class Dispatcher(PlayedElsewhere):
         #: Unlike that of any other run: a scheduler may still know the jobs of the last one.
         self._run = secrets.token_hex(8)
         self._lost = LostGames(set(workers.bots))
+        self._failing = FailingWorkers()
         self._closed = False
         self._opening: asyncio.Task[None] | None = None
         self._finding: set[asyncio.Task[None]] = set()
-        self._comparing: set[asyncio.Task[None]] = set()
-        #: The workers that stood out at the last look.
-        self.stand_outs: list[StandsOut] = []
+        self._comparison = Comparison(len(workers.bots))
+        self._excluded: set[str] = set()
+        #: Of workers that were excluded.
+        self._proven: list[StandsOut] = []
+        self._capacity = 0
+        self._audits = None if workers.audit is None else self._make_audits(workers)
         #: The best bench of each worker, and those that are slow.
         self._benches: dict[str, int] = {}
         self._slow: set[str] = set()
+
+    def _make_audits(self, workers: Workers) -> Audits:
+        assert workers.audit is not None
+        return Audits(
+            workers.audit,
+            workers.bots,
+            renew=self.renewed,
+            accept=self._after_audit,
+            exclude=self._expel,
+            off=lambda problem: self._log(
+                WorkerMessage("audit", f"no game is played twice any more: {problem}")
+            ),
+        )
 
     def started(self) -> None:
         self._opening = asyncio.get_running_loop().create_task(self._open())
 
     async def _open(self) -> None:
         try:
+            if self._contest.results:
+                await self._compare_past()
+            if self._audits is not None:
+                await self._audits.open()
             await self._workers.pool.open(self)
         except ArenaError as error:
             self._fail(error)
+
+    async def _compare_past(self) -> None:
+        """Go on with the comparison of the last server. Raises StoreError."""
+        without = frozenset(self._excluded)
+        bots = len(self._workers.bots)
+        found = await asyncio.to_thread(_compared, self._database, self._name, bots, without)
+        if self._excluded == without:
+            self._comparison = found
+            self._name_all(found.found)
 
     def carry_out(self, errand: Errand) -> bool:
         match errand:
@@ -98,6 +133,7 @@ class Dispatcher(PlayedElsewhere):
     def _assign(self, assign: Assign) -> None:
         setting, workers = assign.setting, self._workers
         names = setting.names
+        self._comparison.given_out(number_of(assign.game_id), names)
         engines = [workers.engines[name] for name in names] if workers.engines else []
         job = GameJob(
             key=self._key(assign.game_id, assign.fence),
@@ -113,27 +149,39 @@ class Dispatcher(PlayedElsewhere):
 
     def _exclude(self, worker: str) -> None:
         """Let a worker play no game any more, and find those that it has played."""
+        if worker not in self._excluded:
+            self._excluded.add(worker)
+            # The others were compared with it.
+            self._proven += [each for each in self._comparison.found if each.worker == worker]
+            self._comparison = Comparison(len(self._workers.bots))
         self._workers.pool.exclude(worker)
         task = asyncio.get_running_loop().create_task(self._find_games(worker))
         self._finding.add(task)
         task.add_done_callback(self._finding.discard)
 
-    def recorded(self, record: GameRecord) -> None:
-        """Look now and then which workers stand out."""
-        if record.end != VOID and (look := look_at(self._contest.results)):
-            task = asyncio.get_running_loop().create_task(self._compare(look))
-            self._comparing.add(task)
-            task.add_done_callback(self._comparing.discard)
+    def _expel(self, worker: str, evidence: str) -> None:
+        """Let nothing of a worker count, as the organiser would by an order."""
+        if worker not in self._excluded:
+            self._log(WorkerMessage(worker, f"it is excluded, and its games are played again: {evidence}"))
+            self._order(VOID_WORKER, worker, evidence)
 
-    async def _compare(self, look: int) -> None:
-        try:
-            self.stand_outs = await asyncio.to_thread(_stand_out, self._database, self._name, look)
-        except ArenaError as error:
-            if not self._closed:  # else the contest has ended, whatever becomes of its database
-                self._fail(error)
-            return
-        for each in self.stand_outs:
+    def recorded(self, record: GameRecord) -> None:
+        """Compare the workers before the contest learns that the result is durable, and may end."""
+        number = number_of(record.game_id)
+        if record.end == VOID or not record.worker or record.worker in self._excluded:
+            self._name_all(self._comparison.drop(number))
+        else:
+            self._name_all(self._comparison.add(_past_game(record), record.worker))
+
+    def _name_all(self, found: Sequence[StandsOut]) -> None:
+        for each in found:
             self._log(WorkerStandsOut(each.worker, each.what, each.games, f"{each.chance:.1e}"))
+
+    @property
+    def stand_outs(self) -> list[StandsOut]:
+        """The workers that stand out, the least likely first."""
+        found = [*self._proven, *self._comparison.found]
+        return sorted(found, key=lambda each: (each.chance, each.worker, each.what))
 
     def status(self) -> dict[str, Any]:
         return {
@@ -165,14 +213,21 @@ class Dispatcher(PlayedElsewhere):
             task.cancel()
         for task in self._finding:
             task.cancel()
-        # A look at the last result is not lost: many contests have 100, 200 or 400 games.
-        await asyncio.gather(*opening, *self._finding, *self._comparing, return_exceptions=True)
+        await asyncio.gather(*opening, *self._finding, return_exceptions=True)
         await self._workers.pool.close()
+        if self._audits is not None:
+            await self._audits.close()
 
     # -- what the pool says (base.PoolEvents)
 
     def capacity(self, games: int) -> None:
-        self._feed(Capacity(games))
+        self._capacity = games
+        self._report_capacity()
+
+    def _report_capacity(self) -> None:
+        # The worker of a result that is held is free.
+        held = 0 if self._audits is None else self._audits.held
+        self._feed(Capacity(self._capacity + held))
 
     def renewed(self, job: GameJob) -> None:
         self._feed(Renewed(job.game_id, job.fence))
@@ -198,23 +253,46 @@ class Dispatcher(PlayedElsewhere):
     def ended(self, job: GameJob, outcome: JobOutcome, worker: str, host: str) -> None:
         if self._closed:
             return
-        if outcome.fatal:
+        if outcome.fatal and not self._failing.others_play(worker):
             self._fail(ArenaError(f"{worker}: {outcome.problem}"))
         elif outcome.lost:
             self._feed(NotPlayed(job.game_id, job.fence, worker, outcome.problem))
         elif outcome.record is None:
-            self._give_back(job, worker, outcome.problem)
+            self._give_back(job, worker, outcome.problem, fatal=outcome.fatal)
         else:
             try:
                 record = decode(outcome.record)
             except RecordError as error:
                 self._give_back(job, worker, str(error))
                 return
-            self._feed(Returned(job.game_id, job.fence, record, worker, host))
-            self._judge(self._lost.played(job.game_id, _names(job)), job.game_id, worker, "")
+            if self._audits is not None and self._audits.takes(
+                job, record, worker, host, self._comparison.evidence(worker)
+            ):
+                self._report_capacity()
+            else:
+                self._accept(job, record, worker, host)
 
-    def _give_back(self, job: GameJob, worker: str, problem: str) -> None:
-        verdict = self._lost.given_back(job.game_id, _names(job))
+    def _after_audit(self, job: GameJob, record: GameRecord, worker: str, host: str) -> None:
+        if not self._closed:
+            self._accept(job, record, worker, host)
+            self._report_capacity()
+
+    def _accept(self, job: GameJob, record: GameRecord, worker: str, host: str) -> None:
+        self._failing.played(worker, _names(job))
+        self._feed(Returned(job.game_id, job.fence, record, worker, host))
+        self._judge(self._lost.played(job.game_id, _names(job)), job.game_id, worker, "")
+
+    def _give_back(self, job: GameJob, worker: str, problem: str, *, fatal: bool = False) -> None:
+        if problem != HANDED_BACK:
+            if self._failing.is_first(worker):
+                self._log(WorkerMessage(worker, f"game {job.game_id} failed there: {problem}"))
+            if self._failing.lost(worker, _names(job)) or fatal:
+                self._expel(worker, f"its games fail, and others play them: {problem}")
+                self._feed(NotPlayed(job.game_id, job.fence, worker, problem))
+                return
+        verdict = self._lost.given_back(
+            job.game_id, _names(job), worker, len(self._benches.keys() - self._excluded)
+        )
         if verdict is None:
             self._feed(NotPlayed(job.game_id, job.fence, worker, problem))
         self._judge(verdict, job.game_id, worker, f": {problem}")
@@ -255,13 +333,29 @@ def games_of(database: Database, contest: str, worker: str) -> list[PastGame]:
         return [replace(game, deal=deals.get(game_id(game.number), 0)) for game in mine]
 
 
-def _stand_out(database: Database, contest: str, look: int) -> list[StandsOut]:
-    """Raises StoreError."""
+def _compared(database: Database, contest: str, bots: int, without: Collection[str]) -> Comparison:
+    """The durable results of the contest of this name, by other workers than these. Raises StoreError."""
     from arena_server.store.reader import Results
 
+    comparison = Comparison(bots)
     with Results(database) as results:
-        found = results.latest(contest)
-        return [] if found is None else stand_out(results.games.played(found), look)
+        if (found := results.latest(contest)) is not None:
+            for game, worker in results.games.played(found):
+                if worker not in without:
+                    comparison.add(game, worker)
+    return comparison
+
+
+def _past_game(record: GameRecord) -> PastGame:
+    """What is compared of a record."""
+    faults = tuple((record.names[fault.seat - 1], fault.kind) for fault in record.faults if fault.seat)
+    used_ms = [0] * len(record.names)
+    for ply in record.plies:
+        used_ms[ply.seat - 1] += ply.time_ms
+    number = number_of(record.game_id)
+    return PastGame(
+        number, record.names, 0, record.totals, record.end, len(record.plies), faults, tuple(used_ms)
+    )
 
 
 def workers_of(database: Database, contest: str) -> list[str]:

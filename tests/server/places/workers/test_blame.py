@@ -137,6 +137,7 @@ def test_what_follows_is_done_by_orders() -> None:
     ]
     assert all(0 < len(each.reason) <= 300 and each.at > 0 for each in orders)
     assert contest.lines == [
+        "w1: game g1 failed there: its process ended by signal 9",
         "w1: g1 is not played again: g1 was given back 5 times; ann and bea played in all of them: "
         "its process ended by signal 9",
         "w2: bot ann is removed: g1 was given back 5 times; ann and bea played in all of them",

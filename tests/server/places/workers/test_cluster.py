@@ -152,8 +152,8 @@ async def main():
     await reports.until(1)
     for what in ("return", "raise", "traceback", "numpy", "other"):
         pool.submit(job(what))
-        key, outcome, _ = await reports.ends.get()
-        print(key, outcome.record, outcome.lost, outcome.problem)
+        key, outcome, worker = await reports.ends.get()
+        print(key, outcome.record, outcome.lost, worker, outcome.problem)
     await pool.close()
     print(os.getpid())
 
@@ -176,14 +176,12 @@ async def test_a_worker_and_a_scheduler_execute_nothing_in_the_referee(tmp_path:
         *ends, number = (await client.communicate())[0].decode().split("\n")[:-1]
     finally:
         cluster.close()
-    refused = ["return-1", "raise-1", "traceback-1", "numpy-1", "other-1"]
-    assert [end.partition(" ")[0] for end in ends] == refused
-    assert [end.partition("Dask: ")[2] for end in ends] == [
-        "a worker has sent a builtins.exec, which is not read here",
-        "a worker has sent an exception, which is not read here",
-        "a worker has sent an exception, which is not read here",
-        "a worker has sent data of the serializer dask",
-        "a worker has sent what is no outcome of a game",
+    assert ends == [
+        "return-1 None False w1 Dask: a worker has sent a builtins.exec, which is not read here",
+        "raise-1 None False w1 EvilError('raise')",
+        "traceback-1 None False w1 ValueError('traceback')",
+        "numpy-1 None False w1 Dask: a worker has sent data of the serializer dask",
+        "other-1 None False w1 Dask: a worker has sent what is no outcome of a game",
     ]
     assert not (written / number).exists()
 
