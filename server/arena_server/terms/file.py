@@ -393,5 +393,8 @@ def _shown(value: object) -> str:
     """The value as TOML has it, cut short."""
     if isinstance(value, bool):
         return str(value).lower()
-    text = "a table" if isinstance(value, dict) else repr(value)
+    if isinstance(value, dict) and value:
+        text = "{ " + ", ".join(f"{key} = {_shown(each)}" for key, each in value.items()) + " }"
+    else:
+        text = "a table" if isinstance(value, dict) else repr(value)
     return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."

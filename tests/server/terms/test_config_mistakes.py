@@ -216,6 +216,11 @@ def test_a_wrong_address_of_a_webhook(url: str) -> None:
         ),
         (toml(more='[server]\nhost = ""'), "server.host: expected a text that is not empty, got ''"),
         ('[contest]\nname = "t"', "bot: missing"),
+        (
+            toml(contest="teams = { best = 0 }"),
+            "contest.teams: expected { best = k }, how many bots of a team count, 1 to 1,000, "
+            "got { best = 0 }",
+        ),
         ("bot = []\ncontest = 3", "contest: expected a table, got 3"),
         ('bot = "x"\n[contest]\nname = "t"', "bot: expected a list, got 'x'"),
         ('bot = ["x"]\n[contest]\nname = "t"', "bot 1: expected a table, got 'x'"),

@@ -348,6 +348,8 @@ export const TEXTS = {
   "Add a bot": "Нов бот",
   "It plays from now on. The server makes its token, shows it once, and keeps its digest.":
     "Играе отсега нататък. Сървърът прави ключа му, показва го веднъж и пази отпечатъка му.",
+  "Links for a whole class, on cards to print with QR codes: ":
+    "Връзки за цял клас, на карти за печат с QR кодове: ",
   "Invite": "Покани", "Or a link for an author to register a bot": "Или връзка, с която автор регистрира бот",
   // registering
   "Name of the bot": "Име на бота", "Author": "Автор", "Language": "Език", "Register a bot": "Регистрация на бот",

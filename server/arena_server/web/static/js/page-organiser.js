@@ -357,6 +357,8 @@ function addForm() {
       ...fields.map(([key, input, title]) => el("label", { for: `add-${key}` }, title, input)),
       el("button", { type: "submit" }, t`Add`)),
     oneField("invite", t`Invite`, t`Or a link for an author to register a bot`, { size: 14, maxlength: 32 }),
+    el("p", { class: "sub" }, t`Links for a whole class, on cards to print with QR codes: `,
+      el("code", {}, "arena admin invite --file names.csv --cards cards.html")),
     registrationForm(), parts.registration,
     parts.token);
 }
