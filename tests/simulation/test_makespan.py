@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 
 import pytest
 from tests.simulation.bots import Honest
@@ -38,6 +39,7 @@ class Dead(Steady):
         pass
 
 
+@cache
 def play(*others: type[Honest], probation: int = 0) -> World:
     options = {"plies": 10}
     config = ContestConfig(
@@ -90,7 +92,10 @@ class Slow(Steady):
         self.wire.say(line, SLOWER * 10 * MS)
 
 
-def field_of(name: str, kinds: dict[str, type[Honest]], options: dict[str, int | str]) -> World:
+@cache
+def field_of(name: str, slow: str | None) -> World:
+    """A contest of this format of eight bots, of which one may be slow; look at it only."""
+    kinds: dict[str, type[Honest]] = {bot: Slow if bot == slow else Steady for bot in EIGHT}
     config = ContestConfig(
         name="field",
         seed=1,
@@ -98,53 +103,41 @@ def field_of(name: str, kinds: dict[str, type[Honest]], options: dict[str, int |
         games_per_pair=GAMES,
         clock_ms=20_000,
         format=name,
-        format_options=options,
+        format_options=FORMATS_OF_TWO[name],
     )
     world = World(1, config, kinds, CALM)
     world.run(3600 * SECOND, dict.fromkeys(kinds, 0))
     return world
 
 
-def with_one_slow(name: str, slow: str, options: dict[str, int | str]) -> tuple[int, World]:
+def with_one_slow(name: str, slow: str) -> tuple[int, World]:
     """How long the contest takes if no bot is slow, and the contest in which `slow` is."""
-    steady: dict[str, type[Honest]] = dict.fromkeys(EIGHT, Steady)
-    return last(field_of(name, steady, options)), field_of(name, {**steady, slow: Slow}, options)
+    return last(field_of(name, None)), field_of(name, slow)
 
 
-FORMATS_OF_TWO: list[tuple[str, dict[str, int | str]]] = [
-    ("round-robin", {}),
-    ("gauntlet", {"challengers": 2}),
-    ("swiss", {}),
-    ("knockout", {}),
-    ("groups", {"groups": 2}),
-    ("ladder", {"games": 60}),
-]
+FORMATS_OF_TWO: dict[str, dict[str, int | str]] = {
+    "round-robin": {},
+    "gauntlet": {"challengers": 2},
+    "swiss": {},
+    "knockout": {},
+    "groups": {"groups": 2},
+    "ladder": {"games": 60},
+}
 
 
 @pytest.mark.parametrize("slow", rows(["bot7", "bot0"], 2))
-@pytest.mark.parametrize(("name", "options"), FORMATS_OF_TWO, ids=[name for name, _ in FORMATS_OF_TWO])
-def test_a_slow_bot_costs_its_own_games_and_no_more(
-    name: str, options: dict[str, int | str], slow: str
-) -> None:
+@pytest.mark.parametrize("name", FORMATS_OF_TWO)
+def test_a_slow_bot_costs_its_own_games_and_no_more(name: str, slow: str) -> None:
     """They follow each other: in no format is anything waited for beside them and the contest without it."""
-    alone, world = with_one_slow(name, slow, options)
+    alone, world = with_one_slow(name, slow)
     own = sum(slow in record.names for record in world.records.values())
     assert own
     assert last(world) <= own * SLOW_GAME + alone
 
 
-@pytest.mark.parametrize(
-    ("name", "options", "slow"),
-    [
-        ("gauntlet", {"challengers": 2}, "bot7"),
-        ("gauntlet", {"challengers": 2}, "bot0"),
-        ("ladder", {"games": 60}, "bot0"),
-    ],
-)
-def test_without_a_barrier_the_others_lose_only_their_own_games_with_it(
-    name: str, options: dict[str, int | str], slow: str
-) -> None:
-    alone, world = with_one_slow(name, slow, options)
+@pytest.mark.parametrize(("name", "slow"), [("gauntlet", "bot7"), ("gauntlet", "bot0"), ("ladder", "bot0")])
+def test_without_a_barrier_the_others_lose_only_their_own_games_with_it(name: str, slow: str) -> None:
+    alone, world = with_one_slow(name, slow)
     ended = world.checker.ended
     others = [ended[game] for game in ended if slow not in world.records[game].names]
     most = max(
@@ -155,7 +148,7 @@ def test_without_a_barrier_the_others_lose_only_their_own_games_with_it(
 
 def test_the_groups_do_not_wait_for_each_other() -> None:
     """Games of other groups end as if no bot were slow; those of its own wait for the games against it."""
-    alone, world = with_one_slow("groups", "bot0", {"groups": 2})
+    alone, world = with_one_slow("groups", "bot0")
     ended = world.checker.ended
     of_groups = [f"g{number}" for number in range(1, 2 * 6 * GAMES + 1)]
     mates = {name for game in of_groups if "bot0" in (names := world.records[game].names) for name in names}

@@ -11,6 +11,7 @@ from tests.simulation.bots import Honest
 from tests.simulation.crashes import QUEUED, Steady, at, run
 from tests.simulation.network import MS, SECOND
 from tests.simulation.world import World
+from tests.slices import rows
 
 from arena_client.scripted import Close
 from arena_server.core.facts import Drawn
@@ -84,7 +85,7 @@ def test_killed_at_boundaries_it_draws_the_same_and_ends_the_same(name: str) -> 
     whole, boundaries = play(name, STEADY)
     assert whole.server.finished == "finished"
     assert boundaries > 60
-    for number in range(1, boundaries, 37):
+    for number in range(1, boundaries, max(37, boundaries // 4)):
         world, _ = play(name, STEADY, number, power=number % 2 == 0)
         assert (world.server.crashes, world.server.finished) == (1, "finished")
         assert facts(world, "drawn") == facts(whole, "drawn")
@@ -103,7 +104,8 @@ def test_killed_at_every_boundary(name: str) -> None:
 
 
 @drawing
-def test_a_bot_that_vanishes_between_rounds_loses_by_walkover(name: str) -> None:
+@pytest.mark.parametrize("kills", rows([3, 40], 2))
+def test_a_bot_that_vanishes_between_rounds_loses_by_walkover(name: str, kills: int) -> None:
     """Its opponent goes on, no round waits for it longer than `absent`, and the contest has a whole table."""
     kinds: dict[str, type[Honest]] = {**STEADY, "b4": Vanishing}
     world, boundaries = play(name, kinds, games=4)
@@ -112,7 +114,7 @@ def test_a_bot_that_vanishes_between_rounds_loses_by_walkover(name: str) -> None
     lost = [("b4",)] * (2 if name == "double-elimination" else 1)
     assert [fact.absent for fact in facts(world, "walkover").values()] == lost  # type: ignore[attr-defined]
     assert world.queue.now < 600 * SECOND
-    for number in range(5, boundaries, 67):
+    for number in range(5, boundaries, boundaries // kills):
         again, _ = play(name, kinds, number, games=4)
         assert again.server.finished == "finished"
         assert len(facts(again, "walkover")) == len(lost)

@@ -187,7 +187,7 @@ def test_clocks_never_rise_without_cause(seed: int) -> None:
 
 
 def test_the_same_seed_gives_the_same_bytes() -> None:
-    first, second, other = (play(seed, (Honest, *BAD[::2], Spectator)) for seed in (1, 1, 2))
+    first, second, other = (play(seed, (Honest, *BAD[::3], Spectator)) for seed in (1, 1, 2))
     assert (
         first.checker.digest.hexdigest()
         == second.checker.digest.hexdigest()

@@ -25,7 +25,15 @@ if TYPE_CHECKING:
 WINDOW = (-INFINITY, INFINITY)
 
 
-@pytest.mark.parametrize(("known", "depth", "every"), [(1, 2, 9), (2, 3, 72), (1, 3, 180)])
+@pytest.mark.parametrize(
+    ("known", "depth", "every"),
+    [
+        (1, 2, 9),
+        (2, 3, 144),
+        (1, 3, 360),
+        *(pytest.param(*each, marks=pytest.mark.soak) for each in ((2, 3, 72), (1, 3, 180))),
+    ],
+)
 @pytest.mark.parametrize("strategy", [COOPERATIVE, SPOILING])
 def test_the_kernel_equals_expectiminimax(
     cases: list[Case], known: int, depth: int, every: int, strategy: Strategy
