@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.slices import rows
 
 from arena_server.stats import model as rating_model
 from arena_server.stats.model import RatingModel
@@ -173,7 +174,8 @@ def test_scores_with_draws_are_those_that_the_model_expects(seed: int) -> None:
     assert of_model(games) == pytest.approx(climb(games), abs=1e-8)
 
 
-def test_intervals_with_draws_are_those_of_a_bootstrap() -> None:
+@pytest.mark.parametrize("times", rows([100, 300], 2))
+def test_intervals_with_draws_are_those_of_a_bootstrap(times: int) -> None:
     """Pairings are drawn again with replacement: two games each, more than half of them drawn."""
     rng = Random(11)
     pairings: list[list[RatedGame]] = []
@@ -187,7 +189,7 @@ def test_intervals_with_draws_are_those_of_a_bootstrap() -> None:
             ]
         )
     again: dict[str, list[float]] = {}
-    for _ in range(100):
+    for _ in range(times):
         drawn = rng.choices(pairings, k=len(pairings))
         games = [replace(game, pairing=at) for at, each in enumerate(drawn) for game in each]
         for row in fit(games).rows:
@@ -362,8 +364,8 @@ def test_the_intervals_cover_95_percent_of_many_fields(soak_seed: int) -> None:
 def test_ranks_are_those_that_the_intervals_allow() -> None:
     rng = Random(2)
     strengths = {"best": 3.0, "a": 0.0, "b": 0.05, "last": -3.0}
-    rows = {row.name: (row.best, row.worst) for row in fit(simulate(rng, strengths, 60)).rows}
-    assert rows == {"best": (1, 1), "a": (2, 3), "b": (2, 3), "last": (4, 4)}
+    places = {row.name: (row.best, row.worst) for row in fit(simulate(rng, strengths, 60)).rows}
+    assert places == {"best": (1, 1), "a": (2, 3), "b": (2, 3), "last": (4, 4)}
 
 
 def test_ranks_go_by_the_error_of_the_difference() -> None:
