@@ -26,10 +26,14 @@ _NUMBERS = count(1)
 class Cluster:
     """A running server; `database` makes a new, empty database on it."""
 
-    def __init__(self, folder: Path, run: Callable[..., None], *, fsync: bool) -> None:
+    def __init__(self, folder: Path, run: Callable[..., None], options: str) -> None:
         self.folder = folder
         self._run = run
-        self._options = f"-k {folder} -c listen_addresses='' -c fsync={'on' if fsync else 'off'}"
+        self._options = f"-k {folder} -c listen_addresses='' {options}"
+
+    def promote(self) -> None:
+        """Make a standby the server that is written to."""
+        self._run("promote")
 
     def kill(self) -> None:
         """Kill the postmaster and all its processes; what they had in memory is lost."""
@@ -66,15 +70,17 @@ class Cluster:
 
 
 @contextmanager
-def cluster(*, fsync: bool = False) -> Iterator[Cluster]:
+def cluster(
+    *, fsync: bool = False, standby_of: Cluster | None = None, options: str = ""
+) -> Iterator[Cluster]:
     """Start a server on a socket in a folder of its own, and remove both at the end.
 
-    Without `fsync` its data survives kills, but no power cut.
+    Without `fsync` its data survives kills, but no power cut. A standby follows another server from now on.
     """
     programs = sorted(glob.glob("/usr/lib/postgresql/*/bin")) or [
         str(Path(shutil.which("initdb") or "").parent)
     ]
-    pg_ctl, initdb = (Path(programs[-1]) / name for name in ("pg_ctl", "initdb"))
+    pg_ctl, initdb, copy = (Path(programs[-1]) / name for name in ("pg_ctl", "initdb", "pg_basebackup"))
     try:
         import psycopg  # noqa: F401
     except ImportError:
@@ -89,8 +95,25 @@ def cluster(*, fsync: bool = False) -> Iterator[Cluster]:
         if user is not None:
             shutil.chown(folder, user)
         data = folder / "data"
-        _run(user, initdb, "-D", data, "-U", "arena", "-A", "trust", "-E", "UTF8", "--no-sync")
-        running = Cluster(folder, partial(_run, user, pg_ctl, "-D", data, "-w"), fsync=fsync)
+        if standby_of is None:
+            _run(user, initdb, "-D", data, "-U", "arena", "-A", "trust", "-E", "UTF8", "--no-sync")
+        else:
+            _run(
+                user,
+                copy,
+                "-D",
+                data,
+                "-U",
+                "arena",
+                "-h",
+                standby_of.folder,
+                "-R",
+                "--no-sync",
+                "-c",
+                "fast",
+            )
+        options += f" -c fsync={'on' if fsync else 'off'}"
+        running = Cluster(folder, partial(_run, user, pg_ctl, "-D", data, "-w"), options)
         running.start()
         try:
             yield running

@@ -161,6 +161,16 @@ class DatabaseAnswers(LogEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class DatabaseReconnected(LogEvent):
+    """The connection to the database was lost, and made again after so long; nothing was lost with it."""
+
+    event = "database-reconnected"
+    level = "warning"
+    seconds: float
+    cause: str
+
+
+@dataclass(frozen=True, slots=True)
 class WebhookDelivered(LogEvent):
     """Webhook number `hook` of the contest has taken message `id`."""
 

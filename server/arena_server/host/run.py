@@ -32,6 +32,7 @@ from arena_server.host.log_events import (
     ContestDoubtful,
     ContestShown,
     ContestTakenUp,
+    DatabaseReconnected,
     MachineCrowded,
     PowerCut,
     ServerFault,
@@ -47,7 +48,7 @@ from arena_server.host.observers import (
 from arena_server.host.silence import StoreWatch
 from arena_server.host.timekeeper import Timekeeper
 from arena_server.host.waiting import WaitingList
-from arena_server.store.database import ContestHeader, Database, damaged
+from arena_server.store.database import ContestHeader, Database, damaged, describe
 from arena_server.store.writer import Writer
 from arena_server.terms.config import ContestConfig
 from arena_server.terms.spec import ContestSpec
@@ -126,6 +127,9 @@ class ContestRun:
             found=lambda found: self._later(self._past.set_result, found),
             committed=self._committed,
             failed=lambda error: self._later(self.fail, error),
+            rejoined=lambda seconds, cause: self._later(
+                self.log, DatabaseReconnected(round(seconds, 1), describe(self.database, cause))
+            ),
         )
 
     # -- the beginning

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import Final, Self, cast
+from typing import Any, Final, Self, cast
 
 from sqlalchemy import func, insert, select, text
 from sqlalchemy.exc import SQLAlchemyError
@@ -23,15 +23,17 @@ from sqlalchemy.orm import Session
 from arena_protocol.record import GameRecord
 from arena_server.core.deal import game_id as id_of
 from arena_server.core.deal import number_of
-from arena_server.core.journal import ANNULLED, JOINED, KEPT, RULED, TOTAL, Entry, fact_of
+from arena_server.core.journal import ANNULLED, JOINED, KEPT, RULED, TOTAL, Entry, Past, fact_of
 from arena_server.core.life import FINAL, RUNNING
+from arena_server.errors import StoreError
 from arena_server.store import schema
 from arena_server.store.database import APPLICATION_ID, EARLIER, LAYOUT, ContestHeader, Database, Postgres
+from arena_server.store.fence import Claim, Fence, end_sessions
 from arena_server.store.head import FileId, HeadFile, check_files, identify_files, missing_rows, read_head
 from arena_server.store.journal import JournalAppender, PostgresAppender, SqliteAppender, pack
 from arena_server.store.journal_rows import JournalRows
 from arena_server.store.migration import migrate
-from arena_server.store.ownership import LOCK_CLASS, Claim, ContestLock, is_played
+from arena_server.store.ownership import LOCK_CLASS, ContestLock, is_played
 from arena_server.store.preflight import COMMENT, COMMENT_QUERY, check_comment, check_same_config
 from arena_server.store.result_rows import ResultRows
 from arena_server.store.schema import contest_row, now, open_engine
@@ -39,9 +41,11 @@ from arena_server.store.unfinished import (
     UnfinishedContest,
     find_unfinished,
     is_over,
+    journal_entries,
     kept_entries,
     load_unfinished,
     stored_contest,
+    stored_numbers,
 )
 from arena_server.store.wal import WriteAheadLog
 from arena_server.terms.config import ContestConfig
@@ -66,6 +70,8 @@ class ContestStore:
         self._wal: WriteAheadLog | None = None
         self._contest_lock: ContestLock | None = None
         self._claim: Claim | None = None
+        #: Shared with the store that takes this one's place (`rejoin`).
+        self.fence = Fence()
         self._found: UnfinishedContest | None = None
         self._contest = 0
         self._bots: dict[str, int] = {}
@@ -75,6 +81,8 @@ class ContestStore:
         self._kept = 0
         #: Whether the contest has ended for good: it has no journal, and facts alone are added.
         self._is_final = False
+        #: Whether the contest's rows are known without `enter`.
+        self._has_rejoined = False
         #: Rows written at the last checkpoint and at the last call of `maintain`.
         self._saved = self._written_before = 0
         self._checked_at = time.monotonic()
@@ -85,6 +93,9 @@ class ContestStore:
         self._results = ResultRows(self._connection)
         if isinstance(self._database, Path):
             self._wal = WriteAheadLog(self._database, self._connection)
+        else:
+            self._session_id = self._driver_connection.info.backend_pid
+            self.fence.sessions.add(self._session_id)
         try:
             with self._connection.begin():
                 self._exclude_others()
@@ -187,8 +198,58 @@ class ContestStore:
 
     def _own(self, contest: int) -> None:
         """Become the one server of a contest, before its rows are read."""
+        self._contest = contest
         self._contest_lock = ContestLock(self._database, self._connection, contest)
-        self._claim = Claim(self._database, self._connection, contest)
+        self._claim = Claim(self._database, self._connection, contest, self.fence)
+        self._claim.make()
+
+    def rejoin(self, lost: ContestStore) -> bool:
+        """Take the place of a store whose connection is lost. Return whether what it had begun is durable.
+
+        Raises StoreError as `Claim.settle`, ConnectionError if it is to be tried again.
+        """
+        contest, sessions, self.fence = lost._contest, self.fence.sessions, lost.fence
+        self.fence.sessions |= sessions
+        with self._connection.begin(), self._session() as session:
+            self._exclude_others()  # also a transaction that begins the contest, and is still under way
+            claim = Claim(self._database, self._connection, contest, self.fence)
+            durable = claim.settle()
+            if self.fence.mark is None:  # the contest is still to be begun
+                return durable
+            self._take_lock(contest)
+            claim.renew()
+            self._claim = claim
+            row = session.get_one(schema.ContestRow, contest)
+            self._load(session, row)
+            name = row.name
+        self._has_rejoined = True
+        if not self._is_final:
+            self._open_appender(name)
+        return durable
+
+    def _take_lock(self, contest: int) -> None:
+        try:
+            self._contest_lock = ContestLock(self._database, self._connection, contest)
+        except StoreError as error:
+            if isinstance(self._database, Postgres):
+                end_sessions(self._connection, contest, self.fence.sessions - {self._session_id})
+            raise ConnectionError(str(error)) from None
+
+    def _load(self, session: Session, contest: schema.ContestRow) -> None:
+        """Have the rows of a contest that this server plays."""
+        self._contest, self._is_final = contest.id, contest.status in FINAL
+        kept = list(kept_entries(session, contest.id))
+        self._bots = self._read_bots(session)
+        self._results.resume(session, contest)
+        if self._is_final:
+            self._kept = len(kept)
+            return
+        newest = select(func.max(schema.JournalRow.place)).where(schema.JournalRow.contest_id == contest.id)
+        entries = tuple(journal_entries(session, contest))
+        self._journal.begin(contest.id, session.scalar(newest) or 0, Past((), entries))
+        for number in stored_numbers(session, contest, list(self._journal.live.games)):
+            self._journal.live.forget(number)
+        self._take_kept(kept)
 
     def _lost_rows(self, contest: int) -> int:
         if not isinstance(self._database, Path):
@@ -200,33 +261,41 @@ class ContestStore:
     def enter(self, header: ContestHeader, config: ContestConfig) -> None:
         """Begin the contest, or go on with the one that `find` returned."""
         with self._session() as session:
-            if self._found is None:
+            if self._has_rejoined:
+                self._go_on(session, config)
+            elif self._found is None:
                 self._begin(session, header, config)
             else:
                 self._resume(session, self._found, config)
             session.flush()
-            bots = (
-                select(schema.BotRow)
-                .where(schema.BotRow.contest_id == self._contest)
-                .order_by(schema.BotRow.id)
-            )
-            self._bots = {bot.name: bot.id for bot in session.scalars(bots)}
+            self._bots = self._read_bots(session)
         if list(self._bots)[: len(header.names)] != list(header.names):
             raise ValueError(f"the bots of contest {self._contest} are not those of its configuration")
+        if not self._has_rejoined:
+            self._open_appender(config.name)
+
+    def _read_bots(self, session: Session) -> dict[str, int]:
+        mine = schema.BotRow.contest_id == self._contest
+        bots = select(schema.BotRow).where(mine).order_by(schema.BotRow.id)
+        return {bot.name: bot.id for bot in session.scalars(bots)}
+
+    @property
+    def _driver_connection(self) -> Any:
+        return self._connection.connection.driver_connection
+
+    def _open_appender(self, name: str) -> None:
         assert self._claim is not None
         if isinstance(self._database, Postgres):
             self._journal.appender = PostgresAppender(
                 self._database, self._claim, self._journal.newest, self._lock
             )
-        else:
-            raw = self._connection.connection.driver_connection
-            assert raw is not None
-            raw.execute(f"PRAGMA busy_timeout={int(LOCK_WAIT_S * 1000)}").close()
-            self._head = HeadFile(self._database, self._contest, config.name)
-            self._journal.appender = SqliteAppender(
-                self._database, self._claim, self._journal.newest, self._lock, self._head
-            )
-            self._files = identify_files(self._database)
+            return
+        self._driver_connection.execute(f"PRAGMA busy_timeout={int(LOCK_WAIT_S * 1000)}").close()
+        self._head = HeadFile(self._database, self._contest, name)
+        self._journal.appender = SqliteAppender(
+            self._database, self._claim, self._journal.newest, self._lock, self._head
+        )
+        self._files = identify_files(self._database)
 
     def reopen(self, contest: int) -> None:
         """Have a contest that has ended for good, as its one server."""
@@ -253,11 +322,14 @@ class ContestStore:
         session.add_all(schema.BotRow(contest_id=contest.id, name=name) for name in header.names)
         self._own(contest.id)
 
-    def _resume(self, session: Session, found: UnfinishedContest, config: ContestConfig) -> None:
-        contest = session.get_one(schema.ContestRow, found.contest)
+    def _go_on(self, session: Session, config: ContestConfig) -> schema.ContestRow:
+        contest = session.get_one(schema.ContestRow, self._contest)
         schema.set_about(contest, config.about)
         schema.set_status(contest, RUNNING, None, None)
-        self._contest = found.contest
+        return contest
+
+    def _resume(self, session: Session, found: UnfinishedContest, config: ContestConfig) -> None:
+        contest = self._go_on(session, config)
         newest = select(func.max(schema.JournalRow.place)).where(schema.JournalRow.contest_id == contest.id)
         self._journal.begin(contest.id, session.scalar(newest) or 0, found.past)
         self._results.resume(session, contest)

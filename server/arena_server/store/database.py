@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote, unquote, urlsplit
 
 from arena_protocol.errors import needs_extra
@@ -34,8 +34,18 @@ READABLE = (*EARLIER, str(LAYOUT))
 BUSY_TIMEOUT_S = 2.0
 #: How long to wait before it is tried again where SQLite does not wait.
 BUSY_STEP_S = 0.01
-#: How long a PostgreSQL server may take to answer at all.
-CONNECT_TIMEOUT_S = 5
+#: How a connection to PostgreSQL is made unless the URL says otherwise: how long a server may take to answer
+#: at all, and when a machine counts as gone that says nothing (after 11 s at rest, 10 s in a query).
+_CONNECTION: Final[Mapping[str, int]] = {
+    "connect_timeout": 5,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
+#: SQLSTATE of a connection that ends or cannot be had, of a server that starts or stops, and of a standby.
+_LOST: Final = ("57P01", "57P02", "57P03", "57P05", "53300", "25006")
+_CONNECTION_CLASS: Final = "08"
 
 DEFAULT_URL = "sqlite:///arena.db"
 _SQLITE = "sqlite:///"
@@ -182,6 +192,30 @@ def connect_sqlite(path: Path, *, read_only: bool = False) -> Iterator[sqlite3.C
         raise StoreError(describe(path, error)) from None
 
 
+def dial(database: Postgres, **options: Any) -> Any:
+    """A connection of psycopg's own, made as the URL says. Raises psycopg.Error."""
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict
+
+    given = conninfo_to_dict(database.url)
+    options |= {key: value for key, value in _CONNECTION.items() if key not in given}
+    return psycopg.connect(database.url, **options)
+
+
+def is_lost(error: BaseException) -> bool:
+    """Whether it says that PostgreSQL is away, or will be: what it was asked for may have been done."""
+    try:
+        import psycopg
+    except ImportError:
+        return False
+    cause = getattr(error, "orig", None) or error
+    if not isinstance(cause, psycopg.Error):
+        return False
+    if cause.sqlstate is None:
+        return isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError)
+    return cause.sqlstate in _LOST or cause.sqlstate.startswith(_CONNECTION_CLASS)
+
+
 @contextmanager
 def connect_postgres(database: Postgres) -> Iterator[Any]:
     """A connection of psycopg's own. Its errors become StoreError; ConfigError without psycopg."""
@@ -190,7 +224,7 @@ def connect_postgres(database: Postgres) -> Iterator[Any]:
     except ImportError:
         raise ConfigError(needs_extra(str(database), "postgres")) from None
     try:
-        with psycopg.connect(database.url, connect_timeout=CONNECT_TIMEOUT_S) as connection:
+        with dial(database) as connection:
             yield connection
     except psycopg.Error as error:
         raise StoreError(describe(database, error)) from None

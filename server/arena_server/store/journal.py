@@ -13,9 +13,9 @@ import msgpack
 
 from arena_server.core.journal import Entry
 from arena_server.store.chain import add_checksum, verify_checksum
-from arena_server.store.database import BUSY_TIMEOUT_S, CONNECT_TIMEOUT_S, Postgres
+from arena_server.store.database import BUSY_TIMEOUT_S, Postgres, dial
+from arena_server.store.fence import Claim
 from arena_server.store.head import HeadFile
-from arena_server.store.ownership import Claim
 
 
 def pack(entries: Iterable[Entry]) -> bytes:
@@ -35,15 +35,17 @@ def unpack(data: bytes) -> list[Entry]:
     return list(entries)
 
 
-#: Inserts nothing if another server has made a claim. On PostgreSQL the row is locked until the commit, so
-#: that the other server reads no journal that is about to grow.
-_INSERT: Final = (
-    "INSERT INTO journal (contest_id, place, payload) SELECT {0}, {0}, {0} FROM writers "
-    "WHERE contest_id = {0} AND writer = {0}"
+#: Each inserts nothing if another server has made a claim. That of PostgreSQL leaves a mark (`Fence`), and
+#: has the row until the commit, so that another server reads no journal that is about to grow.
+_INSERT_SQLITE: Final = (
+    "INSERT INTO journal (contest_id, place, payload) SELECT contest_id, ?, ? FROM writers "
+    "WHERE contest_id = ? AND writer = ?"
 )
-_INSERT_SQLITE, _INSERT_POSTGRES = _INSERT.format("?"), f"{_INSERT.format('%s')} FOR SHARE"
-#: Contest, place and payload of a row, and the contest and id of the claim.
-_Values = tuple[int, int, bytes, int, str]
+_INSERT_POSTGRES: Final = (
+    "WITH mine AS "
+    "(UPDATE writers SET writer = %s WHERE contest_id = %s AND writer = %s RETURNING contest_id) "
+    "INSERT INTO journal (contest_id, place, payload) SELECT contest_id, %s, %s FROM mine"
+)
 #: How long `append` waits for the writer's thread to end a transaction.
 APPEND_WAIT_S = 0.002
 #: The primary error code within SQLite's extended ones.
@@ -79,8 +81,7 @@ class JournalAppender:
                 return False
             data = msgpack.packb(entries)
             data += sha256(data).digest()  # as `pack`
-            claim = self._claim
-            if not self._insert((claim.contest, self.place + 1, data, claim.contest, claim.writer)):
+            if not self._insert(self.place + 1, data):
                 return False
             self.place += 1
             if self._head is not None:
@@ -90,7 +91,7 @@ class JournalAppender:
             self._lock.release()
         return True
 
-    def _insert(self, values: _Values) -> bool:
+    def _insert(self, place: int, data: bytes) -> bool:
         """Commit a row. Returns False, with nothing written, if that would wait for another connection."""
         raise NotImplementedError
 
@@ -111,7 +112,8 @@ class SqliteAppender(JournalAppender):
         for pragma in ("synchronous=NORMAL", "wal_autocheckpoint=0", "busy_timeout=0"):
             self._connection.execute(f"PRAGMA {pragma}").close()
 
-    def _insert(self, values: _Values) -> bool:
+    def _insert(self, place: int, data: bytes) -> bool:
+        values = place, data, self._claim.contest, self._claim.fence.mark
         try:
             inserted = self._connection.execute(_INSERT_SQLITE, values).rowcount
         except sqlite3.OperationalError as error:
@@ -131,16 +133,14 @@ class PostgresAppender(JournalAppender):
     """Appends in one round trip, and waits for it. Raises psycopg.Error."""
 
     def __init__(self, database: Postgres, claim: Claim, place: int, lock: Lock) -> None:
-        import psycopg
-
         super().__init__(claim, place, lock)
-        self._connection = psycopg.connect(
-            database.url, autocommit=True, connect_timeout=CONNECT_TIMEOUT_S, prepare_threshold=1
-        )
+        self._connection = dial(database, autocommit=True, prepare_threshold=1)
         setting = "off" if database.async_journal else "on"
         self._connection.execute(f"SET synchronous_commit = {setting}")
 
-    def _insert(self, values: _Values) -> bool:
+    def _insert(self, place: int, data: bytes) -> bool:
+        before, mine = self._claim.fence.advance()
+        values = mine, self._claim.contest, before, place, data
         if not self._connection.execute(_INSERT_POSTGRES, values).rowcount:
             raise self._claim.lost()
         return True

@@ -40,6 +40,7 @@ class JournalRows:
         self._contest, self._newest = contest, newest
         if past is not None:
             self.live.add(past.entries)
+            self._entries = len(past.entries)
             for game in past.results:
                 self.live.forget(game.number)
 

@@ -1,14 +1,11 @@
-"""Who may write into a contest: one server at a time, in two ways.
+"""Who may write into a contest: one server at a time. A second one is refused when it starts.
 
-ContestLock    a lock of the system: a second server is refused when it starts
-Claim          a row with the server's own id, which every transaction checks: a server that has
-               lost its lock unnoticed writes nothing more
+A server that has lost its lock unnoticed is stopped by its `fence`.
 """
 
 from __future__ import annotations
 
 import os
-import secrets
 import struct
 import sys
 import threading
@@ -158,42 +155,3 @@ def is_played(database: Database, number: int) -> StoreError:
         f"{database}: contest {number} is being played by another server; stop that one, "
         "or begin a new contest by --new"
     )
-
-
-class Claim:
-    """A server's own id in the row of a contest in the table `writers`; made within a transaction.
-
-    It ends the claim of the server before, whose transactions find another id from then on.
-    """
-
-    def __init__(self, database: Database, connection: Connection, contest: int) -> None:
-        from sqlalchemy import text
-
-        self.contest: Final = contest
-        self.writer: Final = secrets.token_hex(8)
-        self._database = database
-        self._connection = connection
-        values = {"contest": contest, "writer": self.writer}
-        connection.execute(
-            text(
-                "INSERT INTO writers (contest_id, writer) VALUES (:contest, :writer) "
-                "ON CONFLICT (contest_id) DO UPDATE SET writer = excluded.writer"
-            ),
-            values,
-        )
-        self._mine = text(
-            "UPDATE writers SET writer = :writer WHERE contest_id = :contest AND writer = :writer"
-        )
-        self._values = values
-
-    def check(self) -> None:
-        """Begin to write: no other server makes a claim until the transaction ends. Raises StoreError."""
-        if self._connection.execute(self._mine, self._values).rowcount != 1:
-            raise self.lost()
-
-    def lost(self) -> StoreError:
-        """The error of a server that has found another id."""
-        return StoreError(
-            f"{self._database}: another server has taken contest {self.contest} over; "
-            "nothing more can be kept here"
-        )

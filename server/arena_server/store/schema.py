@@ -6,7 +6,7 @@ import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,14 +23,20 @@ from sqlalchemy import (
     UniqueConstraint,
     create_engine,
     event,
-    make_url,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, MappedAsDataclass, mapped_column
 from sqlalchemy.pool import NullPool
 
 from arena_protocol.record import FaultRecord, GameRecord, time_used
 from arena_server.core.life import ENDINGS, RUNNING
-from arena_server.store.database import BUSY_STEP_S, BUSY_TIMEOUT_S, ContestHeader, Database
+from arena_server.store.database import (
+    BUSY_STEP_S,
+    BUSY_TIMEOUT_S,
+    ContestHeader,
+    Database,
+    Postgres,
+    dial,
+)
 from arena_server.store.head import create_private
 from arena_server.store.preflight import config_json, is_read_only
 from arena_server.terms.config import ContestConfig
@@ -207,7 +213,7 @@ class FactRow(Base):
 
 
 class ContestWriter(Base):
-    """The id of the server that plays a contest, or played it last (`ownership.Claim`)."""
+    """The mark of the server that plays a contest, or played it last (`fence.Fence`)."""
 
     __tablename__ = "writers"
 
@@ -351,20 +357,13 @@ def open_engine(database: Database, *, writing: bool = False) -> Engine:
     With SQLite neither its commits nor checkpoints then wait for the disk, which takes 4 to 16 ms. With
     PostgreSQL every commit waits, also where the server's own default is not to.
     """
+    if not writing:
+        return _reading_engine(database)
     if not isinstance(database, Path):
-        url = make_url(database.url).set(drivername="postgresql+psycopg")
-        if not writing:
-            return _reading_engine(url)
-        engine = create_engine(url)
+        engine = create_engine("postgresql+psycopg://", creator=partial(dial, database))
         event.listen(engine, "connect", _commit_synchronously)
         return engine
     url = URL.create("sqlite", database=str(database.absolute()))
-    if not writing:
-        if is_read_only(database):
-            url = url.set(database=f"file:{quote(str(database.absolute()))}").update_query_dict(
-                {"immutable": "1", "uri": "true"}
-            )
-        return _reading_engine(url, BUSY_TIMEOUT_S)
     engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_S})
     create_private(database)
     event.listen(engine, "connect", _set_pragmas)
@@ -372,13 +371,29 @@ def open_engine(database: Database, *, writing: bool = False) -> Engine:
 
 
 @lru_cache(maxsize=8)
-def _reading_engine(url: URL, timeout: float | None = None) -> Engine:
+def _postgres_reader(database: Postgres) -> Engine:
     """One for all readers of a database: it keeps the SQL of every query, which takes 4 ms to make.
 
     It keeps no connection.
     """
-    arguments = {} if timeout is None else {"timeout": timeout}
-    return create_engine(url, connect_args=arguments, poolclass=NullPool)
+    return create_engine("postgresql+psycopg://", creator=partial(dial, database), poolclass=NullPool)
+
+
+@lru_cache(maxsize=8)
+def _sqlite_reader(url: URL) -> Engine:
+    """As `_postgres_reader`."""
+    return create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_S}, poolclass=NullPool)
+
+
+def _reading_engine(database: Database) -> Engine:
+    if not isinstance(database, Path):
+        return _postgres_reader(database)
+    url = URL.create("sqlite", database=str(database.absolute()))
+    if is_read_only(database):
+        url = url.set(database=f"file:{quote(str(database.absolute()))}").update_query_dict(
+            {"immutable": "1", "uri": "true"}
+        )
+    return _sqlite_reader(url)
 
 
 def _commit_synchronously(connection: Any, _record: object) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from arena_server.core.deal import game_id as id_of
 from arena_server.core.deal import number_of
 from arena_server.core.journal import Entry, Past
 from arena_server.core.life import FINAL, INCOMPLETE
@@ -18,7 +19,10 @@ from arena_server.store.database import LAYOUT
 from arena_server.store.deals import Deals
 from arena_server.store.journal import unpack
 from arena_server.store.preflight import StoredContest
-from arena_server.store.schema import ContestRow, FactRow, JournalRow
+from arena_server.store.schema import ContestRow, FactRow, GameRow, JournalRow
+
+#: Games that are looked for by one query.
+ASKED_AT_ONCE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,9 @@ def load_unfinished(session: Session, contest: ContestRow, *, closed: bool = Fal
     if is_over(contest, closed=closed):  # it needs no journal any more
         past = Past(results, tuple(kept_entries(session, contest.id)))
         return UnfinishedContest(contest.id, int(contest.seed), past, ended=contest.status)
-    return UnfinishedContest(contest.id, int(contest.seed), Past(results, tuple(_entries(session, contest))))
+    return UnfinishedContest(
+        contest.id, int(contest.seed), Past(results, tuple(journal_entries(session, contest)))
+    )
 
 
 def kept_entries(session: Session, contest: int) -> Iterator[Entry]:
@@ -76,7 +82,8 @@ def kept_entries(session: Session, contest: int) -> Iterator[Entry]:
         yield from unpack(payload)
 
 
-def _entries(session: Session, contest: ContestRow) -> Iterator[Entry]:
+def journal_entries(session: Session, contest: ContestRow) -> Iterator[Entry]:
+    """The journal of a contest. Raises ValueError for a changed or missing row."""
     columns = (JournalRow.place, JournalRow.payload)
     rows = select(*columns).where(JournalRow.contest_id == contest.id).order_by(JournalRow.place)
     last = None
@@ -85,6 +92,14 @@ def _entries(session: Session, contest: ContestRow) -> Iterator[Entry]:
             raise ValueError(f"row {last + 1} of the journal is missing")
         last = place
         yield from unpack(payload)
+
+
+def stored_numbers(session: Session, contest: ContestRow, numbers: Sequence[int]) -> Iterator[int]:
+    """Which of these games have a result."""
+    for at in range(0, len(numbers), ASKED_AT_ONCE):
+        ids = [id_of(number) for number in numbers[at : at + ASKED_AT_ONCE]]
+        query = select(GameRow.game_id).where(GameRow.contest_id == contest.id, GameRow.game_id.in_(ids))
+        yield from map(number_of, session.scalars(query))
 
 
 def past_games(

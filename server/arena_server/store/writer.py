@@ -32,6 +32,7 @@ from arena_server.terms.config import ContestConfig
 if TYPE_CHECKING:
     from arena_server.store.contest_store import ContestStore
     from arena_server.store.journal import JournalAppender
+    from arena_server.store.reconnect import LastingStore
     from arena_server.store.unfinished import UnfinishedContest
 
 #: Jobs committed together at most; a commit costs 0.2 ms, so a longer batch gains nothing.
@@ -91,7 +92,8 @@ class Writer:
     `committed(batches, game_ids)` is called after each commit by the writer's thread: the first
     `batches` calls of `append` are durable, and so are the records of `game_ids`.
     `failed(error)` is called once, at the first failure; nothing is reported as durable after it.
-    All three are called on the writer's thread; `failed` also within `append`.
+    `rejoined(seconds, cause)` is called after the connection to the database was lost and made again.
+    All are called on the writer's thread; `failed` also within `append`.
     """
 
     def __init__(
@@ -103,6 +105,7 @@ class Writer:
         found: Callable[[UnfinishedContest | None], None],
         committed: Callable[[int, list[str]], None],
         failed: Callable[[StoreError], None],
+        rejoined: Callable[[float, BaseException], None] = lambda _seconds, _cause: None,
     ) -> None:
         self._database: Final = database
         self._header: Final = header
@@ -110,6 +113,7 @@ class Writer:
         self._found = found
         self._committed = committed
         self._failed = failed
+        self._rejoined = rejoined
         self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
         # A daemon: a program that ends without `close` has crashed, and must not hang as well.
         self._thread = threading.Thread(target=self._run, name="store", daemon=True)
@@ -186,12 +190,13 @@ class Writer:
         try:
             # Imported on the thread: SQLAlchemy takes longer to load than the port needs to open.
             from arena_server.store.contest_store import ContestStore
+            from arena_server.store.reconnect import LastingStore
 
-            with ContestStore(self._database) as store:
-                found = store.find(self._header)
+            with LastingStore(self._database, self._rejoined) as lasting:
+                found = lasting.store.find(self._header)
                 self._found(found)
                 if found is None or found.ended is None:
-                    while not self._has_failed and self._write_batch(store):
+                    while not self._has_failed and self._write_batch(lasting):
                         pass
                     return
             # Of one that is over nothing is kept open; what it still has to write is rare.
@@ -205,9 +210,9 @@ class Writer:
         except Exception as error:  # the boundary of the thread: nothing else would report it
             self._fail(error)
 
-    def _write_batch(self, store: ContestStore) -> bool:
+    def _write_batch(self, lasting: LastingStore) -> bool:
         """Commit what is queued in one transaction. Returns False after the last job."""
-        jobs = self._take(store)
+        jobs = self._take(lasting)
         batches = [job.entries for job in jobs if isinstance(job, _Append)]
         results = [(job.game_id, job.record, encode(job.record)) for job in jobs if isinstance(job, _Store)]
         entries = list(chain.from_iterable(batches))
@@ -216,25 +221,30 @@ class Writer:
         synced = any(isinstance(job, _Store | _Enter | _End) for job in jobs)
         if self._has_failed:
             return False
-        whole = synced or _has_order(entries)
-        if whole or (entries and not (store.appender and store.appender.append(entries))):
+        ends = [job.status for job in jobs if isinstance(job, _End)]
+        enters = [job.config for job in jobs if isinstance(job, _Enter)]
+
+        def commit(store: ContestStore) -> None:
+            whole = synced or _has_order(entries)
+            if not whole and (not entries or (store.appender and store.appender.append(entries))):
+                return
             with store.transaction():
-                for job in jobs:
-                    if isinstance(job, _Enter):
-                        store.enter(self._header, job.config)
+                for config in enters:
+                    store.enter(self._header, config)
                 store.add(entries, results)
-                for job in jobs:
-                    if isinstance(job, _End):  # everything queued before it belongs to the contest
-                        store.end(job.status)
+                for status in ends:  # everything queued before it belongs to the contest
+                    store.end(status)
+
+        lasting.once(commit)
         if synced:
-            store.sync()
+            lasting.store.sync()
         if isinstance(self._database, Path) and not self._patient:
-            self._direct = store.appender
+            self._direct = lasting.store.appender
         self._report(len(batches), [game_id for game_id, _, _ in results])
         for job in jobs:
             if isinstance(job, _End):
                 job.done()
-        store.maintain()
+        lasting.once(lambda store: store.maintain())
         return not isinstance(jobs[-1], _Close)
 
     def _report(self, batches: int, game_ids: list[str]) -> None:
@@ -245,20 +255,20 @@ class Writer:
             self._durable = durable
         self._committed(durable, game_ids)
 
-    def _take(self, store: ContestStore) -> list[_Job]:
+    def _take(self, lasting: LastingStore) -> list[_Job]:
         """Wait for a job and take the ones queued behind it; maintain the database meanwhile."""
         jobs: list[_Job] = []
         while not jobs:
             try:
                 jobs.append(self._jobs.get(timeout=MAINTENANCE_S))
             except queue.Empty:
-                store.maintain(idle=True)
+                lasting.once(lambda store: store.maintain(idle=True))
         until = time.monotonic() + GROUP_S
         results_only = True
         while len(jobs) < BATCH_JOBS and not isinstance(jobs[-1], _Close):
             # Entries are moves that players wait for, and their commit takes the results along.
             results_only = results_only and isinstance(jobs[-1], _Store)
-            waits = results_only and len(jobs) < store.running // GROUP_SHARE
+            waits = results_only and len(jobs) < lasting.store.running // GROUP_SHARE
             try:
                 jobs.append(self._jobs.get(timeout=max(0.0, until - time.monotonic()) if waits else 0))
             except queue.Empty:

@@ -20,9 +20,11 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from random import Random
+from urllib.parse import urlsplit
 
 import pytest
 from tests.ports import quiet_port
+from tests.server.postgres import cluster
 from tests.server.programs import PATIENCE_S, Gate, Server, arena, contest, inside
 from tests.server.records import shown
 
@@ -33,7 +35,7 @@ from arena_protocol.record_codec import decode
 from arena_protocol.verify import verify
 from arena_server.errors import StoreError
 from arena_server.stats.standings import Row
-from arena_server.store.database import Database
+from arena_server.store.database import Database, Postgres
 from arena_server.store.reader import Results
 
 NAMES = ("ann", "bob", "cid")
@@ -200,6 +202,79 @@ def test_a_server_that_is_killed_fifty_times_loses_nothing(
     done = survive(tmp_path, database, games=30, kills=50, seed=soak_seed)
     assert done > 0  # how many games are over before a kill depends on the machine
     assert table(database) == undisturbed(30)
+
+
+def play_while(
+    folder: Path, database: Postgres, games: int, disturb: Callable[[Server, int], bool], seed: int
+) -> str:
+    """Play a contest with one server while `disturb` is called at random moments, until it returns False.
+
+    What the server logged.
+    """
+    chance, port, done = Random(seed), quiet_port(), 0
+    bots = Bots(port)
+    with Server(
+        the_contest(games), folder, "--port", str(port), "--until-finished", url=database.url
+    ) as server:
+        bots.wait_for_play()
+        while not ended(server, chance.uniform(0.0, 1.0)) and disturb(server, done):
+            done += 1
+        outcome = server.end()
+    assert outcome.code == 0, outcome.err
+    bots.join()
+    check(database, bots)
+    return outcome.err
+
+
+@pytest.mark.soak
+def test_a_lost_connection_or_a_restart_of_postgresql_ends_no_server(
+    tmp_path: Path, undisturbed: Callable[[int], Table], soak_seed: int
+) -> None:
+    chance = Random(soak_seed)
+    with cluster() as running:
+        database = running.database()
+
+        def disturb(_server: Server, done: int) -> bool:
+            if chance.random() < 0.3:
+                running.kill()
+                running.start()
+            else:
+                end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+                import psycopg
+
+                with psycopg.connect(running.url("postgres"), autocommit=True) as connection:
+                    more = "" if chance.random() < 0.5 else " ORDER BY random() LIMIT 1"
+                    connection.execute(f"{end} AND usename = 'arena'{more}")
+            return done < 40
+
+        said = play_while(tmp_path, database, 30, disturb, soak_seed)
+        assert "database-reconnected" in said
+        assert table(database) == undisturbed(30)
+
+
+@pytest.mark.soak
+def test_a_standby_takes_over_and_no_announced_result_is_lost(
+    tmp_path: Path, undisturbed: Callable[[int], Table], soak_seed: int
+) -> None:
+    """The primary answers what its standby has; it is killed in the middle of the contest."""
+    with (
+        cluster(options="-c synchronous_standby_names=*") as first,
+        cluster(standby_of=first, options="-c synchronous_standby_names=") as second,
+    ):
+        name = urlsplit(first.database().url).path.strip("/")
+        hosts = f"{first.folder},{second.folder}"
+        url = f"postgresql://arena@/{name}?host={hosts}&target_session_attrs=read-write"
+
+        def disturb(_server: Server, done: int) -> bool:
+            if done < 3:
+                return True
+            first.kill()
+            second.promote()
+            return False
+
+        said = play_while(tmp_path, Postgres(url), 10, disturb, soak_seed)
+        assert said.count("database-reconnected") == 1
+        assert table(Postgres(second.url(name))) == undisturbed(10)
 
 
 def stopped_and_gone_on(folder: Path, limit: Callable[[], None], more: Callable[[], object]) -> str:

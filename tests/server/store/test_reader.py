@@ -2,20 +2,49 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import tracemalloc
 from contextlib import closing
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
+from sqlalchemy import text
 
 from arena_protocol.record import FaultRecord
 from arena_protocol.record_codec import decode
 from arena_server.errors import StoreError
+from arena_server.store.database import Postgres
 from arena_server.store.preflight import check_writable
 from arena_server.store.reader import Results
+from arena_server.store.schema import open_engine
 
+from ..postgres import Cluster
 from ..records import Kept, game, keep, opening, shown
+
+OPERATING = Path(__file__).parents[3] / "docs" / "operating.md"
+
+
+def test_a_role_that_may_only_read_is_enough(postgres: Cluster) -> None:
+    """That of the documentation; the URL names two servers, of which one is not there."""
+    database = postgres.database()
+    keep(database, 1, 2)
+    (grant,) = re.findall(r"^GRANT .* TO site;$", OPERATING.read_text(), re.MULTILINE)
+    engine = open_engine(database, writing=True)
+    with engine.connect() as connection:
+        connection.execute(text("CREATE ROLE site LOGIN"))
+        connection.execute(text(grant))
+        connection.commit()
+    engine.dispose()
+    name = urlsplit(database.url).path
+    site = Postgres(f"postgresql://site@{name}?host=/nowhere,{postgres.folder}&target_session_attrs=any")
+    with Results(site) as results:
+        assert results.sums.games_played(results.contest()) == 2
+    kept = Kept(site)
+    kept.start()
+    assert "must be owner" in str(kept.next()) or "permission denied" in str(kept.told)
+    kept.close()
 
 
 class TestReader:
