@@ -35,6 +35,8 @@ CONNECT_S: Final = 10.0
 GONE_S: Final = 120.0
 #: How often the pool looks which workers there are.
 LOOK_S: Final = 0.5
+#: How many games wait at the scheduler beyond those that run, so that an adaptive cluster starts workers.
+MOST_QUEUED: Final = 8
 #: Of what a worker says of a game that has failed.
 LONGEST: Final = 300
 _TOPIC: Final = "insertion-arena"
@@ -43,7 +45,8 @@ _TOPIC: Final = "insertion-arena"
 class DaskPool:
     """The workers of the scheduler at `address`, HOST:PORT (`base.WorkerPool`).
 
-    Each plays as many games at once as it has threads. `command` are the arguments that its interpreter runs.
+    Each plays as many games at once as it has threads, and some more wait at the scheduler, whose leases are
+    renewed here until their workers begin. `command` are the arguments that its interpreter runs.
     """
 
     def __init__(self, address: str, command: Sequence[str]) -> None:
@@ -54,6 +57,10 @@ class DaskPool:
         self._background: set[asyncio.Task[Any]] = set()
         #: Addresses of workers that have lost a game and have not answered since.
         self._silent: set[str] = set()
+        #: The jobs of which a worker has said something.
+        self._begun: set[str] = set()
+        #: The addresses that may take a job; none: all.
+        self._places: dict[str, list[str]] = {}
         #: The threads of each worker that may play, by its address, and the names of all workers.
         self._threads: dict[str, int] = {}
         self._names: dict[str, str] = {}
@@ -93,6 +100,7 @@ class DaskPool:
 
     def withdraw(self, key: str) -> None:
         if (found := self._jobs.pop(key, None)) is not None:
+            self._begun.discard(key)
             found[1].cancel()
             self._spawn(self._suspect(key))
 
@@ -115,6 +123,7 @@ class DaskPool:
 
     async def _play(self, job: GameJob) -> None:
         future: Any = None
+        places = self._places[job.key] = self._answering()
         try:
             future = self._client.submit(
                 play_on_worker,
@@ -123,8 +132,8 @@ class DaskPool:
                 self._command,
                 key=job.key,
                 pure=False,
-                workers=self._answering() or None,
-                allow_other_workers=bool(self._answering()) and not self._excluded,
+                workers=places or None,
+                allow_other_workers=bool(places) and not self._excluded,
             )
             outcome, host = _plain_outcome(await future)
             # The scheduler's word: a worker could say that it is another one.
@@ -137,6 +146,8 @@ class DaskPool:
         finally:
             if future is not None:
                 self._spawn(_released(future))
+        self._begun.discard(job.key)
+        self._places.pop(job.key, None)
         if self._jobs.pop(job.key, None) is not None:
             self._events.ended(job, outcome, worker, host)
 
@@ -179,6 +190,7 @@ class DaskPool:
             case {"bench": int(bench), "name": str(worker)}:
                 self._events.measured(worker, bench)
             case {"key": str(key)} if key in self._jobs:
+                self._begun.add(key)
                 self._events.renewed(self._jobs[key][0])
 
     # -- the cluster
@@ -188,6 +200,7 @@ class DaskPool:
         while True:
             try:
                 found = await self._client.scheduler.identity(n_workers=-1)
+                await self._renew_queued()
             except OSError:
                 self._report(0)
                 await self._find_again()
@@ -199,8 +212,26 @@ class DaskPool:
                 for address, name in self._names.items()
                 if name not in self._excluded
             }
-            self._report(sum(count for each, count in self._threads.items() if each not in self._silent))
+            threads = sum(count for each, count in self._threads.items() if each not in self._silent)
+            # Where workers were excluded or are silent, jobs go to those that there are.
+            more = MOST_QUEUED if self._threads or not self._excluded else 0
+            self._report(threads + more)
             await asyncio.sleep(LOOK_S)
+
+    async def _renew_queued(self) -> None:
+        """Renew the leases of the jobs that no worker has to play yet, or whose worker plays others."""
+        waiting = self._jobs.keys() - self._begun
+        if not waiting:
+            return
+        held: set[str] = set()
+        for address, keys in (await self._client.processing()).items():
+            mine = [key for key in keys if key in waiting]
+            if len(keys) - len(mine) < self._threads.get(address, 1):
+                held.update(mine)  # it has a free thread, and begins, or stands still
+        for key in waiting - held:
+            places = self._places.get(key)
+            if key in self._jobs and (not places or self._threads.keys() & places):
+                self._events.renewed(self._jobs[key][0])
 
     def _report(self, capacity: int) -> None:
         if capacity != self._capacity:
@@ -329,6 +360,7 @@ async def play_on_worker(
         dask.log_event(topic, {"bench": bench, "name": worker})
 
     try:
+        renewed()
         outcome = await process.play(job, JobReports(renewed, measured, said))
         if outcome is None:
             outcome = JobOutcome(None, await process.how_it_ended())

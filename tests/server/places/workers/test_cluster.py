@@ -23,7 +23,7 @@ from tests.server.places.workers.programs import ROOT, Reports, job, write_progr
 from arena_protocol.record_codec import decode
 from arena_server.errors import ArenaError
 from arena_server.places.workers import cluster as cluster_module
-from arena_server.places.workers.cluster import DaskPool
+from arena_server.places.workers.cluster import MOST_QUEUED, DaskPool
 
 pytestmark = [
     # Not `importorskip`: each process of the tests would import it, for 0.5 s.
@@ -49,7 +49,7 @@ async def running(
         for name in ("w1", "w2"):
             cluster.start_worker(name)
         await pool.open(reports)
-        await reports.until(2)
+        await reports.until(2 + MOST_QUEUED)
         yield cluster, pool, reports
     finally:
         await pool.close()
@@ -74,7 +74,7 @@ async def test_workers_in_this_process_play_games(tmp_path: Path, monkeypatch: p
         pool = DaskPool(scheduler.address.removeprefix("tcp://"), [write_program(tmp_path)])
         try:
             await pool.open(reports)
-            await reports.until(2)
+            await reports.until(2 + MOST_QUEUED)
             for name in ("g1", "g2", "wrong"):
                 pool.submit(job(name))
             ends = [await reports.ends.get() for _ in range(3)]
@@ -146,10 +146,11 @@ from tests.server.places.workers.programs import Reports, job
 from arena_server.places.workers import cluster
 
 async def main():
+    from arena_server.places.workers.cluster import MOST_QUEUED
     cluster.CONNECT_S = 60.0
     pool, reports = cluster.DaskPool(ADDRESS, []), Reports()
     await pool.open(reports)
-    await reports.until(1)
+    await reports.until(1 + MOST_QUEUED)
     for what in ("return", "raise", "traceback", "numpy", "other"):
         pool.submit(job(what))
         key, outcome, worker = await reports.ends.get()
@@ -215,7 +216,7 @@ async def test_the_game_of_a_worker_that_ends_is_played_by_the_other(
         gate.touch()
         key, outcome, worker = await reports.ends.get()
         assert (key, outcome.problem, worker) == ("gate-1", "", second)
-        await reports.until(1)
+        await reports.until(1 + MOST_QUEUED)
 
 
 @pytest.mark.soak
@@ -230,7 +231,7 @@ async def test_a_worker_that_is_stopped_and_continued_reports_nothing_late(
         for stopped in (int(process), cluster.processes[first].pid):
             os.kill(stopped, signal.SIGSTOP)
         pool.withdraw("gate-1")  # as its lease has ended
-        await reports.until(1)  # the worker that does not answer gets no other game
+        await reports.until(1 + MOST_QUEUED)  # the worker that does not answer gets no other game
         pool.submit(job("gate", fence=2, gate=gate))
         second, _ = await reports.lines.get()
         assert second != first
@@ -238,7 +239,7 @@ async def test_a_worker_that_is_stopped_and_continued_reports_nothing_late(
         assert (await reports.ends.get())[0] == "gate-2"
         for stopped in (int(process), cluster.processes[first].pid):
             os.kill(stopped, signal.SIGCONT)
-        await reports.until(2)
+        await reports.until(2 + MOST_QUEUED)
         pool.submit(job("g2"))
         pool.submit(job("g3"))
         assert sorted([(await reports.ends.get())[0] for _ in range(2)]) == ["g2-1", "g3-1"]
@@ -259,7 +260,7 @@ async def test_a_scheduler_that_is_started_again_is_found(
         await reports.until(0)
         cluster.start_scheduler()
         cluster.start_worker("w1")
-        await reports.until(1)
+        await reports.until(1 + MOST_QUEUED)
         pool.submit(job("g2"))
         key, outcome, worker = await reports.ends.get()
         assert (key, outcome.problem, worker) == ("g2-1", "", "w1")

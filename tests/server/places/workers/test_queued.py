@@ -1,0 +1,45 @@
+"""Games that wait at a Dask scheduler: whose leases the pool renews."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tests.server.places.workers.programs import Reports, job
+
+from arena_server.places.workers.cluster import DaskPool
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("processing", "begun", "renewed"),
+    [
+        ({}, [], ["a-1", "b-1", "c-1"]),  # no worker yet
+        ({"w1": ["a-1"]}, ["a-1"], ["b-1", "c-1"]),
+        ({"w1": ["a-1", "b-1"]}, ["a-1"], ["b-1", "c-1"]),  # w1 has one thread
+        ({"w2": ["a-1", "b-1"]}, ["a-1"], ["c-1"]),  # w2 has two: it begins b, or stands still
+        ({"w1": ["a-1"], "w2": ["other", "more", "b-1"]}, [], ["b-1", "c-1"]),
+    ],
+)
+async def test_the_lease_of_a_game_that_waits_is_renewed(
+    processing: dict[str, list[str]], begun: list[str], renewed: list[str]
+) -> None:
+    async def answer() -> dict[str, list[str]]:
+        return processing
+
+    pool, reports = DaskPool("127.0.0.1:1", []), Reports()
+    untyped: Any = pool
+    untyped._events, untyped._client = reports, SimpleNamespace(processing=answer)
+    untyped._threads = {"w1": 1, "w2": 2}
+    untyped._jobs = {f"{name}-1": (job(name), None) for name in "abc"}
+    untyped._begun = set(begun)
+    await pool._renew_queued()
+    found = [reports.renewals.get_nowait() for _ in range(reports.renewals.qsize())]
+    assert sorted(found) == renewed
+    untyped._places = {key: ["gone"] for key in untyped._jobs}  # those that might take them have left
+    await pool._renew_queued()
+    assert reports.renewals.empty()
+    untyped._begun = set(untyped._jobs)
+    untyped._client = None  # it is not asked
+    await pool._renew_queued()
