@@ -1,6 +1,9 @@
-"""Which games the wall of the pages shows, and where."""
+"""What a visitor looks for: games on the wall, parts of a page, notices of a contest."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -61,3 +64,39 @@ def test_without_a_star_no_game_is_one_of_those(node: Node) -> None:
 )
 def test_an_address_names_a_part_of_a_page_or_all(node: Node, address: str, part: str | None) -> None:
     assert node("part", hash=address, names=["standings", "games"]) == part
+
+
+ROW = ["g1", [0, 1], [30, 10], "complete", 9, 0, [], []]
+ROUND = {"title": "round 1", "matches": [{"state": "over"}, {"state": "bye"}]}
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "stars", "lines"),
+    [
+        ({}, {}, ["ann"], []),
+        ({}, {"rows": [ROW]}, ["bob"], ["g1: ann wins 30 : 10"]),
+        ({}, {"rows": [ROW]}, ["cy"], []),
+        ({"rows": [ROW]}, {"rows": [ROW]}, ["ann"], []),
+        ({}, {"rounds": [ROUND]}, [], ["round 1 is over"]),
+        ({"rounds": [ROUND]}, {"rounds": [ROUND]}, [], []),
+        ({}, {"rounds": [{"title": "round 1", "matches": [{"state": "open"}]}]}, [], []),
+        ({}, {"status": "finished"}, [], ["The contest is finished"]),
+        ({"status": "finished"}, {"status": "finished"}, [], []),
+        (
+            {},
+            {"rows": [[f"g{n}", *ROW[1:]] for n in range(9)]},
+            ["ann"],
+            [f"g{n}: ann wins 30 : 10" for n in (6, 7, 8)],
+        ),
+    ],
+)
+def test_the_news_of_a_contest(
+    node: Node, before: dict[str, Any], now: dict[str, Any], stars: list[str], lines: list[str]
+) -> None:
+    def state(
+        status: str = "running", rows: Sequence[Any] = (), rounds: Sequence[Any] = ()
+    ) -> dict[str, Any]:
+        contest = {"status": status, "bots": ["ann", "bob", "cy"], "decided": False}
+        return {"contest": contest, "rows": list(rows), "rounds": list(rounds)}
+
+    assert node("news", before=state(**before), now=state(**now), stars=stars) == lines

@@ -22,6 +22,7 @@ const { quantile, valuesByBot } = await load("details.js");
 const { readRow, scoreFor } = await load("gamelist.js");
 const { RULES } = await load("rules.js");
 const { arranged, isWanted } = await load("places.js");
+const { newsBetween } = await load("notices.js");
 const { chosenPart } = await load("tabs.js");
 const { hex, sha256 } = await load("sha256.js");
 
@@ -63,6 +64,8 @@ const commands = {
   values: ({ contest, rows }) => valuesByBot(contest, rows.map(readRow), (row, seat) => row.used[seat]),
   scores: ({ contest, row }) => contest.bots.map((_, bot) => scoreFor(contest, readRow(row), bot)),
   pace: ({ pace }) => paceText(pace),
+  news: ({ before, now, stars }) => newsBetween(...[before, now].map((state) =>
+    ({ ...state, rows: state.rows.map(readRow) })), stars),
   part: ({ hash, names }) => chosenPart(hash, names),
   arranged: ({ before, running, over, most }) => arranged(before, running, over, most ?? undefined),
   wanted: ({ names, text, stars, starred }) => isWanted(names, text, stars, starred),

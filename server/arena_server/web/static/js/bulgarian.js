@@ -81,6 +81,10 @@ export const TEXTS = {
   "What is the chain?": "Какво е веригата?", "Chain": "Верига",
   "a number made of all records in their order: who has kept it can prove that no result has changed since":
     "число от всички записи по реда им: който го е запазил, може да докаже, че оттогава никой резултат не е променен",
+  "Notify me": "Известявай ме", "{} is over": "{} завърши", "The contest is {}": "Състезанието е: {}",
+  "This browser allows no notices of this site": "Този браузър не разрешава известия от този сайт",
+  "While this page is open in another tab: results of bots with a star, rounds, the end":
+    "Докато страницата е отворена в друг раздел: резултати на ботове със звезда, кръгове, краят",
   "Parts of this page": "Части на страницата",
   "The connection is lost; the standings may be older. Connecting again ...":
     "Връзката прекъсна; класирането може да е остаряло. Свързване отново ...",

@@ -12,6 +12,7 @@ import { loadedAfter } from "./loading.js";
 import { livePath, LiveStream } from "./livestream.js";
 import { cardsPanel } from "./player-cards.js";
 import { loadRatings, ratingPanel } from "./ratings.js";
+import { noticeButton } from "./notices.js";
 import { latest, leaderText, progress } from "./progress.js";
 import { loadRounds, roundsPanel } from "./rounds.js";
 import { entrantsText } from "./stages.js";
@@ -221,6 +222,7 @@ async function begin() {
         : null,
       early,
       site.feeds ? feedLinks(`contests/${contest.id}/feed.atom`, `contests/${contest.id}/contest.ics`) : null,
+      live ? noticeButton(contest, about.title ?? contest.name, loadRounds) : null,
       contest.head ? el("p", { class: "sub head" }, t`Head of the record chain: `, el("code", {}, contest.head))
         : null,
       contest.head ? explained(t`What is the chain?`, [[t`Chain`,
