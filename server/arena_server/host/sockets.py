@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import socket
 import ssl
 import sys
@@ -17,6 +18,8 @@ from arena_server.errors import ArenaError, ConfigError
 SO_TIMESTAMPNS = 35
 
 BACKLOG = 1024
+#: The first descriptor of those that systemd hands over.
+FIRST_HANDED_OVER = 3
 
 #: Probe an idle peer after 5 s, every 2 s, 3 times: a dead one is noticed after 11 s.
 KEEPALIVE_IDLE_S, KEEPALIVE_INTERVAL_S, KEEPALIVE_COUNT = 5, 2, 3
@@ -27,9 +30,11 @@ USER_TIMEOUT_MS = 10_000
 def bind(host: str, port: int, option: str = "--port") -> socket.socket:
     """A non-blocking socket that listens on `host`:`port` (0 picks one).
 
-    Raises ArenaError with one line if the address is foreign, unknown or in use; `option` names the
-    command line's option for the port.
+    One that systemd has handed over for this port is taken instead. Raises ArenaError with one line if the
+    address is foreign, unknown or in use; `option` names the command line's option for the port.
     """
+    if (taken := _handed_over(port)) is not None:
+        return taken
     # Bytes where possible: for a str Python would load its tables of Unicode names.
     name = host.encode("ascii") if host.isascii() else host
     try:
@@ -51,6 +56,21 @@ def bind(host: str, port: int, option: str = "--port") -> socket.socket:
     # stamp a moment after the first request for it: before the first bot connects.
     set_up(listener)
     return listener
+
+
+def _handed_over(port: int) -> socket.socket | None:
+    """The listening socket of systemd for this port, which it keeps open (sd_listen_fds(3))."""
+    if os.environ.get("LISTEN_PID") != str(os.getpid()):
+        return None  # without systemd, or the variables are those of a parent
+    count = os.environ.get("LISTEN_FDS", "")
+    for descriptor in range(FIRST_HANDED_OVER, FIRST_HANDED_OVER + (int(count) if count.isdecimal() else 0)):
+        listener = socket.socket(fileno=os.dup(descriptor))
+        is_ours = listener.family in (socket.AF_INET, socket.AF_INET6)
+        if is_ours and listener.type == socket.SOCK_STREAM and listener.getsockname()[1] == port:
+            set_up(listener)
+            return listener
+        listener.close()
+    return None
 
 
 def _why(host: str, port: int, option: str, error: OSError) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import os
 import socket
 import struct
 import sys
 import time
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -224,3 +226,37 @@ def test_the_kernel_stamps_what_arrives_over_tcp() -> None:
         arrivals.read(time.monotonic_ns(), time.time_ns())
         # The two clocks are read one after the other: allow for the time between.
         assert before - STEP_NS <= arrivals.arrived(ancillary) <= time.monotonic_ns()
+
+
+class TestSocketsOfSystemd:
+    """What it hands over is taken by its port; a client that has connected before is in the backlog."""
+
+    @pytest.fixture
+    def port(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            monkeypatch.setattr(sockets, "FIRST_HANDED_OVER", listener.fileno())
+            monkeypatch.setenv("LISTEN_PID", str(os.getpid()))
+            monkeypatch.setenv("LISTEN_FDS", "1")
+            yield listener.getsockname()[1]
+
+    def test_each_server_takes_it_over_from_the_one_before(self, port: int) -> None:
+        for _ in range(3):
+            with socket.create_connection(("127.0.0.1", port)) as client, bind("127.0.0.1", port) as taken:
+                assert not taken.getblocking()
+                accepted, address = taken.accept()
+                accepted.close()
+                assert address == client.getsockname()
+
+    def test_another_port_is_bound(self, port: int) -> None:
+        with bind("127.0.0.1", 0) as bound:
+            assert bound.getsockname()[1] != port
+
+    @pytest.mark.parametrize(
+        ("variable", "value"), [("LISTEN_PID", "1"), ("LISTEN_FDS", "0"), ("LISTEN_FDS", "x")]
+    )
+    def test_variables_that_are_not_for_this_process(
+        self, port: int, monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+    ) -> None:
+        monkeypatch.setenv(variable, value)
+        with pytest.raises(ArenaError, match="the port is in use"):
+            bind("127.0.0.1", port)
