@@ -67,6 +67,7 @@ GROUPS: Final[Mapping[str, Mapping[str, Callable[[str], Command]]]] = {
     "Bot authors": {
         "match": single("match"),
         "tune": single("tune"),
+        "climb": single("climb"),
         "check": group("check"),
         "why": single("why"),
         "log": single("log"),

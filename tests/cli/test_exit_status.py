@@ -139,6 +139,10 @@ match dummy random --game chess
 match dummy random --clock soon
 match dummy random --option plies=x
 tune champion:depth={d} --param d=9
+climb
+climb greedy --game chess
+climb chmapion --games 2
+climb greedy --games 0
 tune champion:depth={d} --param d=1:3:int --against chmapion --games 16
 analyse chess --positions bad.positions
 analyse insertion --positions nowhere.positions

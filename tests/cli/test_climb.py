@@ -1,0 +1,454 @@
+"""`arena climb`: the interval covers the rating, the same bot gets the same rung, no game is played twice."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import signal
+import subprocess
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.forked import Arena
+from tests.server.programs import PATIENCE_S, inside
+from tests.server.records import Kept
+from typer.testing import CliRunner
+
+from arena_cli import user_message
+from arena_cli.app import app
+from arena_cli.climb import BEYOND, ClimbBounds, ClimbStep, Measure, climb
+from arena_cli.climb_ladder import FOLDER, RatedLadder, Rung, first_games
+from arena_cli.climb_rating import Against, guess, place
+from arena_cli.engine_games import play
+from arena_cli.match_run import MatchPlan, MatchRun
+from arena_cli.paired import play_paired
+from arena_engines.registry import create
+from arena_protocol.games import make_game
+from arena_server.core.deal import Setting
+from arena_server.core.formats import format_of
+from arena_server.errors import ArenaError, ConfigError
+from arena_server.stats.elo import score_of
+from arena_server.store.database import ContestHeader
+from arena_server.store.reader import Results
+
+SHORT = ("--option", "plies=8", "--clock", "60s")
+LADDER = RatedLadder("insertion", {}, tuple(Rung(f"r{at}", 80.0 * at) for at in range(30)))
+
+
+def arena(*arguments: str) -> tuple[str, str, int, str | None]:
+    done = CliRunner().invoke(app, ["climb", *arguments])
+    error = done.exception
+    message = user_message(error) if isinstance(error, Exception) else None
+    return done.stdout, done.stderr, done.exit_code, message
+
+
+def logistic(rating: float, seed: int, *, draws: float = 0.0, seat: float = 0.0) -> Measure:
+    """A player of this rating; a seat is worth `seat` points, and this share of the even games is drawn.
+
+    What it scores in a step follows from the step alone, as it does of a bot that reads no clock.
+    """
+
+    def measure(number: int, rung: int, deals: int) -> ClimbStep:
+        chance, counts = random.Random(f"{seed} {number} {rung}"), [0] * 5
+        for _ in range(deals):
+            score = 0.0
+            for side in (seat, -seat):
+                expected = score_of(rating + side - LADDER.rungs[rung].rating)
+                drawn = 2 * draws * min(expected, 1 - expected)
+                lot = chance.random()
+                score += 0.5 if lot < drawn else float(lot < drawn / 2 + expected)
+            counts[round(2 * score)] += 1
+        return ClimbStep(rung, counts)
+
+    return measure
+
+
+def climbed(measure: Measure, bounds: ClimbBounds | None = None) -> list[ClimbStep]:
+    steps: list[ClimbStep] = []
+    assert not climb(LADDER, bounds or ClimbBounds(), measure, steps, "bot")
+    return steps
+
+
+def played(steps: Sequence[ClimbStep]) -> list[Against]:
+    return [Against(LADDER.rungs[step.rung].rating, step.counts) for step in steps]
+
+
+# -- the rating
+
+
+def _covered(rating: float, draws: float, seat: float, runs: int) -> int:
+    """In how many seeded climbs the interval has the rating."""
+    bounds = ClimbBounds(games=300, width=200)
+    players = (logistic(rating, seed, draws=draws, seat=seat) for seed in range(runs))
+    places = [place(played(climbed(player, bounds))) for player in players]
+    assert all(each.width <= bounds.width for each in places)
+    # The way the opponents are chosen does not move it, either: its deviation is 50.
+    assert abs(sum(each.rating for each in places) / runs - rating) < 4 * 50 / math.sqrt(runs)
+    return sum(each.low <= rating <= each.high for each in places)
+
+
+@pytest.mark.parametrize(
+    ("rating", "draws", "seat"),
+    [(30.0, 0.0, 0.0), (1190.0, 0.0, 0.0), (1190.0, 0.5, 0.0), (2390.0, 0.0, 150.0)],
+)
+def test_the_interval_covers_the_rating_of_a_logistic_player(
+    rating: float, draws: float, seat: float
+) -> None:
+    assert _covered(rating, draws, seat, 60) >= 52  # 57 are 95 %, with a deviation of 1.7
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("rating", [30.0, 1190.0, 2390.0])
+@pytest.mark.parametrize(("draws", "seat"), [(0.0, 0.0), (0.5, 0.0), (0.0, 150.0)])
+def test_it_does_so_in_95_of_100_climbs(rating: float, draws: float, seat: float) -> None:
+    assert 0.93 <= _covered(rating, draws, seat, 1_000) / 1_000 <= 0.975
+
+
+PAIRS = st.lists(st.integers(0, 6), min_size=5, max_size=5).filter(any)
+PLAYED = st.lists(st.builds(Against, st.floats(0, 2_000), PAIRS), min_size=1, max_size=5)
+
+
+@given(PLAYED)
+def test_the_rating_is_where_the_expected_points_are_those_that_were_scored(games: list[Against]) -> None:
+    found = place(games)
+    assert found.low <= found.rating <= found.high
+    scored = sum(count * at / 4 for each in games for at, count in enumerate(each.counts))
+    pairs = sum(each.pairs for each in games)
+    assert (found.low == -math.inf) == (scored == 0)
+    assert (found.high == math.inf) == (scored == pairs)
+    if 0 < scored < pairs:
+        expected = sum(each.pairs * score_of(found.rating - each.rating) for each in games)
+        assert expected == pytest.approx(scored, abs=1e-4)
+        # More points on the same deals are a higher rating.
+        more = [Against(each.rating, [*each.counts[:4], each.counts[4] + 1]) for each in games]
+        assert place(more).rating > found.rating
+
+
+@given(PLAYED)
+def test_the_next_opponent_is_chosen_by_a_finite_rating_on_the_side_of_the_points(
+    games: list[Against],
+) -> None:
+    assert -5_000 < guess(games, 1_000) < 7_000
+    won = [Against(each.rating, [0, 0, 0, 0, each.pairs]) for each in games]
+    lost = [Against(each.rating, [each.pairs, 0, 0, 0, 0]) for each in games]
+    assert guess(lost, 1_000) < guess(games, 1_000) + 1e-3 < guess(won, 1_000) + 2e-3
+
+
+def test_without_games_nothing_is_known() -> None:
+    assert place([]).width == math.inf
+    assert guess([], 700) == pytest.approx(700)
+
+
+# -- the climb
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_same_bot_gets_the_same_steps(seed: int) -> None:
+    assert climbed(logistic(1_000, seed)) == climbed(logistic(1_000, seed))
+
+
+@pytest.mark.parametrize("kept", [1, 3, 8])
+def test_a_climb_that_goes_on_is_the_one_that_was_not_ended(
+    kept: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = climbed(logistic(1_500, 3))
+    lines = capsys.readouterr().err.splitlines()
+    later = logistic(1_500, 3)
+
+    def measure(number: int, rung: int, deals: int) -> ClimbStep | None:
+        if number > kept:
+            return later(number, rung, deals)
+        step = whole[number - 1]
+        assert (rung, 2 * deals) == (step.rung, step.games)
+        return ClimbStep(step.rung, step.counts, kept=True)
+
+    assert [step.counts for step in climbed(measure)] == [step.counts for step in whole]
+    games = sum(step.games for step in whole[:kept])
+    said = f"climb: {games} games were played before; it goes on"
+    assert capsys.readouterr().err.splitlines() == [said, *lines[kept:]]
+
+
+@pytest.mark.parametrize(
+    ("rating", "number"),
+    [(LADDER.ratings[-1] + 2_000, 30), (LADDER.ratings[-1] + 40, 30), (-2_000.0, 0), (120.0, 2)],
+)
+def test_bots_beyond_and_on_the_ends_of_the_ladder(rating: float, number: int) -> None:
+    steps = climbed(logistic(rating, 1), ClimbBounds(games=4_000, width=60))
+    found = place(played(steps))
+    assert LADDER.number(found.rating) == number
+    if abs(rating) > 3_000 or rating < 0:  # it ends when it is certain, not after all games
+        assert sum(step.games for step in steps) < 60
+        assert found.low > LADDER.ratings[-1] + BEYOND or found.high < -BEYOND
+    else:
+        assert found.width <= 60
+
+
+@pytest.mark.parametrize("games", [2, 9, 40, 41])
+def test_no_more_games_than_given(games: int) -> None:
+    steps = climbed(logistic(1_234, 2), ClimbBounds(games=games, width=1))
+    total = sum(step.games for step in steps)
+    assert games - 8 < total <= games
+    # Whatever the bounds are, the first steps are the same: more games go on with fewer.
+    assert steps == climbed(logistic(1_234, 2), ClimbBounds(games=4_000, width=100))[: len(steps)]
+
+
+def test_a_signal_ends_it_between_two_steps_and_in_one() -> None:
+    steps: list[ClimbStep] = []
+    real = logistic(1_000, 1)
+
+    def measure(number: int, rung: int, deals: int) -> ClimbStep | None:
+        if number == 3:
+            signal.raise_signal(signal.SIGINT)
+        return real(number, rung, deals)
+
+    assert climb(LADDER, ClimbBounds(), measure, steps, "bot")
+    assert len(steps) == 3
+    assert climb(LADDER, ClimbBounds(), lambda *_: None, steps, "bot")
+    assert len(steps) == 3
+
+
+def test_faults_are_said_and_end_a_climb_that_has_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
+    def measure(number: int, rung: int, deals: int) -> ClimbStep:
+        ours = ["g1: bot: time"] if number == 2 else []
+        return ClimbStep(rung, (0, 0, deals, 0, 0), (ours, ["g1: rung: time"] if number == 1 else []))
+
+    climbed(measure, ClimbBounds(games=10))
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith(
+        "step 1: 1 of 2 games won against r15 (1200), 1 faults of the rung | rating 1200 ("
+    )
+    assert ", 1 faults of the bot | " in said[1]
+    with pytest.raises(ArenaError, match="bot was at fault in each of the 2 games; the first time: g1: away"):
+        climbed(lambda *_: ClimbStep(15, (1, 0, 0, 0, 0), (["g1: away", "g2: away"], [])))
+
+
+# -- the ladders
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.json")), ids=lambda path: path.stem)
+def test_the_ladders_of_this_version(path: Path) -> None:
+    ladder = RatedLadder.read(path)
+    assert ladder.game == path.stem
+    make_game(ladder.game, ladder.options, allow_unknown=False)
+    assert ladder.rungs[0] == Rung("random:seed=1", 0, ladder.rungs[0].margin, ladder.rungs[0].proof)
+    for one, two in pairwise(ladder.rungs):
+        create(two.player, ladder.game)
+        assert 0 < two.rating - one.rating < 450, two
+        assert one.proof
+        assert 0 < one.margin < 250
+
+
+def _proofs(every: int) -> list[tuple[str, int]]:
+    sizes = {path.stem: len(RatedLadder.read(path).rungs) for path in sorted(FOLDER.glob("*.json"))}
+    return [(game, at) for game, size in sizes.items() for at in range(0, size - 1, every)]
+
+
+@pytest.mark.parametrize(("game", "at"), _proofs(8))
+def test_the_rungs_play_as_when_they_were_rated(game: str, at: int) -> None:
+    """An engine that has changed is to be rated again, by `benchmarks/climb_ladder.py`."""
+    ladder = RatedLadder.of(game, None)
+    assert first_games(ladder, at) == ladder.rungs[at].proof
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("game", "at"), _proofs(1))
+def test_all_rungs_play_as_when_they_were_rated(game: str, at: int) -> None:
+    test_the_rungs_play_as_when_they_were_rated(game, at)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[]", "expected a ladder, as docs/climb.md has it"),
+        ("{}", "expected a ladder"),
+        ('{"game": "insertion", "rungs": [{"player": "greedy", "rating": "much"}]}', "expected a ladder"),
+        ('{"game": "insertion", "rungs": [{"player": "greedy", "rating": 1e999}]}', "rating inf"),
+        ('{"game": "insertion", "rungs": [{"player": "greedy", "rating": 1}]}', "expected two rungs or more"),
+        (
+            '{"game": "insertion", "rungs": [{"player": "a", "rating": 1}, {"player": "b", "rating": 1}]}',
+            "expected two rungs or more with rising ratings",
+        ),
+    ],
+)
+def test_files_that_are_no_ladder(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "l.json"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=message):
+        RatedLadder.read(path)
+    with pytest.raises(ConfigError, match="cannot be read: Is a directory"):
+        RatedLadder.read(tmp_path)
+
+
+# -- the command
+
+
+@pytest.fixture
+def short(tmp_path: Path) -> str:
+    """A ladder of a short game."""
+    path = tmp_path / "short.json"
+    rungs = [("dummy", 100), ("greedy:slip=50", 200), ("greedy", 300)]
+    plain = {
+        "game": "insertion",
+        "options": {"plies": 8},
+        "rungs": [{"player": player, "rating": rating, "margin": 20} for player, rating in rungs],
+    }
+    path.write_text(json.dumps(plain))
+    return str(path)
+
+
+def test_an_engine_climbs_twice_to_the_same_rung(short: str) -> None:
+    words = ("greedy:slip=20", "--ladder", short, "--games", "24", "--clock", "60s")
+    one = arena(*words, "--json")
+    assert one[2] == 0, one
+    assert one == arena(*words, "--json")
+    answer = json.loads(one[0])
+    assert {"bot", "rung", "rungs", "rung_interval", "player", "rating", "interval", "games", "met"} <= set(
+        answer
+    )
+    assert answer["rungs"] == 3
+    assert answer["games"] == 2 * sum(sum(row["pairs"]) for row in answer["met"]) <= 24
+    text = arena(*words)[0].splitlines()
+    assert text[0].split() == ["rung", "player", "rating", "pairs", "score"]
+    assert text[-2].endswith(f"{answer['games']} games")
+    assert text[-1].startswith(("the next rung: arena match ", "this is the last rung"))
+
+
+def test_the_rungs_are_listed(short: str) -> None:
+    lines = arena("--list", "--ladder", short)[0].splitlines()
+    assert lines[1].split() == ["1", "dummy", "100", "80", "to", "120"]
+    rungs = json.loads(arena("--list", "--json", "--game", "xo")[0])
+    assert rungs["game"] == "xo"
+    assert rungs["rungs"][0]["rung"] == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "climb: expected a BOT, or --list"),
+        (
+            ("greedy", "--game", "chess"),
+            "climb: no ladder for chess; there are insertion, xo, and --ladder FILE",
+        ),
+        (("nosuch",), "no engine 'nosuch'"),
+        (("greedy", "--option", "plies=8"), "climb: the ratings are those of insertion plies="),
+        (("greedy", "--ladder", "nowhere.json"), "nowhere.json: cannot be read: No such file or directory"),
+        (("--list", "--keep", "x.db"), "--keep: expected without --list, which plays nothing"),
+    ],
+)
+def test_what_cannot_be_climbed(words: tuple[str, ...], message: str) -> None:
+    assert str(arena(*words)[3]).startswith(message)
+
+
+def test_a_ladder_of_another_game(short: str) -> None:
+    message = arena("xo", "--ladder", short, "--game", "xo")[3]
+    assert message == f"climb: {short} is a ladder of insertion, got --game xo"
+
+
+# -- what was kept
+
+
+PLAN = MatchPlan(game="insertion", options={"plies": 6}, deals=2, clock_ms=60_000, seed=1)
+PLAYERS = ("greedy", "dummy")
+
+
+def stored(path: Path, games: int, status: str | None) -> None:
+    """The contest climb-1 of PLAYERS after this number of games."""
+    spec = MatchRun(PLAN, PLAYERS, name="climb-1")._contest.spec()
+    config, names = spec.config, [entrant.name for entrant in spec.entrants]
+    rules = make_game(config.game, config.options)
+    kept = Kept(path, ContestHeader(config, rules.options(), names, 4, True, True))
+    kept.start()
+    for pairing in format_of(config, names, rules.seats).planned(1, games + 1):
+        engines = [create(name, "insertion") for name in pairing.names]
+        record = play(Setting.of(config, rules, pairing), engines)
+        kept.append((pairing.number, "offer", pairing.names, pairing.deal, ()))
+        kept.writer.store(record.game_id, record)
+        kept.next()
+    kept.close(status)
+
+
+def test_a_step_that_was_played_is_read_and_not_played_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored(tmp_path / "c.db", 4, "finished")
+    monkeypatch.setattr(MatchRun, "play_processes", lambda *_: pytest.fail("a game is played again"))
+    found = play_paired(PLAYERS, PLAN, "climb-1", f"sqlite:///{tmp_path}/c.db")
+    here = play_paired(PLAYERS, PLAN)
+    assert found is not None
+    assert here is not None
+    assert (found.kept, here.kept) == (True, False)
+    assert (found.lead, found.answer["pairs"]) == (here.lead, here.answer["pairs"])
+
+
+def test_of_a_step_that_was_ended_only_the_rest_is_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored(tmp_path / "c.db", 3, None)
+    left = []
+
+    def rest(run: MatchRun, *_: object) -> bool:
+        left.append((run.games, run._contest.spec().new))
+        return True
+
+    monkeypatch.setattr(MatchRun, "play_processes", rest)
+    assert play_paired(PLAYERS, PLAN, "climb-1", f"sqlite:///{tmp_path}/c.db") is None
+    assert left == [(3, False)]
+
+
+@pytest.mark.parametrize("status", [None, "finished"])
+@pytest.mark.parametrize(
+    ("players", "plan", "key"),
+    [
+        (("dummy", "greedy"), PLAN, "programs"),
+        (PLAYERS, MatchPlan(game="xo", options={}, deals=2, clock_ms=60_000, seed=1), "game"),
+        (
+            PLAYERS,
+            MatchPlan(game="insertion", options={"plies": 6}, deals=2, clock_ms=60_000, seed=2),
+            "seed",
+        ),
+        (
+            PLAYERS,
+            MatchPlan(game="insertion", options={"plies": 6}, deals=3, clock_ms=60_000, seed=1),
+            "games",
+        ),
+    ],
+)
+def test_the_state_of_another_climb_is_refused(
+    tmp_path: Path, status: str | None, players: tuple[str, str], plan: MatchPlan, key: str
+) -> None:
+    stored(tmp_path / "c.db", 3 if status is None else 4, status)
+    if plan.game == "xo":
+        players = ("random", "xo1970")
+    with pytest.raises(
+        ConfigError, match=f"c.db: has a climb with another bot, ladder or option .climb-1 has other {key}"
+    ):
+        play_paired(players, plan, "climb-1", f"sqlite:///{tmp_path}/c.db")
+
+
+@pytest.mark.real
+@pytest.mark.soak
+def test_a_killed_climb_ends_as_if_it_had_not_been(tmp_path: Path, short: str) -> None:
+    words = ["climb", "greedy:slip=20", "--ladder", short, "--games", "12", "--width", "1", "--json"]
+    kept = [*words, "--keep", "c.db"]
+    running = Arena(kept, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert running.stderr is not None
+    try:
+        line = running.stderr.readline()
+        running.send_signal(signal.SIGKILL)
+        running.communicate(timeout=PATIENCE_S)
+    finally:
+        running.kill()
+    assert line.startswith("step 1: ")
+    again, whole = inside(*kept, cwd=tmp_path), inside(*words, cwd=tmp_path)
+    assert (again.code, whole.code) == (0, 0), again.err
+    assert again.out == whole.out
+    games = json.loads(again.out)["games"]
+    with Results(tmp_path / "c.db") as results:
+        contests = results.contests()
+        assert len({contest.name for contest in contests}) == len(contests)
+        assert sum(len(list(results.games.rows(contest))) for contest in contests) == games
