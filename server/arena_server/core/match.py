@@ -13,9 +13,9 @@ Seats and plies count from 1; moments are integer nanoseconds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from arena_protocol.record import FORFEIT, VOID, FaultKind, FaultRecord, GameRecord, InfoRecord, PlyRecord
 from arena_server.core.clock import NS_PER_MS, TimeControl, TurnTimer, elapsed_ms
@@ -78,7 +78,19 @@ class Abort(NamedTuple):
     reason: str
 
 
+#: Returns the move of a seat of this process that is to move.
+Chooser: TypeAlias = "Callable[[Match], str]"
+
 Command = SayReady | PlayMove | Annotate | Blame | Expire | Disconnect | Abort
+
+
+#: A named tuple without its Python constructor, at half the cost.
+_new = tuple.__new__
+
+
+def _line(move: str) -> bytes:
+    """The line of a move of this process."""
+    return f"MOVE {move}".encode("utf-8", "replace")
 
 
 class GameState:
@@ -370,6 +382,76 @@ class Match(GameState):
         setting = self.setting
         moves = self._game.legal_moves(self.position)
         return own_move(setting.secret, setting.game_id, self.ply, moves)
+
+    # -- players in this process
+
+    def play_out(self, players: Sequence[Chooser], now: Callable[[], int]) -> None:
+        """Let a function for each seat play until the game is over; `now` returns the moment.
+
+        A seat's clock runs while its function is asked. The facts are those of `execute(PlayMove(...), ...)`.
+        """
+        while not self.over:
+            # Without any of these a ply in time leads to its fact and the next turn, and to nothing else.
+            special = self.setting.own_seats or self._untimed or any(self.zombies) or any(self.lag)
+            if not special and len(self.plies) >= self._game.seats:
+                move = self._play_plain(players, now)
+            else:
+                seat = self.timer.seat
+                self.run(now())
+                answer = players[seat - 1](self)
+                move = PlayMove(seat, answer, _line(answer), now())
+            if move is not None:
+                self.execute(move, move.arrived)
+
+    def _play_plain(self, players: Sequence[Chooser], now: Callable[[], int]) -> PlayMove | None:
+        """Play plies that are legal and in time; return the first other answer, None at the end of the game.
+
+        It is `_decide_move`, `_ply`, `apply` and `_advance` in one frame, without the cases of `play_out`: a
+        test compares the records.
+        """
+        game, control, origin, timer = self._game, self._control, self._origin, self.timer
+        is_legal, play, end, to_move, total = game.is_legal, game.play, game.end, game.to_move, game.totals
+        positions, plies, position, clocks = self.positions, self.plies, self.position, self.clocks
+        increment = control.increment
+        #: How long each seat may take from now on.
+        spans = [control.flag_at(clock, 0) for clock in clocks]
+        seat = timer.seat
+        while True:
+            sent = now()
+            flag = sent + spans[seat - 1]
+            timer.begin(seat, sent, 0, 0)
+            timer.run(sent, flag)
+            move = players[seat - 1](self)
+            arrived = now()
+            if arrived >= flag or not is_legal(position, move):
+                return PlayMove(seat, move, _line(move), arrived)
+            if arrived < sent:  # `elapsed_ms`, and `max`, without a call
+                arrived = sent
+            charge = (arrived - sent) // NS_PER_MS
+            if charge or increment:
+                left = control.after(clocks[seat - 1], charge)
+                self.clocks = clocks = (*clocks[: seat - 1], left, *clocks[seat:])
+                spans[seat - 1] = control.flag_at(left, 0)
+            self.position, points = position, _ = play(position, move)
+            entry = (
+                seat,
+                move,
+                charge,
+                sent - origin,
+                arrived - origin,
+                clocks,
+                points,
+                total(position),
+                False,
+                0,
+                0,
+            )
+            positions.append(position)
+            plies.append(_new(PlyRecord, entry))
+            if end(position) is not None:
+                self._advance([], arrived)
+                return None
+            seat = to_move(position)
 
     # -- the turn in progress
 

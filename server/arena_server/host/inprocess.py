@@ -7,10 +7,7 @@ from collections.abc import Callable, Sequence
 
 from arena_protocol.record import GameRecord
 from arena_server.core.deal import Setting
-from arena_server.core.match import Match, PlayMove, SayReady
-
-#: Returns a seat's move. It is asked when the seat is to move, and sees what has been played so far.
-Chooser = Callable[[Match], str]
+from arena_server.core.match import Chooser, Match, SayReady
 
 
 def play_in_process(
@@ -25,10 +22,5 @@ def play_in_process(
     match = Match(setting, began)
     for seat in range(1, len(players) + 1):
         match.execute(SayReady(seat, began), began)
-    while not match.over:
-        seat = match.timer.seat
-        match.run(now())
-        move = players[seat - 1](match)
-        arrived = now()
-        match.execute(PlayMove(seat, move, f"MOVE {move}".encode("utf-8", "replace"), arrived), arrived)
+    match.play_out(players, now)
     return match.record()

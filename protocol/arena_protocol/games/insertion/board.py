@@ -8,6 +8,7 @@ label `insertion`, because Python's `random` may change its algorithms; `RULES.m
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from arena_protocol.games.base import GameError, draw_below, draw_bytes
 from arena_protocol.games.insertion.rules import drop, runs
@@ -86,7 +87,9 @@ def draw_deal(seed: int, start: str | Planes, colours: int, plies: int) -> tuple
     """
     draws = draw_bytes("insertion", seed)
     board = _board(draws, start, colours) if isinstance(start, str) else start
-    return board, "".join(str(1 + draw_below(draws, colours)) for _ in range(plies))
+    # As `draw_below` for each picture, without a call for each.
+    drawn = filter((256 - 256 % colours).__gt__, draws)
+    return board, "".join([_DIGITS[1 + byte % colours] for byte in islice(drawn, plies)])
 
 
 def _board(draws: Iterator[int], start: str, colours: int) -> Planes:

@@ -47,6 +47,9 @@ LAYOUT = grid(
 )
 
 _NUMBER = {move: number for number, move in enumerate(MOVES, start=1)}
+_COLOUR = {str(colour): colour for colour in range(1, MAX_COLOURS + 1)}
+#: A named tuple without its Python constructor, at half the cost.
+_new = tuple.__new__
 
 
 class Position(NamedTuple):
@@ -93,13 +96,13 @@ class Position(NamedTuple):
 
     def _after(self, move: str) -> tuple[Planes, int]:
         """The board after `move`, and the points of it."""
+        planes, sequence, played, _ = self
         number = _NUMBER.get(move)
         if number is None:
             raise GameError(f"a move of insertion is a number from 1 to {rules.MOVES}, not {move!r}")
-        if self.played >= len(self.sequence):
-            raise GameError(f"the picture of ply {self.played + 1} is not known")
-        colour = int(self.sequence[self.played])
-        p0, p1, p2, removed, _, _ = rules.play(*self.planes, number, colour)
+        if played >= len(sequence):
+            raise GameError(f"the picture of ply {played + 1} is not known")
+        p0, p1, p2, removed, _, _ = rules.play(*planes, number, _COLOUR[sequence[played]])
         return (p0, p1, p2), rules.POINTS_A_CELL * removed
 
 
@@ -193,8 +196,8 @@ class Insertion(Game[Position]):
 
     def seen(self, position: Position) -> Position:
         """The position with the pictures of NEXT and of each `reveal` so far."""
-        shown = position.sequence[: position.played + self.lookahead]
-        return Position(position.planes, shown, position.played, position.totals)
+        planes, sequence, played, totals = position
+        return _new(Position, (planes, sequence[: played + self.lookahead], played, totals))
 
     def to_move(self, position: Position) -> int:
         return position.played % self.seats + 1
@@ -212,9 +215,11 @@ class Insertion(Game[Position]):
         if position.played >= self.plies:
             raise GameError(f"the game is over: all {self.plies} plies are played")
         planes, points = position._after(move)
-        totals, seat = position.totals, position.played % self.seats
-        totals = (*totals[:seat], totals[seat] + points, *totals[seat + 1 :])
-        return Step(Position(planes, position.sequence, position.played + 1, totals), points)
+        _, sequence, played, totals = position
+        if points:
+            seat = played % self.seats
+            totals = (*totals[:seat], totals[seat] + points, *totals[seat + 1 :])
+        return _new(Step, (_new(Position, (planes, sequence, played + 1, totals)), points))
 
     def totals(self, position: Position) -> tuple[int, ...]:
         return position.totals
