@@ -73,6 +73,18 @@ def show_status(status: dict[str, Any], *, as_json: bool) -> None:
             console.print(hold["text"], markup=False, soft_wrap=True)
     if invited := status["invitations"]:
         console.print(_invited_text(invited), markup=False, soft_wrap=True)
+    _show_registrations(status, console)
+    for bot in status["waiting"]:
+        console.print(waiting_line([bot]), markup=False, soft_wrap=True)
+    if status["running"]:
+        rows = [(game["game_id"], " - ".join(game["names"]), game["plies"]) for game in status["running"]]
+        console.print(_table(("game", "bots", "plies"), rows))
+    keys = ("name", "where", "points", "games", "faulty_games")
+    rows = [tuple(bot[key] for key in keys) for bot in status["bots"]]
+    console.print(_table(("bot", "where", "points", "games", "faulty games"), rows))
+
+
+def _show_registrations(status: dict[str, Any], console: Console) -> None:
     if (terms := status["registration"]) is not None:
         approved = ", approved one by one" if terms["approves"] else ""
         console.print(
@@ -85,14 +97,6 @@ def show_status(status: dict[str, Any], *, as_json: bool) -> None:
         console.print(text, markup=False, soft_wrap=True)
     for bot in status["applicants"]:
         console.print(f"waiting for approval: {bot['name']} of {bot['owner']}", markup=False, soft_wrap=True)
-    for bot in status["waiting"]:
-        console.print(waiting_line([bot]), markup=False, soft_wrap=True)
-    if status["running"]:
-        rows = [(game["game_id"], " - ".join(game["names"]), game["plies"]) for game in status["running"]]
-        console.print(_table(("game", "bots", "plies"), rows))
-    keys = ("name", "where", "points", "games", "faulty_games")
-    rows = [tuple(bot[key] for key in keys) for bot in status["bots"]]
-    console.print(_table(("bot", "where", "points", "games", "faulty games"), rows))
 
 
 def _show_workers(status: dict[str, Any], console: Console) -> None:

@@ -5,37 +5,14 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.server.programs import Shell
 
 from arena_cli.player_cards import NOTE, cards_table
-from arena_server.core.formats.player_cards import player_cards
 from arena_server.web.archive import Archive
 
-from .test_rounds import match
 from .test_verify_rounds import play
-
-BYE: dict[str, Any] = match("cid", None, "bye", winner="cid", games=())
-
-
-def test_the_fields() -> None:
-    rounds = [
-        {"matches": [match("ann", "bob", winner="ann"), BYE]},
-        {"matches": [match("bob", "cid")]},
-        {"matches": [match("cid", "ann", "walkover", winner="ann")]},
-        {"matches": [match("bob", "ann", "open")]},
-    ]
-    rows = [{"bot": "ann", "score": 2.0}, {"bot": "cid", "score": 1.5}, {"bot": "bob", "score": 0.5}]
-    table = cards_table("cup", player_cards(rows, rounds))
-    assert [column.name for column in table.columns] == ["no", "bot", "1", "2", "3", "4", "score"]
-    assert table.rows == [
-        [1, "ann", "3w1", "-", "2b+", "3b*", "2"],
-        [2, "cid", "bye", "3b1/2", "1w-", "-", "1.5"],
-        [3, "bob", "1b0", "2w1/2", "-", "1w*", "0.5"],
-    ]
-    assert table.notes == [NOTE]
 
 
 @pytest.fixture
@@ -110,3 +87,14 @@ def test_it_is_for_a_swiss_alone(shell: Shell, here: Path) -> None:
 def test_options_that_contradict_each_other(options: list[str], problem: str, shell: Shell) -> None:
     outcome = shell("standings", "--cards", *options)
     assert (outcome.code, outcome.line) == (2, f"arena: {problem}")
+
+
+def test_the_table_has_a_column_for_each_round() -> None:
+    cards = [
+        {"no": 1, "bot": "ann", "rounds": ["2w1", "bye"], "score": 2.0},
+        {"no": 2, "bot": "bob", "rounds": ["1b0", "-"], "score": 0.5},
+    ]
+    table = cards_table("cup", cards)
+    assert [column.name for column in table.columns] == ["no", "bot", "1", "2", "score"]
+    assert table.rows == [[1, "ann", "2w1", "bye", "2"], [2, "bob", "1b0", "-", "0.5"]]
+    assert table.notes == [NOTE]
