@@ -18,6 +18,7 @@ import secrets
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -108,6 +109,8 @@ class ContainerLauncher:
         self._stack = AsyncExitStack()
         self._folder = Path()
         self._ways: set[Way] = set()
+        #: Of their folders: the path of a socket has at most 107 bytes.
+        self._numbers = count()
 
     async def __aenter__(self) -> Self:
         """Remove what an earlier run left. Raises LaunchError without an engine."""
@@ -141,13 +144,12 @@ class ContainerLauncher:
     async def start(self, bot: LocalBot) -> BotContainer:
         """Start the containers of a bot. Raises LaunchError, with what the engine says."""
         assert bot.sandbox is not None
-        mark = secrets.token_hex(4)
-        name = f"arena-{bot.name}-{bot.slot}-{mark}"
+        name = f"arena-{bot.name}-{bot.slot}-{secrets.token_hex(4)}"
         try:
             limits = bot.sandbox.limits.options(await self._docker.volumes(bot.sandbox.image))
         except ValueError as error:
             raise LaunchError(str(error)) from None
-        way = await Way.open(self._folder / mark, self._address)
+        way = await Way.open(self._folder / str(next(self._numbers)), self._address)
         self._ways = {way, *(each for each in self._ways if each.is_open)}
         try:
             gate = await self._start_relay(f"{name}-relay", way.folder)
@@ -227,10 +229,13 @@ class Way:
 
     @classmethod
     async def open(cls, folder: Path, address: tuple[str, int]) -> Self:
-        """Listen in `folder`, which is made; the referee is at `address`."""
+        """Listen in `folder`, which is made; the referee is at `address`. Raises LaunchError."""
         way = cls(folder, address)
-        folder.mkdir(mode=0o700)
-        way._server = await asyncio.start_unix_server(way._connect, folder / _SOCKET)
+        try:
+            folder.mkdir(mode=0o700)
+            way._server = await asyncio.start_unix_server(way._connect, folder / _SOCKET)
+        except OSError as error:
+            raise LaunchError(f"{folder / _SOCKET}: no socket can be made there: {error}") from None
         return way
 
     async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

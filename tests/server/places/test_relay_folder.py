@@ -44,4 +44,20 @@ async def test_a_folder_that_the_engine_does_not_see_is_named_and_not_the_bot(
     assert str(caught.value).endswith("set RUNTIME_DIRECTORY to a folder that both see (docs/containers.md)")
     assert list(runtime.iterdir()) == []
     (started,) = (line for line in (tmp_path / "calls").read_text().splitlines() if line.startswith("run "))
-    assert re.search(f"--mount type=bind,source={folder}/[0-9a-f]{{8}},target=/run/arena,readonly ", started)
+    assert re.search(f"--mount type=bind,source={folder}/[0-9]+,target=/run/arena,readonly ", started)
+
+
+@pytest.mark.soak
+async def test_a_place_for_no_socket_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program, runtime = tmp_path / "docker", tmp_path / ("long" * 30)
+    program.write_text(ENGINE)
+    program.chmod(0o755)
+    runtime.mkdir()
+    monkeypatch.setenv("RUNTIME_DIRECTORY", str(runtime))
+    bot = LocalBot("ann", ["bot"], "token", sandbox=Sandbox("mybot:3"))
+    async with ContainerLauncher("127.0.0.1", 1, "here", docker=Docker(str(program))) as launcher:
+        with pytest.raises(
+            LaunchError, match=r"/0/referee: no socket can be made there: AF_UNIX path too long$"
+        ):
+            await launcher.start(bot)
+    assert list(runtime.iterdir()) == []

@@ -353,7 +353,7 @@ export const TEXTS = {
   "It plays from now on. The server makes its token, shows it once, and keeps its digest.":
     "Играе отсега нататък. Сървърът прави ключа му, показва го веднъж и пази отпечатъка му.",
   "Links for a whole class, on cards to print with QR codes: ":
-    "Връзки за цял клас, на карти за печат с QR кодове: ",
+    "Връзки за цял клас, на карти за печат с кодове за телефон: ",
   "Invite": "Покани", "Or a link for an author to register a bot": "Или връзка, с която автор регистрира бот",
   // registering
   "Name of the bot": "Име на бота", "Author": "Автор", "Language": "Език", "Register a bot": "Регистрация на бот",

@@ -188,7 +188,7 @@ async function begin() {
   const about = el("div", { class: "about-place" });
   let said = null;
   const showRating = async () => {
-    const [document, history] = await Promise.all([loadRatings(number), loadHistory(number, place)]);
+    const [document, history] = await Promise.all([loadRatings(contest, number), loadHistory(contest, number, place)]);
     rating.replaceChildren(...[botRating(number, document, history, name)].filter(Boolean));
     // A long contest is counted while the page is shown.
     if (history && !history.whole) setTimeout(showRating, AGAIN_MS);

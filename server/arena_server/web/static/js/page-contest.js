@@ -151,7 +151,7 @@ async function begin() {
   let rows = [];
   const loadDetails = async () => {
     ranges.replaceChildren(...[rangesPanel(contest, rows)].filter(Boolean));
-    ratings.replaceChildren(...[ratingPanel(number, await loadRatings(number))].filter(Boolean));
+    ratings.replaceChildren(...[ratingPanel(number, await loadRatings(contest, number))].filter(Boolean));
     faults.replaceChildren(...[faultsPanel(contest, await loadFaults(number))].filter(Boolean));
   };
   const showDetails = spaced(loadDetails);

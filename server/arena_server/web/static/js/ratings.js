@@ -12,10 +12,14 @@ const REASONS = {
   unconnected: t`no results in both directions connect it with other players`,
 };
 
-/** The document, or null where there is none: no server with numpy, or no site that was written with it. */
-export async function loadRatings(contest) {
+/**
+ * The document, or null where there is none: a contest of practice games, no server with numpy, or no site that was
+ * written with it.
+ */
+export async function loadRatings(contest, number) {
+  if (contest.rated === false) return null;
   try {
-    return await get(`contests/${encodeURIComponent(contest)}/ratings.json`);
+    return await get(`contests/${encodeURIComponent(number)}/ratings.json`);
   } catch {
     return null;
   }
@@ -85,9 +89,10 @@ export function ratingPanel(contest, document) {
 }
 
 /** The document of the history of the bot at place `bot`, or null where there is none. */
-export async function loadHistory(contest, bot) {
+export async function loadHistory(contest, number, bot) {
+  if (contest.rated === false) return null;
   try {
-    return await get(`contests/${encodeURIComponent(contest)}/history-${bot}.json`);
+    return await get(`contests/${encodeURIComponent(number)}/history-${bot}.json`);
   } catch {
     return null;
   }
