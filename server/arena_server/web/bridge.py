@@ -32,6 +32,10 @@ ORDER_S = 10.0
 Answer = TypeVar("Answer")
 
 
+#: Said until the database is open; what was asked for was not done.
+NOT_STARTED: Final = "the contest has not begun yet: the database is being opened"
+
+
 class UnavailableError(Exception):
     """The server cannot answer now; the text says why in one line."""
 

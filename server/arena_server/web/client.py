@@ -6,16 +6,19 @@ Every function returns the server's answer or raises ArenaError with one line.
 from __future__ import annotations
 
 import json
+import time
 from http.client import responses
 from typing import Any
 from urllib.parse import urlencode
 
 from arena_server.errors import ArenaError, ConfigError
 from arena_server.web.admin_file import TOKEN_VARIABLE, Access
-from arena_server.web.bridge import ORDER_S
+from arena_server.web.bridge import NOT_STARTED, ORDER_S
 
 #: A little more than the server itself takes before it reports that there is no answer.
 TIMEOUT_S = ORDER_S + 2.0
+#: A database is open within a moment; a large one takes seconds.
+OPENING_PAUSE_S, OPENING_TRIES = 0.2, 100
 
 
 class OrderRefused(ArenaError):  # noqa: N818 - a regular answer of the contest, not a failure
@@ -60,6 +63,29 @@ def _query(contest: str | None) -> str:
 
 
 def _request(access: Access, method: str, path: str, body: str | None = None) -> dict[str, Any]:
+    status, answer = _ask(access, method, path, body)
+    # A server that was started a moment ago; nothing was done.
+    for _ in range(OPENING_TRIES):
+        if status != 503 or answer.get("error") != NOT_STARTED:
+            break
+        time.sleep(OPENING_PAUSE_S)
+        status, answer = _ask(access, method, path, body)
+    if status == 401:
+        raise ArenaError(
+            f"the server at {access.address} has another token; see {TOKEN_VARIABLE}, "
+            "or the file beside its database"
+        )
+    if status == 422:
+        raise ConfigError(answer["error"])
+    if status in (403, 409):
+        raise OrderRefused(answer["error"] + (" by --yes" if answer.get("confirm") else ""))
+    if status != 200:
+        reason = responses.get(status, f"status {status}")
+        raise ArenaError(f"the server at {access.address}: {answer.get('error', reason)}")
+    return answer
+
+
+def _ask(access: Access, method: str, path: str, body: str | None) -> tuple[int, dict[str, Any]]:
     from arena_server.webhooks.outgoing import CallError, HttpConnection
 
     host, port = _split(access.address)
@@ -75,20 +101,7 @@ def _request(access: Access, method: str, path: str, body: str | None = None) ->
         raise ArenaError(
             f"no server answers at {access.address} ({why}); is it running, with --admin-port?"
         ) from None
-    answer = _document(access, found)
-    if status == 401:
-        raise ArenaError(
-            f"the server at {access.address} has another token; see {TOKEN_VARIABLE}, "
-            "or the file beside its database"
-        )
-    if status == 422:
-        raise ConfigError(answer["error"])
-    if status in (403, 409):
-        raise OrderRefused(answer["error"] + (" by --yes" if answer.get("confirm") else ""))
-    if status != 200:
-        reason = responses.get(status, f"status {status}")
-        raise ArenaError(f"the server at {access.address}: {answer.get('error', reason)}")
-    return answer
+    return status, _document(access, found)
 
 
 def _document(access: Access, body: bytes) -> dict[str, Any]:

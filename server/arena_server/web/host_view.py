@@ -23,7 +23,7 @@ from arena_server.stats.durations import Durations
 from arena_server.store.database import Database
 from arena_server.terms.config import NO_TOKEN, ContestConfig, Entrant, check_url
 from arena_server.terms.stages import SeasonStage
-from arena_server.web.bridge import LoopBridge, TranscriptNews, UnavailableError
+from arena_server.web.bridge import NOT_STARTED, LoopBridge, TranscriptNews, UnavailableError
 from arena_server.web.metrics import ContestSnapshot, MetricsRecorder, Snapshot
 
 if TYPE_CHECKING:
@@ -280,4 +280,4 @@ def _news_of(config: ContestConfig) -> TranscriptNews:
 
 
 def _not_started() -> UnavailableError:
-    return UnavailableError("the contest has not begun yet: the database is being opened")
+    return UnavailableError(NOT_STARTED)

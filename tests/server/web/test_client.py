@@ -17,6 +17,7 @@ from arena_server.errors import ArenaError, ConfigError
 from arena_server.web import client
 from arena_server.web.admin_file import Access
 from arena_server.web.app import application
+from arena_server.web.bridge import NOT_STARTED
 
 from .running import TOKEN, Running, running
 
@@ -138,3 +139,26 @@ class TestClient:
         with pytest.raises(ConfigError) as caught:
             client.status(Access(address, TOKEN))
         assert str(caught.value) == f"--connect: expected HOST:PORT, got {address!r}"
+
+
+@pytest.mark.parametrize("opening", [0, 1, client.OPENING_TRIES, client.OPENING_TRIES + 1])
+def test_a_server_that_opens_its_database_is_asked_again(
+    opening: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, pauses = list[object](), list[float]()
+
+    def ask(*given: object) -> tuple[int, dict[str, object]]:
+        asked.append(given)
+        return (503, {"error": NOT_STARTED}) if len(asked) <= opening else (200, {"done": True})
+
+    monkeypatch.setattr(client, "_ask", ask)
+    monkeypatch.setattr("time.sleep", pauses.append)
+    to = Access("127.0.0.1:1", TOKEN)
+    if opening <= client.OPENING_TRIES:
+        assert client.order(to, "pause", "") == {"done": True}
+        assert len(asked) == opening + 1
+    else:
+        with pytest.raises(ArenaError, match=rf"^the server at 127.0.0.1:1: {NOT_STARTED}$"):
+            client.order(to, "pause", "")
+    assert asked == asked[:1] * len(asked)
+    assert pauses == [client.OPENING_PAUSE_S] * (len(asked) - 1)
