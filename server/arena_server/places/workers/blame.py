@@ -1,9 +1,11 @@
-"""Which bot is to blame for games that workers give back again and again, as one that kills its worker is.
+"""Who is to blame for games that workers give back: a worker that fails, or a bot that kills its workers.
 
+    lost MOST_FAILURES times in a row by one worker, while others play -> it is excluded
     given back MOST_ATTEMPTS times -> the bots that all lost games have in common -> Remove, Drop or GiveUp
 
 A bot of which another game was played is not accused before one of which none was, and none before
-some game has been played: a fault of the workers would look like one of the first bots.
+some game has been played: a fault of the workers would look like one of the first bots. A worker is not
+accused while a bot that has not been played yet was in all of its lost games.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ MOST_ATTEMPTS = 5
 MOST_ALONE = 15
 #: How many games may be dropped before one has been played.
 MOST_DROPPED = 5
+#: How many lost games of one worker in a row are too many.
+MOST_FAILURES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +63,29 @@ class LostGames:
     #: The bots of which a game was played.
     _played: set[str] = field(default_factory=set)
     _removed: set[str] = field(default_factory=set)
+    #: The games that each worker has lost since it played one, and the workers that have played any.
+    _failures: dict[str, list[frozenset[str]]] = field(default_factory=dict)
+    _players: set[str] = field(default_factory=set)
 
-    def played(self, game: str, names: Collection[str]) -> Verdict:
+    def others_play(self, worker: str) -> bool:
+        """Whether a worker other than this one has played a game."""
+        return bool(self._players - {worker})
+
+    def played(self, game: str, names: Collection[str], worker: str = "") -> Verdict:
         """A worker has played a game: Remove if that tells whose fault the dropped games are."""
         self._played.update(names)
+        self._players.add(worker)
+        self._failures.pop(worker, None)
         self._forget([game])
         return self._accuse() if self._dropped else None
+
+    def failed(self, worker: str, names: Collection[str]) -> bool:
+        """A game has failed on a worker: True if the worker is to blame; else the game is `given_back`."""
+        lost = self._failures.setdefault(worker, [])
+        lost.append(frozenset(names))
+        del lost[:-MOST_FAILURES]
+        unplayed = frozenset.intersection(*lost) - self._played
+        return len(lost) == MOST_FAILURES and not unplayed and self.others_play(worker)
 
     def given_back(self, game: str, names: Collection[str], worker: str = "", workers: int = 1) -> Verdict:
         """One of several `workers` has given a game back. None: another one is to play it."""

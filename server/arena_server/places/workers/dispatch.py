@@ -35,7 +35,6 @@ from arena_server.places.workers.blame import (
     Verdict,
 )
 from arena_server.places.workers.comparison import Comparison, StandsOut
-from arena_server.places.workers.failing import FailingWorkers
 from arena_server.places.workers.process import HANDED_BACK
 from arena_server.stats.results import PastGame
 from arena_server.store.database import Database
@@ -69,7 +68,8 @@ class Dispatcher(PlayedElsewhere):
         #: Unlike that of any other run: a scheduler may still know the jobs of the last one.
         self._run = secrets.token_hex(8)
         self._lost = LostGames(set(workers.bots))
-        self._failing = FailingWorkers()
+        #: The workers of which a failed game was named.
+        self._named: set[str] = set()
         self._closed = False
         self._opening: asyncio.Task[None] | None = None
         self._finding: set[asyncio.Task[None]] = set()
@@ -253,7 +253,7 @@ class Dispatcher(PlayedElsewhere):
     def ended(self, job: GameJob, outcome: JobOutcome, worker: str, host: str) -> None:
         if self._closed:
             return
-        if outcome.fatal and not self._failing.others_play(worker):
+        if outcome.fatal and not self._lost.others_play(worker):
             self._fail(ArenaError(f"{worker}: {outcome.problem}"))
         elif outcome.lost:
             self._feed(NotPlayed(job.game_id, job.fence, worker, outcome.problem))
@@ -278,15 +278,15 @@ class Dispatcher(PlayedElsewhere):
             self._report_capacity()
 
     def _accept(self, job: GameJob, record: GameRecord, worker: str, host: str) -> None:
-        self._failing.played(worker, _names(job))
         self._feed(Returned(job.game_id, job.fence, record, worker, host))
-        self._judge(self._lost.played(job.game_id, _names(job)), job.game_id, worker, "")
+        self._judge(self._lost.played(job.game_id, _names(job), worker), job.game_id, worker, "")
 
     def _give_back(self, job: GameJob, worker: str, problem: str, *, fatal: bool = False) -> None:
         if problem != HANDED_BACK:
-            if self._failing.is_first(worker):
+            if worker not in self._named:
+                self._named.add(worker)
                 self._log(WorkerMessage(worker, f"game {job.game_id} failed there: {problem}"))
-            if self._failing.lost(worker, _names(job)) or fatal:
+            if self._lost.failed(worker, _names(job)) or fatal:
                 self._expel(worker, f"its games fail, and others play them: {problem}")
                 self._feed(NotPlayed(job.game_id, job.fence, worker, problem))
                 return

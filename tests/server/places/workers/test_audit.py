@@ -18,9 +18,8 @@ from arena_server.errors import ArenaError
 from arena_server.places.base import LocalBot
 from arena_server.places.workers.audit import MOST_WAITING, Audits, Suspicions
 from arena_server.places.workers.base import AuditTerms, GameJob, JobOutcome, Workers
-from arena_server.places.workers.blame import MOST_ALONE
+from arena_server.places.workers.blame import MOST_ALONE, MOST_FAILURES, LostGames
 from arena_server.places.workers.dispatch import Dispatcher
-from arena_server.places.workers.failing import MOST_FAILURES, FailingWorkers
 from arena_server.places.workers.process import HANDED_BACK
 from arena_server.terms.config import ContestConfig
 
@@ -289,13 +288,12 @@ def test_one_of_several_workers_alone_accuses_no_bot() -> None:
 
 
 def test_failures_are_counted_since_the_last_game() -> None:
-    failing = FailingWorkers()
+    games = LostGames(BOTS)
     for _ in range(20):
-        assert not failing.lost("w1", BOTS), "no game was played: a fault of all workers"
-    failing.played("w1", BOTS)
-    assert not failing.others_play("w1")
-    failing.played("w2", BOTS)
-    assert [failing.lost("w1", BOTS) for _ in range(MOST_FAILURES)] == [False] * (MOST_FAILURES - 1) + [True]
-    failing.played("w1", BOTS)
-    assert not failing.lost("w1", BOTS)
-    assert [failing.is_first("w1"), failing.is_first("w1"), failing.is_first("w2")] == [True, False, True]
+        assert not games.failed("w1", BOTS), "no game was played: a fault of all workers"
+    games.played("g1", BOTS, "w1")
+    assert not games.others_play("w1")
+    games.played("g2", BOTS, "w2")
+    assert [games.failed("w1", BOTS) for _ in range(MOST_FAILURES)] == [False] * (MOST_FAILURES - 1) + [True]
+    games.played("g3", BOTS, "w1")
+    assert not games.failed("w1", BOTS)
