@@ -20,7 +20,7 @@ from .guard import Guard
 # A deadline per example and a limit on the time of drawing are timing assertions: a busy machine fails them.
 settings.register_profile(
     "fixed",
-    max_examples=25,
+    max_examples=15,
     deadline=None,
     derandomize=True,
     print_blob=True,
@@ -31,7 +31,7 @@ settings.register_profile("soak", parent=settings.get_profile("fixed"), max_exam
 settings.load_profile("fixed")
 #: How many of the examples that a property asks for are drawn, by profile. One that asks for none draws those
 #: of its profile.
-EXAMPLES = {"fixed": 0.25, "soak": 10}
+EXAMPLES = {"fixed": 0.15, "soak": 10}
 
 
 def pytest_configure(config: pytest.Config) -> None:

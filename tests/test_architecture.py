@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from tests.slices import all_of
 
 from arena_protocol.session import ServerSession
 from arena_server.core.peers import Bot, LineCounts, LiveGame, Peer, SeatCursor, Slot
@@ -263,7 +264,7 @@ def test_the_lines_of_the_page_are_short(suffix: str) -> None:
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize("module", forked.MODULES)
+@all_of("module", forked.MODULES)
 def test_a_module_that_the_forking_process_loads_is_there(module: str) -> None:
     """Without one of them no test that forks a command runs."""
     assert find_spec(module) is not None

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from textwrap import dedent
 
-import pytest
+from tests.slices import all_of
 
 ROOT = Path(__file__).parents[1]
 SCRIPTS = [path for folder in ("benchmarks", "examples", "tools") for path in (ROOT / folder).rglob("*.py")]
@@ -50,7 +50,7 @@ def missing(code: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("path", [*SCRIPTS, *DOCUMENTS], ids=lambda path: str(path.relative_to(ROOT)))
+@all_of("path", [*SCRIPTS, *DOCUMENTS])
 def test_what_is_imported_is_there(path: Path) -> None:
     assert [name for code in codes(path) for name in missing(code)] == []
 

@@ -9,7 +9,7 @@ from arena_check.bot.bench import BotSettings
 from arena_check.cases import CaseResult, Verdict
 from arena_check.runner import BOT_SUITE, check_at
 
-from ..slices import rows
+from ..slices import all_of, rows
 from . import (  # noqa: F401 - they enter their bots
     defects_client,
     defects_lines,
@@ -50,7 +50,7 @@ def test_a_bot_of_a_few_lines_lacks_what_is_optional() -> None:
     assert lacks == {"8.1", "8.2", "8.3", "8.5", "8.6"}  # it does not come back
 
 
-@pytest.mark.parametrize("name", DEFECTS)
+@all_of("name", DEFECTS)
 def test_each_defect_is_reported_by_the_case_that_names_it(name: str) -> None:
     defect = DEFECTS[name]
     found = {result.case.id: result for result in check(defect.bot, *defect.cases)}
@@ -130,7 +130,7 @@ class SlowAtTimes(Good):
         self.around.later(0.6 if slow else 0.0, lambda: self.send("MOVE 6"))
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("slow_runs", "machine_s", "verdict", "actual"),
     [
         (0, 0.0, Verdict.OK, ""),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.slices import all_of
 
 from arena_check.cases import (
     NEGATIVE,
@@ -80,7 +81,7 @@ def suite_of(*ids: str) -> Suite[None]:
     return suite
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("selections", "selected"),
     [
         ((), ["1.1/1", "1.10/1", "3.1/1", "3.1/2", "11.1/1"]),
@@ -139,7 +140,7 @@ def test_what_goes_wrong_on_the_way_is_not_reached() -> None:
     )
 
 
-@pytest.mark.parametrize("verdict", Verdict)
+@all_of("verdict", Verdict)
 def test_what_conforms(verdict: Verdict) -> None:
     results = [result(Verdict.OK), result(verdict)]
     assert is_conformant(results) == (verdict in (Verdict.OK, Verdict.NON_STRICT, Verdict.NOT_IMPLEMENTED))

@@ -7,6 +7,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from tests.slices import all_of
 
 from arena_check import report
 from arena_check.cases import CaseResult, Suite, Verdict
@@ -49,7 +50,7 @@ def test_a_clause_that_is_not_the_case_s_is_named() -> None:
     assert (plain["id"], plain["section"], plain["advice"]) == ("3.3/1", "A game", "Be quick.")
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("failures", "bot", "server"),
     [
         ((), None, None),

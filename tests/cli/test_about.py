@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from tests.server.programs import inside
 from tests.server.records import Kept, keep, opening
+from tests.slices import all_of
 
 from arena_cli.publish import page
 from arena_server.errors import ConfigError
@@ -61,7 +62,7 @@ def test_the_words_of_a_file() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("line", "text"),
     [
         ("place = 12", "contest.place: expected a text of one line with 1 to 80 characters, got 12"),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.server.programs import Players, Server, Shell, contest, inside
+from tests.slices import all_of
 
 from arena_cli.seat_check import check_seat
 from arena_client.bot import Bot
@@ -57,7 +58,7 @@ class TestBot:
             assert shell("bot", "champion:depth=1", *at).code == 0
             assert done == ["insertion", "in"]
 
-    @pytest.mark.parametrize(
+    @all_of(
         "answer",
         [
             b"",

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.ports import deaf_port
 from tests.server.programs import arena, contest, inside
+from tests.slices import all_of
 
 from arena_cli import app
 from arena_server.errors import FAILED, INTERRUPTED, MISUSED
@@ -218,7 +219,7 @@ def words(line: str, **ports: int) -> list[str]:
     return [re.sub("PORT|TAKEN", lambda found: str(ports[found[0]]), word) for word in line.split()]
 
 
-@pytest.mark.parametrize("line", WRONG_INPUT.strip().splitlines())
+@all_of("line", WRONG_INPUT.strip().splitlines())
 def test_wrong_input_is_2(here: Path, closed: int, line: str) -> None:
     outcome = inside(*words(line, PORT=closed), cwd=here)
     assert outcome.code == MISUSED, outcome
@@ -226,23 +227,21 @@ def test_wrong_input_is_2(here: Path, closed: int, line: str) -> None:
     assert not (here / "arena.db").exists()
 
 
-@pytest.mark.parametrize(("line", "option"), NO_EFFECT)
+@all_of(("line", "option"), NO_EFFECT)
 def test_an_option_without_effect_is_refused(here: Path, line: str, option: str) -> None:
     outcome = inside(*words(line), cwd=here)
     assert outcome.code == MISUSED, outcome
     assert outcome.line.startswith(f"arena: {option}: ")
 
 
-@pytest.mark.parametrize("line", RUN_TIME.strip().splitlines())
+@all_of("line", RUN_TIME.strip().splitlines())
 def test_a_failure_at_run_time_is_1(here: Path, taken: int, closed: int, line: str) -> None:
     outcome = inside(*words(line, TAKEN=taken, PORT=closed), cwd=here)
     assert outcome.code == FAILED, outcome
     assert outcome.line.startswith("arena: ")
 
 
-@pytest.mark.parametrize(
-    "command", [name for name in app.COMMANDS if not name.startswith(("warm", "bench-"))]
-)
+@all_of("command", [name for name in app.COMMANDS if not name.startswith(("warm", "bench-"))])
 def test_every_command_is_covered(command: str) -> None:
     covered = [line.split()[0] for line in f"{WRONG_INPUT}{RUN_TIME}".split("\n") if line]
     assert command in covered

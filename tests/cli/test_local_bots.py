@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from tests.slices import all_of
 
 from arena_cli import local_bots
 from arena_cli.local_bots import (
@@ -28,7 +29,7 @@ def test_a_blank_or_a_slash_makes_a_command(text: str) -> None:
     assert is_command(text)
 
 
-@pytest.mark.parametrize(
+@all_of(
     "text",
     [
         "greedy",

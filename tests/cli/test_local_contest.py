@@ -7,6 +7,7 @@ from dataclasses import replace
 from hashlib import sha256
 
 import pytest
+from tests.slices import all_of
 
 from arena_cli.local_bots import local_bot
 from arena_cli.local_contest import LocalContest, bot_names, fault_lines, seat
@@ -76,7 +77,7 @@ def test_a_number_out_of_its_range_is_one_line() -> None:
         contest(clock_ms=900_000_000).spec()
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("player", "command", "name"),
     [
         ("greedy", None, "greedy"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.slices import all_of
 
 from arena_cli.names import MOST_NAMES, NAME_TEXT, Invitee, read_names
 from arena_server.errors import ConfigError
@@ -37,7 +38,7 @@ def test_a_file_is_read(tmp_path: Path, data: bytes, expected: list[Invitee]) ->
     assert read(tmp_path, data) == expected
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("data", "problem"),
     [
         (b"", "expected 1 to 1,000 names, got 0"),

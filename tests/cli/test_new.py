@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from tests.server.programs import Shell
+from tests.slices import all_of
 
 from arena_cli.draft import Draft, DraftBot, check_place, new_tokens, parse_players
 from arena_cli.proposal import propose, propose_format
@@ -42,8 +43,8 @@ def players(count: int, *, local: bool) -> list[DraftBot]:
     return [DraftBot(f"b{number}", engine="random" if local else "") for number in range(count)]
 
 
-@pytest.mark.parametrize(("form", "count"), [*product(FORMATS, (4, 8))])
-@pytest.mark.parametrize(("game", "remote"), [*product(sorted(GAMES), (False, True))])
+@all_of(("form", "count"), [*product(FORMATS, (4, 8))])
+@all_of(("game", "remote"), [*product(sorted(GAMES), (False, True))])
 def test_every_draft_is_a_contest(form: str, count: int, game: str, remote: bool) -> None:
     bots = players(count, local=not remote)
     draft = Draft("new", bots, game, remote, form, games=5 if form == "ladder" else 0)
@@ -59,7 +60,7 @@ def test_every_draft_is_a_contest(form: str, count: int, game: str, remote: bool
         assert token is None or token not in draft.toml()
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("text", "expected"),
     [
         ("ann, bob", [DraftBot("ann"), DraftBot("bob")]),
@@ -83,7 +84,7 @@ def test_who_plays(text: str, expected: list[DraftBot]) -> None:
     assert parse_players(text) == expected
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("text", "problem"),
     [
         ("", "expected two bots or more with commas between them, got 0"),

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import pytest
 import typer
+from tests.slices import all_of
 from typer.testing import CliRunner
 
 from arena_cli.options import DEFAULT_DATABASE, Database, environment_of, expanded
@@ -78,7 +79,7 @@ def test_the_database_may_stand_in_the_environment() -> None:
     )
 
 
-@pytest.mark.parametrize("path", sorted(CLI.glob("*.py")), ids=lambda path: path.stem)
+@all_of("path", sorted(CLI.glob("*.py")))
 def test_no_function_of_the_commands_is_longer_than_50_lines(path: Path) -> None:
     functions = (
         node

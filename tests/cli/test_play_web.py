@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from tests.forked import Arena
 from tests.server.programs import PATIENCE_S, contest, inside
+from tests.slices import all_of
 
 from arena_cli.play_web import browser_games, play_in_browser
 from arena_protocol.games import make_game
@@ -21,9 +22,9 @@ from arena_server.store.reader import Results
 from arena_server.terms.config import check_numbers
 
 
-@pytest.mark.parametrize("game", ["insertion", "tictactoe", "xo", "disc", "lastcoin"])
-@pytest.mark.parametrize("opponent", ["person", "random:seed=1"])
-@pytest.mark.parametrize("clock", [None, 61_500])
+@all_of("game", ["insertion", "tictactoe", "xo", "disc", "lastcoin"])
+@all_of("opponent", ["person", "random:seed=1"])
+@all_of("clock", [None, 61_500])
 def test_the_contest(game: str, opponent: str, clock: int | None) -> None:
     options: dict[str, object] = {"plies": "8", "seats": "3", "start": "empty"} if game == "insertion" else {}
     rules = make_game(game, options)

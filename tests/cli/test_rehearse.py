@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.server.programs import ARENA, Shell, arena, contest
+from tests.slices import all_of
 
 from arena_cli import rehearsal
 from arena_cli.rehearsal import (
@@ -202,7 +203,7 @@ def test_events_are_counted_until_the_rehearsal_is_stopped() -> None:
     assert found.began <= found.ended
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("change", "takes", "words"),
     [
         ({}, True, "yes: in no game a bot lost more than 2 ms of its clock, 0.2%, to the machine"),

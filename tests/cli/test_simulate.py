@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.server.programs import Shell, contest
+from tests.slices import all_of
 
 from arena_cli.options import span
 
@@ -198,7 +199,7 @@ def test_a_file_that_is_not_there(plan: Path, shell: Shell) -> None:
     assert shell("simulate", "none.toml").err == "arena: none.toml: no such file\n"
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("ms", "text"),
     [
         (0, "0s"),

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 
 import pytest
+from tests.slices import all_of
 
 from arena_client import AsyncBot, Bot, ClientError, GameView, LeaveContest
 from arena_client.bot import AnyBot
@@ -122,8 +123,8 @@ def run_to_end(work: Work, job: Job) -> None:
         work(job).send(None)
 
 
-@pytest.mark.parametrize("base", [Instant, Task])
-@pytest.mark.parametrize(
+@all_of("base", [Instant, Task])
+@all_of(
     ("raised", "sent"), [(KeyError("opening"), b""), (ClientError("no"), b""), (LeaveContest(), b"QUIT\n")]
 )
 def test_poll_raises_what_a_bot_raised_and_leaves_if_it_asked_to(

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_client import ClientError, GameView
 from arena_client.protocol import ClientProtocol
@@ -52,7 +53,7 @@ def test_the_first_line_names_token_and_games() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@all_of(
     "more", [{"name": "no name"}, {"token": "two words"}, {"token": "x" * 2000}, {"token": ""}, {"name": "é"}]
 )
 def test_a_log_in_that_cannot_be_sent(more: dict[str, str]) -> None:
@@ -137,7 +138,7 @@ def test_any_integer_type_is_a_move() -> None:
     assert client.sent() == ["MOVE 7"]
 
 
-@pytest.mark.parametrize("value", [None, 4.0, [4], b"4", True, False, np.True_])
+@all_of("value", [None, 4.0, [4], b"4", True, False, np.True_])
 def test_an_answer_of_a_wrong_type(value: object) -> None:
     client = playing()
     client.receive(TURN_1)
@@ -145,7 +146,7 @@ def test_an_answer_of_a_wrong_type(value: object) -> None:
         client.protocol.complete(client.job(), value)
 
 
-@pytest.mark.parametrize("value", ["", "4\nQUIT", "4 5", "ä", "x" * 1024])
+@all_of("value", ["", "4\nQUIT", "4 5", "ä", "x" * 1024])
 def test_a_text_that_cannot_be_sent_as_a_move(value: str) -> None:
     client = playing()
     client.receive(TURN_1)
@@ -296,7 +297,7 @@ def test_an_error_in_a_game_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     assert client.run_jobs() == ["MOVE 4"]
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("line", "text"),
     [
         ("ARENA 2 fake/1", "^the server has version 2 of the protocol, this client 1$"),
@@ -387,7 +388,7 @@ def test_a_trace_receives_every_line_of_both_directions() -> None:
     ]
 
 
-@pytest.mark.parametrize("size", [1, 2, 7, 64, 4096])
+@all_of("size", [1, 2, 7, 64, 4096])
 def test_the_size_of_the_chunks_changes_nothing(size: int) -> None:
     chunks = [
         ["ARENA 1 fake/1"],

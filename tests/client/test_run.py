@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
+from tests.slices import all_of
 
 from arena_client import Bot, GameView, asyncio_client, run
 from arena_client.errors import ClientError
@@ -40,7 +41,7 @@ def test_without_a_host_in_the_environment_the_command_line_comes_first() -> Non
     assert connect_args(["arg", "2"], some) == ConnectArgs("arg", 2, "e", "t", tls=False)
 
 
-@pytest.mark.parametrize(
+@all_of(
     "own", [["--depth", "3"], ["3"], ["deep", "3", "me", "t"], ["a", "b", "c", "d", "e"], ["arg", "2", "a"]]
 )
 def test_with_a_host_in_the_environment_the_command_line_is_the_bots_own(own: list[str]) -> None:
@@ -76,7 +77,7 @@ def test_too_many_arguments() -> None:
     assert str(caught.value) == f"5 arguments are too many; {USAGE}"
 
 
-@pytest.mark.parametrize("port", ["0", "65536", "http", "-1", "1" * 5000, "٣"])
+@all_of("port", ["0", "65536", "http", "-1", "1" * 5000, "٣"])
 def test_a_bad_port(port: str) -> None:
     with pytest.raises(ClientError) as caught:
         connect_args(["here", port, "me"], {})

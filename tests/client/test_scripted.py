@@ -6,6 +6,7 @@ import threading
 from typing import Any
 
 import pytest
+from tests.slices import all_of
 
 from arena_client import Bot, ClientError, GameView
 from arena_client.protocol import ClientProtocol
@@ -139,7 +140,7 @@ FAULTS: list[tuple[str, list[Act]]] = [
 
 
 class TestScripts:
-    @pytest.mark.parametrize(("spec", "done"), FAULTS)
+    @all_of(("spec", "done"), FAULTS)
     def test_does_what_it_is_named_for(self, spec: str, done: list[Act]) -> None:
         assert acts(spec) == [Say("HELLO 1 me"), *done]
 
@@ -153,8 +154,8 @@ class TestScripts:
         assert b"".join(act.data for act in byte_by_byte if isinstance(act, Raw)) == b"MOVE 6\n"
         assert drip("a", 1) == (Wait(1), Raw(b"a"), Wait(1), Raw(b"\n"))
 
-    @pytest.mark.parametrize("moment", sorted(MOMENTS))
-    @pytest.mark.parametrize("name", sorted(n for n, r in SCRIPTED.items() if "moment" in r.defaults))
+    @all_of("moment", sorted(MOMENTS))
+    @all_of("name", sorted(n for n, r in SCRIPTED.items() if "moment" in r.defaults))
     def test_every_fault_can_be_had_at_every_moment(self, name: str, moment: str) -> None:
         """At that moment, and nowhere before it, the fault's own acts are done."""
         fault = list(script_of(f"{name}:moment={moment}").rules[-1].acts)
@@ -195,7 +196,7 @@ class TestScripts:
         assert client.receive(b"STATE s") == (Say("g2 1 s"),)
         assert client.receive(b"PING p9") == (Say("PONG p9"),)
 
-    @pytest.mark.parametrize("line", [b"", b"  ", b"TURN", b"\xff\xfe", b"PLAYED 1 seat=", b"TURN x"])
+    @all_of("line", [b"", b"  ", b"TURN", b"\xff\xfe", b"PLAYED 1 seat=", b"TURN x"])
     def test_any_line_is_survived(self, line: bytes) -> None:
         client = ScriptedClient(script_of("quitter"), "me")
         client.receive(line)
@@ -213,7 +214,7 @@ class TestNames:
         with pytest.raises(ClientError, match=r"^no scripted bot 'angel'; there are: first-legal, fixed, "):
             create("angel")
 
-    @pytest.mark.parametrize(
+    @all_of(
         ("spec", "text"),
         [
             ("silent:ply=1", "silent has no parameter 'ply'; it has: none"),

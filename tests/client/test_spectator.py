@@ -9,6 +9,7 @@ from textwrap import dedent
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_client.errors import ClientError
 from arena_client.spectator import ALL_GAMES, Spectator
@@ -92,7 +93,7 @@ def test_a_spectator_of_all_games_stays_until_bye() -> None:
     assert list(spectator.receive(b"")) == []
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("lines", "message"),
     [
         (

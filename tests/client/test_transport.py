@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import trio
+from tests.slices import all_of
 
 from arena_client import ClientError
 from arena_client.transport import (
@@ -52,7 +53,7 @@ def test_an_option_that_the_system_lacks_is_left_out(monkeypatch: pytest.MonkeyP
         assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("error", "text"),
     [
         (ConnectionRefusedError(111, "Connect call failed"), os.strerror(111)),

@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from tests.slices import all_of
 from typer.testing import CliRunner
 
 from arena_cli.app import app
@@ -40,7 +41,7 @@ def test_every_kind_of_picture_is_on_the_page() -> None:
     assert len(SHOWN) == 16
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"m={row[0]}")
+@all_of("row", ROWS)
 def test_the_table_of_the_disc_game(row: tuple[str, str, str]) -> None:
     game = Disc(int(row[0]))
     outcome = Solver(game).outcome(game.start(game.deal(0)))

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.ports import quiet_port
 from tests.server.programs import inside
+from tests.slices import all_of
 
 from arena_cli.app import GROUPS
 
@@ -30,7 +31,7 @@ def commands() -> list[str]:
     return sorted(set(re.findall(r"`arena ((?:bench )?[a-z]+)", README + COMMANDS)))
 
 
-@pytest.mark.parametrize("command", commands())
+@all_of("command", commands())
 def test_every_command_that_is_named_has_help_with_an_example(command: str) -> None:
     done = inside(*command.split(), "--help")
     assert done.code == 0, done.err

@@ -6,7 +6,7 @@ import re
 import shlex
 from pathlib import Path
 
-import pytest
+from tests.slices import all_of
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
@@ -24,7 +24,7 @@ def names(path: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@all_of("command", COMMANDS)
 def test_a_command_of_the_page_runs_tests(command: str) -> None:
     words = shlex.split(command)[1:]
     paths = [ROOT / word for word in words if word.startswith("tests/")]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from tests.slices import all_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -94,7 +95,7 @@ def test_a_tournament_runs_with_what_its_target_installs(tmp_path: Path) -> None
 PINS = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").split())
 
 
-@pytest.mark.parametrize("extra", EXTRAS)
+@all_of("extra", EXTRAS)
 def test_the_pinned_versions_are_in_the_ranges(extra: str) -> None:
     pins = {canonical(name): version for name, version in PINS.items()}
     for requirement in map(Requirement, EXTRAS[extra]):

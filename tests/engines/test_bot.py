@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from tests.slices import all_of
 
 from arena_client.bot import Bot, Result
 from arena_engines.bot import EngineBot, SteadyBot, bot_of, position_of
@@ -89,8 +90,8 @@ def test_the_engine_is_told_the_limit_of_its_move() -> None:
     assert [asked.move_limit for asked in engine.seen] == [9_000] + [500] * (PLIES // 2 - 1)
 
 
-@pytest.mark.parametrize("spec", ["dummy", "random:seed=1", "greedy", "minimax:depth=2", "champion:depth=3"])
-@pytest.mark.parametrize("start", ["full", "empty"])
+@all_of("spec", ["dummy", "random:seed=1", "greedy", "minimax:depth=2", "champion:depth=3"])
+@all_of("start", ["full", "empty"])
 def test_engines_play_a_whole_game_of_legal_moves(spec: str, start: str) -> None:
     bot = bot_of(spec)
     for view in views(3, 2, start):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.slices import all_of
 
 from arena_engines.analysis import analyse_file
 from arena_engines.bot import bot_of, position_of
@@ -63,7 +64,7 @@ def test_every_game_has_engines_by_their_names() -> None:
         ]
 
 
-@pytest.mark.parametrize("kind", OTHERS, ids=lambda kind: f"{kind.game}-{kind.name}")
+@all_of("kind", OTHERS)
 def test_an_engine_is_made_from_its_name_and_its_spec(kind: type[Engine]) -> None:
     engine = create(kind.name, kind.game)
     assert type(engine) is kind
@@ -87,7 +88,7 @@ def test_a_name_without_a_game_plays_every_game_that_has_it() -> None:
     assert bot_of("xo1970").games == ("xo",)
 
 
-@pytest.mark.parametrize("game", RULES, ids=lambda game: f"{game.name}-{game.options()}")
+@all_of("game", RULES)
 def test_a_bot_of_several_games_plays_the_one_of_the_offer(game: Game[Any]) -> None:
     bot = bot_of("random")
     view = seated(game, 1 if game.to_move(game.start(game.deal(3))) == 1 else 2, [])

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_engines.engine import Analysis, AnyPosition, EngineError, Position
 from arena_engines.library import LAST_PLY, Library, turned
@@ -194,7 +195,7 @@ def test_two_engines_extend_one_file(tmp_path: Path) -> None:
     assert states == {"x../.../...", ".x./.../...", ".../.x./..."}
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("spec", "text"),
     [
         ("greedy:library=", "engine greedy: expected library=FILE and extend=yes|no"),

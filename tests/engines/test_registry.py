@@ -9,6 +9,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from tests.slices import all_of
 
 from arena_cli.engines import command as list_engines
 from arena_engines.engine import EngineError
@@ -37,7 +38,7 @@ def test_a_parameter_is_set_and_the_rest_keeps_its_default() -> None:
     assert repr(create("dummy")) == "create('dummy')"
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("spec", "texts"),
     [
         ("alphazero", ["no engine 'alphazero' for insertion", "dummy", "greedy", "minimax", "champion"]),
@@ -84,8 +85,8 @@ def test_engines_are_listed_made_and_the_simple_ones_play_without_numba() -> Non
 
 
 @pytest.mark.parametrize("name", [kind.name for kind in ENGINES if kind.game == "insertion"])
-@pytest.mark.parametrize("seats", [2, 3, 4])
-@pytest.mark.parametrize("visible", ["6", "61", "61634", "61634513435625445315616345134356"])
+@all_of("seats", [2, 3, 4])
+@all_of("visible", ["6", "61", "61634", "61634513435625445315616345134356"])
 def test_every_engine_plays_a_legal_move_with_any_seats_and_any_lookahead(
     name: str, seats: int, visible: str
 ) -> None:
@@ -94,10 +95,8 @@ def test_every_engine_plays_a_legal_move_with_any_seats_and_any_lookahead(
         assert 1 <= int(engine.choose(at(BOARD, visible[:plies], plies=plies, seats=seats))) <= 15
 
 
-@pytest.mark.parametrize(
-    "name", [kind.name for kind in ENGINES if kind.game == "insertion" and kind.max_depth]
-)
-@pytest.mark.parametrize(
+@all_of("name", [kind.name for kind in ENGINES if kind.game == "insertion" and kind.max_depth])
+@all_of(
     ("visible", "depth", "text"),
     [("", 2, "no picture is visible"), ("61", 0, "depth=0: expected at least 1")],
 )
@@ -108,7 +107,7 @@ def test_an_analysis_without_a_picture_or_a_depth_is_refused_by_every_engine(
         create(name).analyse(at(BOARD, visible), depth)
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("board", "visible", "text"),
     [
         ("nonsense", "61", "a board is five rows of five cells"),

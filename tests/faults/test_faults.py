@@ -6,7 +6,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-import pytest
+from tests.slices import all_of
 
 from arena_protocol.messages import Over, Played, parse_server
 
@@ -40,13 +40,13 @@ def test_the_page_has_72_cells() -> None:
     assert len(CELLS) == 72
 
 
-@pytest.mark.parametrize(("fault", "moment"), CELLS)
+@all_of(("fault", "moment"), CELLS)
 def test_a_cell(fault: str, moment: str) -> None:
     out = outcome(fault, moment)
     assert written()[fault, moment] == (out.verdict, out.connection, out.cost, out.seen)
 
 
-@pytest.mark.parametrize(("fault", "moment"), CELLS)
+@all_of(("fault", "moment"), CELLS)
 def test_the_other_bot_is_never_charged(fault: str, moment: str) -> None:
     """Bob plays every ply of its own, on its own time, and receives only plies and results."""
     out = outcome(fault, moment)
@@ -75,7 +75,7 @@ def test_the_other_bot_is_never_charged(fault: str, moment: str) -> None:
     assert sum(isinstance(message, Over) for message in messages) == games
 
 
-@pytest.mark.parametrize(("fault", "moment"), CELLS)
+@all_of(("fault", "moment"), CELLS)
 def test_the_next_game_is_a_normal_one(fault: str, moment: str) -> None:
     """A bot that is connected for the other game plays it without a trace of the fault."""
     out = outcome(fault, moment)

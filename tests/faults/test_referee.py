@@ -6,9 +6,9 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from tests.simulation.network import CALM, MS, SECOND, FaultProfile
 from tests.simulation.world import World
+from tests.slices import all_of
 
 from arena_protocol.record import GameRecord
 from arena_server.terms.config import ContestConfig
@@ -73,7 +73,7 @@ def test_a_slow_disk_is_not_charged() -> None:
     assert {ply.time_ms for record in records for ply in record.plies} == {THINKING // MS}
 
 
-@pytest.mark.parametrize(
+@all_of(
     "row", ["killed", "power cut", "stopped for a while", "slow disk", "full or failing disk", "wall clock"]
 )
 def test_the_page_names_tests_for_every_row(row: str) -> None:

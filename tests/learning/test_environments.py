@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.slices import all_of
 
 pytest.importorskip("pettingzoo", reason="needs the extra [learning]")
 
@@ -45,8 +46,8 @@ def test_pettingzoo_accepts_every_game(name: str, capsys: pytest.CaptureFixture[
     assert "Passed API test" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", GAMES)
-@pytest.mark.parametrize("seat", [1, 2])
+@all_of("name", GAMES)
+@all_of("seat", [1, 2])
 def test_gymnasium_accepts_every_game(name: str, seat: int) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)

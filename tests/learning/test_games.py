@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from tests.slices import all_of
 
 from arena import GAMES, Deal, Game, GameError, PlayerResults, make_game, play, tally
 from arena_protocol.record import FaultKind
@@ -88,7 +89,7 @@ def test_deals_are_seeds_or_boards_and_games_have_numbers() -> None:
     assert {record.seed for record in three} == {9}
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("arguments", "text"),
     [
         ({"game": "chess"}, "no game 'chess'; this version has: "),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena import Deal, GameError, make_game
 from arena.insertion import Batch, afterstates
@@ -76,7 +77,7 @@ def test_points_stay_when_the_next_ply_is_played() -> None:
     assert (first.tolist(), batch.totals.tolist()) == ([30], [[30, 0]])
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("games", "options", "text"),
     [
         (0, {}, "a batch has 1 to 10000000 games, not 0"),
@@ -137,7 +138,7 @@ def test_the_afterstates_are_what_each_move_makes_of_each_board(
     assert [each.shape for each in afterstates(batch.planes[:, :0], [])] == [(3, 0, 15), (0, 15)]
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("planes", "pictures", "text"),
     [
         (np.zeros((2, 4), int), 1, "planes have the shape (3, boards), not (2, 4)"),

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_protocol import codec
 from arena_protocol.codec import REQUIRED, Direction, Encoder, Kind, Parser, Schema
@@ -76,16 +77,14 @@ UNPRINTABLE = [
 ]
 
 
-@pytest.mark.parametrize(("message", "text"), UNPRINTABLE)
+@all_of(("message", "text"), UNPRINTABLE)
 def test_a_value_without_a_form_on_the_wire_is_never_sent(message: Message, text: str) -> None:
     with pytest.raises(LocalProtocolError) as caught:
         encode(message)
     assert str(caught.value) == text
 
 
-@pytest.mark.parametrize(
-    "options", [{"clock": "5"}, {"zombie": "6"}, {"Plies": "5"}, {"a": "1 b=2"}, {"a": ""}]
-)
+@all_of("options", [{"clock": "5"}, {"zombie": "6"}, {"Plies": "5"}, {"a": "1 b=2"}, {"a": ""}])
 def test_a_games_own_option_must_read_back_as_such(options: dict[str, str]) -> None:
     with pytest.raises(LocalProtocolError, match="GAME: this would parse as another message: Game"):
         encode(Game("g1", "xo", 1, 2, ("a", "b"), 1, 0, options=options))

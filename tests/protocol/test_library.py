@@ -9,6 +9,7 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_protocol.framing import SERVER_LINE_LIMIT
 from arena_protocol.games import make_game
@@ -61,7 +62,7 @@ def test_blank_lines_and_comments_are_skipped_and_options_are_completed() -> Non
     assert entry.options == {"size": "3", "win": "3"}
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("line", "text"),
     [
         ("x", "expected a JSON object"),

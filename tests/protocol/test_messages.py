@@ -5,6 +5,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_protocol.codec import Schema
 from arena_protocol.errors import ErrorCode, ProtocolError
@@ -36,7 +37,7 @@ def refused(side: str, line: bytes) -> tuple[ErrorCode, str]:
     return caught.value.code, caught.value.text
 
 
-@pytest.mark.parametrize(("side", "line", "message"), TRANSCRIPT)
+@all_of(("side", "line", "message"), TRANSCRIPT)
 def test_the_transcript_of_the_design_reads_and_prints(side: str, line: bytes, message: Message) -> None:
     assert parse(side, line) == message
     assert encode(message) == line + b"\n"
@@ -100,7 +101,7 @@ def test_names_are_short_and_plain() -> None:
     assert not any(valid_name(name) for name in ("", "-a", ".a", "_a", "a b", "a,b", "é", "a\n", "x" * 33))
 
 
-@pytest.mark.parametrize(("side", "line", "text"), BAD_LINES)
+@all_of(("side", "line", "text"), BAD_LINES)
 def test_a_line_that_cannot_be_read_is_a_syntax_error(side: str, line: bytes, text: str) -> None:
     assert refused(side, line) == (ErrorCode.SYNTAX, text)
 

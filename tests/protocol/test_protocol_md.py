@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.slices import all_of
 
 from arena_protocol import codec
 from arena_protocol.codec import REQUIRED, Direction, Schema
@@ -93,14 +94,14 @@ def test_the_verbs_are_those_of_the_table() -> None:
     assert [(s.verb, s.direction) for s in SECTIONS] == [(s.verb, s.direction) for s in TABLE]
 
 
-@pytest.mark.parametrize("section", SECTIONS, ids=lambda s: s.verb)
+@all_of("section", SECTIONS)
 def test_the_parts_of_a_verb_are_those_of_the_table_in_its_order(section: Section) -> None:
     (schema,) = [schema for schema in TABLE if schema.verb == section.verb]
     assert [row[:3] for row in section.parts()] == parts_of(schema)
     assert all(meaning for *_, meaning in section.parts())
 
 
-@pytest.mark.parametrize("section", SECTIONS, ids=lambda s: s.verb)
+@all_of("section", SECTIONS)
 def test_the_examples_of_a_verb_read_and_print_back(section: Section) -> None:
     (examples,) = blocks("lines", section.text)
     parse = parse_server if section.direction is Direction.SERVER else parse_client
@@ -328,7 +329,7 @@ def _said(client: ClientSession, line: bytes) -> None:
     client.send(message)
 
 
-@pytest.mark.parametrize("transcript", TRANSCRIPTS)
+@all_of("transcript", TRANSCRIPTS)
 def test_a_transcript_walks_through_both_machines(transcript: Transcript) -> None:
     walk(transcript)
 
@@ -381,7 +382,7 @@ class Replay:
 GAMES = [transcript for transcript in TRANSCRIPTS if any(text.startswith("GAME ") for _, text in transcript)]
 
 
-@pytest.mark.parametrize("transcript", GAMES)
+@all_of("transcript", GAMES)
 def test_the_games_of_the_transcripts_are_true(transcript: Transcript) -> None:
     replay: Any = None
     for message in [parse_server(text.encode()) for who, text in transcript if who == "S"]:

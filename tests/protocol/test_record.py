@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_protocol.record import (
     FaultKind,
@@ -29,7 +29,7 @@ def test_the_commitment_is_the_hash_of_the_text_that_the_protocol_names() -> Non
 PLAYED = "; the referee plays 6 for it until the game ends"
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("kind", "ply", "line", "sentence"),
     [
         ("illegal", 2, b"MOVE 0", 'mine sent an illegal move "0" at ply 2'),
@@ -74,7 +74,7 @@ def test_it_is_always_one_short_line_of_printable_ascii(
 # -- how a game ended
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("totals", "end", "sentence"),
     [
         ((240, 250), "complete", "boris wins 250 : 240"),

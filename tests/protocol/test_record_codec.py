@@ -12,6 +12,7 @@ import msgpack
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_protocol.codec import KEY, NAME, WORD
 from arena_protocol.record import (
@@ -186,7 +187,7 @@ def decoded_or_refusal(data: bytes) -> GameRecord | RecordError:
 PLY: list[Any] = [1, "6", 0, 0, 0, [9, 9], 0, [0, 0], False, 0, 0]
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("data", "line"),
     [
         (signed(b""), "damaged record: not msgpack ("),
@@ -291,8 +292,8 @@ PLACES: list[tuple[str, str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("text", UNFIT)
-@pytest.mark.parametrize(("where", "meaning", "changes"), PLACES, ids=[place for place, *_ in PLACES])
+@all_of("text", UNFIT)
+@all_of(("where", "meaning", "changes"), PLACES)
 def test_a_text_without_the_form_of_the_protocol_is_refused(
     where: str, meaning: str, changes: Any, text: str
 ) -> None:
@@ -333,8 +334,8 @@ BOMBS = {
 }
 
 
-@pytest.mark.parametrize("bomb", BOMBS.values(), ids=BOMBS)
-@pytest.mark.parametrize("field", ["software", "names", "options", "plies"])
+@all_of("bomb", BOMBS.values())
+@all_of("field", ["software", "names", "options", "plies"])
 def test_bytes_that_announce_more_than_a_record_has_take_no_memory(field: str, bomb: bytes) -> None:
     plain = msgpack.unpackb(DATA[:-32])
     before = list(plain)[: list(plain).index(field) + 1]

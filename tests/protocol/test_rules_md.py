@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.protocol.perft import perft
+from tests.slices import all_of
 
 from arena_protocol.games import GAMES, make_game
 from arena_protocol.games.base import Deal
@@ -37,7 +38,7 @@ def test_every_table_has_its_rows() -> None:
     assert [len(rows) for rows in (EXAMPLES, WAVES, DEALS, PERFT)] == [10, 3, 3, 24]
 
 
-@pytest.mark.parametrize("row", EXAMPLES, ids=str)
+@all_of("row", EXAMPLES)
 def test_a_worked_example(row: list[str]) -> None:
     board, picture, move, removed, fell, waves, after = row
     expected = (after, int(removed), int(fell), int(waves))
@@ -141,7 +142,7 @@ def test_every_table_of_games_has_its_rows() -> None:
     assert [len(rows) for rows in (PLAYED, OPENINGS)] == [12, 2]
 
 
-@pytest.mark.parametrize("row", PLAYED, ids=str)
+@all_of("row", PLAYED)
 def test_a_game_of_the_table(row: list[str]) -> None:
     name, given, moves, state, end, totals = row
     game = make_game(name, options(given))

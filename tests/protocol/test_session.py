@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_protocol import session as session_module
 from arena_protocol.codec import Direction
@@ -68,8 +69,8 @@ def test_every_state_can_be_reached_and_left() -> None:
     assert {before for before, after in moves if after is not before} == set(State) - {State.CLOSED}
 
 
-@pytest.mark.parametrize("event", CLIENT_TRANSITIONS)
-@pytest.mark.parametrize("state", State)
+@all_of("event", CLIENT_TRANSITIONS)
+@all_of("state", State)
 def test_messages_of_a_client_are_accepted_or_refused_by_the_table(state: State, event: str) -> None:
     client, server = client_at(state), server_at(state)
     after = CLIENT_TRANSITIONS[event].get(state)
@@ -88,8 +89,8 @@ def test_messages_of_a_client_are_accepted_or_refused_by_the_table(state: State,
     assert client.state is server.state is state
 
 
-@pytest.mark.parametrize("event", SERVER_TRANSITIONS)
-@pytest.mark.parametrize("state", State)
+@all_of("event", SERVER_TRANSITIONS)
+@all_of("state", State)
 def test_messages_of_a_server_are_accepted_or_refused_by_the_table(state: State, event: str) -> None:
     if event == ERROR_FATAL and state in IN_GAME:
         event = "ERROR"
@@ -121,9 +122,7 @@ def test_the_first_line_must_be_hello() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "line", [b"HELLO 2 a b", b"HELLO 0", b"HELLO 2\r", b"HELLO 12 a/b c==d", b"HELLO 2 \xe9"]
-)
+@all_of("line", [b"HELLO 2 a b", b"HELLO 0", b"HELLO 2\r", b"HELLO 12 a/b c==d", b"HELLO 2 \xe9"])
 def test_a_hello_of_another_version_is_refused_whatever_follows(line: bytes) -> None:
     assert refused(server_at(State.CONNECTED), line) == (ErrorCode.VERSION, "this server speaks version 1")
 
@@ -141,7 +140,7 @@ def test_any_other_hello_that_cannot_be_parsed_is_a_syntax_error(state: State, l
     assert refused(server_at(state), line)[0] is ErrorCode.SYNTAX
 
 
-@pytest.mark.parametrize("state", [state for state in LOGGED_IN if state is not State.TURN])
+@all_of("state", [state for state in LOGGED_IN if state is not State.TURN])
 def test_a_move_that_answers_no_turn_has_a_code_of_its_own(state: State) -> None:
     assert refused(server_at(state), b"MOVE 4") == (
         ErrorCode.NOT_YOUR_TURN,
@@ -149,7 +148,7 @@ def test_a_move_that_answers_no_turn_has_a_code_of_its_own(state: State) -> None
     )
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("state", "line", "text"),
     [
         (State.GREETED, b"MOVE 4", "MOVE has no meaning before WELCOME"),
@@ -163,7 +162,7 @@ def test_anything_else_out_of_place_is_unexpected(state: State, line: bytes, tex
     assert refused(server_at(state), line) == (ErrorCode.UNEXPECTED, text)
 
 
-@pytest.mark.parametrize("state", IN_GAME)
+@all_of("state", IN_GAME)
 def test_ready_must_name_the_game_at_hand(state: State) -> None:
     assert refused(server_at(state), b"READY g2") == (
         ErrorCode.NO_SUCH_GAME,
@@ -242,7 +241,7 @@ def test_ready_may_come_before_the_state_has_been_read() -> None:
     assert feed(client, "STATE", "NEXT", "START") is State.PLAYING
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("events", "state"),
     [
         ("GAME STATE NEXT", State.OFFERED),
@@ -300,7 +299,7 @@ def test_a_ping_is_answered_in_any_state_after_the_log_in() -> None:
         assert client.state is state
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("state", "code", "after"),
     [
         (State.OPENED, "full", State.CLOSED),
@@ -408,8 +407,8 @@ def test_both_machines_stay_in_step_on_random_paths(data: st.DataObject) -> None
 # -- what a server advances by without a message ---------------------------------------------
 
 
-@pytest.mark.parametrize("state", State)
-@pytest.mark.parametrize("line", [b"MOVE 4", b"MOVE 4 x=1", b"MOVE  4", b"READY g1", b""])
+@all_of("state", State)
+@all_of("line", [b"MOVE 4", b"MOVE 4 x=1", b"MOVE  4", b"READY g1", b""])
 def test_a_move_that_was_parsed_before_needs_no_parser(state: State, line: bytes) -> None:
     """`moved` takes nothing but a line that `receive` has taken, and does the same."""
     assert server_at(State.TURN).receive(b"MOVE 4") == Move("4")
@@ -439,15 +438,15 @@ def test_so_many_moves_are_remembered_and_no_more(monkeypatch: pytest.MonkeyPatc
     assert server_at(State.TURN).moved(b"MOVE a2") is None
 
 
-@pytest.mark.parametrize("state", State)
+@all_of("state", State)
 def test_a_turn_is_opened_while_none_is_and_nowhere_else(state: State) -> None:
     session = server_at(state)
     session.opened_turn()
     assert session.state is SERVER_TRANSITIONS["TURN"].get(state, state)
 
 
-@pytest.mark.parametrize("state", State)
-@pytest.mark.parametrize("verb", ["GAME", "START", "ZOMBIE", "OVER"])
+@all_of("state", State)
+@all_of("verb", ["GAME", "START", "ZOMBIE", "OVER"])
 def test_lines_that_were_printed_before_obey_the_table(state: State, verb: str) -> None:
     session = server_at(state)
     if state in SERVER_TRANSITIONS[verb]:

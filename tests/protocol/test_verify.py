@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_protocol.record import FaultKind, FaultRecord, GameRecord, InfoRecord, RecordError, commitment
 from arena_protocol.record_codec import decode, encode
@@ -47,7 +48,7 @@ def test_a_true_record_passes(
     verify(decode(encode(record)))
 
 
-@pytest.mark.parametrize("kind", [kind for kind in FaultKind if kind is not FaultKind.VOID])
+@all_of("kind", [kind for kind in FaultKind if kind is not FaultKind.VOID])
 def test_a_fault_of_every_kind_on_the_own_turn_passes(kind: FaultKind) -> None:
     verify(a_record(faults={5: (1, kind.value)}))
 
@@ -111,7 +112,7 @@ def refusal(record: GameRecord) -> str:
     return str(refused.value)
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("record", "line"),
     [
         (replace(RECORD, game="chess"), "start: no game 'chess'; this version has:"),
@@ -145,7 +146,7 @@ def test_a_forged_frame_is_refused(record: GameRecord, line: str) -> None:
     assert refusal(record).startswith(f"game g7, {line}")
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("fault", "line"),
     [
         (FaultRecord(1, 3, "sloth", b""), "ply 3: fault: expected one of timeout, illegal, "),
@@ -171,7 +172,7 @@ QUIT_5 = (FaultRecord(1, 5, "quit", b""),)
 ONCE_MORE = RECORD.plies + RECORD.plies[-1:]
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("record", "line"),
     [
         (with_ply(RECORD, 3, seat=2), "3: seat: expected 1, found 2"),
@@ -244,8 +245,8 @@ def shifted(record: GameRecord, number: int, by: int) -> GameRecord:
     return with_ply(record, number, handed_ns=ply.handed_ns + by, arrived_ns=ply.arrived_ns + by)
 
 
-@pytest.mark.parametrize("record", [RECORD, ZOMBIE, FLAGGED], ids=["plain", "zombie", "flag"])
-@pytest.mark.parametrize("number", range(1, 13))
+@all_of("record", [RECORD, ZOMBIE, FLAGGED])
+@all_of("number", range(1, 13))
 def test_a_turn_before_the_last_move_is_refused(record: GameRecord, number: int) -> None:
     last = record.plies[number - 2].arrived_ns if number > 1 else 0
     gap = record.plies[number - 1].handed_ns - last
@@ -311,7 +312,7 @@ def replayed(record: GameRecord) -> tuple[list[int], str]:
     return points, board
 
 
-@pytest.mark.parametrize("number", range(1, 13))
+@all_of("number", range(1, 13))
 def test_no_move_is_exchanged_for_another_unseen(number: int) -> None:
     """Unless it is the same move: coinciding moves give the same game ply by ply."""
     refused = 0

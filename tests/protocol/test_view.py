@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_protocol import messages as wire
 from arena_protocol.errors import ClientError
@@ -173,7 +174,7 @@ def test_an_offer_with_wrong_seats(game: wire.Game, text: str) -> None:
         GameView.of(game)
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("message", "text"),
     [
         (played(2), "g1: the server sent PLAYED 2 where ply 1 is due"),
@@ -213,7 +214,7 @@ def over(nonce: str | None, sequence: str | None, commit: str | None) -> GameVie
     return view.after(wire.Next("61")).after(wire.Over("g1", (60, 5), "complete", nonce, sequence))
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("view", "fair"),
     [
         (over("ab", "6163", commitment("ab", BOARD, "6163")), True),

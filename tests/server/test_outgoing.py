@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 
 import pytest
+from tests.slices import all_of
 
 from arena_server.webhooks import outgoing
 from arena_server.webhooks.outgoing import CallError, HttpConnection
@@ -93,7 +94,7 @@ def test_a_request() -> None:
         ]
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("answers", "connections"),
     [
         ([OK, OK, OK], 1),

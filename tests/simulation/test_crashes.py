@@ -63,10 +63,10 @@ def test_undisturbed(writes: str) -> None:
 
 
 @both_writes
-def test_at_every_other_boundary(writes: str) -> None:
+def test_at_every_sixth_boundary(writes: str) -> None:
     """Killed, half of the times by a power cut; the two ways of writing share the boundaries."""
-    for number in range(1 + (writes == "queued"), boundaries(writes), 2):
-        check(play(at(number, power=number % 4 < 2), writes)[0], 1)
+    for number in range(1 + 3 * (writes == "queued"), boundaries(writes), 6):
+        check(play(at(number, power=number % 12 < 6), writes)[0], 1)
 
 
 @pytest.mark.soak

@@ -19,7 +19,7 @@ from tests.simulation.world import World
 from arena_protocol.messages import Game, Next, Over, Played, parse_server
 from arena_protocol.record import GameRecord
 
-PLIES, SIGHT = 30, 6
+PLIES, SIGHT = 20, 4
 #: As many pictures in a row are no chance: 6 to the power of 12.
 TELLING = 12
 SEEDS = (1, 2)

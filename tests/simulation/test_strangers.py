@@ -170,7 +170,9 @@ def check_orders(world: Worlds) -> None:
 
 
 def test_an_answered_order_holds_wherever_the_server_is_killed() -> None:
-    killed_at(ordered, check_orders, lambda boundaries: range(1, boundaries, boundaries // 4))
+    killed_at(
+        ordered, check_orders, lambda boundaries: range(boundaries // 3, boundaries, boundaries // 3 + 1)
+    )
 
 
 @pytest.mark.soak

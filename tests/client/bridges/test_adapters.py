@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_client.bridges.adapters import BrainLimits, Manager
 
@@ -181,7 +182,7 @@ def second_move(game: Game) -> list[str]:
 
 
 class TestDefects:
-    @pytest.mark.parametrize("defect", ["", "chatter", "no-about", "suggests", "answers-twice", "no-restart"])
+    @all_of("defect", ["", "chatter", "no-about", "suggests", "answers-twice", "no-restart"])
     def test_a_brain_that_does_what_it_may_plays_on(self, defect: str) -> None:
         game = Game(defect)
         assert second_move(game) == ["MOVE b10"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_client.bridges.adapters import Manager
 from arena_client.bridges.brain import Brain, serve
@@ -55,7 +55,7 @@ class TestCommands:
     def test_rectstart(self) -> None:
         assert answers("RECTSTART 10,10") == ["OK"]
 
-    @pytest.mark.parametrize(
+    @all_of(
         ("lines", "error"),
         [
             (["BEGIN"], "ERROR START comes first"),
@@ -96,7 +96,7 @@ class TestCommands:
         assert answer is not None
         assert answer.startswith(error)
 
-    @pytest.mark.parametrize(
+    @all_of(
         ("infos", "clock", "limit"),
         [
             ([], None, None),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.slices import all_of
 
 from arena_client.bridges.seat import Seat
 from arena_client.errors import ClientError
@@ -150,7 +151,7 @@ class TestLostConnections:
 
 
 class TestRefusals:
-    @pytest.mark.parametrize(
+    @all_of(
         ("lines", "text"),
         [
             (["ARENA 2 fake/2"], "the server has version 2 of the protocol, this client 1"),

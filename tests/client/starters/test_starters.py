@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from tests.slices import all_of
 
 from .contest import TOKEN, Contest, run
 from .relay import Cut, Relay
@@ -213,7 +214,7 @@ def test_it_leaves_a_server_that_refuses_it_or_is_none(
     assert complaint in ended.stderr
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@all_of("language", LANGUAGES)
 def test_the_readme_needs_three_commands_and_a_tournament_can_start_it(language: str) -> None:
     text = (FOLDER / language / "README.md").read_text(encoding="utf-8")
     assert len(starter(language).builds) <= 1

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_engines.engine import Eval
 from arena_engines.insertion.baselines import Greedy
@@ -51,9 +52,7 @@ def test_nothing_is_guessed_if_not_asked_for() -> None:
     assert zombies(["6"] * 40, 2, 1, 0) == frozenset()
 
 
-@pytest.mark.parametrize(
-    ("seats", "found", "depth"), [(2, 0, 5), (2, 1, 10), (3, 1, 7), (3, 2, 15), (4, 3, 20)]
-)
+@all_of(("seats", "found", "depth"), [(2, 0, 5), (2, 1, 10), (3, 1, 7), (3, 2, 15), (4, 3, 20)])
 def test_the_depth_grows_by_the_plies_that_cost_nothing(seats: int, found: int, depth: int) -> None:
     assert depth_with_zombies(5, seats, found) == depth
 
@@ -97,7 +96,7 @@ def test_a_search_ends_with_the_game(cases: list[Case]) -> None:
         assert last == Greedy().choose(start(board=case.board, visible=case.visible))
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("left", "depth"),
     [(20_000, 5), (3_000, 5), (2_999, 4), (451, 4), (449, 3), (60, 2), (5, 1), (0, 1), (-3, 1)],
 )

@@ -20,7 +20,7 @@ from arena_protocol.games.disc import Disc, Turned
 from arena_protocol.games.lastcoin import Heap, LastCoin
 from arena_protocol.games.mnk import Marks, TicTacToe
 
-from ...slices import rows
+from ...slices import all_of, rows
 
 
 @cache
@@ -92,7 +92,7 @@ def test_the_disc_game_to_13_is_won_by_the_first_player_and_its_tree_has_9_level
     assert levels == 9
 
 
-@pytest.mark.parametrize("m", range(1, 61))
+@all_of("m", range(1, 61))
 def test_the_disc_game_to_any_m_agrees_with_the_recursion_of_the_text(m: int) -> None:
     game = Disc(m)
     solver = Solver(game)
@@ -105,7 +105,7 @@ def test_the_disc_game_to_1000_is_solved_without_deep_recursion() -> None:
     assert Solver(Disc(1000)).outcome(Turned(0, 1, 1)).plies > 100
 
 
-@pytest.mark.parametrize("coins", range(1, 40))
+@all_of("coins", range(1, 40))
 def test_last_coin_is_lost_to_the_mover_just_when_a_third_leaves_one(coins: int) -> None:
     outcome = Solver(LastCoin(coins)).outcome(Heap(coins, 1))
     assert outcome.result == (-1 if coins % 3 == 1 else 1)

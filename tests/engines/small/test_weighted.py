@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_cli.match_league import league
 from arena_cli.match_run import MatchPlan
@@ -60,7 +61,7 @@ def test_the_terms_of_tictactoe_are_those_of_the_definition(
     assert found == slow_terms(size, win, marks)
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("game", "options", "state", "expected"),
     [
         ("disc", {"m": 13}, "0/1/1", (0, 2, 6)),

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_protocol.games import GAMES, make_game, title_of
 from arena_protocol.games.base import (
@@ -38,7 +39,7 @@ UNDER_LAW = [
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@pytest.mark.parametrize("game", UNDER_LAW, ids=lambda game: f"{game.name}-{game.seats}-{game.options()}")
+@all_of("game", UNDER_LAW)
 def test_law(game: Game[Any], law: Law) -> None:
     check(law, game, 6)
 
@@ -142,7 +143,7 @@ def test_draws_are_even_and_never_repeat_an_item() -> None:
     assert sorted(draw_some(draws, range(200), 200)) == list(range(200))
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("name", "options", "text"),
     [
         ("tictactoe", {"size": 5}, "tictactoe: size is a whole number from 3 to 4, not 5"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.slices import all_of
 
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, GameError
@@ -43,9 +44,7 @@ def test_the_disc_game_refuses_a_move(position: Turned, move: str, text: str) ->
     assert str(refused.value) == text
 
 
-@pytest.mark.parametrize(
-    "board", ["", "0/1", "0/7/1", "0/0/1", "0/1/3", "-1/1/1", "a/1/1", "12345/1/1", "²/1/1"]
-)
+@all_of("board", ["", "0/1", "0/7/1", "0/0/1", "0/1/3", "-1/1/1", "a/1/1", "12345/1/1", "²/1/1"])
 def test_the_disc_game_refuses_a_position(board: str) -> None:
     with pytest.raises(GameError) as refused:
         Disc().start(Deal(board))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.slices import all_of
 
 from arena_protocol import messages as wire
 from arena_protocol.games import GAMES, make_game, printed_game, printed_options
@@ -16,7 +17,7 @@ def second(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TicTacToe, "EPOCH", 2)
 
 
-@pytest.mark.parametrize("name", sorted(GAMES))
+@all_of("name", sorted(GAMES))
 def test_the_first_epoch_is_not_printed(name: str) -> None:
     game = make_game(name, {})
     assert GAMES[name].EPOCH == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.slices import all_of
 
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, GameError
@@ -39,7 +40,7 @@ def test_last_coin_refuses_a_move(position: Heap, move: str, text: str) -> None:
     assert str(refused.value) == text
 
 
-@pytest.mark.parametrize("board", ["", "7", "7/0", "7/1/1", "x/1", "12345/1", "-7/1"])
+@all_of("board", ["", "7", "7/0", "7/1/1", "x/1", "12345/1", "-7/1"])
 def test_last_coin_refuses_a_position(board: str) -> None:
     with pytest.raises(GameError) as refused:
         LastCoin().start(Deal(board))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, GameError
@@ -36,7 +37,7 @@ def test_lines_agree_with_the_slow_oracle(size: int, length: int, data: st.DataO
     assert has_line(plane, size, length) == slow_has_line(cells, length)
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("marks", "won"),
     [
         ("a1 b1 c1 d1 e1", True),
@@ -124,7 +125,7 @@ EMPTY = "/".join(["." * 10] * 10)
 WON = "/".join(["xxxxx.....", "oooo......", *["." * 10] * 8])
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("options", "text"),
     [
         ({"size": 9}, "xo: size is a whole number from 10 to 14, not 9"),
@@ -156,7 +157,7 @@ def test_a_misbehaving_seat_forfeits() -> None:
     assert (game.forfeit(start, 1), game.forfeit(start, 2)) == ((0, 2), (2, 0))
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("moves", "end", "totals"),
     [
         ("a1 a2 b1 b2 c1", "win", (2, 0)),
@@ -218,7 +219,7 @@ def test_tictactoe_refuses_a_move(before: str, move: str, text: str) -> None:
     assert str(refused.value) == text
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("board", "text"),
     [
         ("x../...", "a board is 3 rows of 3 cells joined by '/', not 'x../...'"),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, Game
@@ -29,7 +29,7 @@ def test_a_board_is_drawn_from_its_text() -> None:
     assert (scene.style("x"), scene.style("o"), scene.style("q")) == ("cross", "ring", "")
 
 
-@pytest.mark.parametrize("text", ["7/1", "0/1/1", "abc", "abc/de/fgh", "ab/cd/ef"])
+@all_of("text", ["7/1", "0/1/1", "abc", "abc/de/fgh", "ab/cd/ef"])
 def test_a_text_that_is_no_board_is_shown_as_it_is(text: str) -> None:
     scene = rows_scene(text)
     assert (scene.layout, scene.pieces, scene.text) == (NO_BOARD, "", text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.slices import all_of
 
 from arena_server.core.deal import deal_seed
 from arena_server.core.facts import Order
@@ -188,7 +189,7 @@ def test_without_a_limit_of_faulty_games_a_lifted_bot_is_paired_after_a_restart_
     }
 
 
-@pytest.mark.parametrize("verb", sorted(set(VERBS) - {"archive"}))
+@all_of("verb", sorted(set(VERBS) - {"archive"}))
 def test_a_finished_contest_takes_no_commands(verb: str) -> None:
     harness = seated("ann", "bob", options=ONE_PLY, probation=1)
     harness.send("ann", "what?")
@@ -285,7 +286,7 @@ def test_a_game_that_was_played_again_can_be_broken_off_and_played_again() -> No
     assert again.finished == "finished"
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("verb", "target", "problem"),
     [
         ("dance", "", f"the commands are {', '.join(VERBS)}, not 'dance'"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.slices import all_of
 
 from arena_protocol.record_codec import decode, encode
 from arena_server.core.effects import Finished, Journal, Send, Store, TurnMark
@@ -167,7 +168,7 @@ def test_a_turn_that_was_sent_after_the_stall_is_not_void() -> None:
 # -- what makes no contest
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("config", "text"),
     [
         ({"game": "chess"}, "no game 'chess'"),
@@ -184,7 +185,7 @@ def test_a_configuration_of_which_no_contest_is_made(config: dict[str, Any], tex
     assert str(caught.value).startswith(text)
 
 
-@pytest.mark.parametrize("digest", ["", "0" * 63, "0" * 65, "g" * 64, "٣" * 64])
+@all_of("digest", ["", "0" * 63, "0" * 65, "g" * 64, "٣" * 64])
 def test_the_digest_of_a_token_is_64_hexadecimal_digits(digest: str) -> None:
     ContestHarness(Entrant("ann", "aB" * 32), "bob")
     with pytest.raises(ContestConfigError) as caught:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_server.core.effects import Reply
 from arena_server.core.events import Command, Received
@@ -65,8 +65,8 @@ def test_any_events(steps: list[bytes], game: str, far: int, hold: bool) -> None
     script.end()
 
 
-@pytest.mark.parametrize("verb", VERBS)
-@pytest.mark.parametrize("target", ["", "g", "g" + "9" * 5000, "g\xb2", "\x00", "g1 ", "g01", "g-1", "G1"])
+@all_of("verb", VERBS)
+@all_of("target", ["", "g", "g" + "9" * 5000, "g\xb2", "\x00", "g1 ", "g01", "g-1", "G1"])
 def test_a_command_with_any_target_is_answered(verb: str, target: str) -> None:
     """int() raises ValueError for a text of more than 4,300 digits."""
     harness = seated("ann", "bob")

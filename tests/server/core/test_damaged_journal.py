@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord
 from arena_server.core.contest import Contest
@@ -51,7 +52,7 @@ def a_result(number: int, end: str = "complete", names: tuple[str, ...] = ("ann"
     return PastGame(number, names if number % 2 else names[::-1], number, (0, 0), end, 2)
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("entry", "text"),
     [
         ((1, "dance"), "expected a fact of the journal, found (1, 'dance')"),
@@ -89,7 +90,7 @@ def test_a_repeat_of_a_paired_deal_on_another_deal() -> None:
         contest((0, "repeat", 5, 1, 5), results=(a_result(1, "void"),), deals="paired")
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("results", "entries", "text"),
     [
         ([a_result(9)], [], "g9 is not a game of this contest"),
@@ -132,7 +133,7 @@ QUIT = FaultRecord(1, 1, "quit", b"QUIT")
 VOID = FaultRecord(0, 1, "void", b"stopped")
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("facts", "text"),
     [
         ([Ready(3)], "g1, ply 1: Ready cannot be there: there is no such seat"),
@@ -167,7 +168,7 @@ def test_facts_that_a_match_would_not_decide_there(facts: list[GameFact], text: 
     assert str(caught.value) == text
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("change", "why"),
     [
         ({"seat": 2}, "it is not a legal move of the seat to move"),

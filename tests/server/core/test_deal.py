@@ -7,6 +7,7 @@ from hashlib import sha256
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_server.core import deal
 from arena_server.core.contest import Contest
@@ -130,14 +131,14 @@ def test_an_id_gives_its_number_back(number: int) -> None:
     assert number_of(game_id(number)) == number
 
 
-@pytest.mark.parametrize("word", ["", "g", "x1", "1", "g-1", "g 1", "g\xb2", "g1.0", "g" + "9" * 5000])
+@all_of("word", ["", "g", "x1", "1", "g-1", "g 1", "g\xb2", "g1.0", "g" + "9" * 5000])
 def test_a_word_that_is_no_id_has_no_number(word: str) -> None:
     """int() would raise ValueError for the longest of them."""
     assert number_of(word) == 0
 
 
-@pytest.mark.parametrize("token", ["s3cret", "s3cret.2", "a.b", "."])
-@pytest.mark.parametrize("slot", [2, 9, 10, 64])
+@all_of("token", ["s3cret", "s3cret.2", "a.b", "."])
+@all_of("slot", [2, 9, 10, 64])
 def test_the_token_of_a_slot_gives_token_and_slot_back(token: str, slot: int) -> None:
     assert deal.split_token(deal.slot_token(token, slot)) == (token, slot)
     assert deal.slot_token(token, 1) == token

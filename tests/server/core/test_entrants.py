@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.slices import all_of
 
 from arena_protocol.messages import LOG_READER, VERSION, Hello
 from arena_server.core.deal import token_digest
@@ -150,8 +151,8 @@ class TestAdd:
         assert harness.last_entries == []
         assert harness.contest.progress().total == 2
 
-    @pytest.mark.parametrize("verb", ["add", "token"])
-    @pytest.mark.parametrize("entrant", [None, Entrant("cid"), Entrant("bob", token_digest("x"))])
+    @all_of("verb", ["add", "token"])
+    @all_of("entrant", [None, Entrant("cid"), Entrant("bob", token_digest("x"))])
     def test_without_a_token_nothing_is_done(self, verb: str, entrant: Entrant | None) -> None:
         harness = seated("ann", "bob")
         assert harness.command(verb, "cid", entrant=entrant) == f"{verb} needs the token of 'cid'"
@@ -343,7 +344,7 @@ class TestToken:
         assert token(harness, "eve", "x") == "no bot of this contest is called 'eve'"
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("entry", "problem"),
     [
         ((0, "joined", "ann", 3, 1, "", "", "", ""), "two bots are called ann"),

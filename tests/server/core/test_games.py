@@ -6,6 +6,7 @@ The opponent is not informed: it sees the zombie move 6. `Harness` verifies ever
 from __future__ import annotations
 
 import pytest
+from tests.slices import all_of
 
 from arena_protocol.record import FaultRecord
 from arena_server.core.events import Abandoned, LineTooLong
@@ -66,7 +67,7 @@ def test_a_malformed_line_is_answered_before_it_costs_the_game() -> None:
     assert faults(harness) == (FaultRecord(1, 1, "malformed", b"MOVE 7 please"),)
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("line", "code"),
     [
         ("JUMP", "unknown-verb"),

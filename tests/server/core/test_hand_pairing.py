@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.slices import all_of
 
 from arena_server.core.commands import UNCONFIRMED
 from arena_server.core.formats.encounters import Encounter
@@ -174,7 +175,7 @@ def test_a_bye_is_a_repeat_also_where_no_two_meet_again() -> None:
     assert pair(harness, "ann:cid,eve:dan,bob") is None
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("text", "problem"),
     [
         ("", "expected pairs as ann:bob,cid:dan,eve, got ''"),
@@ -274,7 +275,7 @@ class TestForbid:
 class TestVerify:
     """A round of the server, or by hand without the option, that no rule allows."""
 
-    @pytest.mark.parametrize(
+    @all_of(
         ("facts", "flaw"),
         [
             ([("drawn", 1, 1, 1, (("ann", "bob"), ("cid", "dan")))], "ann and bob must not meet"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.slices import all_of
 
 from arena_server.core.deal import token_digest
 from arena_server.core.journal import JournalError, Past
@@ -112,7 +113,7 @@ def test_the_bot_of_an_author_gets_no_other_token_by_add() -> None:
     assert harness.command("add", "cid", entrant=entrant) == "cid is a bot of this contest already"
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("given", "problem"),
     [
         ({"code": None}, NO_CODE),

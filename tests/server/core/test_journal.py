@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord
 from arena_server.core.facts import (
@@ -96,7 +97,7 @@ def test_a_fact_of_the_contest_survives_its_entry_and_its_bytes(fact: ContestFac
     assert (read[0], fact_of(read), type(fact_of(read))) == (CONTEST, fact, type(fact))
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("entry", "text"),
     [
         ((), "expected a fact of the journal, found ()"),

@@ -7,6 +7,7 @@ from collections import Counter
 from fractions import Fraction
 
 import pytest
+from tests.slices import all_of
 
 from arena_protocol.games import make_game
 from arena_server.core.deal import number_of, token_digest
@@ -75,7 +76,7 @@ def points_of(harness: ContestHarness) -> Counter[str]:
     return points
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("game", "options", "totals", "seat", "expected"),
     [
         ("insertion", {}, (30, 12), 1, (0, 12)),

@@ -7,9 +7,9 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_protocol.record import GameRecord, InfoRecord
 from arena_server.core.deal import Setting
@@ -114,7 +114,7 @@ FORGERIES = {
 }
 
 
-@pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES.keys())
+@all_of("forge", FORGERIES.values())
 def test_a_record_that_is_not_true_is_refused_and_another_worker_plays(forge: Any) -> None:
     run = Workers("ann", "bob")
     run.event(Capacity(1))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_server.core.commands import UNCONFIRMED
 from arena_server.core.cut import shown_until
@@ -129,7 +130,7 @@ class TestExtend:
             "contest.games: this ladder is open, and has no number of games to extend"
         )
 
-    @pytest.mark.parametrize(
+    @all_of(
         ("games", "config", "problem"),
         [
             ("3", {}, "expected a multiple of 2 games, got 3"),
@@ -199,7 +200,7 @@ class TestShorten:
         problem = "a round is being drawn: change the number of games once it is"
         assert [harness.command(verb, "1") for verb in ("shorten", "extend")] == [problem, problem]
 
-    @pytest.mark.parametrize(
+    @all_of(
         ("games", "config", "problem"),
         [
             ("3", {}, "expected a multiple of 2 games, got 3"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 
 import pytest
+from tests.slices import all_of
 
 from arena_protocol.games.insertion import Insertion
 from arena_server.core.log_events import ConnectionRefused, LoggedIn
@@ -79,7 +80,7 @@ class TestLogs:
         harness.send("ann", "PING 1")
         assert harness.last_line("ann") == "PONG 1"
 
-    @pytest.mark.parametrize(
+    @all_of(
         "hello",
         [
             "ann",
@@ -144,7 +145,7 @@ def test_a_contest_without_spectators_denies_them_all_alike() -> None:
         assert harness.last_line(name) == DENIED
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("hello", "error"),
     [
         ("HELLO 2 ann token=s3cret", "ERROR version this server speaks version 1"),

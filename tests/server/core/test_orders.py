@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
+from tests.slices import all_of
 
 import arena_server
 from arena_server.core.orders import ORDERS, VERBS
@@ -20,7 +20,7 @@ def test_the_page_asks_before_the_orders_that_the_table_says() -> None:
     assert asked == {verb for verb, kind in ORDERS.items() if kind.asked}
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@all_of("verb", VERBS)
 def test_an_order_has_a_target_where_what_is_said_names_it_and_an_inverse_of_the_same_kind(verb: str) -> None:
     kind = ORDERS[verb]
     assert ("{}" in kind.done) == bool(kind.about)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.slices import all_of
 
 from arena_server.core.deal import token_digest
 from arena_server.core.events import Hours, Stop, TimeUp
@@ -103,7 +104,7 @@ def give(harness: ContestHarness, verb: str) -> str | None:
 
 
 @pytest.mark.parametrize("phase", ContestPhase)
-@pytest.mark.parametrize("verb", VERBS)
+@all_of("verb", VERBS)
 def test_an_order_exists_in_its_phases_and_is_refused_with_one_line_in_every_other(
     verb: str, phase: ContestPhase
 ) -> None:
@@ -165,8 +166,8 @@ def test_what_leads_from_one_phase_to_another() -> None:
     assert {what for _, what in MOVES} == {BEGIN, SUSPEND, END, ARCHIVE}
 
 
-@pytest.mark.parametrize("quorum", [0, 2])
-@pytest.mark.parametrize("ending", ENDINGS)
+@all_of("quorum", [0, 2])
+@all_of("ending", ENDINGS)
 def test_an_ending_leads_to_the_phase_in_which_it_is_the_last(ending: str, quorum: int) -> None:
     life = Life(quorum)
     life.end(ending)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from random import Random
 
-import pytest
+from tests.slices import all_of
 
 from arena_protocol.games import GAMES, make_game
 from arena_protocol.record import GameRecord, commitment
@@ -70,8 +70,8 @@ def played(play: Callable[..., GameRecord], setting: Setting, seed: int) -> tupl
     return play(setting, [choose] * setting.game.seats, now), seen
 
 
-@pytest.mark.parametrize("name", GAMES)
-@pytest.mark.parametrize("terms", CLOCKS)
+@all_of("name", GAMES)
+@all_of("terms", CLOCKS)
 def test_a_game_in_one_frame_has_the_record_of_its_commands(name: str, terms: GameTerms) -> None:
     kinds: set[str] = set()
     for seed in range(12):

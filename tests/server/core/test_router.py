@@ -17,7 +17,7 @@ from arena_server.core.ratelimit import LINES, LOG_INS
 from arena_server.core.router import NAMED, UNLIMITED, Member, Router
 from arena_server.terms.config import ContestConfig, Entrant
 
-from ...slices import rows
+from ...slices import all_of, rows
 from .harness import MS, numbered_secrets
 
 TRIES = LOG_INS.burst
@@ -257,10 +257,10 @@ class TestSeveralContests:
 class TestGuesser:
     """What one client tries never keeps another out that has the right key."""
 
-    @pytest.mark.parametrize("kind", ["token", "resume"])
-    @pytest.mark.parametrize("guessed", ["token", "resume", "token contest=", "resume contest="])
-    @pytest.mark.parametrize("address", ["1.2.3.4", "9.9.9.9"])
-    @pytest.mark.parametrize("named", [False, True])
+    @all_of("kind", ["token", "resume"])
+    @all_of("guessed", ["token", "resume", "token contest=", "resume contest="])
+    @all_of("address", ["1.2.3.4", "9.9.9.9"])
+    @all_of("named", [False, True])
     @pytest.mark.parametrize("count", rows([2, 1, 3], 2))
     def test_the_right_key_passes(
         self, count: int, named: bool, address: str, guessed: str, kind: str

@@ -7,6 +7,7 @@ from hashlib import sha256
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_server.core.journal import JournalError, Past
 from arena_server.core.log_events import GameResumed, GameStarted, LoggedIn
@@ -57,7 +58,7 @@ class TestLogIn:
         harness.log_in("ann", " slot=9 token=wrong")
         assert harness.last_line("ann").startswith("ERROR token")
 
-    @pytest.mark.parametrize(
+    @all_of(
         ("token", "given", "slot"),
         [
             ("s3cret", "token=s3cret", 1),
@@ -76,7 +77,7 @@ class TestLogIn:
         harness.log_in("ann", f" {given}")
         assert [login.slot for login in harness.logged(LoggedIn)] == [slot]
 
-    @pytest.mark.parametrize(
+    @all_of(
         ("given", "line"),
         [
             ("s3cret.3", "ERROR slot ann has slots 1 to 2, got slot 3"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-import pytest
+from tests.slices import all_of
 
 from arena_server.core.contest import Contest
 from arena_server.core.life import HOLDS, WAITING, Hold
@@ -20,7 +20,7 @@ ANN = Awaited("ann", "never-connected", None, 0)
 BOB = Awaited("bob", "probation", None, 3)
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("awaited", "last_seen", "text"),
     [
         (ANN, None, "never connected"),
@@ -63,7 +63,7 @@ def test_a_line_names_five() -> None:
     assert waiting_line(bots).endswith(", b4 (kicked) and 2 more")
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("hold", "until", "text"),
     [
         (Hold("not-begun", here=1, quorum=4), None, "not begun: 1 of 4 bots are there"),

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.server.places.test_contained import contained
+from tests.slices import all_of
 
 from arena_server.core.log_events import (
     BotValidated,
@@ -156,7 +157,7 @@ PLAYED: list[tuple[list[LogEvent], list[tuple[str, str, int]]]] = [
 ]
 
 
-@pytest.mark.parametrize(("events", "expected"), PLAYED)
+@all_of(("events", "expected"), PLAYED)
 def test_who_plays_no_game_rests(events: list[LogEvent], expected: list[tuple[str, str, int]]) -> None:
     bots, _, orders = contained()
     for event in events:

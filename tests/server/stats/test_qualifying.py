@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_server.stats.qualifying import (
     RATINGS,
@@ -95,7 +96,7 @@ TABLES = {
 }
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("sources", "expected"),
     [
         ([Source(("a",), 2)], "ann bob"),

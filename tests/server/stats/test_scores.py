@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from tests.slices import all_of
 
 from arena_server.errors import ConfigError
 from arena_server.stats.elo import Sprt
@@ -42,7 +43,7 @@ def test_a_bootstrap_holds_the_mean_and_narrows() -> None:
     assert bootstrap([[]], mean) == [0.0, 0.0]
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("values", "verdict"),
     [
         ([0.06, 0.05, 0.07] * 10, "better"),

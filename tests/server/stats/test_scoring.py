@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.server.programs import inside
+from tests.slices import all_of
 
 from arena_cli.standings import cross_table
 from arena_server.core.facts import Walkover
@@ -45,7 +46,7 @@ def test_the_values_of_a_file(table: dict[str, object], text: str) -> None:
     assert scoring.bye == table.get("bye", scoring.win)
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("table", "error"),
     [
         ({"win": 3, "draw": 1}, "expected win, draw and loss, and bye if it is worth another, got no loss"),

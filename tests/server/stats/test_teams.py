@@ -8,6 +8,7 @@ from heapq import nlargest
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_server.stats.results import GameResult
 from arena_server.stats.standings import Row, Standings
@@ -77,7 +78,7 @@ def test_equal_sums_share_their_rank_and_who_has_not_played_has_none() -> None:
     assert team_json(table_rows[2]) == {"rank": None, "team": "z", "score": 0, "counted": ["e"], "bots": 1}
 
 
-@pytest.mark.parametrize("table", [{}, {"best": 0}, {"best": True}, {"best": 1.5}, {"best": 2, "worst": 1}])
+@all_of("table", [{}, {"best": 0}, {"best": True}, {"best": 1.5}, {"best": 2, "worst": 1}])
 def test_what_is_no_rule_of_teams(table: dict[str, object]) -> None:
     with pytest.raises(
         ValueError, match=r"expected \{ best = k \}, how many bots of a team count, 1 to 1,000"

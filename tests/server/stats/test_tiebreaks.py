@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_server.stats.results import GameResult
 from arena_server.stats.standings import Standings
@@ -54,7 +55,7 @@ def of(tie_break: str, games: Sequence[Game] = EXAMPLE, secret: int = 5) -> dict
     return {name: float(value) for name, (value,) in values([tie_break], entrants, scores, secret).items()}
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("tie_break", "expected"),
     [
         ("points", {"A": 16, "B": 18, "C": 10, "D": 10}),
@@ -173,7 +174,7 @@ def test_the_median_leaves_out_an_opponent_with_all_of_its_games() -> None:
     assert TIE_BREAKS["median-buchholz"]("a", few) == 0
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("tie_break", "unplayed", "expected"),
     [
         ("buchholz", (), 9.5),
@@ -261,7 +262,7 @@ def test_the_exercise_of_fides_arbiters(tie_break: str) -> None:
     assert {number: TIE_BREAKS[tie_break](str(number), field) for number in expected} == expected
 
 
-@pytest.mark.parametrize("tie_break", sorted({*TIE_BREAKS} - {"lot"}))
+@all_of("tie_break", sorted({*TIE_BREAKS} - {"lot"}))
 def test_where_the_score_is_a_mean_more_games_of_the_same_kind_break_no_tie(tie_break: str) -> None:
     """A gauntlet: a, b and c play eight games, the others six; the first seat wins, the other has a fault."""
     table = Standings("abcwxyz", "points", [tie_break])

@@ -9,6 +9,7 @@ from hashlib import sha256
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_server.store.chain import GENESIS, MANY, ChainLink, Flaw, audit, changed_bytes, extend
 
@@ -162,7 +163,7 @@ class TestBytes:
         changed = bytes(payload) + sha256(payload).digest()
         assert changed_bytes(changed, self.flaw, thorough=True) == ((place, self.payload[place]),)
 
-    @pytest.mark.parametrize("bit", range(8))
+    @all_of("bit", range(8))
     def test_a_single_bit_is_found_at_once(self, bit: int) -> None:
         changed = bytearray(self.record)
         changed[33] ^= 1 << bit

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.slices import all_of
 
 from arena_server.errors import ConfigError
 from arena_server.store.database import DEFAULT_URL, Postgres, database_of
@@ -24,7 +25,7 @@ class TestUrls:
         with pytest.raises(ConfigError, match=r'^server.journal_commit: "async" is for PostgreSQL; '):
             database_of(DEFAULT_URL, async_journal=True)
 
-    @pytest.mark.parametrize(
+    @all_of(
         "url",
         ["arena.db", "postgresql://x", "mysql://x/y", "sqlite:///", "sqlite:///:memory:", "sqlite:///a?b"],
     )

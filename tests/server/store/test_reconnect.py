@@ -27,6 +27,7 @@ from arena_server.store.ownership import ContestLock
 from arena_server.store.reconnect import PATIENCE_S, STEP_S, LastingStore
 from arena_server.store.schema import open_engine
 
+from ...slices import rows
 from ..postgres import Cluster
 from ..records import game, opening
 
@@ -214,14 +215,15 @@ def test_a_file_has_what_it_would_have_without_a_loss(
     _compare(folder / "plain.db", folder / "lost.db", seed)
 
 
-def test_every_single_loss_at_every_step(tmp_path: Path) -> None:
-    """Each statement and each commit in turn, before it and after it."""
+@pytest.mark.parametrize("every", rows([7, 1], 2))
+def test_a_single_loss_at_a_step(tmp_path: Path, every: int) -> None:
+    """Each statement and each commit in turn, before it and after it; or every seventh."""
     made = jobs(Random(5))
     whole = Wire({})
     play(tmp_path / "plain.db", made, whole)
     expected = contents(tmp_path / "plain.db")
     assert whole.step > 40
-    for step in range(1, whole.step + 1):
+    for step in range(1, whole.step + 1, every):
         for moment in (BEFORE, AFTER):
             path = tmp_path / f"{step}{moment}.db"
             wire = Wire({step: moment})
@@ -229,15 +231,15 @@ def test_every_single_loss_at_every_step(tmp_path: Path) -> None:
             assert (wire.losses, contents(path)) == (1, expected), (step, moment)
 
 
+@pytest.mark.parametrize("every", rows([5, 1], 2))
 @pytest.mark.parametrize("first", [BEFORE, AFTER])
-def test_a_second_loss_at_every_step_of_the_reconnection(tmp_path: Path, first: str) -> None:
+def test_a_second_loss_at_a_step_of_the_reconnection(tmp_path: Path, first: str, every: int) -> None:
     made = [transaction((1, "offer", ("a", "b"), 1, ()), results=[2])]
     whole = Wire({})
     play(tmp_path / "plain.db", made, whole)
     expected = contents(tmp_path / "plain.db")
-    commit, steps = whole.step, 0
-    while steps < MANY_STEPS:
-        steps += 1
+    commit = whole.step
+    for steps in range(1, MANY_STEPS, every):
         for second in (BEFORE, AFTER):
             path = tmp_path / f"{steps}{second}.db"
             wire = Wire({commit: first, commit + steps: second})
@@ -249,7 +251,7 @@ def test_a_second_loss_at_every_step_of_the_reconnection(tmp_path: Path, first: 
 
 
 def test_a_database_of_postgresql_has_it_too(postgres: Cluster) -> None:
-    for seed in range(8):
+    for seed in range(3):
         _compare(postgres.database(), postgres.database(), seed)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.server.records import Kept, game, opening
+from tests.slices import all_of
 
 from arena_server.core.facts import Annulled, Archived, Disqualified, Joined, Left, Order, TokenSet
 from arena_server.core.journal import CONTEST, Entry, entry_of
@@ -155,7 +156,7 @@ def test_a_late_entrant_comes_on_with_its_newest_token(stages: list[SeasonStage]
         assert late_bots(opened, both)["e"].token_sha256 == "4" * 64
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("status", "games", "problem"),
     [
         ("finished", 4, None),

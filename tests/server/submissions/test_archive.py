@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_server.submissions.archive import (
     DEEPEST,
@@ -148,7 +149,7 @@ NOT_PLAIN = "expected a plain path inside the folder"
 ONLY = "expected files and folders only, got a link or a device"
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("hostile", "why"),
     [
         (member("/etc/cron.d/x", b"x"), f"'/etc/cron.d/x': {NOT_PLAIN}"),

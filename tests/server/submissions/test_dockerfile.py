@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.slices import all_of
 
 from arena_server.submissions.archive import ArchiveError
 from arena_server.submissions.dockerfile import DOCKERFILE_BYTES, check_dockerfile
@@ -21,7 +22,7 @@ def refusal(text: str | bytes, *, network: bool = False) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize(
+@all_of(
     "text",
     [
         'FROM python:3.12-slim\nCOPY bot.py /bot.py\nCMD ["python", "-u", "/bot.py"]\n',
@@ -39,7 +40,7 @@ def test_what_is_taken(text: str) -> None:
 FROM = "FROM gcc:13\n"
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("text", "why"),
     [
         ("FROM debian\n", "FROM: expected one of gcc:13, python:3.12-slim, got 'debian'"),

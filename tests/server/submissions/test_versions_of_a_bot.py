@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_server.errors import ArenaError
 from arena_server.submissions.store import LOG_BYTES, VersionStore
@@ -74,7 +75,7 @@ def test_a_fact_is_read_as_it_was_written(fact: VersionFact) -> None:
     assert parse_fact(json.loads(json.dumps(fact_json(fact)))) == fact
 
 
-@pytest.mark.parametrize(
+@all_of(
     "plain",
     [
         None,
@@ -168,7 +169,7 @@ class TestActivation:
         with pytest.raises(VersionError, match=r"^no version was active before this one$"):
             versions.roll_back(9)
 
-    @pytest.mark.parametrize(
+    @all_of(
         ("activated", "number"),
         [((1, 3, 2), 1), ((1, 3, 2), 2), ((3, 2), 1), ((2,), 2), ((2,), 1)],
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.server.core.contest_harness import MS
+from tests.slices import all_of
 
 from arena_server.core.contest import Contest
 from arena_server.core.formats import FORMATS
@@ -12,7 +13,7 @@ from arena_server.terms.config import ContestConfig, ContestConfigError, Entrant
 GOOD = {"name": "c", "seed": 1}
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("config", "text"),
     [
         ({"deals": "mixed"}, "deals is one of fresh, paired, not 'mixed'"),
@@ -37,7 +38,7 @@ def test_an_impossible_config_is_one_clear_line(config: dict[str, object], text:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("entrants", "text"),
     [
         ([Entrant("a")], "bot: expected at least 2, for 2 seats, got 1"),

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from tests.slices import all_of
 
 from arena_server.errors import ConfigError
 from arena_server.terms.config import NO_TOKEN
@@ -236,7 +237,7 @@ class TestSubmissions:
         assert sent.token_sha256 == NO_TOKEN
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("shared", "own", "frozen"),
     [("", "", ""), ("off", "", "bcd"), ("on", "off", "b"), ("off", "on", "cd"), ("", "off", "b")],
 )

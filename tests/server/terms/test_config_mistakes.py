@@ -11,6 +11,7 @@ from tests.server.terms.test_config_file import (
     HOOK,
     toml,
 )
+from tests.slices import all_of
 
 from arena_protocol.games import GAMES
 from arena_server.core.formats import FORMATS
@@ -52,7 +53,7 @@ def test_a_wrong_time(line: str, text: str) -> None:
     assert refusal(toml(contest=line)) == text
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("keys", "line"),
     [
         ("", "webhook 1: expected secret or secret_file, got neither"),
@@ -93,7 +94,7 @@ def test_a_wrong_webhook_shows_no_value(keys: str, line: str) -> None:
     assert str(refused.value) == f"c.toml: {line}"
 
 
-@pytest.mark.parametrize(
+@all_of(
     "url",
     [
         "ftp://example.org/t0ken",
@@ -114,7 +115,7 @@ def test_a_wrong_address_of_a_webhook(url: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("text", "line"),
     [
         (toml(contest="probatoin = 1"), "contest.probatoin: unknown key; did you mean 'probation'?"),
@@ -331,7 +332,6 @@ def test_a_wrong_address_of_a_webhook(url: str) -> None:
             'server.bot_logs: expected the folder for the files, in quotes, such as "bot-logs", got true',
         ),
     ],
-    ids=lambda value: value[:40] if not value.startswith("[") else "",
 )
 def test_every_mistake_is_one_clear_line(text: str, line: str) -> None:
     assert refusal(text) == line

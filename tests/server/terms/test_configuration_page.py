@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
 from pydantic_core import PydanticUndefined
+from tests.slices import all_of
 
 from arena_server.core.formats import FORMATS
 from arena_server.stats.tiebreaks import TIE_BREAKS
@@ -63,7 +63,7 @@ def own_keys(table: str) -> list[str]:
 KEYS = {table: own_keys(table) for table in TABLES}
 
 
-@pytest.mark.parametrize("table", TABLES)
+@all_of("table", TABLES)
 def test_every_key_is_documented_and_every_documented_key_exists(table: str) -> None:
     assert list(documented(table)) == KEYS[table]
 
@@ -89,7 +89,7 @@ def test_every_tie_break_is_documented() -> None:
     assert re.findall(r'^\| `"([\w-]+)"` \|', section, re.MULTILINE) == list(TIE_BREAKS)
 
 
-@pytest.mark.parametrize(("table", "key"), [(t, k) for t in TABLES for k in KEYS[t]])
+@all_of(("table", "key"), [(t, k) for t in TABLES for k in KEYS[t]])
 def test_the_defaults_are_those_of_the_code(table: str, key: str) -> None:
     said = documented(table)[key]
     default = TABLES[table].model_fields[key].get_default(call_default_factory=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.server.terms.test_config_file import toml
+from tests.slices import all_of
 
 from arena_server.errors import ConfigError
 from arena_server.terms.file import parse_contest
@@ -25,7 +26,7 @@ def found(contest: str, bots: str = "") -> list[str]:
     return list(idle_keys(parse_contest(toml(contest=contest, bots=bots), "c.toml"), NOW))
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("contest", "line"),
     [
         (
@@ -72,7 +73,7 @@ def test_a_key_that_decides_nothing(contest: str, line: str) -> None:
     assert str(caught.value) == f"c.toml: {line}"
 
 
-@pytest.mark.parametrize(
+@all_of(
     "contest",
     [
         "",

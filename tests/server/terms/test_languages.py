@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from tests.slices import all_of
 
 from arena_server.submissions.dockerfile import check_dockerfile
 from arena_server.terms.languages import IMAGES, LANGUAGES, Language
@@ -16,12 +17,12 @@ from arena_server.terms.tables import SubmissionsTable
 STARTERS = Path(__file__).parents[3] / "client" / "starters"
 
 
-@pytest.mark.parametrize("language", LANGUAGES.values(), ids=lambda each: each.name)
+@all_of("language", LANGUAGES.values())
 def test_its_dockerfile_is_one_that_the_server_takes(language: Language) -> None:
     check_dockerfile(language.dockerfile(language.image).encode(), IMAGES, network=False)
 
 
-@pytest.mark.parametrize("language", LANGUAGES.values(), ids=lambda each: each.name)
+@all_of("language", LANGUAGES.values())
 def test_it_has_a_starter_that_is_run_with_the_same_tools(language: Language) -> None:
     text = (STARTERS / language.name / "README.md").read_text(encoding="utf-8")
     _, *builds, run = re.split("\n", re.search(r"```sh\n(.*?)\n```", text, re.DOTALL)[1])  # type: ignore[index]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.slices import all_of
 
 from arena_server.errors import ConfigError
 from arena_server.stats.qualifying import RATINGS, Source, contests_of, origin_of, sources_of
@@ -101,7 +102,7 @@ def test_the_origin_is_read_back() -> None:
 FROM_EAST = 'entrants_from = { stage = "east", %s }'
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("text", "line"),
     [
         (season("[stage]\nname = 'a'\n"), "stage: expected [[stage]] tables, got something else"),

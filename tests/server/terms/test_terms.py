@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-import pytest
 from pydantic import BaseModel
+from tests.slices import all_of
 
 from arena_server.terms.about import KEYS
 from arena_server.terms.config import ContestConfig, contest_of
@@ -87,7 +87,7 @@ def test_every_key_of_the_file_is_of_one_term_or_listed_here() -> None:
     assert in_file | MADE == {*VALUES, *MADE, *OTHERS}
 
 
-@pytest.mark.parametrize("key", VALUES)
+@all_of("key", VALUES)
 def test_a_key_reaches_its_field_and_no_other(key: str) -> None:
     table, _, name = key.partition(".")
     written, value = VALUES[key]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_server.core.events import Event, Freeze, Hours, TimeUp
 from arena_server.host.timekeeper import Timekeeper
@@ -31,7 +32,7 @@ def local(text: str) -> datetime:
     return datetime.fromisoformat(text).astimezone()
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("hours", "begin", "end", "minutes"),
     [
         (None, "2026-11-23T12:00", "2026-11-23T13:00", 60),
@@ -47,7 +48,7 @@ def test_how_long_games_can_be_played(hours: str | None, begin: str, end: str, m
     assert timetable.playing(local(begin), local(end)) == timedelta(minutes=minutes)
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("hours", "now", "is_open", "until"),
     [
         ("18:00-23:00", "2026-11-23T17:59", False, "2026-11-23T18:00"),
@@ -66,7 +67,7 @@ def test_hours(hours: str, now: str, is_open: bool, until: str) -> None:
     assert parse_hours(hours).at(local(now)) == (is_open, local(until))
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("hours", "begin", "minutes", "end"),
     [
         (None, "2026-11-23T17:00", 90, "2026-11-23T18:30"),
@@ -108,7 +109,7 @@ def test_hours_change_at_the_moment_that_they_name(minute: int, begin: int, end:
     assert hours.at(until - timedelta(microseconds=1))[0] is is_open
 
 
-@pytest.mark.parametrize("text", ["18-23", "18:00 - 23:00", "24:00-01:00", "8:00-9:00", "", "18:00-18:00"])
+@all_of("text", ["18-23", "18:00 - 23:00", "24:00-01:00", "8:00-9:00", "", "18:00-18:00"])
 def test_what_is_no_hours(text: str) -> None:
     with pytest.raises(ValueError, match=r"^expected hours such as '18:00-23:00'"):
         parse_hours(text)

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any, TypeVar, cast
 
 import pytest
+from tests.slices import all_of
 
 from arena_server.core.events import Command, Observe
 from arena_server.host.host import Host
@@ -134,7 +135,7 @@ def view(*contests: str, serving: bool = True, leaving: bool = False) -> HostVie
     return HostView(cast(Host, host), LoopBridge(cast(asyncio.AbstractEventLoop, None)))
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("host", "problem"),
     [
         (view(), "the contest has not begun yet: the database is being opened"),
@@ -159,7 +160,7 @@ def test_a_host_is_ready_once_bots_and_orders_of_all_its_contests_are_served(
     assert found == problem or re.fullmatch(problem or "", found or "none")
 
 
-@pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "//a.org", "a.org", "http:"])
+@all_of("url", ["javascript:alert(1)", "data:text/html,x", "//a.org", "a.org", "http:"])
 def test_a_bot_is_added_with_the_address_of_a_page_only(url: str) -> None:
     """An order and a registration both make their entrant here."""
     with pytest.raises(NewcomerError, match=r"^expected a url such as https://HOST/PATH, or none$"):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from tests.slices import all_of
 
 from arena_protocol.games import GAMES
 from arena_server.core.formats import format_of
@@ -44,8 +45,8 @@ LIMIT_S = 150.0
 OFFERING = f"print({json.dumps(OFFER)!r})"
 
 
-@pytest.mark.parametrize("game", sorted(GAMES))
-@pytest.mark.parametrize("clock", [False, True])
+@all_of("game", sorted(GAMES))
+@all_of("clock", [False, True])
 def test_the_contest_has_the_clock_of_the_server(game: str, clock: bool) -> None:
     options = {"seats": 3, "start": "empty"} if game == "insertion" else {}
     config = ContestConfig(name="x", seed=1, clock_ms=7_001, increment_ms=5, lag_quota_ms=3, byoyomi_ms=2)

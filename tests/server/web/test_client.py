@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from tests.ports import deaf_port
+from tests.slices import all_of
 
 from arena_server.errors import ArenaError, ConfigError
 from arena_server.web import client
@@ -66,7 +67,7 @@ class TestClient:
         ):
             client.order(access(server), "void", "g9")
 
-    @pytest.mark.parametrize(
+    @all_of(
         ("status", "value", "line"),
         [
             (
@@ -134,7 +135,7 @@ class TestClient:
                 client.status(Access(address, TOKEN))
             gone.set()
 
-    @pytest.mark.parametrize("address", ["nowhere", ":80", "host:", "host:0", "host:x", "host:65536", "h:²"])
+    @all_of("address", ["nowhere", ":80", "host:", "host:0", "host:x", "host:65536", "h:²"])
     def test_an_address_that_is_none(self, address: str) -> None:
         with pytest.raises(ConfigError) as caught:
             client.status(Access(address, TOKEN))

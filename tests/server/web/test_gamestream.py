@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal
@@ -66,7 +67,7 @@ def test_a_viewer_gets_a_snapshot_and_then_each_event() -> None:
     assert over[1:] == ("over", {"end": "complete", "totals": [0, 0], "nonce": "00", "sequence": "1234"})
 
 
-@pytest.mark.parametrize(
+@all_of(
     "last",
     [
         "e-9",
@@ -196,7 +197,7 @@ def test_the_states_are_those_of_the_rules(seed: int, chance: Any) -> None:
     assert game.snapshot()["state"] == rules.state_text(fresh)
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("line", "game"),
     [
         (GAME, "g7"),

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from starlette.types import ASGIApp
+from tests.slices import all_of
 
 from arena_protocol.record_codec import decode
 from arena_server.core.ratelimit import SECOND, Budget
@@ -194,7 +195,7 @@ def test_drawings_have_a_budget(database: Path, monkeypatch: pytest.MonkeyPatch)
     assert asked == [200, 503, 200], "what is kept costs nothing"
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("name", "place"),
     [
         ("g7", ("g7", None)),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from tests.slices import all_of
 
 from arena_server.core.deal import token_digest
 from arena_server.core.facts import Order
@@ -52,7 +53,7 @@ def test_the_roles_of_a_file() -> None:
     assert role_of(roles, "\xff" * 20) is None
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("roles", "problem"),
     [
         (one(may=""), "server.role 1: may: expected a list with an entry, got []"),

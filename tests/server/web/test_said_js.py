@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from tests.slices import all_of
 
 from arena_protocol.games import GAMES, make_game
 from arena_protocol.record import FaultKind, describe_fault
@@ -60,10 +61,10 @@ def test_every_format_says_what_it_ranks_by(node: Node) -> None:
     assert said | titles <= node("said_texts").keys()
 
 
-@pytest.mark.parametrize("kind", [kind for kind in FaultKind if kind != FaultKind.VOID])
-@pytest.mark.parametrize("ply", [0, 12])
-@pytest.mark.parametrize("line", [b"", b"MOVE 0; at ply 3"])
-@pytest.mark.parametrize("move", [None, "6"])
+@all_of("kind", [kind for kind in FaultKind if kind != FaultKind.VOID])
+@all_of("ply", [0, 12])
+@all_of("line", [b"", b"MOVE 0; at ply 3"])
+@all_of("move", [None, "6"])
 def test_every_fault_is_translated(
     node: Node, kind: FaultKind, ply: int, line: bytes, move: str | None
 ) -> None:

@@ -19,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
+from tests.slices import all_of
 
 from arena_server.core import ratelimit
 from arena_server.core.ratelimit import Budget
@@ -54,7 +55,7 @@ def make() -> ASGIApp:
 
 
 class TestHost:
-    @pytest.mark.parametrize(
+    @all_of(
         "host",
         [
             "127.0.0.1",
@@ -74,7 +75,7 @@ class TestHost:
         with running(make) as server:
             assert server.ask("POST /length", "Content-Length: 0\n", host)[0] == 200
 
-    @pytest.mark.parametrize(
+    @all_of(
         "host",
         [
             "evil.example",
@@ -199,7 +200,7 @@ def behind(address: str) -> Callable[[], ASGIApp]:
     return make
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("proxies", "forwarded", "seen"),
     [
         ([], "203.0.113.7", "127.0.0.1"),
@@ -272,7 +273,7 @@ class TestRateLimit:
         with running(behind(address)) as server:
             assert server.ask("GET /")[0] == 200
 
-    @pytest.mark.parametrize(
+    @all_of(
         ("path", "page"),
         [
             *((path, True) for path in ("/", "/tv", "/play", "/game.html")),
@@ -288,7 +289,7 @@ async def document(_: Request) -> Response:
 
 
 class TestPageHeaders:
-    @pytest.mark.parametrize(
+    @all_of(
         ("host", "more", "isolated"),
         [
             ("127.0.0.1:80", "", True),
@@ -329,7 +330,7 @@ class TestPageHeaders:
 
 
 class TestBody:
-    @pytest.mark.parametrize("size", [str(LIMIT + 1), "9" * 9, "9" * 19, "9" * 20, "00000000000000000001"])
+    @all_of("size", [str(LIMIT + 1), "9" * 9, "9" * 19, "9" * 20, "00000000000000000001"])
     def test_a_content_length_beyond_the_limit_is_refused_unread(self, size: str) -> None:
         with running(make) as server:
             status, _, body = server.ask("POST /length", f"Content-Length: {size}\n")

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.slices import all_of
 
 from arena_server.core.life import ENDINGS, STOPPED
 from arena_server.core.log_events import (
@@ -78,7 +79,7 @@ def test_neither_address_nor_secret_is_printed() -> None:
     assert repr(Webhook("https://example.org/t0ken", SECRET)).count("'") == 6  # the names of the events
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("event", "more"),
     [
         (BotOnProbation("ann", 3), {"type": "probation", "bot": "ann", "faulty_games": 3}),
@@ -110,7 +111,7 @@ def test_events_that_are_no_results(event: LogEvent, more: dict[str, object] | N
     assert json.loads(found.body) == plain
 
 
-@pytest.mark.parametrize("ended", ENDINGS)
+@all_of("ended", ENDINGS)
 def test_the_end_of_a_contest(ended: str) -> None:
     """Of every ending but that of a server that leaves: then the contest goes on."""
     found = over_of("cup", ended, 1_700_000_000.5, 9)

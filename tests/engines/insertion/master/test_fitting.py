@@ -42,7 +42,7 @@ from arena_engines.insertion.master.workspace import (
     grid_weights,
 )
 
-from ....slices import rows
+from ....slices import all_of, rows
 from .games import followed, positions
 
 STEPS = 20
@@ -238,7 +238,7 @@ def test_fitted_models_are_kept_with_the_name(tmp_path: object) -> None:
     assert [model for model in kept if is_fitted(model)] == list(tracker.fitted.scores)
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("view", "depth", "order"), [(VIEWS, 3, 1), (GRID, 0, 1), (GRID, 8, 1), (GRID, 3, 9), (GRID + 0.5, 3, 1)]
 )
 def test_other_models_are_no_fitted_ones(view: int, depth: int, order: int) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_cli.engine_games import play_game
 from arena_engines.insertion.baselines import Dummy
@@ -123,7 +124,7 @@ def test_worths_fade_towards_the_end() -> None:
     assert board_worth(*planes, 0, MEMORY) == 0
 
 
-@pytest.mark.parametrize("known", range(1, ENOUGH_KNOWN))
+@all_of("known", range(1, ENOUGH_KNOWN))
 def test_searches_grow_with_the_time(known: int) -> None:
     """The first is of one move, the last of all visible pictures and one more of mine."""
     order = list(stages(known))

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_engines.engine import AnyPosition, Engine, EngineError, Position
 from arena_engines.registry import create
@@ -112,7 +113,7 @@ def test_time_is_kept_even_if_there_is_none() -> None:
     assert at.rules.is_legal(at.state, player("xo:time=1").choose(at))
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("spec", "bank", "move_limit", "seconds"),
     [
         ("xo", 20_000, None, MOST * 19_595 / 12 / 1000),
@@ -134,7 +135,7 @@ def test_a_search_keeps_the_move_limit_and_does_not_spend_a_bank_of_hours(
     assert engine.limits(at, empty=100).seconds == pytest.approx(seconds)
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("clock", "bank", "increment", "empty", "share", "free"),
     [
         (20_000, 20_000, 0, 100, 19_595 / 12, 19_595),

@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_protocol.games.base import GameError
 from arena_protocol.games.insertion import Insertion
@@ -106,7 +107,7 @@ def test_the_empty_board() -> None:
     assert parse_board("...../...../...../...../.....") == (0, 0, 0)
 
 
-@pytest.mark.parametrize(
+@all_of(
     "board",
     ["", "/", "....", BOARD + "/", BOARD[:-1], BOARD + "1", BOARD.replace("/", " "), "./" * 4 + "....."],
 )
@@ -116,7 +117,7 @@ def test_a_text_that_is_not_five_rows_of_five_is_refused(board: str) -> None:
     assert str(refused.value) == f"a board is five rows of five cells joined by '/', not {board!r}"
 
 
-@pytest.mark.parametrize(("cell", "colours"), [("8", 7), ("0", 7), ("x", 7), (" ", 7), ("4", 3), ("٣", 7)])
+@all_of(("cell", "colours"), [("8", 7), ("0", 7), ("x", 7), (" ", 7), ("4", 3), ("٣", 7)])
 def test_a_cell_that_is_no_colour_is_refused(cell: str, colours: int) -> None:
     with pytest.raises(GameError) as refused:
         parse_board(f"...../...../...../...../1{cell}...", colours)
@@ -142,9 +143,7 @@ def test_a_sequence_of_known_colours_passes(sequence: str) -> None:
     assert check_sequence(sequence, 4) == sequence
 
 
-@pytest.mark.parametrize(
-    ("sequence", "unknown"), [("0", "0"), ("1512", "5"), ("12x34", "x"), ("1 2", " "), ("٣", "٣")]
-)
+@all_of(("sequence", "unknown"), [("0", "0"), ("1512", "5"), ("12x34", "x"), ("1 2", " "), ("٣", "٣")])
 def test_an_unknown_picture_in_a_sequence_is_refused(sequence: str, unknown: str) -> None:
     with pytest.raises(GameError) as refused:
         check_sequence(sequence, 4)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, GameError
@@ -30,7 +31,7 @@ def test_start_and_board_are_printed_only_where_they_differ() -> None:
     assert make_game("insertion", {"board": BOARD}).options()["board"] == BOARD
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("options", "text"),
     [
         ({"seats": 1}, "insertion: seats is a whole number from 2 to 4, not 1"),
@@ -64,7 +65,7 @@ def test_an_impossible_option_is_refused(options: dict[str, object], text: str) 
     assert str(refused.value) == text
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("deal", "text"),
     [
         (Deal("x"), "a board is five rows of five cells joined by '/', not 'x'"),
@@ -109,7 +110,7 @@ def test_seats_move_in_turn_and_earn_what_they_remove() -> None:
     assert (game.end(position), game.legal_moves(position)) == ("complete", ())
 
 
-@pytest.mark.parametrize("move", ["0", "16", "06", "-1", "", "6 ", "six", "٦", "1e1"])
+@all_of("move", ["0", "16", "06", "-1", "", "6 ", "six", "٦", "1e1"])
 def test_a_move_that_is_no_number_from_1_to_15_is_refused(move: str) -> None:
     position = Insertion().start(Deal(BOARD, SEQUENCE))
     for play in (lambda: Insertion().play(position, move), lambda: position.gain(move)):

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_protocol.games.base import GameError
 from arena_protocol.games.insertion import format_board, parse_board, rules
@@ -27,7 +28,7 @@ def test_the_published_games_are_all_here() -> None:
     assert {game["colours"] for game in GAMES} == {3, 4, 5, 6, 7}
 
 
-@pytest.mark.parametrize("game", GAMES, ids=lambda game: f"game{game['seed']}")
+@all_of("game", GAMES)
 def test_every_ply_of_the_published_games(game: dict[str, Any]) -> None:
     (p0, p1, p2), totals = parse_board(game["board"], game["colours"]), [0, 0]
     for number, (move, colour, points, *effect, after) in enumerate(game["plies"]):
@@ -120,7 +121,7 @@ def test_kept_moves_are_exactly_the_lowest_of_those_that_coincide(heights: list[
     assert [move for move in range(16) if distinct >> move & 1] == sorted(lowest.values())
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("board", "expected"),
     [
         ("...../...../...../...../.....", [1, 7, 8, 9, 10]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.slices import all_of
 
 from arena_server.core.facts import Drawn, Walkover
 from arena_server.core.formats.base import PairingError
@@ -22,7 +23,7 @@ def begun(*facts: Drawn) -> Rounds:
     return form
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("drawn", "text"),
     [
         (FIRST._replace(draw=2), "draw 2, from g1 on: expected draw 1, from g1 on"),

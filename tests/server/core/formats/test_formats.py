@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import Any
 
 import pytest
+from tests.slices import all_of
 
 from arena_server.core.formats import FORMATS, format_of, make_format
 from arena_server.core.formats.base import Pairing
@@ -24,7 +25,7 @@ def planned(*arguments: Any, **more: Any) -> list[Pairing]:
     return list(form.planned(1, form.total + 1))
 
 
-@pytest.mark.parametrize(("n", "seats"), SIZES)
+@all_of(("n", "seats"), SIZES)
 def test_every_group_plays_every_deal_from_every_seat_once(n: int, seats: int) -> None:
     games = planned(bots(n), seats, 2 * seats, paired=True)
     assert [game.number for game in games] == list(range(1, len(games) + 1))
@@ -37,7 +38,7 @@ def test_every_group_plays_every_deal_from_every_seat_once(n: int, seats: int) -
     )
 
 
-@pytest.mark.parametrize(("n", "seats"), SIZES)
+@all_of(("n", "seats"), SIZES)
 def test_fresh_deals_are_never_played_twice_and_the_seats_are_balanced(n: int, seats: int) -> None:
     games = planned(bots(n), seats, 2 * seats)
     assert len({(frozenset(game.names), game.deal) for game in games}) == len(games)
@@ -100,8 +101,8 @@ def test_too_few_bots() -> None:
         scheduled(bots(2), 3, 3)
 
 
-@pytest.mark.parametrize("games", [0, 3, -2])
-@pytest.mark.parametrize(("count", "form"), [(2, "round-robin"), (4, "matches"), (4, "gauntlet")])
+@all_of("games", [0, 3, -2])
+@all_of(("count", "form"), [(2, "round-robin"), (4, "matches"), (4, "gauntlet")])
 def test_an_unfair_number_of_games(count: int, form: str, games: int) -> None:
     text = f"^contest.games_per_pair: expected a multiple of 2, so that every bot has .* got {games}$"
     with pytest.raises(FormatError, match=text):
@@ -149,11 +150,11 @@ def test_what_is_not_a_single_game(count: int, games: int) -> None:
 # -- gauntlet
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("n", "seats", "challengers"),
     [(2, 2, 1), (6, 2, 1), (6, 2, 2), (6, 2, 5), (5, 3, 1), (5, 3, 3), (6, 3, 2), (7, 4, 2)],
 )
-@pytest.mark.parametrize("paired", [False, True])
+@all_of("paired", [False, True])
 def test_each_challenger_plays_against_every_set_of_the_field(
     n: int, seats: int, challengers: int, paired: bool
 ) -> None:
@@ -232,7 +233,7 @@ def test_an_unknown_format_is_refused_with_the_list() -> None:
         make_format("league", Terms(("a", "b"), 2, 2))
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@all_of("name", FORMATS)
 def test_an_option_that_the_format_does_not_have(name: str) -> None:
     known = ", ".join(FORMATS[name].OPTIONS) or "none"
     with pytest.raises(FormatError) as caught:

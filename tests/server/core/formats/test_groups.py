@@ -8,6 +8,7 @@ from itertools import combinations
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_server.core.formats.groups import CirclePairs, Group, Groups, fair_order, members
 
@@ -16,7 +17,7 @@ def listed(groups: Groups) -> list[Group]:
     return [groups[number] for number in range(len(groups))]
 
 
-@pytest.mark.parametrize("n", range(2, 12))
+@all_of("n", range(2, 12))
 def test_pairs_come_in_rounds_without_waiting_bots(n: int) -> None:
     order = listed(fair_order(n, 2))
     a_round = n // 2
@@ -39,7 +40,7 @@ def walked(n: int) -> list[Group]:
     return order
 
 
-@pytest.mark.parametrize("n", range(2, 20))
+@all_of("n", range(2, 20))
 def test_the_circle_is_reckoned_as_it_is_walked(n: int) -> None:
     circle, order = CirclePairs(n), walked(n)
     assert listed(circle) == order
@@ -70,7 +71,7 @@ def test_larger_groups_come_in_rounds_too(n: int, seats: int) -> None:
     assert [groups.number(*group[::-1]) for group in order] == list(range(len(order)))
 
 
-@pytest.mark.parametrize("n", range(3, 12))
+@all_of("n", range(3, 12))
 def test_the_first_seat_is_shared_evenly(n: int) -> None:
     firsts = Counter(pair[0] for pair in listed(fair_order(n, 2)))
     assert all(abs(firsts[player] - (n - 1) / 2) <= 1.5 for player in range(n)), firsts

@@ -9,6 +9,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_protocol.record import VOID
 from arena_server.core.facts import (
@@ -160,7 +161,7 @@ def test_before_the_first_draw_nothing_is_known() -> None:
     assert history().document()["rounds"] == []
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("events", "text"),
     [
         ([FIRST, *SEMI, past(5, "b0", "b1", (1, 0))], "g5 was played, and was not drawn"),

@@ -12,6 +12,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from tests.slices import all_of
 
 from arena_cli.rounds import bracket_lines
 from arena_server.core.formats.double import DoubleElimination
@@ -50,7 +51,7 @@ def final(*totals: tuple[int, int], by_points: bool, extra_pairs: int = 0) -> di
     return match
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("totals", "by_points", "winner", "decided_by"),
     [
         ([(3, 1), (3, 1)], False, "ann", None),
@@ -79,8 +80,8 @@ def test_the_titles_of_the_levels() -> None:
     assert titles == ["last 16", "quarter-finals", "semi-finals", "final"]
 
 
-@pytest.mark.parametrize("games", [1, 2])
-@pytest.mark.parametrize("bots", [4, 5, 8, 16])
+@all_of("games", [1, 2])
+@all_of("bots", [4, 5, 8, 16])
 def test_the_total_keeps_the_matches_of_those_who_left(bots: int, games: int) -> None:
     """Both players of a pairing of any level leave: what they and the winner miss was planned."""
     names = tuple(f"b{number:02}" for number in range(bots))
@@ -122,7 +123,7 @@ def cup(bots: int, options: dict[str, Any], results: dict[frozenset[str], str], 
     return field
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("tie", "games", "winner", "decided_by", "played"),
     [
         ("extra:2,seed", "==12", "b0", "seed", 6),
@@ -177,8 +178,8 @@ def test_without_two_losers_no_match_is_played_for_the_third_place() -> None:
     assert field.form.scores() == {"b0": 2, "b1": 1, "b2": Fraction(1, 2)}
 
 
-@pytest.mark.parametrize("third", [False, True])
-@pytest.mark.parametrize("bots", range(2, 10))
+@all_of("third", [False, True])
+@all_of("bots", range(2, 10))
 def test_the_total_is_known_from_the_beginning_where_no_pairing_is_tied(bots: int, *, third: bool) -> None:
     """All but the winner are beaten once, and the losers of two semi-finals meet."""
     names = tuple(f"b{number}" for number in range(bots))
@@ -211,7 +212,7 @@ def test_all_games_of_a_pairing(*, play_all: bool, played: int) -> None:
     assert len(field.results) == played
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("options", "paired", "text"),
     [
         (
@@ -278,8 +279,8 @@ def two_defeats(bots: int, seed: int, options: dict[str, Any] | None = None) -> 
     return field
 
 
-@pytest.mark.parametrize("bots", [2, 3, 4, 5, 6, 7, 8, 9, 13, 16])
-@pytest.mark.parametrize("resets", [False, True])
+@all_of("bots", [2, 3, 4, 5, 6, 7, 8, 9, 13, 16])
+@all_of("resets", [False, True])
 def test_all_but_the_winner_are_beaten_twice(bots: int, *, resets: bool) -> None:
     """And who comes into the final without a defeat may be beaten there once."""
     for seed in range(8):

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.slices import rows
+from tests.slices import all_of, rows
 
 from arena_server.core.formats.base import Pairing, PairingError
 from arena_server.core.formats.ladder import (
@@ -167,7 +167,7 @@ def test_a_ladder_that_goes_on_knows_ratings_seats_and_what_is_owed(n: int, pair
             assert other.seats.arrange(pair) == crowd.form.seats.arrange(pair)
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("game", "text"),
     [
         (Pairing(3, ("b0", "b1"), 3), "g3 cannot follow g1"),

@@ -8,6 +8,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_server.core.formats import FORMATS, make_format
 from arena_server.core.formats.base import Format, Pairing, PairingError
@@ -346,7 +347,7 @@ def test_a_group_of_groups_that_grow_is_none_of_others() -> None:
     assert [grown.number(2, 0, 3), grown.first((0, 1), 0b1100), grown.first((0, 3), 0b110)] == [2, 2, 1]
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("first", "end", "count", "groups"),
     [
         (1, 4, 0, [()]),

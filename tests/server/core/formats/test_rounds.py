@@ -7,6 +7,7 @@ from random import Random
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_server.core.facts import Walkover
 from arena_server.core.formats import FORMATS, doubt_of
@@ -154,7 +155,7 @@ def test_a_format_that_draws_nothing_refuses_both() -> None:
         form.walk_over(Walkover(1, ("b0",)))
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@all_of("name", FORMATS)
 def test_a_format_of_which_it_is_known_how_long_it_is_can_be_resized(name: str) -> None:
     """What an order changes is `length`; without one there is nothing that `resize` could change."""
     options: dict[str, OptionValue] = {"games": 20} if name == "ladder" else {}
@@ -181,7 +182,7 @@ def test_a_format_that_draws_says_what_its_scores_count_and_what_was_not_played(
     assert not_played == ({each: [] for each in NAMES} if name == "swiss" else {})
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@all_of("name", FORMATS)
 def test_of_a_contest_without_rules_who_may_meet_there_is_no_doubt(name: str) -> None:
     config = ContestConfig(name="c", seed=1, format=name, games_per_pair=2)
     assert doubt_of(config, NAMES, 2) == ""

@@ -23,7 +23,7 @@ from arena_server.terms import config as config_module
 from arena_server.terms.config import ContestConfig, ContestConfigError
 from arena_server.terms.formats import FormatError, Terms
 
-from ....slices import rows
+from ....slices import all_of, rows
 from .drawn import Field
 from .test_rounds import bots
 
@@ -470,7 +470,7 @@ def test_rounds_are_added() -> None:
     assert len(field.draws) == 3
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("count", "options", "owners", "most"),
     [
         (4, {}, {}, 3),

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from random import Random
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_server.core.formats.swiss_ahead import can_be_drawn, exchange, is_certain, most, ways, without
 
@@ -61,8 +61,8 @@ def test_it_finds_a_schedule_where_there_is_one(graph: list[int]) -> None:
             check_schedule(graph, known)
 
 
-@pytest.mark.parametrize("size", [26, 30, 40, 62])
-@pytest.mark.parametrize("left", [2, 3, 5, 12, 25])
+@all_of("size", [26, 30, 40, 62])
+@all_of("left", [2, 3, 5, 12, 25])
 def test_it_finds_the_rest_of_a_schedule_of_large_fields(size: int, left: int) -> None:
     """The circle method has all rounds; some of them are taken away, whatever they were."""
     rng = Random(size + left)

@@ -10,6 +10,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from tests.slices import all_of
 
 from arena_server.core.formats.acceleration import Baku
 from arena_server.core.formats.swiss import Swiss, SwissDraw
@@ -25,7 +26,7 @@ HALF = Fraction(1, 2)
 # -- C.04.5.1, rule by rule
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("players", "upper"), [(2, 2), (3, 2), (4, 2), (5, 4), (8, 4), (9, 6), (160, 80), (161, 82), (164, 82)]
 )
 def test_the_first_group_is_half_of_the_players_rounded_up_to_an_even_number(
@@ -35,7 +36,7 @@ def test_the_first_group_is_half_of_the_players_rounded_up_to_an_even_number(
     assert Baku(seeds, 9, scoring_of("wins")).upper(seeds) == seeds[:upper]
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("rounds", "points"),
     [
         (1, [1]),
@@ -129,7 +130,7 @@ def rounds_of(field: Field) -> list[SwissDraw]:
     return draws
 
 
-@pytest.mark.parametrize("seed", range(20))
+@all_of("seed", range(20))
 def test_accelerated_tournaments_are_paired_by_points_with_virtual_ones(seed: int) -> None:
     """The twin adds them up from the results alone."""
     field = play(seed, acceleration="baku", rounds=3 + seed % 3)
@@ -156,7 +157,7 @@ def test_accelerated_tournaments_are_paired_by_points_with_virtual_ones(seed: in
 # -- forbidden pairs
 
 
-@pytest.mark.parametrize("seed", range(20))
+@all_of("seed", range(20))
 def test_forbidden_pairs_never_meet(seed: int) -> None:
     rng = Random(seed)
     names = bots(rng.randint(8, 16))
@@ -168,7 +169,7 @@ def test_forbidden_pairs_never_meet(seed: int) -> None:
     assert len(field.form.draws.rounds) == 4, "all planned rounds"
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("value", "problem"),
     [
         ("ann", 'expected lists as [["ann", "bob"]], got \'ann\''),

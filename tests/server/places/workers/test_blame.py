@@ -8,8 +8,8 @@ from random import Random
 from types import SimpleNamespace
 from typing import Any, cast
 
-import pytest
 from tests.server.places.workers.programs import job
+from tests.slices import all_of
 
 from arena_server.core.events import Command, Event, NotPlayed
 from arena_server.errors import ArenaError
@@ -39,7 +39,7 @@ def lose(games: LostGames, game: str, *names: str) -> Verdict:
     return games.given_back(game, names)
 
 
-@pytest.mark.parametrize("seed", range(50))
+@all_of("seed", range(50))
 def test_the_bot_that_ends_its_workers_is_removed_and_no_other(seed: int) -> None:
     random = Random(seed)
     killer = random.choice(BOTS)

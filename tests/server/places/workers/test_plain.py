@@ -15,14 +15,13 @@ import msgpack
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_server.places.workers import plain
 from arena_server.places.workers.plain import NotPlain, plain_error, plain_loads, plain_message
 
 
-@pytest.mark.parametrize(
-    "value", [None, True, 7, 0.5, "text", b"bytes", bytes, (b"", "", False, "w1", "host"), {"a": [1]}]
-)
+@all_of("value", [None, True, 7, 0.5, "text", b"bytes", bytes, (b"", "", False, "w1", "host"), {"a": [1]}])
 def test_plain_values_are_read(value: object) -> None:
     for protocol in range(3, pickle.HIGHEST_PROTOCOL + 1):
         assert plain_loads(pickle.dumps(value, protocol)) == value
@@ -57,7 +56,7 @@ def test_a_damaged_pickle_raises_nothing(data: bytes) -> None:
     assert str(found) == "a worker has sent what cannot be read"
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("sent", "said"),
     [
         ({"exception": None}, None),
@@ -104,7 +103,7 @@ def test_the_parts_of_a_message_are_read() -> None:
     assert plain_message([msgpack.packb({"keys": {"__Set__": True, "as-list": [1, 1]}})]) == {"keys": {1}}
 
 
-@pytest.mark.parametrize(
+@all_of(
     ("header", "parts", "said"),
     [
         (PICKLE, [b"cbuiltins\nexec\n."], "a worker has sent a builtins.exec, which is not read here"),
