@@ -61,7 +61,7 @@ def test_each_defect_is_reported_by_the_case_that_names_it(name: str) -> None:
         assert result.actual
 
 
-@pytest.mark.parametrize("name", rows(DEFECTS, 6))
+@pytest.mark.parametrize("name", rows(DEFECTS, 12))
 def test_the_failure_that_is_shown_names_the_clause_of_the_defect(name: str) -> None:
     """One mistake may fail in many cases; the costliest failure is shown in full, with its advice."""
     defect = DEFECTS[name]

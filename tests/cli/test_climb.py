@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from tests.forked import Arena
 from tests.server.programs import PATIENCE_S, inside
 from tests.server.records import Kept
+from tests.slices import rows
 from typer.testing import CliRunner
 
 from arena_cli import user_message
@@ -94,7 +95,7 @@ def _covered(rating: float, draws: float, seat: float, runs: int) -> int:
 
 @pytest.mark.parametrize(
     ("rating", "draws", "seat"),
-    [(30.0, 0.0, 0.0), (1190.0, 0.0, 0.0), (1190.0, 0.5, 0.0), (2390.0, 0.0, 150.0)],
+    rows([(1190.0, 0.5, 0.0), (30.0, 0.0, 0.0), (2390.0, 0.0, 150.0), (1190.0, 0.0, 0.0)], 2),
 )
 def test_the_interval_covers_the_rating_of_a_logistic_player(
     rating: float, draws: float, seat: float

@@ -155,7 +155,7 @@ CHANNELS = LIVE | WRITTEN
 
 
 # 12 lives and 8 channels have no common divisor with 5: each of them stands in several of the rows.
-@pytest.mark.parametrize(("channel", "name"), rows(product(CHANNELS, LIVES), 5))
+@pytest.mark.parametrize(("channel", "name"), rows(product(CHANNELS, LIVES), 7))
 def test_no_result_before_its_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell, channel: str, name: str
 ) -> None:

@@ -59,7 +59,7 @@ def test_the_seeds_are_accepted(name: str, scratch: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_mutations(name: str, scratch: str) -> None:
     target = the(name, scratch)
-    for data in Mutator(Random(f"{name}-1"), target.seeds).many(SLICE.get(name, 400)):
+    for data in Mutator(Random(f"{name}-1"), target.seeds).many(SLICE.get(name, 200)):
         target.run(data)
 
 

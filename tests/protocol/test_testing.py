@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import Phase, settings
 
 from arena_protocol import testing
 from arena_protocol.games import GAMES, make_game
@@ -75,7 +77,11 @@ class Endless(Coins):
         (Endless, "every_game_ends", "no end after 400 plies"),
     ],
 )
-def test_a_game_that_breaks_a_law(kind: type[Game[Any]], law: str, text: str) -> None:
+def test_a_game_that_breaks_a_law(
+    kind: type[Game[Any]], law: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Any example will do: none is made smaller or explained, which takes seconds.
+    monkeypatch.setattr(testing, "settings", partial(settings, phases=[Phase.generate]))
     (broken,) = (each for each in testing.LAWS if each.__name__ == law)
     testing.check(broken, LastCoin(9), 1)
     with pytest.raises(AssertionError, match=text):

@@ -9,6 +9,7 @@ from tests.simulation.bots import Honest
 from tests.simulation.crashes import QUEUED, Steady, at, run
 from tests.simulation.network import SECOND
 from tests.simulation.world import Order, World
+from tests.slices import rows
 
 from arena_client.scripted import Close
 from arena_protocol.record import VOID
@@ -70,12 +71,13 @@ def check(world: World, *, paired: bool = False) -> None:
         assert all(boards.count(each) == 2 for each in boards)
 
 
+@pytest.mark.parametrize("every", rows([34, 17], 2))
 @pytest.mark.parametrize("deals", ["fresh", "paired"])
-def test_killed_at_boundaries_it_plays_all_games_once(deals: str) -> None:
+def test_killed_at_boundaries_it_plays_all_games_once(deals: str, every: int) -> None:
     whole, boundaries = play(STEADY, deals=deals)
     check(whole, paired=deals == "paired")
     assert boundaries > 60
-    for number in range(9, boundaries - 20, 34):
+    for number in range(9, boundaries - 20, every):
         world, _ = play(STEADY, (number, number + 5), power=number % 2 == 0, deals=deals)
         assert world.server.crashes == 2
         check(world, paired=deals == "paired")

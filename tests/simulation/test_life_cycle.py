@@ -20,6 +20,7 @@ from tests.simulation.crashes import (
 )
 from tests.simulation.network import SECOND
 from tests.simulation.world import World
+from tests.slices import rows
 
 from arena_protocol.record import VOID
 from arena_server.terms.config import ContestConfig
@@ -86,18 +87,20 @@ def test_killed_at_every_boundary(part: int) -> None:
     killed_everywhere(play, check, part, PARTS)
 
 
+@pytest.mark.parametrize("kills", rows([1, 10], 2))
 @pytest.mark.parametrize(
     ("name", "options"),
     [("gauntlet", {"challengers": 2}), ("ladder", {"games": 30}), ("swiss", {"rounds": 2})],
 )
-def test_other_formats_in_which_bots_come_and_go(name: str, options: dict[str, int]) -> None:
+def test_other_formats_in_which_bots_come_and_go(name: str, options: dict[str, int], kills: int) -> None:
     config: dict[str, Any] = {
         "format": name,
         "format_options": options,
         "games_per_pair": 20 if name == "swiss" else 8,
     }
     whole, boundaries = play(**config)
-    for world in (whole, play(boundaries // 2, **config)[0]):
+    moments = range(boundaries // (kills + 1), boundaries, boundaries // (kills + 1) + 1)
+    for world in (whole, *(play(number, **config)[0] for number in moments)):
         assert world.server.finished == "finished"
         progress = world.contest.progress()
         assert progress.done == progress.total == sum(meetings(world).values())

@@ -80,12 +80,17 @@ def table(world: World) -> tuple[Row, ...]:
 STEADY: dict[str, type[Honest]] = {f"b{number}": Steady for number in range(5)}
 
 
+def spread(boundaries: int, kills: int) -> range:
+    """As many boundaries, none at the beginning or the end."""
+    return range(boundaries // (kills + 1), boundaries, boundaries // (kills + 1) + 1)
+
+
 @drawing
 def test_killed_at_boundaries_it_draws_the_same_and_ends_the_same(name: str) -> None:
     whole, boundaries = play(name, STEADY)
     assert whole.server.finished == "finished"
     assert boundaries > 60
-    for number in range(boundaries // 3, boundaries, boundaries // 3 + 1):
+    for number in spread(boundaries, 2):
         world, _ = play(name, STEADY, number, power=number % 2 == 0)
         assert (world.server.crashes, world.server.finished) == (1, "finished")
         assert facts(world, "drawn") == facts(whole, "drawn")
@@ -142,30 +147,28 @@ def of_one_owner(name: str) -> set[frozenset[str]]:
     return {frozenset(pair) for pair in combinations(owners, 2) if owners[pair[0]] == owners[pair[1]]}
 
 
+@pytest.mark.parametrize("kills", rows([2, 20], 2))
 @pytest.mark.parametrize("name", OWNERS)
-def test_bots_of_one_owner_do_not_meet_first_whatever_the_server_does(name: str) -> None:
+def test_bots_of_one_owner_do_not_meet_first_whatever_the_server_does(name: str, kills: int) -> None:
     options: dict[str, Any] = {"format_options": {"groups": 2} if name == "groups" else {}}
     without, _ = play(name, SIX, **options)
     assert of_one_owner(name) <= first_meetings(without), "or the test would show nothing"
     options["owners"] = OWNERS[name]
     whole, boundaries = play(name, SIX, **options)
     assert not of_one_owner(name) & first_meetings(whole)
-    for number in (boundaries // 3, boundaries // 2):
+    for number in spread(boundaries, kills):
         world, _ = play(name, SIX, number, power=number % 2 == 0, **options)
         assert facts(world, "drawn") == facts(whole, "drawn")
         assert table(world) == table(whole)
 
 
-def test_bots_of_one_owner_never_meet_if_the_swiss_says_so() -> None:
+@pytest.mark.parametrize("kills", rows([2, 20], 2))
+def test_bots_of_one_owner_never_meet_if_the_swiss_says_so(kills: int) -> None:
     owners, options = OWNERS["swiss"], {"rounds": 4, "same_owner": "never"}
     whole, boundaries = play("swiss", SIX, owners=owners, format_options=options)
-    for world in (
-        whole,
-        *(
-            play("swiss", SIX, number, owners=owners, format_options=options)[0]
-            for number in (boundaries // 3, boundaries // 2)
-        ),
-    ):
+    moments = (0, *spread(boundaries, kills))
+    for number in moments:
+        world, _ = play("swiss", SIX, number, owners=owners, format_options=options) if number else (whole, 0)
         assert len(facts(world, "drawn")) == 4
         met = {frozenset(record.names) for record in world.records.values()}
         assert len(met) == 12

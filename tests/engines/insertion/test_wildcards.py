@@ -28,10 +28,10 @@ WINDOW = (-INFINITY, INFINITY)
 @pytest.mark.parametrize(
     ("known", "depth", "every"),
     [
-        (1, 2, 9),
-        (2, 3, 144),
-        (1, 3, 360),
-        *(pytest.param(*each, marks=pytest.mark.soak) for each in ((2, 3, 72), (1, 3, 180))),
+        (1, 2, 18),
+        (2, 3, 288),
+        (1, 3, 720),
+        *(pytest.param(*each, marks=pytest.mark.soak) for each in ((1, 2, 9), (2, 3, 72), (1, 3, 180))),
     ],
 )
 @pytest.mark.parametrize("strategy", [COOPERATIVE, SPOILING])

@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from tests.slices import rows
 
 from arena_cli.engine_games import play_game
 from arena_cli.match_run import MatchPlan, MatchRun
@@ -93,10 +94,11 @@ def test_they_play_whole_games_without_a_fault(seats: int) -> None:
     assert len(played.moves) == 12
 
 
-def test_each_beats_a_random_player_at_the_last_pictures() -> None:
-    options = {"plies": 20, "lookahead": 1}
+@pytest.mark.parametrize(("plies", "deals"), rows([(14, 2), (20, 4)], 2))
+def test_each_beats_a_random_player_at_the_last_pictures(plies: int, deals: int) -> None:
+    options = {"plies": plies, "lookahead": 1}
     for name in ("maxn", "expectiminimax"):
-        plan = MatchPlan(game="insertion", options=options, deals=4, clock_ms=20_000, seed=2006)
+        plan = MatchPlan(game="insertion", options=options, deals=deals, clock_ms=20_000, seed=2006)
         run = MatchRun(plan, [name, "random:seed=3"])
         run.play_here()
         mine, theirs = run.answer()["points"]

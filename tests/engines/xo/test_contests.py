@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.slices import rows
 
 from arena_protocol.record import GameRecord
 
@@ -15,7 +16,7 @@ def games(options: dict[str, object]) -> list[GameRecord]:
     return contest("xo", options, BOTS, 2)
 
 
-@pytest.mark.parametrize("options", [{"opening": 4}, {"size": 14, "opening": 6}])
+@pytest.mark.parametrize("options", rows([{"opening": 4}, {"size": 14, "opening": 6}], 2))
 def test_a_contest_of_xo_bots_runs_to_its_end_without_a_fault(options: dict[str, object]) -> None:
     records = games(options)
     assert len(records) == 6

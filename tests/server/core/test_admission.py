@@ -9,6 +9,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.slices import rows
 
 from arena_protocol.errors import ProtocolError
 from arena_server.core.admission import (
@@ -111,11 +112,12 @@ def test_no_sequence_takes_the_places_of_the_slots(
         assert len(guests) <= spare - min(LOGIN_PLACES, spare // 2), "some places are left for log-ins"
 
 
+@pytest.mark.parametrize("count", rows([8_000, 20_000], 2))
 @pytest.mark.parametrize("flood", ["silent", "spectators"])
-def test_a_bot_that_says_hello_at_once_gets_its_place_beside_any_flood(flood: str) -> None:
+def test_a_bot_that_says_hello_at_once_gets_its_place_beside_any_flood(flood: str, count: int) -> None:
     server = Server(ConnectionLimits(4_000), 4)
     strangers = HOSTS[0]
-    for _ in range(20_000):
+    for _ in range(count):
         conn = server.open(strangers)
         if flood == "spectators":
             server.watch(conn)

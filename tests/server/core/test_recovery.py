@@ -71,9 +71,11 @@ def test_an_undisturbed_contest_is_what_it_is_compared_with() -> None:
     check(UNDISTURBED)
 
 
+@pytest.mark.parametrize("every", rows([4, 2], 2))
 @pytest.mark.parametrize("kept", [True, False], ids=["written", "lost"])
-def test_a_crash_at_every_write(kept: bool) -> None:
-    for write in WRITES[kept::2]:
+def test_a_crash_at_a_write(kept: bool, every: int) -> None:
+    """The two kinds share the writes."""
+    for write in WRITES[kept * every // 2 :: every]:
         crashes = CrashHarness(config(), bots(), {write: kept}).run()
         assert crashes.lives == 2
         check(crashes)
@@ -94,11 +96,12 @@ def test_a_second_crash_while_the_bots_come_back(again: int) -> None:
         check(CrashHarness(config(), bots(), {write: True, write + again: True}).run())
 
 
+@pytest.mark.parametrize("every", rows([3, 1], 2))
 @pytest.mark.parametrize("game", rows(["xo", "tictactoe", "lastcoin"], 2))
-def test_games_of_other_kinds_go_on_too(game: str) -> None:
+def test_games_of_other_kinds_go_on_too(game: str, every: int) -> None:
     """Most end by a forfeit here; whatever they do, they do it again."""
     whole = CrashHarness(config(game=game, options={}), bots()).run()
-    for write in range(1, whole.disk.writes + 1):
+    for write in range(1, whole.disk.writes + 1, every):
         crashes = CrashHarness(config(game=game, options={}), bots(), {write: True}).run()
         assert crashes.standings == whole.standings
 

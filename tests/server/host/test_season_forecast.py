@@ -42,8 +42,8 @@ def season(folder: Path, form: str, rule: str) -> list[SeasonStage]:
     return load_stages(path)
 
 
-# 7 formats have no common divisor with 2: each of them stands in a row.
-@pytest.mark.parametrize(("rule", "form"), rows(product(RULES, FORMATS), 2))
+# 7 formats have no common divisor with 3: each of them stands in a row.
+@pytest.mark.parametrize(("rule", "form"), rows(product(RULES, FORMATS), 3))
 def test_each_stage_gets_its_bots_from_those_before(form: str, rule: str, tmp_path: Path) -> None:
     stages = season(tmp_path, form, rule)
 

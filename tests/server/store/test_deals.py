@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.slices import all_of
 
 from arena_protocol.record_codec import encode
 from arena_server.core.journal import Entry
@@ -163,11 +164,16 @@ def test_the_deal_of_every_game_is_kept_with_its_result(
     assert numbers(path) == numbers_are
 
 
-@pytest.mark.parametrize("last", range(5))
-def test_a_result_that_is_not_seen_yet_opens_no_deal(database: Database, last: int) -> None:
-    """The first game of a deal is shown once its second is seen, which is stored as the third."""
+@pytest.fixture
+def four(database: Database) -> Database:
     play(database, 1, 3, 2, 4)
-    with Results(database) as results:
+    return database
+
+
+@all_of("last", range(5))
+def test_a_result_that_is_not_seen_yet_opens_no_deal(four: Database, last: int) -> None:
+    """The first game of a deal is shown once its second is seen, which is stored as the third."""
+    with Results(four) as results:
         contest = results.contest()
         opened = ["g1", "g2"] * (last >= 3) + ["g3", "g4"] * (last >= 4)
         stored = ["g1", "g3", "g2", "g4"][:last]

@@ -250,8 +250,9 @@ def test_a_second_loss_at_a_step_of_the_reconnection(tmp_path: Path, first: str,
     raise AssertionError("the reconnection has no end")
 
 
-def test_a_database_of_postgresql_has_it_too(postgres: Cluster) -> None:
-    for seed in range(3):
+@pytest.mark.parametrize("seeds", rows([3, 8], 2))
+def test_a_database_of_postgresql_has_it_too(postgres: Cluster, seeds: int) -> None:
+    for seed in range(seeds):
         _compare(postgres.database(), postgres.database(), seed)
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import pytest
+from tests.slices import rows
 
 from arena_cli.engine_games import play_game
 from arena_engines.engine import EngineError
@@ -67,8 +69,9 @@ def test_every_parameter_plays(values: dict[str, int | str]) -> None:
     assert played(master(**values), Champion({"depth": 2}), plies=30).faults == (None, None)
 
 
-@pytest.mark.parametrize("values", [{}, {"threads": 2}, {"ponder": "yes"}])
-@pytest.mark.parametrize("lookahead", [3, 10])
+@pytest.mark.parametrize(
+    ("values", "lookahead"), rows(product([{}, {"threads": 2}, {"ponder": "yes"}], [3, 10]), 2)
+)
 def test_sets_of_equal_replies_are_planned_against_in_whole_games(
     values: dict[str, int | str], lookahead: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

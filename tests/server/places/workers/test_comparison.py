@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.server.records import Kept, game
+from tests.slices import rows
 
 from arena_server.places.workers.comparison import ALPHA, Comparison, PairCount, StandsOut, share_of
 from arena_server.places.workers.dispatch import _compared
@@ -79,8 +80,9 @@ def test_shares_are_at_most_the_whole() -> None:
     assert all(more > less for more, less in pairwise(map(share_of, range(1, 9))))
 
 
-def test_equal_workers_are_named_in_no_more_contests_than_is_said() -> None:
-    alpha, contests = 0.2, 150
+@pytest.mark.parametrize("contests", rows([60, 150], 2))
+def test_equal_workers_are_named_in_no_more_contests_than_is_said(contests: int) -> None:
+    alpha = 0.2
     named = sum(bool(compared(contest(seed, 200, timeouts=0.01), alpha)) for seed in range(contests))
     assert named <= alpha * contests
 
