@@ -16,8 +16,19 @@ from .server.programs import ARENA, PATIENCE_S, contest
 pytestmark = pytest.mark.real
 
 
+OTHERS = (("standings",), ("nothing",), ("serve", "-h"))
+
+
 @pytest.mark.parametrize(
-    "arguments", [("--version",), ("standings",), ("verify", "no such file"), ("nothing",), ("serve", "-h")]
+    "arguments",
+    [
+        ("--version",),
+        ("verify", "no such file"),
+        *(
+            pytest.param(each, marks=pytest.mark.soak)
+            for each in (("standings",), ("nothing",), ("serve", "-h"))
+        ),
+    ],
 )
 def test_output_and_status_are_the_same(arguments: tuple[str, ...], tmp_path: Path) -> None:
     there = {**os.environ, "COLUMNS": "100"}  # `-h` takes as much of a line

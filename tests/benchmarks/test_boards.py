@@ -25,6 +25,7 @@ def boards() -> Any:
         return import_module("boards")
 
 
+@pytest.mark.soak  # two boards are compiled for it alone, for 4 s
 @settings(deadline=None, max_examples=30)
 @given(PLIES)
 def test_bytes_and_rows_follow_the_rules_ply_by_ply(boards: Any, plies: list[tuple[int, int]]) -> None:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.slices import rows
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -27,7 +28,7 @@ def test_neighbours_change_one_weight_within_its_range() -> None:
     assert learn_weights.neighbours((0, 95)) == [(10, 95), (-10, 95), (0, 85)]
 
 
-@pytest.mark.parametrize("words", [["lastcoin", "--option", "coins=21"], ["tictactoe"]])
+@pytest.mark.parametrize("words", rows([["lastcoin", "--option", "coins=21"], ["tictactoe"]], 2))
 def test_learned_weights_are_not_beaten(words: list[str]) -> None:
     quick = ["--rounds", "1", "--games", "100", "--trials", "20", "--openings", "40"]
     answer = learn_weights.measure(learn_weights.arguments([*words, *quick]))

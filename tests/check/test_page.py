@@ -24,7 +24,7 @@ def test_the_score_is_that_of_the_tests() -> None:
 
 #: Those that take the cases of `CHOSEN`; in the soak run all take all. A process is started for each case,
 #: and that takes most of the time.
-SAMPLED = ("python", "rust", "smallest")
+SAMPLED = ("python", "smallest")
 #: A case for each branch of a starter: lines, verbs and options, PING, seats, games one after the other, and
 #: every way in which a connection or a log-in ends.
 CHOSEN = (

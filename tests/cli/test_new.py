@@ -43,6 +43,12 @@ def players(count: int, *, local: bool) -> list[DraftBot]:
     return [DraftBot(f"b{number}", engine="random" if local else "") for number in range(count)]
 
 
+@pytest.fixture(autouse=True)
+def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is proposed is simulated less often: no test is about how sure it is."""
+    monkeypatch.setattr("arena_cli.proposal.RUNS", 2)
+
+
 @all_of(("form", "count"), [*product(FORMATS, (4, 8))])
 @all_of(("game", "remote"), [*product(sorted(GAMES), (False, True))])
 def test_every_draft_is_a_contest(form: str, count: int, game: str, remote: bool) -> None:
@@ -229,8 +235,7 @@ def test_a_file_that_is_no_name_of_a_contest(shell: Shell) -> None:
     )
 
 
-def test_what_is_proposed_fits_where_anything_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arena_cli.proposal.RUNS", 2)
+def test_what_is_proposed_fits_where_anything_does() -> None:
     draft = Draft("new", players(4, local=True), "tictactoe", remote=False)
     found = propose_format(draft, 600_000)
     assert found is not None

@@ -49,7 +49,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.mark.parametrize("columns", rows((7, 4, 9), 3))
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 def test_the_game_of_the_page_obeys_the_laws(law: Law, columns: int) -> None:
-    check(law, make_game("connectfour", {"columns": columns}), 4)
+    check(law, make_game("connectfour", {"columns": columns}), 2 if columns == 7 else 8)
 
 
 @pytest.mark.parametrize(

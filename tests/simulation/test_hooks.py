@@ -19,6 +19,7 @@ from tests.simulation.shown import Cut
 from tests.simulation.test_shown import KINDS, config_of, freeze
 from tests.simulation.wall import Wall
 from tests.simulation.world import World
+from tests.slices import rows
 
 from arena_server.core.cut import shown_until
 from arena_server.store import deals
@@ -122,14 +123,17 @@ def _begin_again_with_the_newest(patch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("broken", "found"),
-    [
-        (_deliver_at_once, r"place \d+ is delivered before its time"),
-        (_never_freeze, r"place \d+ is delivered before its time"),
-        (_take_before_it_is_sent, r"place \d+ is kept, and \d+ was confirmed"),
-        (_keep_nothing, r"\d+ results were confirmed, and are not kept|place 1 came where \d+ is next"),
-        (_take_every_answer_for_yes, r"place \d+ came where \d+ is next"),
-        (_begin_again_with_the_newest, r"place \d+ came where \d+ is next"),
-    ],
+    rows(
+        [
+            (_deliver_at_once, r"place \d+ is delivered before its time"),
+            (_never_freeze, r"place \d+ is delivered before its time"),
+            (_take_before_it_is_sent, r"place \d+ is kept, and \d+ was confirmed"),
+            (_keep_nothing, r"\d+ results were confirmed, and are not kept|place 1 came where \d+ is next"),
+            (_take_every_answer_for_yes, r"place \d+ came where \d+ is next"),
+            (_begin_again_with_the_newest, r"place \d+ came where \d+ is next"),
+        ],
+        2,
+    ),
 )
 def test_a_delivery_that_is_broken_on_purpose_is_found(
     broken: Callable[[pytest.MonkeyPatch], None],

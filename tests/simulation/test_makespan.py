@@ -117,16 +117,16 @@ def with_one_slow(name: str, slow: str) -> tuple[int, World]:
 
 FORMATS_OF_TWO: dict[str, dict[str, int | str]] = {
     "round-robin": {},
-    "gauntlet": {"challengers": 2},
     "swiss": {},
-    "knockout": {},
-    "groups": {"groups": 2},
+    "gauntlet": {"challengers": 2},
     "ladder": {"games": 60},
+    "groups": {"groups": 2},
+    "knockout": {},
 }
 
 
 @pytest.mark.parametrize("slow", rows(["bot7", "bot0"], 2))
-@pytest.mark.parametrize("name", FORMATS_OF_TWO)
+@pytest.mark.parametrize("name", rows(FORMATS_OF_TWO, 2))
 def test_a_slow_bot_costs_its_own_games_and_no_more(name: str, slow: str) -> None:
     """They follow each other: in no format is anything waited for beside them and the contest without it."""
     alone, world = with_one_slow(name, slow)

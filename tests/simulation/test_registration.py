@@ -12,6 +12,7 @@ from tests.simulation.disk import Disk
 from tests.simulation.network import MS
 from tests.simulation.test_strangers import HOLD, PARTS, config
 from tests.simulation.world import Plan, Worlds
+from tests.slices import rows
 
 from arena_server.core.journal import JournalError, Past
 from arena_server.core.parts.invitations import NO_CODE
@@ -90,7 +91,7 @@ def test_a_link_works_once_at_every_boundary(part: int) -> None:
     killed_at(registered, check, lambda boundaries: range(part, boundaries, PARTS))
 
 
-@pytest.mark.parametrize("word", ["invited", "redeemed"])
+@pytest.mark.parametrize("word", rows(["redeemed", "invited"], 2))
 def test_a_journal_without_the_link_is_found(monkeypatch: pytest.MonkeyPatch, word: str) -> None:
     """With a server that is broken on purpose the link works twice, or not once."""
     past = Disk.past

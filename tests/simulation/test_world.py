@@ -187,6 +187,7 @@ def test_clocks_never_rise_without_cause(seed: int) -> None:
             clocks = ply.clock
 
 
+@pytest.mark.soak
 def test_the_same_seed_gives_the_same_bytes() -> None:
     first, second, other = (play(seed, (Honest, *BAD[::3], Spectator)) for seed in (1, 1, 2))
     assert (
@@ -207,8 +208,10 @@ def test_honest_bots_finish_all_their_games_with_each_other() -> None:
     assert not any(record.faults for record in played)
 
 
-def test_probation_ends_the_games_of_the_bad() -> None:
-    world = play(5, (*HONEST, *BAD), probation=2)
+@pytest.mark.parametrize("every", rows([4, 1], 2))
+def test_probation_ends_the_games_of_the_bad(every: int) -> None:
+    """Beside all kinds of the honest, or every fourth."""
+    world = play(5, (*HONEST[::every], *BAD), probation=2)
     assert world.checker.finished in ENDS
     for row in world.contest.progress().standings:
         assert sum(row.faults.values()) <= 2

@@ -121,8 +121,9 @@ def test_results_wait_for_the_disk_and_so_do_entries_by_default(
 
 
 @pytest.mark.real
-def test_a_crash_of_postgresql_takes_back_nothing_that_was_announced() -> None:
+def test_a_crash_of_postgresql_takes_back_nothing_that_was_announced(monkeypatch: pytest.MonkeyPatch) -> None:
     """Entries alone come last: a result would bring those before it to the disk as well."""
+    monkeypatch.setattr("arena_server.store.reconnect.PATIENCE_S", 1.0)
     with cluster() as own:
         database = own.database()
         kept = Kept(database)

@@ -103,7 +103,7 @@ class Table:
 async def test_a_game_against_an_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARENA_ADMIN_TOKEN", "secret")
     monkeypatch.setenv("PGPASSWORD", "secret")
-    async with running(tmp_path, [spec("friday", 400)]) as here:
+    async with running(tmp_path, [spec("friday", 100)]) as here:
         table = Table(here)
         main = asyncio.create_task(here.play_all("friday"))
         playing = table.play(engine(tmp_path))
@@ -113,7 +113,7 @@ async def test_a_game_against_an_engine(tmp_path: Path, monkeypatch: pytest.Monk
         assert table.status() == ("finished", 1)
         assert await main == ["BYE reason=finished"] * 2
         await table.until_removed()
-    assert here.results("friday") == ("finished", 400)
+    assert here.results("friday") == ("finished", 100)
     # A warning that the disk is slow is news of any contest.
     news = [line for line in here.log.splitlines() if " warning " not in line]
     assert not [line for line in news if NAME in line], "the games of visitors are no news"
@@ -206,7 +206,7 @@ async def test_a_game_that_raises_does_not_hurt_the_contest(
         feed(contest, event, now)
 
     monkeypatch.setattr(Contest, "feed", faulty)
-    async with running(tmp_path, [spec("friday", 200)]) as here:
+    async with running(tmp_path, [spec("friday", 60)]) as here:
         table = Table(here)
         main = asyncio.create_task(here.play_all("friday"))
         with pytest.raises(ArenaError, match=f"^contest {NAME} was closed at a fault of the server's own"):

@@ -97,7 +97,7 @@ def test_the_fit_comes_near_the_weights_of_an_opponent(theirs: float, fell: floa
     assert tracker.models.best.order == ALL
 
 
-@pytest.mark.parametrize(("theirs", "fell", "depth"), [(2, 1, 4), (3, 0, 3)])
+@pytest.mark.parametrize(("theirs", "fell", "depth"), rows([(2, 1, 4), (3, 0, 3)], 2))
 def test_the_true_weights_are_not_likelier_than_the_fit(theirs: float, fell: float, depth: int) -> None:
     """Where few moves tell neighbours apart the fit need not be the truth."""
     tracker = followed(positions(Weighing(theirs, fell, depth), plies=90))

@@ -265,7 +265,7 @@ OF_MANY = [(26, 25), (30, 25), (31, 31)]
 
 
 @pytest.mark.parametrize(("count", "planned"), rows(MANY_ROUNDS + OF_MANY, 3))
-@pytest.mark.parametrize("drawn", [0.3, 9])
+@pytest.mark.parametrize("drawn", rows([0.3, 9], 2))
 def test_all_planned_rounds_are_played(count: int, planned: int, drawn: float) -> None:
     for seed in range(1 if count > 10 else 3):
         assert whole_rounds(count, planned, seed, drawn) == planned, f"seed {seed}"
