@@ -24,10 +24,7 @@ OTHERS = (("standings",), ("nothing",), ("serve", "-h"))
     [
         ("--version",),
         ("verify", "no such file"),
-        *(
-            pytest.param(each, marks=pytest.mark.soak)
-            for each in (("standings",), ("nothing",), ("serve", "-h"))
-        ),
+        *(pytest.param(each, marks=pytest.mark.soak) for each in OTHERS),
     ],
 )
 def test_output_and_status_are_the_same(arguments: tuple[str, ...], tmp_path: Path) -> None:

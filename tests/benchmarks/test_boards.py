@@ -25,7 +25,7 @@ def boards() -> Any:
         return import_module("boards")
 
 
-@pytest.mark.soak  # two boards are compiled for it alone, for 4 s
+@pytest.mark.soak
 @settings(deadline=None, max_examples=30)
 @given(PLIES)
 def test_bytes_and_rows_follow_the_rules_ply_by_ply(boards: Any, plies: list[tuple[int, int]]) -> None:
@@ -42,12 +42,14 @@ def test_bytes_and_rows_follow_the_rules_ply_by_ply(boards: Any, plies: list[tup
         np.testing.assert_array_equal(rows, boards.row_layers(after))
 
 
+@pytest.mark.soak
 def test_the_three_boards_make_the_same_moves(boards: Any) -> None:
     speeds = boards.compare(depth=2, runs=1)
     assert list(speeds) == ["bytes", "rows", "planes"]
     assert {speed[:2] for speed in speeds.values()} == {(5625, 1169)}
 
 
+@pytest.mark.soak
 def test_boards_that_disagree_are_an_error(boards: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(boards, "row_perft", lambda *_: (1, 0))
     with pytest.raises(AssertionError, match="the boards must agree"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.slices import rows
 
 from arena_engines.search.adapters import AllSeats, TwoSides
 from arena_engines.search.maxn import SharedNode, maxn
@@ -27,9 +28,10 @@ def best_for_each(toy: ManyToy, position: Path, depth: int) -> tuple[tuple[int, 
     return max(answers, key=lambda answer: answer[0][toy.to_move(position)])
 
 
+@pytest.mark.parametrize("toys", rows([120, 500], 2))
 @pytest.mark.parametrize("seats", [1, 2, 3, 4])
-def test_maxn_is_best_for_each_in_turn(seats: int) -> None:
-    for seed in range(500):
+def test_maxn_is_best_for_each_in_turn(seats: int, toys: int) -> None:
+    for seed in range(toys):
         toy = ManyToy(seed, seats)
         told: list[SharedNode] = []
         found = maxn(toy, (), 5, told.append)

@@ -9,6 +9,7 @@ from random import Random
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.slices import rows
 
 from arena_server.core.formats.base import Pairing
 from arena_server.core.formats.ladder import (
@@ -211,7 +212,7 @@ def test_the_bound_on_waiting_holds(n: int, seats: int, paired: bool, seed: int)
         assert len(crowd.form.queue) <= max(len(crowd.here) // WAITING_SHARE, seats)
 
 
-@pytest.mark.parametrize("n", [4, 5, 20])
+@pytest.mark.parametrize("n", rows([5, 4, 20], 3))
 def test_a_slow_bot_holds_no_other_back(n: int) -> None:
     """It takes 50 times as long: those who do not play it play on, nearly as if two bots were missing."""
     plain, slow = Field(bots(n - 2), Random(1)), Field(bots(n), Random(1), slow=frozenset({"b1"}))

@@ -40,7 +40,7 @@ def test_the_fields() -> None:
 
 @pytest.mark.parametrize("name", DRAWING)
 def test_each_meeting_is_on_two_cards(name: str) -> None:
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=settings().max_examples if name == "swiss" else 3)
     @given(st.data(), STEPS, st.integers(0, 1 << 32))
     def holds(data: st.DataObject, steps: str, seed: int) -> None:
         field = Field(DRAWING[name], draw_terms(DRAWING[name], data), Random(seed))

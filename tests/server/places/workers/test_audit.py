@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 from tests.protocol.records import a_record
 from tests.server.places.workers.programs import job
+from tests.slices import rows
 
 from arena_protocol.record import GameRecord
 from arena_protocol.record_codec import encode
@@ -100,8 +101,9 @@ async def test_a_worker_that_swaps_programs_is_excluded_and_an_equal_one_not() -
     assert run.accepted[-1] == "e59-1 w2"
 
 
-def test_equal_workers_are_excluded_in_no_more_contests_than_is_said() -> None:
-    alpha, contests = 0.2, 200
+@pytest.mark.parametrize("contests", rows([80, 200], 2))
+def test_equal_workers_are_excluded_in_no_more_contests_than_is_said(contests: int) -> None:
+    alpha = 0.2
     excluded = 0
     for seed in range(contests):
         rng, suspicions = Random(seed), Suspicions(2, alpha)
