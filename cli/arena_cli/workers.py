@@ -24,6 +24,7 @@ WORKER: Final = (*RUN_MODULE, "arena_cli.worker")
 MOST_LOCAL: Final = 256
 #: The share of games that are played twice where machines may be those of others.
 AUDIT: Final = 0.05
+_DASK: Final = re.compile(r"(?:dask|tls)://[^/\s]+:[0-9]{1,5}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +36,7 @@ class WorkerOptions:
         typer.Option(
             metavar="WHERE",
             help="Play each game away from the server: local:N, N processes of this machine; "
-            "dask://HOST:PORT, the workers of a Dask scheduler.",
+            "dask://HOST:PORT or tls://HOST:PORT, the workers of a Dask scheduler.",
             show_default=False,
         ),
     ] = None
@@ -50,7 +51,16 @@ class WorkerOptions:
         typer.Option(
             metavar="SHARE",
             help="With --on: the share of games that this machine plays a second time, to find workers whose "
-            "results differ; 0.05 with dask://, 0 with local:N.",
+            "results differ; 0.05 with dask:// and tls://, 0 with local:N.",
+            show_default=False,
+        ),
+    ] = None
+    share: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="With --on dask:// or tls://: the share of the cluster's threads that this contest has, "
+            "beside others; all of them by default.",
             show_default=False,
         ),
     ] = None
@@ -61,12 +71,16 @@ class WorkerOptions:
         Raises ConfigError.
         """
         if self.on is None:
-            refuse(self, "expected with --on, whose workers it is for", "lease", "audit")
+            refuse(self, "expected with --on, whose workers it is for", "lease", "audit", "share")
             return None
         if self.audit is not None and not 0 <= self.audit <= 1:
             raise ConfigError(f"--audit: expected a share from 0 to 1, got {self.audit:g}")
+        if self.share is not None and not 0 < self.share <= 1:
+            raise ConfigError(f"--share: expected more than 0 and at most 1, got {self.share:g}")
+        if self.share is not None and not _DASK.fullmatch(self.on):
+            raise ConfigError("--share: expected with --on dask:// or tls://, whose workers several may use")
         return Workers(
-            pool=_pool(self.on),
+            pool=_pool(self.on, self.share or 1),
             bots={bot.name: bot for bot in bots},
             engines=engines or {},
             lease_ms=duration(self.lease, "--lease"),
@@ -77,7 +91,7 @@ class WorkerOptions:
 def _audit(where: str, share: float | None) -> AuditTerms | None:
     """The games of processes of this machine need none by another one."""
     if share is None:
-        share = AUDIT if where.startswith("dask:") else 0
+        share = AUDIT if _DASK.fullmatch(where) else 0
     if not share:
         return None
     from arena_server.places.workers.local import LocalPool
@@ -85,19 +99,20 @@ def _audit(where: str, share: float | None) -> AuditTerms | None:
     return AuditTerms(share=share, pool=LocalPool(1, [sys.executable, *WORKER]))
 
 
-def _pool(where: str) -> WorkerPool:
+def _pool(where: str, share: float) -> WorkerPool:
     """Raises ConfigError for a place that does not exist."""
     kind, _, rest = where.partition(":")
     if kind == "local" and re.fullmatch("[0-9]{1,4}", rest) and 1 <= int(rest) <= MOST_LOCAL:
         from arena_server.places.workers.local import LocalPool
 
         return LocalPool(int(rest), [sys.executable, *WORKER])
-    if kind == "dask" and (found := re.fullmatch(r"//([^/\s]+:[0-9]{1,5})", rest)):
+    if _DASK.fullmatch(where):
         if find_spec("distributed") is None:
-            raise ConfigError(needs_extra("--on dask://", "cluster"))
+            raise ConfigError(needs_extra(f"--on {kind}://", "cluster"))
         from arena_server.places.workers.cluster import DaskPool
 
-        return DaskPool(found[1], WORKER)
+        return DaskPool(where, WORKER, share)
     raise ConfigError(
-        f"--on: expected local:N with N from 1 to {MOST_LOCAL}, or dask://HOST:PORT, got {where!r}"
+        f"--on: expected local:N with N from 1 to {MOST_LOCAL}, dask://HOST:PORT or tls://HOST:PORT, "
+        f"got {where!r}"
     )

@@ -56,17 +56,11 @@ def timeless(found: Mapping[str, GameRecord]) -> dict[str, GameRecord]:
     }
 
 
-@pytest.mark.parametrize(
-    ("where", "problem"),
-    [
-        ("local:0", "--on: expected local:N with N from 1 to 256, or dask://HOST:PORT, got 'local:0'"),
-        ("local:257", "--on: expected local:N with N from 1 to 256, or dask://HOST:PORT, got 'local:257'"),
-        ("here", "--on: expected local:N with N from 1 to 256, or dask://HOST:PORT, got 'here'"),
-    ],
-)
-def test_a_place_that_does_not_exist(where: str, problem: str) -> None:
+@pytest.mark.parametrize("where", ["local:0", "local:257", "here", "dask://host", "tls:host:8786"])
+def test_a_place_that_does_not_exist(where: str) -> None:
     outcome = inside("match", "greedy", "random", "--on", where)
-    assert (outcome.code, outcome.line) == (2, f"arena: {problem}")
+    expected = "local:N with N from 1 to 256, dask://HOST:PORT or tls://HOST:PORT"
+    assert (outcome.code, outcome.line) == (2, f"arena: --on: expected {expected}, got {where!r}")
 
 
 def test_a_share_of_games_is_between_0_and_1() -> None:
@@ -74,11 +68,28 @@ def test_a_share_of_games_is_between_0_and_1() -> None:
     assert (outcome.code, outcome.line) == (2, "arena: --audit: expected a share from 0 to 1, got 5")
 
 
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (("dask://h:1", "--share", "0"), "--share: expected more than 0 and at most 1, got 0"),
+        (("dask://h:1", "--share", "2"), "--share: expected more than 0 and at most 1, got 2"),
+        (
+            ("local:2", "--share", "0.5"),
+            "--share: expected with --on dask:// or tls://, whose workers several may use",
+        ),
+    ],
+)
+def test_a_share_of_the_threads_is_of_a_cluster(options: tuple[str, ...], problem: str) -> None:
+    outcome = inside("match", "greedy", "random", "--on", *options)
+    assert (outcome.code, outcome.line) == (2, f"arena: {problem}")
+
+
 def test_where_games_are_played_twice() -> None:
     for on, share, expected in (
         ("local:2", None, None),
         ("local:2", 0.5, 0.5),
         ("dask://127.0.0.1:1", None, AUDIT),
+        ("tls://127.0.0.1:1", None, AUDIT),
         ("dask://127.0.0.1:1", 0.0, None),
     ):
         workers = WorkerOptions(on=on, audit=share).workers([])
@@ -349,17 +360,17 @@ async def test_the_bots_of_a_game_end_with_its_lease(tmp_path: Path, how: str) -
 SWAPS = """
 import pickle
 from dataclasses import replace
-from arena_server.places.workers import cluster
+from arena_server.places.workers import dask_task
 
-if not hasattr(cluster, "honest"):  # a preload may be imported twice
-    cluster.honest = cluster.play_on_worker
+if not hasattr(dask_task, "honest"):  # a preload may be imported twice
+    dask_task.honest = dask_task.play_on_worker
 
 async def play_on_worker(payload, topic, command):
     job = pickle.loads(payload)
     engines = list(reversed(job.engines))
-    return await cluster.honest(pickle.dumps(replace(job, engines=engines)), topic, command)
+    return await dask_task.honest(pickle.dumps(replace(job, engines=engines)), topic, command)
 
-cluster.play_on_worker = play_on_worker
+dask_task.play_on_worker = play_on_worker
 """
 
 

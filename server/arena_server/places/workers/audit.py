@@ -19,6 +19,7 @@ from arena_protocol.record import VOID, GameRecord, RecordError
 from arena_protocol.record_codec import decode
 from arena_server.places.workers.base import AuditTerms, GameJob, JobOutcome
 from arena_server.places.workers.comparison import ALPHA, PairCount, margins, points_of, share_of
+from arena_server.terms.terms import GameTerms
 
 #: A worker is suspect whose results had at most this chance among equal workers.
 SUSPECT: Final = 0.1
@@ -78,13 +79,16 @@ class Audits:
         self,
         terms: AuditTerms,
         bots: Collection[str],
+        game: GameTerms,
         *,
         renew: Callable[[GameJob], None],
         accept: Callable[[GameJob, GameRecord, str, str], None],
         exclude: Callable[[str, str], None],
         off: Callable[[str], None],
     ) -> None:
-        self._terms = terms
+        self._audit = terms
+        #: For the pool.
+        self.terms = game
         self._suspicions = Suspicions(len(bots))
         self._renew, self._accept, self._exclude, self._off = renew, accept, exclude, off
         self._rng = SystemRandom()
@@ -94,11 +98,11 @@ class Audits:
 
     async def open(self) -> None:
         """Begin. Raises ArenaError."""
-        await self._terms.pool.open(self)
+        await self._audit.pool.open(self)
 
     async def close(self) -> None:
         self._works = False
-        await self._terms.pool.close()
+        await self._audit.pool.close()
 
     @property
     def held(self) -> int:
@@ -113,11 +117,11 @@ class Audits:
         suspect = min(chance, self._suspicions.chance(worker)) <= SUSPECT
         if len(self._held) >= self._free + (MOST_WAITING if suspect else 0):
             return False
-        if not suspect and self._rng.random() >= self._terms.share:
+        if not suspect and self._rng.random() >= self._audit.share:
             return False
         key = KEY.format(job.key)
         self._held[key] = _Held(job, record, worker, host)
-        self._terms.pool.submit(replace(job, key=key))
+        self._audit.pool.submit(replace(job, key=key))
         return True
 
     # -- what the pool says

@@ -16,6 +16,7 @@ from typing import Protocol
 
 from arena_server.places.base import LocalBot
 from arena_server.terms.config import ContestConfig
+from arena_server.terms.terms import GameTerms
 
 #: What keeps a name from being a word of the protocol.
 _NO_WORD = re.compile("[^!-~]+")
@@ -55,6 +56,10 @@ class JobOutcome:
 
 class PoolEvents(Protocol):
     """Who takes the reports of a pool, on the loop's thread."""
+
+    @property
+    def terms(self) -> GameTerms:
+        """The game that is played."""
 
     def capacity(self, games: int) -> None:
         """The workers play `games` games at once from now on."""

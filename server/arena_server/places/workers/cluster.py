@@ -1,6 +1,6 @@
-"""Workers of a Dask cluster: `--on dask://HOST:PORT`.
+"""Workers of a Dask cluster: `--on dask://HOST:PORT` or `--on tls://HOST:PORT`.
 
-    submit -> scheduler -> a Dask worker: play_on_worker -> a process of `process.serve` -> the outcome
+    submit -> scheduler -> a Dask worker: `dask_task.play_on_worker` -> the outcome
 
 Dask runs a task at least once, and does not see that a worker stands still. So each task says by events that
 it goes on, a game whose lease has ended gets a task with a new key, and a worker that was silent gets no task
@@ -13,22 +13,15 @@ from __future__ import annotations
 import asyncio
 import os
 import pickle
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final
 
 from arena_server.errors import ArenaError
-from arena_server.places.cores import own_cores, shares
-from arena_server.places.workers.base import (
-    GameJob,
-    JobOutcome,
-    PoolEvents,
-    this_host,
-    word,
-)
+from arena_server.places.workers.base import GameJob, JobOutcome, PoolEvents, word
+from arena_server.places.workers.dask_task import play_on_worker
+from arena_server.places.workers.joining import asks_for, refusal
 from arena_server.places.workers.plain import NotPlain, read_plainly
-from arena_server.places.workers.process import GameProcess, JobReports
 
 #: Seconds for a scheduler to answer, and for one that is gone to come back.
 CONNECT_S: Final = 10.0
@@ -43,14 +36,16 @@ _TOPIC: Final = "insertion-arena"
 
 
 class DaskPool:
-    """The workers of the scheduler at `address`, HOST:PORT (`base.WorkerPool`).
+    """The workers of the scheduler at `where`, dask://HOST:PORT or tls://HOST:PORT (`base.WorkerPool`).
 
     Each plays as many games at once as it has threads, and some more wait at the scheduler, whose leases are
-    renewed here until their workers begin. `command` are the arguments that its interpreter runs.
+    renewed here until their workers begin. This contest has at most a `share` of the threads. `command` are
+    the arguments that its interpreter runs. A worker that could not play the game gets none, and is named.
     """
 
-    def __init__(self, address: str, command: Sequence[str]) -> None:
-        self._address = address
+    def __init__(self, where: str, command: Sequence[str], share: float = 1.0) -> None:
+        self._where = where
+        self._share = share
         self._command = list(command)
         self._client: Any = None  # a distributed.Client, whose methods have no types
         self._jobs: dict[str, tuple[GameJob, asyncio.Task[None]]] = {}
@@ -66,6 +61,8 @@ class DaskPool:
         self._names: dict[str, str] = {}
         #: Names of workers that get no job.
         self._excluded: set[str] = set()
+        #: Whether the worker at an address could play, from when it joined; True: it could not.
+        self._refused: dict[str, asyncio.Task[bool]] = {}
         self._capacity = 0
         self._topic = f"{_TOPIC}-{os.getpid()}-{id(self)}"
 
@@ -74,7 +71,7 @@ class DaskPool:
         self._client = await self._connect()
         found = await self._client.scheduler.identity(n_workers=-1)
         if not found["workers"]:
-            events.said(f"dask://{self._address}", "it has no workers yet; waiting for the first one")
+            events.said(self._where, "it has no workers yet; waiting for the first one")
         self._spawn(self._watch())
 
     async def _connect(self) -> Any:
@@ -82,15 +79,22 @@ class DaskPool:
         from distributed import Client
 
         read_plainly()
+        untyped: Any = Client
+        client = untyped(
+            self._where.replace("dask://", "tcp://"),
+            asynchronous=True,
+            timeout=CONNECT_S,
+            set_as_default=False,
+        )
         try:
-            untyped: Any = Client
-            client = await untyped(
-                f"tcp://{self._address}", asynchronous=True, timeout=CONNECT_S, set_as_default=False
-            )
-        except (OSError, TimeoutError) as error:
-            raise ArenaError(
-                f"--on dask://{self._address}: no Dask scheduler answers there: {_first_line(error)}"
-            ) from None
+            await client
+        except (OSError, TimeoutError, RuntimeError, TypeError) as error:
+            with suppress(Exception):  # its own clean-up is not awaited
+                await client.close()
+            problem = "no Dask scheduler answers there"
+            if isinstance(error, TypeError):
+                problem = "expected certificates in Dask's configuration (distributed.comm.tls)"
+            raise ArenaError(f"--on {self._where}: {problem}: {_first_line(error)}") from None
         client.subscribe_topic(self._topic, self._take_event)
         return client
 
@@ -105,7 +109,8 @@ class DaskPool:
             self._spawn(self._suspect(key))
 
     async def close(self) -> None:
-        tasks = [*self._background, *(task for _, task in self._jobs.values())]
+        tasks: list[asyncio.Task[Any]] = [*self._background, *self._refused.values()]
+        tasks += [task for _, task in self._jobs.values()]
         self._jobs.clear()
         for task in tasks:
             task.cancel()
@@ -133,7 +138,7 @@ class DaskPool:
                 key=job.key,
                 pure=False,
                 workers=places or None,
-                allow_other_workers=bool(places) and not self._excluded,
+                allow_other_workers=bool(places) and not self._chooses,
             )
             outcome, host = _plain_outcome(await future)
             # The scheduler's word: a worker could say that it is another one.
@@ -142,7 +147,7 @@ class DaskPool:
             worker, problem = await self._who_played(job.key)
             host = ""
             problem = problem or f"Dask: {_first_line(error)}"
-            outcome = JobOutcome(None, problem, lost=not worker)
+            outcome = JobOutcome(None, problem, lost=not worker or await self._is_refused(worker))
         finally:
             if future is not None:
                 self._spawn(_released(future))
@@ -162,13 +167,35 @@ class DaskPool:
 
     def _answering(self) -> list[str]:
         """The addresses of the workers that get games; empty if all do."""
-        if not self._silent and not self._excluded:
+        if not self._silent and not self._chooses:
             return []
         return [each for each in self._threads if each not in self._silent]
 
     def exclude(self, worker: str) -> None:
         self._excluded.add(worker)
         self._threads = {each: count for each, count in self._threads.items() if self._names[each] != worker}
+
+    @property
+    def _chooses(self) -> bool:
+        """Whether there are workers that get no game."""
+        return bool(self._excluded) or any(map(_says_yes, self._refused.values()))
+
+    async def _refuse(self, address: str) -> bool:
+        """Whether the worker at this address could not play the game; then it is said why."""
+        terms, answer = self._events.terms, None
+        with suppress(Exception):  # it may be gone, and what it sends may be anything
+            asking = self._client.run(asks_for(terms), workers=[address], on_error="return")
+            answer = (await asyncio.wait_for(asking, GONE_S)).get(address)
+        if answer is None:  # it is found by what becomes of its games
+            return False
+        if (problem := refusal(terms, answer)) is not None:
+            self._events.said(self._names.get(address, address), f"it gets no game: {problem}")
+        return problem is not None
+
+    async def _is_refused(self, worker: str) -> bool:
+        """Whether a worker of this name, of which a game came back, could not have played it."""
+        places = [address for address, name in self._names.items() if name == worker]
+        return any([await self._refused[each] for each in places if each in self._refused])
 
     async def _suspect(self, key: str) -> None:
         """A worker was silent: it gets no game until it has answered."""
@@ -205,18 +232,28 @@ class DaskPool:
                 self._report(0)
                 await self._find_again()
                 continue
-            workers = found["workers"]
-            self._names = {address: word(str(each["name"])) for address, each in workers.items()}
-            self._threads = {
-                address: workers[address]["nthreads"]
-                for address, name in self._names.items()
-                if name not in self._excluded
-            }
-            threads = sum(count for each, count in self._threads.items() if each not in self._silent)
-            # Where workers were excluded or are silent, jobs go to those that there are.
-            more = MOST_QUEUED if self._threads or not self._excluded else 0
-            self._report(threads + more)
+            self._look(found["workers"])
             await asyncio.sleep(LOOK_S)
+
+    def _look(self, workers: dict[str, Any]) -> None:
+        """Take the workers that there are by their addresses."""
+        self._names = {address: word(str(each["name"])) for address, each in workers.items()}
+        for address in workers.keys() - self._refused.keys():
+            self._refused[address] = asyncio.get_running_loop().create_task(self._refuse(address))
+        for address in self._refused.keys() - workers.keys():
+            self._refused.pop(address).cancel()
+        self._threads = {
+            address: workers[address]["nthreads"]
+            for address, name in self._names.items()
+            if name not in self._excluded and _says_no(self._refused[address])
+        }
+        threads = sum(count for each, count in self._threads.items() if each not in self._silent)
+        if self._share < 1:
+            self._report(min(threads, max(1, int(self._share * threads))))
+            return
+        # Where workers get no game, jobs go to those that there are.
+        more = MOST_QUEUED if self._threads or not self._chooses else 0
+        self._report(threads + more)
 
     async def _renew_queued(self) -> None:
         """Renew the leases of the jobs that no worker has to play yet, or whose worker plays others."""
@@ -288,84 +325,13 @@ def _answer() -> None:
     """Runs on a worker that is alive."""
 
 
+def _says_yes(refused: asyncio.Task[bool]) -> bool:
+    return refused.done() and not refused.cancelled() and refused.result()
+
+
+def _says_no(refused: asyncio.Task[bool]) -> bool:
+    return refused.done() and not _says_yes(refused)
+
+
 def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
-
-
-# -- on the Dask worker
-
-
-class _Processes:
-    """The processes of a Dask worker: as many as it has threads, each with cores of its own if it can be."""
-
-    def __init__(self) -> None:
-        self._idle: list[GameProcess] = []
-        #: The cores of processes that are still to be started.
-        self._free: list[tuple[int, ...]] | None = None
-
-    async def take(self, command: Sequence[str], threads: int) -> GameProcess:
-        """One for a game: that of an earlier game, or a new one."""
-        if self._idle:
-            return self._idle.pop()
-        if self._free is None:
-            self._free = shares(own_cores(), threads)
-        # Two workers in one process have more threads than the first one knew of.
-        cores = self._free.pop(0) if self._free else ()
-        try:
-            return await GameProcess.start([sys.executable, *command], cores)
-        except BaseException:
-            self._free.insert(0, cores)
-            raise
-
-    async def leave(self, process: GameProcess, *, clean: bool) -> None:
-        """Its game is over; only a `clean` one plays another."""
-        if clean:
-            self._idle.append(process)
-            return
-        assert self._free is not None
-        try:
-            await process.end()
-        finally:
-            self._free.insert(0, tuple(process.cores))
-
-
-_processes = _Processes()
-
-
-async def play_on_worker(
-    payload: bytes, topic: str, command: Sequence[str]
-) -> tuple[bytes | None, str, bool, str]:
-    """Play the game of a pickled GameJob: record, problem, fatal and host.
-
-    The process ends if this task is cancelled, which Dask does when the worker leaves.
-    """
-    from distributed import get_worker
-
-    job: GameJob = pickle.loads(payload)  # noqa: S301 - who may submit to a Dask cluster runs any code on it
-    dask = get_worker()
-    worker = word(str(dask.name))
-    process = await _processes.take(command, dask.state.nthreads)
-    clean = False
-
-    def renewed() -> None:
-        task = dask.state.tasks.get(job.key)
-        if task is None or task.state not in ("executing", "long-running"):
-            process.terminate()  # no one wants the result
-        dask.log_event(topic, {"key": job.key})
-
-    def said(line: str) -> None:
-        dask.log_event(topic, {"line": line, "name": worker})
-
-    def measured(bench: int) -> None:
-        dask.log_event(topic, {"bench": bench, "name": worker})
-
-    try:
-        renewed()
-        outcome = await process.play(job, JobReports(renewed, measured, said))
-        if outcome is None:
-            outcome = JobOutcome(None, await process.how_it_ended())
-        else:
-            clean = outcome.record is not None
-        return outcome.record, outcome.problem, outcome.fatal, this_host()
-    finally:
-        await _processes.leave(process, clean=clean)

@@ -39,6 +39,7 @@ from arena_server.places.workers.process import HANDED_BACK
 from arena_server.stats.results import PastGame
 from arena_server.store.database import Database
 from arena_server.terms.config import ContestConfig, contest_of
+from arena_server.terms.terms import GameTerms
 
 #: The number of an order that awaits no answer, who gives it, and the longest reason of an order.
 ORDER_NUMBER = 0
@@ -88,6 +89,7 @@ class Dispatcher(PlayedElsewhere):
         return Audits(
             workers.audit,
             workers.bots,
+            self._config,
             renew=self.renewed,
             accept=self._after_audit,
             exclude=self._expel,
@@ -95,6 +97,10 @@ class Dispatcher(PlayedElsewhere):
                 WorkerMessage("audit", f"no game is played twice any more: {problem}")
             ),
         )
+
+    @property
+    def terms(self) -> GameTerms:
+        return self._config
 
     def started(self) -> None:
         self._opening = asyncio.get_running_loop().create_task(self._open())

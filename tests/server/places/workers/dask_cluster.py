@@ -10,16 +10,22 @@ from tests.ports import quiet_port
 
 
 class Cluster:
-    """A scheduler and its workers as processes."""
+    """A scheduler and its workers as processes; with `tls` by the certificates of Dask's configuration."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, tls: bool = False) -> None:
         self._folder = folder
+        self._tls = tls
         self.port = quiet_port()
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
 
     @property
     def address(self) -> str:
         return f"127.0.0.1:{self.port}"
+
+    @property
+    def where(self) -> str:
+        """What `--on` is given."""
+        return f"{'tls' if self._tls else 'dask'}://{self.address}"
 
     def _start(self, name: str, *arguments: str) -> None:
         with open(self._folder / f"{name}.log", "ab") as log:
@@ -28,10 +34,11 @@ class Cluster:
             )
 
     def start_scheduler(self, *options: str) -> None:
-        self._start("scheduler", "scheduler", "--host", "127.0.0.1", "--port", str(self.port), *options)
+        host = ("--host", "tls://127.0.0.1") if self._tls else ("--host", "127.0.0.1")
+        self._start("scheduler", "scheduler", *host, "--port", str(self.port), *options)
 
     def start_worker(self, name: str, *options: str) -> None:
-        address = f"tcp://{self.address}"
+        address = f"{'tls' if self._tls else 'tcp'}://{self.address}"
         self._start(name, "worker", address, "--nthreads", "1", "--no-nanny", "--name", name, *options)
 
     def signal(self, name: str, number: int) -> None:

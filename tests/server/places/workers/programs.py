@@ -63,6 +63,8 @@ def job(what: str, fence: int = 1, gate: Path | None = None) -> GameJob:
 class Reports:
     """What a pool reports."""
 
+    terms = ContestConfig(name="test", seed=0)
+
     def __init__(self) -> None:
         self.slots: asyncio.Queue[int] = asyncio.Queue()
         self.lines: asyncio.Queue[tuple[str, str]] = asyncio.Queue()

@@ -66,6 +66,7 @@ class Run:
         self.audits = Audits(
             AuditTerms(share=share, pool=self.pool),
             BOTS,
+            ContestConfig(name="test", seed=0),
             renew=lambda each: self.renewed.append(each.key),
             accept=lambda each, _record, worker, _host: self.accepted.append(f"{each.key} {worker}"),
             exclude=lambda worker, evidence: self.excluded.append(f"{worker}: {evidence}"),

@@ -23,6 +23,7 @@ from tests.server.places.workers.programs import ROOT, Reports, job, write_progr
 from arena_protocol.record_codec import decode
 from arena_server.errors import ArenaError
 from arena_server.places.workers import cluster as cluster_module
+from arena_server.places.workers import dask_task
 from arena_server.places.workers.cluster import MOST_QUEUED, DaskPool
 
 pytestmark = [
@@ -43,7 +44,7 @@ async def running(
     """Two workers, w1 and w2, of one thread each."""
     cluster, reports = Cluster(tmp_path), Reports()
     monkeypatch.setattr(cluster_module, "CONNECT_S", 60.0)  # on a busy machine a scheduler begins late
-    pool = DaskPool(cluster.address, [write_program(tmp_path)])
+    pool = DaskPool(cluster.where, [write_program(tmp_path)])
     try:
         cluster.start_scheduler()
         for name in ("w1", "w2"):
@@ -62,8 +63,8 @@ async def test_workers_in_this_process_play_games(tmp_path: Path, monkeypatch: p
 
     scheduler_of: Any = Scheduler  # untyped
     worker_of: Any = Worker
-    reports, processes = Reports(), cluster_module._Processes()
-    monkeypatch.setattr(cluster_module, "_processes", processes)
+    reports, processes = Reports(), dask_task._Processes()
+    monkeypatch.setattr(dask_task, "_processes", processes)
     # Scheduler and workers of this process have to unpickle their tasks.
     monkeypatch.setattr(cluster_module, "read_plainly", lambda: None)
     async with (
@@ -71,7 +72,7 @@ async def test_workers_in_this_process_play_games(tmp_path: Path, monkeypatch: p
         worker_of(scheduler.address, nthreads=1, name="w1", dashboard=False),
         worker_of(scheduler.address, nthreads=1, name="w2", dashboard=False),
     ):
-        pool = DaskPool(scheduler.address.removeprefix("tcp://"), [write_program(tmp_path)])
+        pool = DaskPool(scheduler.address.replace("tcp", "dask"), [write_program(tmp_path)])
         try:
             await pool.open(reports)
             await reports.until(2 + MOST_QUEUED)
@@ -97,7 +98,7 @@ import distributed.worker
 from distributed import get_worker
 from distributed.core import error_message
 from distributed.protocol.serialize import Serialize, ToPickle
-from arena_server.places.workers import cluster
+from arena_server.places.workers import dask_task
 
 WRITE = "import os; open(os.path.join(FOLDER, str(os.getpid())), 'w').close()"
 
@@ -135,7 +136,7 @@ def dask_setup(server):
         return {**honest(n_workers), "evil": ToPickle(Evil()), "more": Serialize(Evil())}
     server.handlers["identity"] = identity
 
-cluster.play_on_worker = play_on_worker
+dask_task.play_on_worker = play_on_worker
 distributed.worker.error_message = with_traceback
 """
 #: It connects, has games played, and prints how they ended and its number.
@@ -167,7 +168,7 @@ async def test_a_worker_and_a_scheduler_execute_nothing_in_the_referee(tmp_path:
     written.mkdir()
     preload.write_text(HOSTILE.replace("FOLDER", repr(str(written))))
     cluster = Cluster(tmp_path)
-    text = CLIENT.replace("ROOT", repr(str(ROOT))).replace("ADDRESS", repr(cluster.address))
+    text = CLIENT.replace("ROOT", repr(str(ROOT))).replace("ADDRESS", repr(cluster.where))
     try:
         cluster.start_scheduler("--preload", str(preload))
         cluster.start_worker("w1", "--preload", str(preload))
@@ -268,6 +269,6 @@ async def test_a_scheduler_that_is_started_again_is_found(
 
 async def test_without_a_scheduler_there_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster_module, "CONNECT_S", 0.1)
-    address = f"127.0.0.1:{quiet_port()}"
-    with pytest.raises(ArenaError, match=f"--on dask://{address}: no Dask scheduler answers there"):
-        await DaskPool(address, []).open(Reports())
+    where = f"dask://127.0.0.1:{quiet_port()}"
+    with pytest.raises(ArenaError, match=f"--on {where}: no Dask scheduler answers there"):
+        await DaskPool(where, []).open(Reports())

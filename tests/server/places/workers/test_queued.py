@@ -28,7 +28,7 @@ async def test_the_lease_of_a_game_that_waits_is_renewed(
     async def answer() -> dict[str, list[str]]:
         return processing
 
-    pool, reports = DaskPool("127.0.0.1:1", []), Reports()
+    pool, reports = DaskPool("dask://127.0.0.1:1", []), Reports()
     untyped: Any = pool
     untyped._events, untyped._client = reports, SimpleNamespace(processing=answer)
     untyped._threads = {"w1": 1, "w2": 2}
