@@ -161,7 +161,7 @@ def _seen(results: Results, contest: ContestRow) -> tuple[int | None, int]:
     """The place of the last result that may be seen now, None if all may be, and how many are behind it."""
     last = results.games.shown(contest, datetime.now(UTC).replace(tzinfo=None), live=False)
     unseen = results.games.games_stored(contest) - last
-    return (last, unseen) if unseen > 0 else (None, 0)
+    return (last, unseen) if unseen > 0 or not results.deals(contest).may_name else (None, 0)
 
 
 @dataclass(slots=True)

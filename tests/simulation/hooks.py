@@ -182,7 +182,7 @@ class SimulatedHook:
             told = each["id"], tuple(each["names"]), tuple(each["totals"]), each["end"]
             true = record.game_id, record.names, record.totals, record.end
             self._require(told == true, f"place {place} is delivered as {told}, and is {true}")
-            may = self._cut.may(results[place - 1].at, now // MS * MS, over=over)
+            may = self._cut.may_result(results[place - 1].at, now // MS * MS, over=over)
             self._require(may, f"place {place} is delivered before its time")
 
     def _answer(self, now: int) -> str | None:

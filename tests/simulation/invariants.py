@@ -13,6 +13,7 @@
 - An answered order holds, also after a crash (`given_orders.py`).
 - No byte of a deal that is still to be played leaves (`leaks.py`).
 - No line of a game is sent to a spectator, or is on the page, before its time (`shown.py`).
+- No line of an anonymous contest has the name of a bot but that of its reader (`shown.py`).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from hashlib import sha256
 
 from tests.simulation.given_orders import GivenOrders
 from tests.simulation.leaks import Leaks
-from tests.simulation.shown import Cut, ShownLines
+from tests.simulation.shown import Cut, HiddenNames, ShownLines
 
 from arena_protocol.messages import Game, Over, Played, Turn, encode, parse_server
 from arena_protocol.record import GameRecord, RecordError
@@ -107,6 +108,7 @@ class InvariantChecker:
         self.orders = GivenOrders(self.require)
         self.shown = ShownLines(self.require)
         self.shown.cut = Cut(config, None)
+        self.hidden = HiddenNames(may if config.anonymous else (), self.require)
         self._config = config
         self._seats = game_of(config).seats
         self._may = may
@@ -336,6 +338,7 @@ class InvariantChecker:
         self.require(data.endswith(b"\n"), "half a line was sent")
         for line in data.splitlines():
             self._watched(effect.conn, line)
+            self.hidden.sent(effect.conn, line)
             match line.partition(b" ")[0]:
                 case b"GAME":
                     self._game(effect.conn, line)
@@ -363,6 +366,7 @@ class InvariantChecker:
         for _, message, position in transcript.shown(begin, end):
             line = encode(message)
             self.shown.seen(line, transcript.game_id, self._now)
+            self.hidden.shown(line)
             self.leaks.left("the page", line, self._now)
             if isinstance(message, Game):
                 self._views[transcript] = GameView.of(replace(message, seat=1))

@@ -1,13 +1,16 @@
 """The oracle of what may be seen when: its own rule, of nothing that the server decides by (`core/cut.py`).
 
 A ply, the end of a game and a result are seen by others than the organiser when the spectator delay has
-passed since they came about, and not from `freeze_at` on, until the contest is over.
+passed since they came about, and not from `freeze_at` on, until the contest is over. Of an anonymous contest
+no result is seen before that, and no line has the name of a bot but that of its reader.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
 from tests.simulation.network import MS
 
@@ -15,6 +18,7 @@ from arena_server.core.deal import game_id
 from arena_server.core.journal import Entry
 from arena_server.terms.config import ContestConfig
 
+_WORDS: Final = re.compile(rb"[A-Za-z0-9_.-]+")
 #: Statuses after which nothing is frozen any more.
 OVER = ("finished", "incomplete", "short", "aborted")
 
@@ -25,6 +29,7 @@ class Cut:
     def __init__(self, config: ContestConfig, frozen_at: int | None) -> None:
         self.delay = config.spectator_delay_ms * MS
         self.frozen_at = frozen_at
+        self.anonymous = config.anonymous
 
     def may(self, came: int, now: int, *, over: bool, live: bool = True) -> bool:
         """Whether what came about at `came` may be seen at `now`; `live`: where running games are shown."""
@@ -32,6 +37,10 @@ class Cut:
             return True
         frozen = self.frozen_at is not None and came > self.frozen_at and not over
         return came + self.delay <= now and not frozen
+
+    def may_result(self, came: int, now: int, *, over: bool, live: bool = True) -> bool:
+        """The same of a result, which says who has played whom."""
+        return (over or not self.anonymous) and self.may(came, now, over=over, live=live)
 
 
 class ShownLines:
@@ -76,3 +85,31 @@ class ShownLines:
             word = line.decode("ascii").partition(" game=")[0]
             may = self.cut.may(came, now, over=False)
             self._require(may, f"{game}: {word!r} of {came / 1e9:.6f} s is shown before its time")
+
+
+class HiddenNames:
+    """The names of the bots of an anonymous contest, in lines to bots, to spectators and on the page."""
+
+    def __init__(self, names: Iterable[str], require: Callable[[bool, str], None]) -> None:
+        self._names = frozenset(name.encode("ascii") for name in names)
+        self._require = require
+        #: What each connection was welcomed as.
+        self._readers: dict[int, bytes] = {}
+        #: How many lines that name players were seen.
+        self.seen = 0
+
+    def sent(self, conn: int, line: bytes) -> None:
+        """A line leaves on a connection."""
+        verb, *rest = line.split(b" ", 2)
+        if verb == b"WELCOME":
+            self._readers[conn] = rest[0]
+        self._judge(line, self._readers.get(conn, b""), f"connection {conn}")
+
+    def shown(self, line: bytes) -> None:
+        """The page shows a line."""
+        self._judge(line, b"", "the page")
+
+    def _judge(self, line: bytes, reader: bytes, channel: str) -> None:
+        self.seen += line.startswith(b"GAME ")
+        found = self._names.intersection(_WORDS.findall(line)) - {reader}
+        self._require(not found, f"{channel} is shown {sorted(found)} in {line!r}")

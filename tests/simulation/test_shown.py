@@ -3,6 +3,7 @@
 At random moments of a simulated contest two databases are written: with all that is durable, and with what
 may be seen then by the oracle's rule (`shown.py`). No address of the site, and no file that a command writes
 for the public, may tell the one from the other. Lines to spectators and of live pages are judged one by one.
+Of an anonymous contest the second database knows of no game and no draw until the contest is over.
 """
 
 from __future__ import annotations
@@ -36,18 +37,20 @@ from tests.slices import rows
 from arena_cli import export
 from arena_protocol.record import VOID
 from arena_protocol.record_codec import decode
-from arena_server.core import delivery
+from arena_server.core import cut, deal, delivery
 from arena_server.core.cut import shown_until
 from arena_server.core.deal import number_of
 from arena_server.core.events import Freeze
 from arena_server.core.facts import Drawn, Repeat
+from arena_server.core.formats import find_format
 from arena_server.core.formats.history import History
-from arena_server.core.journal import fact_of
+from arena_server.core.journal import CONTEST, fact_of
 from arena_server.core.life import RUNNING
-from arena_server.store import deals
+from arena_server.store import deals, sum_reader
 from arena_server.store.game_reader import GameReader
 from arena_server.store.journal import pack, unpack
 from arena_server.terms.config import ContestConfig
+from arena_server.web import archive
 from arena_server.web.archive import Archive
 
 KINDS: dict[str, type[Honest]] = {
@@ -58,6 +61,8 @@ KINDS: dict[str, type[Honest]] = {
     "eye": Spectator,
 }
 BOTS = [name for name, kind in KINDS.items() if kind is not Spectator]
+#: The facts that say who meets whom.
+PAIRS = ("drawn", "walkover", "repeat", "paired")
 #: How often the contest is looked at, and how many times at most while there is something to hide.
 PERIODS, MOST = (150 * MS, 900 * MS), 3
 
@@ -119,12 +124,16 @@ class Looks:
         results = [each for each in self._world.server.disk.durable(name) if each.kind == RECORD]
         # Documents tell times in whole milliseconds.
         whole = now // MS * MS
-        live, later = (partial(self._cut.may, now=whole, over=over, live=live) for live in (True, False))
+        live, later = (
+            partial(self._cut.may_result, now=whole, over=over, live=live) for live in (True, False)
+        )
         counts = sum(live(each.at) for each in results), sum(later(each.at) for each in results)
         self.seen.append((len(results), *counts))
         if not over:
-            self._left -= counts != (len(results),) * 2
-            if self._left < 0 or counts == (len(results),) * 2:
+            # Of an anonymous contest draws are hidden, also before the first result.
+            is_hidden = self._cut.anonymous or counts != (len(results),) * 2
+            self._left -= is_hidden
+            if self._left < 0 or not is_hidden:
                 return  # there is nothing to hide, or it was looked for often enough
         games = [decode(each.data).game_id for each in results]
         read = partial(site, games=games, bots=BOTS)
@@ -144,7 +153,11 @@ class Looks:
         """Require that `read` finds the same in a database that has no more than what may be seen."""
         durable = self._world.server.disk.durable(self._world.config.name)
         # What was decided after a result follows from it, as the next round of a Swiss does.
-        seen = _without_hidden_repeats(takewhile(lambda each: each.kind != RECORD or may(each.at), durable))
+        if self._cut.anonymous and status not in OVER:
+            seen = _without_games(durable)
+        else:
+            known = takewhile(lambda each: each.kind != RECORD or may(each.at), durable)
+            seen = _without_hidden_repeats(known)
         found = []
         for writes in (durable, seen):
             with TemporaryDirectory() as folder:
@@ -168,6 +181,17 @@ class Looks:
         return [[name, counted.count(name)] for name in sorted(BOTS)]
 
 
+def _without_games(writes: Iterable[Written]) -> list[Written]:
+    """What says nothing of who plays whom: no game, no draw, no result."""
+    kept = []
+    for each in writes:
+        if each.kind == ENTRIES:
+            entries = unpack(each.data)
+            plain = [entry for entry in entries if entry[0] == CONTEST and entry[1] not in PAIRS]
+            kept.append(each._replace(data=pack(plain)))
+    return kept
+
+
 def _without_hidden_repeats(writes: Iterable[Written]) -> list[Written]:
     """Without the repeats of games whose records are not among them: a repeat is decided before."""
     kept = list(writes)
@@ -180,9 +204,13 @@ def _without_hidden_repeats(writes: Iterable[Written]) -> list[Written]:
     return kept
 
 
-def play(seed: int, commands: tuple[str, ...] = tuple(COMMANDS)) -> Looks:
+def play(seed: int, commands: tuple[str, ...] = tuple(COMMANDS), *, anonymous: bool = False) -> Looks:
     rng = seeded(seed)
     config, frozen_at = config_of(seed, rng)
+    if anonymous:
+        forms = [name for name in sorted(FORMATS) if find_format(name).BY_LOT]
+        form = forms[seed % len(forms)]
+        config = replace(config, anonymous=True, format=form, format_options=dict(FORMATS[form]))
     orders = [Order(rng.randrange(3 * SECOND), verb) for verb in ("stop", "replay")]
     faults = replace(LOCAL, crash_one_in=400)
     wall = Wall()
@@ -194,12 +222,24 @@ def play(seed: int, commands: tuple[str, ...] = tuple(COMMANDS)) -> Looks:
     looks.begin()
     with wall.in_place():
         world.run(LIMIT)
+    assert not anonymous or world.checker.hidden.seen, "players are named"
     return looks
 
 
-def check(seed: int) -> None:
-    seen = play(seed).seen
+def check(seed: int, *, anonymous: bool = False) -> None:
+    seen = play(seed, anonymous=anonymous).seen
     assert seen[-1][2] == seen[-1][0], "all is shown in the end"
+
+
+@pytest.mark.parametrize("seed", [2])
+def test_nothing_of_an_anonymous_contest_says_who_plays_whom(seed: int) -> None:
+    check(seed, anonymous=True)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(100, 130))
+def test_the_same_in_many_anonymous_contests(seed: int) -> None:
+    check(seed, anonymous=True)
 
 
 @pytest.mark.parametrize("seed", rows([2, 3], 2))
@@ -293,3 +333,55 @@ def test_a_channel_that_is_broken_on_purpose_is_found(
     broken(monkeypatch)
     with pytest.raises(Violation, match=found):
         play(seed, (command,))
+
+
+def _name_players(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(deal, "shown_names", lambda names, seat, **more: names)
+
+
+def _name_opponents_to_bots(patch: pytest.MonkeyPatch) -> None:
+    right = cut.shown_names
+
+    def wrong(names: tuple[str, ...], seat: int, *, anonymous: bool) -> tuple[str, ...]:
+        return right(names, seat, anonymous=anonymous and not seat)
+
+    patch.setattr(deal, "shown_names", wrong)
+
+
+def _name_in_results(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(deals, "may_name", lambda **more: True)
+
+
+def _show_draws(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(archive, "without_pairs", lambda facts: facts)
+
+
+def _export_draws(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(sum_reader, "without_pairs", lambda facts: facts)
+
+
+@pytest.mark.parametrize(
+    ("seed", "broken", "command", "found"),
+    [
+        (1, _name_players, "publish", "is shown .* in b'GAME g"),
+        (1, _name_opponents_to_bots, "publish", "connection .* is shown .* in b'GAME g"),
+        (2, _name_in_results, "publish", "the site, .*: more is shown than may be seen"),
+        pytest.param(
+            *(9, _show_draws, "publish", r"the site, .*/rounds\.json: more is shown"), marks=pytest.mark.soak
+        ),
+        pytest.param(
+            *(9, _export_draws, "records", r"arena records, chain\.json: more is shown"),
+            marks=pytest.mark.soak,
+        ),
+    ],
+)
+def test_a_channel_that_names_players_is_found(
+    seed: int,
+    broken: Callable[[pytest.MonkeyPatch], None],
+    command: str,
+    found: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    broken(monkeypatch)
+    with pytest.raises(Violation, match=found):
+        play(seed, (command,), anonymous=True)

@@ -116,7 +116,12 @@ class Contest:
         try:
             game = game_of(config)
             self._authenticator = authenticator = Authenticator(
-                config.game, entrants, secret, config.guests, hosted=hosted
+                config.game,
+                entrants,
+                secret,
+                config.guests,
+                hosted=hosted,
+                anonymous=config.anonymous,
             )
             bots = authenticator.bots
             self._bots = authenticator.roster

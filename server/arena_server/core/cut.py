@@ -4,23 +4,64 @@
     not live   what a command writes for others: site, report, export
     not asked  the organiser's page, commands and /metrics see everything, a bot its own games
 
-Which records of shown games may be read is a second question: `deal.may_show_deal`.
+Which records of shown games may be read is a second question: `deal.may_show_deal`. Who plays whom in an
+anonymous contest is a third one: results, draws and schedules ask `may_name`, lines of games `shown_names`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 #: Later than any moment.
 ALWAYS: Final = 1 << 62
+#: Earlier than any moment.
+NEVER: Final = -1
 
 
-def shown_until(now: int, delay: int, frozen_at: int | None, *, over: bool = False, live: bool = True) -> int:
+def may_name(*, anonymous: bool, over: bool) -> bool:
+    """Whether others than the organiser may see who plays whom.
+
+    A result, a table or a draw of an anonymous contest says it as a name in a game does: an author knows the
+    games of one bot, and finds the other by what has changed with them.
+    """
+    return over or not anonymous
+
+
+def shown_names(names: Sequence[str], seat: int, *, anonymous: bool) -> tuple[str, ...]:
+    """The names of the seats of a game that runs, as `seat` sees them, or a spectator (0)."""
+    if may_name(anonymous=anonymous, over=False):
+        return tuple(names)
+    return tuple(name if at == seat else alias(at) for at, name in enumerate(names, start=1))
+
+
+def alias(seat: int) -> str:
+    """What a player is called whose name may not be seen."""
+    return f"player-{seat}"
+
+
+def is_alias(name: str) -> bool:
+    """Whether a player may be called so by `alias`; in letters of any size, so that no two look alike."""
+    return name.lower().startswith("player-")
+
+
+def shown_until(
+    now: int,
+    delay: int,
+    frozen_at: int | None,
+    *,
+    over: bool = False,
+    live: bool = True,
+    named: bool = True,
+) -> int:
     """Until when what has happened may be seen now by others than the organiser; all in one unit of time.
 
     `frozen_at`: from then on nothing new is seen, until the contest is `over`: it has ended, other than
     by the end of its server. `live`: the channel also shows running games, or stands beside one that does.
+    `named`: what is shown says who has played whom, and may (`may_name`).
     """
+    if not named:
+        return NEVER
     if over and not live:
         return ALWAYS
     # Also of a contest that is over: who watches its last game is to see the end of it there.

@@ -21,6 +21,7 @@ from arena_protocol.games import printed_game, printed_options
 from arena_protocol.games.base import Deal, Game
 from arena_protocol.messages import printer
 from arena_protocol.record import FaultRecord, GameRecord, InfoRecord, PlyRecord, commitment
+from arena_server.core.cut import shown_names
 from arena_server.core.formats.base import Pairing
 from arena_server.terms.config import ContestConfig
 from arena_server.terms.terms import GameTerms
@@ -176,7 +177,7 @@ class Setting:
             game.name,
             seat,
             game.seats,
-            self.names,
+            shown_names(self.names, seat, anonymous=terms.anonymous),
             terms.clock_ms,
             terms.increment_ms,
             game.zombie_move,

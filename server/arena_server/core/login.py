@@ -13,6 +13,7 @@ from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.games import GAMES
 from arena_protocol.messages import LOG_READER, SPECTATOR, Hello, Welcome, valid_name
 from arena_server.core import deal
+from arena_server.core.cut import is_alias
 from arena_server.core.peers import Bot, Peer, Slot, WorkerSlot
 from arena_server.core.ratelimit import LoginRateLimiter
 from arena_server.terms.config import MOST_SLOTS, ContestConfigError, Entrant
@@ -36,6 +37,7 @@ _HEX_DIGEST = 64
 class Authenticator:
     """The entrants by name, and their keys.
 
+    In an `anonymous` one no bot has a name by which players are shown.
     `secret` is the shell's source of secrets; `guests` admits spectators that are not entrants. In a `hosted`
     contest workers start the bots, and none logs in here. Raises ContestConfigError for entrants that make
     no contest.
@@ -49,8 +51,10 @@ class Authenticator:
         guests: bool,
         *,
         hosted: bool = False,
+        anonymous: bool = False,
     ) -> None:
         self.hosted = hosted
+        self._anonymous = anonymous
         entrants = list(entrants)
         #: How many games of a bot may be with workers at once; the fewer bots, the more.
         self._hosted_slots = min(MOST_SLOTS, max(LEAST_HOSTED_SLOTS, MOST_HOSTED // max(1, len(entrants))))
@@ -76,6 +80,11 @@ class Authenticator:
         if entrant.name == deal.REFEREE:
             raise ContestConfigError(
                 f"a bot cannot be called {deal.REFEREE}: the server itself plays by this name"
+            )
+        if self._anonymous and is_alias(entrant.name):
+            raise ContestConfigError(
+                f"a bot of an anonymous contest cannot be called {entrant.name}: its players are shown "
+                "by such names"
             )
         if entrant.name in self.bots:
             raise ContestConfigError(f"two bots are called {entrant.name}")

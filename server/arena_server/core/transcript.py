@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 from arena_protocol import messages as wire
 from arena_protocol.messages import encode, printer
 from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord
+from arena_server.core.cut import may_name
 from arena_server.core.deal import Setting
 from arena_server.core.facts import GameFact, Started
 
@@ -77,6 +78,7 @@ class Transcript:
         "_concealed",
         "_deal",
         "_game",
+        "_notes",
         "_plies",
         "_positions",
         "_setting",
@@ -94,6 +96,8 @@ class Transcript:
         self._game = setting.game
         self._deal = setting.deal
         self._announce = setting.terms.announce_zombies
+        # A note may say whose it is: a bot likes to name itself.
+        self._notes = may_name(anonymous=setting.terms.anonymous, over=False)
         self._all = SPECTATORS | sum(1 << seat for seat in seats)
         self._all_tagged = self._all | _TAGGED
         self._tag = f" game={setting.game_id}\n".encode("ascii")
@@ -141,6 +145,8 @@ class Transcript:
             if fact.seat:
                 self._write_fault(fact, now)
         elif type(fact) is InfoRecord:
+            if not self._notes:
+                return
             seat, ply, *values = fact
             line = _print_info(self._setting.game_id, ply, seat, *values)
             self._add(now, line, SPECTATORS, said=fact)

@@ -15,7 +15,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, aliased
 
 from arena_protocol.record import VOID
-from arena_server.core.cut import ALWAYS, shown_until
+from arena_server.core.cut import ALWAYS, may_name, shown_until
 from arena_server.core.deal import may_show_deal, number_of
 from arena_server.core.life import FINAL, OVER, RUNNING
 from arena_server.errors import StoreError
@@ -77,11 +77,18 @@ class Deals:
         frozen: int | None = self._contest.config.get("freeze_at_ms")
         return None if frozen is None or self.is_over else EPOCH + timedelta(milliseconds=frozen)
 
+    @property
+    def may_name(self) -> bool:
+        """Whether it may be seen who plays whom: see `core/cut.py`."""
+        return may_name(anonymous=self._contest.is_anonymous, over=self.is_over)
+
     def results_until(self, now: datetime, *, live: bool) -> datetime:
         """Until when (UTC) results were stored that may be seen now: see `core/cut.py`."""
         delay = self._contest.config.get("spectator_delay_ms", 0)
         frozen = self._contest.config.get("freeze_at_ms")
-        until = shown_until(_milliseconds(now), delay, frozen, over=self.is_over, live=live)
+        until = shown_until(
+            _milliseconds(now), delay, frozen, over=self.is_over, live=live, named=self.may_name
+        )
         return datetime.max if until == ALWAYS else EPOCH + timedelta(milliseconds=until)
 
     def may_show(self, name: str, last: int | None = None) -> bool:

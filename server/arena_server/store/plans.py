@@ -9,7 +9,17 @@ from functools import lru_cache
 from typing import Any
 
 from arena_protocol.games import make_game
-from arena_server.core.facts import ContestFact, Extended, Joined, Left, Shortened
+from arena_server.core.facts import (
+    ContestFact,
+    Drawn,
+    Extended,
+    Joined,
+    Left,
+    Paired,
+    Repeat,
+    Shortened,
+    Walkover,
+)
 from arena_server.core.formats import find_format, make_format
 from arena_server.core.formats.base import Format, Pairing
 from arena_server.core.formats.history import History, HistoryFact
@@ -20,14 +30,14 @@ from arena_server.core.life import WHOLE
 from arena_server.stats.scoring import WINS
 from arena_server.stats.standings import Standings
 from arena_server.store.schema import ContestRow
-from arena_server.terms.formats import Terms
+from arena_server.terms.formats import Terms, order_of
 
 
 def format_of_row(contest: ContestRow) -> Format:
     """The games of a stored contest as planned. Raises ValueError or LookupError for a damaged row."""
     config = contest.config
     terms = Terms(
-        tuple(config["bots"]),
+        order_of(config["bots"], int(contest.seed), anonymous=contest.is_anonymous),
         make_game(contest.game, config["options"]).seats,
         contest.games_per_pair,
         paired=config.get("deals") == "paired",
@@ -82,6 +92,11 @@ def history_of(contest: ContestRow) -> History | None:
     form = format_of_row(contest)
     assert isinstance(form, Rounds)
     return History(form)
+
+
+def without_pairs(facts: Iterable[ContestFact]) -> list[ContestFact]:
+    """Those facts that do not say who meets whom."""
+    return [fact for fact in facts if not isinstance(fact, Drawn | Paired | Walkover | Repeat)]
 
 
 def plan_json(contest: ContestRow, facts: Iterable[ContestFact]) -> dict[str, Any] | None:

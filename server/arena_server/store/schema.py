@@ -109,6 +109,11 @@ class ContestRow(Base):
         return bool(self.config.get("rated", True))
 
     @property
+    def is_anonymous(self) -> bool:
+        """Whether others than the organiser do not see who plays whom before it is over."""
+        return bool(self.config.get("anonymous", False))
+
+    @property
     def origin(self) -> dict[str, Any]:
         """Where its entrants come from (`stats.qualifying.origin_of`); empty for most contests."""
         return dict(self.config.get("origin", {}))

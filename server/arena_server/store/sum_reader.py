@@ -15,7 +15,7 @@ from arena_server.stats.standings import Row, Standings
 from arena_server.store.checks import checked_games, entrants
 from arena_server.store.fact_reader import FactReader
 from arena_server.store.game_reader import GameReader
-from arena_server.store.plans import history_of, plan_json, table_of
+from arena_server.store.plans import history_of, plan_json, table_of, without_pairs
 from arena_server.store.schema import ContestRow
 from arena_server.store.sums import Endings, Sums
 from arena_server.store.unfinished import past_games
@@ -80,7 +80,9 @@ class SumReader:
             games = past_games(self._session, contest, self._games.deals(contest).numbers(), self._layout)
             for game in islice(games, last):
                 history.add(game)
-            history.extend(self._facts.all(contest))
+            facts = self._facts.all(contest)
+            is_shown = last is None or self._games.deals(contest).may_name
+            history.extend(facts if is_shown else without_pairs(facts))
             self._histories[contest.id, last] = history
             if last is None:
                 self._checked.add(contest.id)

@@ -331,7 +331,20 @@ def _check_together(contest: ContestFile) -> None:
     paired = given.deals == "paired"
     terms = Terms(names, seats, given.games_per_pair, paired=paired, options=given.format_options)
     FORMATS[given.format].check(terms)
+    if given.anonymous:
+        _check_anonymous(given)
     check_stop(given.stop, FORMATS[given.format], len(names))
+
+
+def _check_anonymous(given: ContestTable) -> None:
+    """Raise ValueError where the order of the file would say who plays whom."""
+    if not FORMATS[given.format].BY_LOT:
+        raise ValueError(
+            "contest.anonymous: expected a format whose pairs do not follow from the file, got "
+            f"{given.format!r}"
+        )
+    if given.format_options.get("seeding") == "file":
+        raise ValueError('contest.seeding: expected "lot" with anonymous = true, got "file"')
 
 
 def mistake(error: ValidationError, options: frozenset[str] = frozenset()) -> str:

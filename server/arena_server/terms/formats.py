@@ -140,6 +140,18 @@ class Terms:
         return int.from_bytes(sha256(f"{label}:{self.secret}".encode("ascii")).digest()[:16])
 
 
+def order_of(names: Sequence[str], secret: int, *, anonymous: bool) -> tuple[str, ...]:
+    """The bots in the order in which a format is given them: that of the file.
+
+    By lot in an anonymous contest: from the order of the file and the number of a game it would follow who
+    plays it.
+    """
+    if not anonymous:
+        return tuple(names)
+    chance = {name: sha256(f"order:{name}:{secret}".encode("ascii")).digest() for name in names}
+    return tuple(sorted(names, key=lambda name: (chance[name], name)))
+
+
 class FormatKind(Protocol):
     """What a configuration asks of the class of a format; `core.formats.base.Format` explains it."""
 
@@ -148,6 +160,7 @@ class FormatKind(Protocol):
     OPTIONS: ClassVar[Mapping[str, AnyOption]]
     DRAWS: ClassVar[bool]
     MAY_STOP: ClassVar[bool]
+    BY_LOT: ClassVar[bool]
     READS_OWNERS: ClassVar[bool]
     EXTRA: ClassVar[tuple[str, str] | None]
 

@@ -173,6 +173,7 @@ class ContestTable(FileTable):
     absent: int | None = _CONFIG.absent_ms
     rest: int = _CONFIG.rest_ms
     announce_zombies: bool = _CONFIG.announce_zombies
+    anonymous: bool = _CONFIG.anonymous
     spectator_delay: int = _CONFIG.spectator_delay_ms
     stall_limit: int = _CONFIG.stall_ms
     guests: bool = _CONFIG.guests

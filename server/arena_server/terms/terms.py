@@ -67,8 +67,9 @@ class GameTerms:
     longer than `stall_ms` is void and played again.
     `ready_ms` is the limit for READY, `login_ms` for the first line, `handover_ms` for a connection
     that does not read its TURN. A seat may send `out_of_turn_limit` moves out of turn a game, and fewer
-    than `flood_limit` lines that were not asked for. While `debug_bot` thinks no clock of its game runs,
-    and READY has no limit there.
+    than `flood_limit` lines that were not asked for. In an `anonymous` contest no bot learns who sits
+    opposite before the contest is over. While `debug_bot` thinks no clock of its game runs, and READY has no
+    limit there.
     """
 
     game: str = term(FLAGSHIP, key="contest.game")
@@ -86,6 +87,7 @@ class GameTerms:
     login_ms: int = term(10_000, key="contest.login", low=1, high=LONGEST_MS)
     handover_ms: int = term(10_000, key="contest.handover", low=1, high=LONGEST_MS)
     announce_zombies: bool = term(False, key="contest.announce_zombies")
+    anonymous: bool = term(False, key="contest.anonymous")
     out_of_turn_limit: int = term(10, key="contest.out_of_turn_limit", low=0, high=MOST)
     flood_limit: int = term(100, key="contest.flood_limit", low=1, high=MOST)
     debug_bot: str | None = term(None)

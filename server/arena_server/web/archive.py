@@ -34,7 +34,7 @@ from arena_server.store.bot_games import BotGame
 from arena_server.store.database import Database
 from arena_server.store.deals import WithheldError
 from arena_server.store.game_reader import GameSummary
-from arena_server.store.plans import history_of, table_of
+from arena_server.store.plans import history_of, table_of, without_pairs
 from arena_server.store.reader import Results
 from arena_server.store.schema import ContestRow, plain_time
 from arena_server.store.sums import Endings
@@ -78,6 +78,8 @@ class _GameIndex:
     rounds: tuple[tuple[int, int], bytes] | None = None
     #: How many results had been changed or taken back when it was made.
     changed: int = 0
+    #: Whether it may be seen who plays whom.
+    named: bool = True
     #: A contest that is over, all of whose games have been read, is not looked at again.
     complete: bool = False
 
@@ -165,6 +167,8 @@ class Archive:
 
         Of games that may not be seen yet it says nothing.
         """
+        if not results.deals(contest).may_name:
+            return {"jury": [], "ruled": {}}
         changed = results.facts.ruled(contest)
         annulled = dict.fromkeys(results.facts.annulled(contest), 0)
         ruled = {name: order for name, order in changed.items() if self._is_over(results, contest, name)}
@@ -230,11 +234,13 @@ class Archive:
         """Chunk `chunk` of the schedule in its order, as JSON, played or not. Raises NotFoundError.
 
         A row is [game id, seats as places in `bots`]. It has what the format has planned. Games that are
-        played again have numbers beyond the schedule.
+        played again have numbers beyond the schedule. There is none while it may not be seen who plays whom.
         """
         with Results(self._database) as results:
             contest = self._find(results, number)
             index = self._read(results, contest)
+            if not results.deals(contest).may_name:
+                return encoded([])
             planned = results.facts.planned(contest, chunk * CHUNK + 1, (chunk + 1) * CHUNK + 1)
         if not planned and chunk * CHUNK >= (index.planned or 0):
             raise NotFoundError(f"contest {number} has no games of chunk {chunk} in its schedule")
@@ -250,13 +256,13 @@ class Archive:
     def upcoming(self, number: int) -> list[tuple[str, tuple[str, ...]]]:
         """The next games that are planned, CHUNK at most: id and names. Raises NotFoundError.
 
-        None of a contest that is over or stands still.
+        None of a contest that is over or stands still, or where it may not be seen who plays whom.
         """
         found: list[tuple[str, tuple[str, ...]]] = []
         with Results(self._database) as results:
             contest = self._find(results, number)
             index = self._read(results, contest)
-            if contest.status != RUNNING or index.contest["frozen_at"] is not None:
+            if contest.status != RUNNING or index.contest["frozen_at"] is not None or not index.named:
                 return found
             until, last = self._until(results, contest), index.planned or 0
             for first in range(index.open_from, last + 1, CHUNK):
@@ -462,14 +468,14 @@ class Archive:
     def _read(self, results: Results, contest: ContestRow) -> _GameIndex:
         """Read on in a contest."""
         index, changed = self._indexes.get(contest.id), results.facts.changes(contest)
+        named = results.deals(contest).may_name
         # Results that were changed are counted in it as they were.
-        if index is None or index.changed != changed:
-            bots = results.bots(contest)
-            history = history_of(contest)
+        if index is None or (index.changed, index.named) != (changed, named):
+            bots, history = results.bots(contest), history_of(contest)
             table = table_of(contest, bots, history=history)
             for name, points in results.facts.penalties(contest).items():
                 table.penalise(name, points)
-            index = _GameIndex(self._plain(contest), bots, table, history, changed=changed)
+            index = _GameIndex(self._plain(contest), bots, table, history, changed=changed, named=named)
             self._indexes[contest.id] = index
         if index.complete:
             return index
@@ -477,24 +483,15 @@ class Archive:
         frozen = results.deals(contest).frozen_at
         if frozen is not None and frozen <= self._clock():
             index.contest["frozen_at"] = plain_time(frozen)
-        if index.planned is None or contest.total != before:
+        if not named:
+            index.contest["anonymous"], index.planned = True, 0
+        elif index.planned is None or contest.total != before:
             index.planned = results.facts.last_planned(contest)
         for name in results.bots(contest)[len(index.bots) :]:
             index.bots.append(name)
             index.table.join(name)
         until = self._until(results, contest)
-        last = self._shown(results, contest)
-        if last > index.last:
-            results.sums.add_results(index.table, contest, index.last, last)
-            if index.history is not None:
-                for game in results.games.summaries(contest, index.last, last):
-                    index.history.add(_past_game(game))
-            index.last = last
-        if index.history is not None:
-            facts = results.facts.all(contest)
-            index.facts = len(facts)
-            index.history.extend(facts)
-            index.contest["games"] = index.history.form.total
+        _add_results(results, contest, index, self._shown(results, contest))
         over = contest.ended_at is not None and contest.ended_at <= until
         if over and (separated := results.facts.separated(contest)) is not None:
             index.contest["separated"] = separated._asdict()
@@ -502,6 +499,21 @@ class Archive:
         if not index.complete:
             index.contest["head"] = None  # it is that of results which are not shown yet
         return index
+
+
+def _add_results(results: Results, contest: ContestRow, index: _GameIndex, last: int) -> None:
+    """The results up to the place `last`, and what was drawn."""
+    if last > index.last:
+        results.sums.add_results(index.table, contest, index.last, last)
+        if index.history is not None:
+            for game in results.games.summaries(contest, index.last, last):
+                index.history.add(_past_game(game))
+        index.last = last
+    if index.history is not None:
+        facts = results.facts.all(contest)
+        index.facts = len(facts)
+        index.history.extend(facts if index.named else without_pairs(facts))
+        index.contest["games"] = index.history.form.total
 
 
 def _chunk(results: Results, contest: ContestRow, index: _GameIndex, chunk: int) -> bytes:

@@ -8,7 +8,8 @@ import time
 from typing import Final
 
 from arena_protocol.record import GameRecord
-from arena_server.core.log_events import LogEvent
+from arena_server.core.cut import may_name
+from arena_server.core.log_events import CommandDone, LogEvent
 from arena_server.host.host import HostObserver
 from arena_server.host.log_events import ContestTakenUp
 from arena_server.host.loop_link import LoopLink
@@ -64,6 +65,7 @@ class HookObserver(Attachment):
     def __init__(self, hosted: ContestRun, database: Database) -> None:
         self._hosted = hosted
         self._database = database
+        self._anonymous = hosted.spec.config.anonymous
         self._to_host = LoopLink(asyncio.get_running_loop())
         #: Before the contest has a row.
         self._since = int(time.time())
@@ -84,6 +86,9 @@ class HookObserver(Attachment):
         if isinstance(event, ContestTakenUp):
             self._taken_up = Cursor(event.contest, 0, event.games)
         self._events += 1
+        # An order of the jury says who has played a game.
+        if isinstance(event, CommandDone) and not may_name(anonymous=self._anonymous, over=False):
+            return
         self._send(notice_of(self._hosted.name, event, time.time(), self._events))
 
     def _send(self, message: Message | None) -> None:

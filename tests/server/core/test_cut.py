@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_server.core.cut import shown_until
+from arena_server.core.cut import alias, is_alias, may_name, shown_names, shown_until
 
 moments = st.integers(0, 10)
 
@@ -19,3 +19,24 @@ def test_a_moment_is_seen_if_every_sentence_lets_it(
     assert (at <= shown_until(now, delay, frozen_at, over=over)) == (not delayed and not frozen)
     written = over or (not delayed and not frozen)
     assert (at <= shown_until(now, delay, frozen_at, over=over, live=False)) == written
+
+
+@given(anonymous=st.booleans(), over=st.booleans(), live=st.booleans())
+def test_nothing_that_names_players_is_seen_of_an_anonymous_contest_that_is_not_over(
+    anonymous: bool, over: bool, live: bool
+) -> None:
+    named = may_name(anonymous=anonymous, over=over)
+    assert named == (not anonymous or over)
+    assert (shown_until(9, 0, None, over=over, live=live, named=named) >= 0) == named
+
+
+@given(names=st.lists(st.from_regex(r"[a-z]{1,4}", fullmatch=True), min_size=2, max_size=4, unique=True))
+def test_a_seat_sees_its_own_name_alone(names: list[str]) -> None:
+    for seat in range(len(names) + 1):
+        shown = shown_names(names, seat, anonymous=True)
+        own = [name for name in shown if name in names]
+        assert own == ([] if seat == 0 else [names[seat - 1]])
+        assert all(is_alias(name) for at, name in enumerate(shown, start=1) if at != seat)
+        assert shown_names(names, seat, anonymous=False) == tuple(names)
+    assert not any(map(is_alias, names))
+    assert [alias(seat) for seat in (1, 2)] == ["player-1", "player-2"]

@@ -31,6 +31,7 @@ VALUES: dict[str, tuple[str, Any]] = {
     "contest.login": ('"17s"', 17_000),
     "contest.handover": ('"18s"', 18_000),
     "contest.announce_zombies": ("true", True),
+    "contest.anonymous": ("true", True),
     "contest.out_of_turn_limit": ("19", 19),
     "contest.flood_limit": ("21", 21),
     "contest.format": ('"matches"', "matches"),

@@ -11,7 +11,7 @@ from arena_server.core.formats.matches import Single
 from arena_server.stats.early_stop import check as check_stop
 from arena_server.terms import formats
 from arena_server.terms.config import ContestConfig, ContestConfigError, check_extra
-from arena_server.terms.formats import FormatError, Terms
+from arena_server.terms.formats import FormatError, Terms, order_of
 
 #: The list of the terms, which cannot name the class that its formats have in common.
 FORMATS: Final = cast("Plugins[type[Format]]", formats.FORMATS)
@@ -39,7 +39,7 @@ def doubt_of(config: ContestConfig, names: Sequence[str], seats: int) -> str:
 
 def _terms(config: ContestConfig, names: Sequence[str], seats: int) -> Terms:
     return Terms(
-        tuple(names),
+        order_of(names, config.seed, anonymous=config.anonymous),
         seats,
         config.games_per_pair,
         paired=config.deals == "paired",

@@ -137,6 +137,8 @@ class Format(LateEntry, ChangedResults):
     ROUND: ClassVar[str] = "round"
     #: Whether a contest may end before all of its games are played (`early_stop.py`).
     MAY_STOP: ClassVar[bool] = False
+    #: Whether its bots may come in an order drawn by lot, as those of an anonymous contest do.
+    BY_LOT: ClassVar[bool] = True
     #: Whether it matters of which owner a bot is.
     READS_OWNERS: ClassVar[bool] = True
     #: The extra of the project that a contest of it needs, and the module that this installs.

@@ -13,6 +13,7 @@ from arena_server.terms.formats import FormatError, Option, Terms
 class Gauntlet(Scheduled):
     NAME = "gauntlet"
     MEANING = "the challengers, the first bots of the file, play against all others; no two challengers meet"
+    BY_LOT = False
     OPTIONS: ClassVar = {
         "challengers": Option(1, 1, 10_000, "how many bots, the first of the file, are challengers")
     }

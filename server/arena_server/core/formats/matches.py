@@ -15,6 +15,7 @@ class Matches(Scheduled):
         "the bots play in groups in the order of the file, with two seats the first with the second, the "
         "third with the fourth"
     )
+    BY_LOT = False
 
     def __init__(self, terms: Terms) -> None:
         self.check(terms)

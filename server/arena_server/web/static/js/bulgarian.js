@@ -36,6 +36,8 @@ export const TEXTS = {
   "{} are watching": "Гледат {}",
   "Season {}": "Сезон {}", "Stage": "Етап", "Entrants": "Участници", "not begun": "не е започнал",
   "; practice, not rated": "; тренировка, без рейтинг",
+  "; anonymous: names and results are shown when it is over":
+    "; анонимно: имена и резултати се показват след края",
   "Entrants: {}": "Участници: {}", "each of {}": "всеки от {}", " by ratings": " по рейтинг",
   "all of {}": "всички от {}", "all of {} behind the first {}": "всички от {} след първите {}",
   "the first {} of {}": "първите {} от {}", "{} of {} behind the first {}": "{} от {} след първите {}",

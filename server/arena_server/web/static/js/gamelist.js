@@ -88,8 +88,11 @@ export async function loadSchedule(contest) {
 /** The rows of running games, {game_id, names, ply, totals}, without those of `rows`, which are over. */
 export function runningRows(contest, rows, running) {
   const over = new Set(rows.map((row) => row.id));
-  return running.filter((game) => game.names && !over.has(game.game_id)).map((game) =>
-    openRow(RUNNING, game.game_id, game.names.map((name) => contest.bots.indexOf(name)), game.ply, game.totals));
+  return running.filter((game) => game.names && !over.has(game.game_id)).map((game) => ({
+    // Names of an anonymous contest are of no bot: their places are -1.
+    ...openRow(RUNNING, game.game_id, game.names.map((name) => contest.bots.indexOf(name)), game.ply, game.totals),
+    names: game.names,
+  }));
 }
 
 export const idsOf = (games) => games.map((game) => game.game_id).join();
@@ -308,10 +311,10 @@ export class GameList {
 
   #row(row) {
     const { contest } = this;
-    const name = (seat) => contest.bots[row.seats[seat]];
+    const name = (seat) => contest.bots[row.seats[seat]] ?? row.names?.[seat];
     const bots = el("td", { class: "name-cell" },
-      row.seats.flatMap((_, seat) => [seat ? " – " : "",
-        el("a", { href: link("bot.html", { contest: contest.id, bot: name(seat) }) }, name(seat))]));
+      row.seats.flatMap((bot, seat) => [seat ? " – " : "", bot < 0 ? name(seat)
+        : el("a", { href: link("bot.html", { contest: contest.id, bot: name(seat) }) }, name(seat))]));
     const none = () => el("td", {});
     const cells = (...all) => labelled(this.heads, all);
     if (row.state === PLANNED) {

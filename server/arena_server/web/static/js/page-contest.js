@@ -107,11 +107,12 @@ function aboutContest(name, about, sources) {
 function summary(contest) {
   const frozen = contest.frozen_at
     ? t`; the table stands still since ${instantText(contest.frozen_at)}, until the contest is over` : "";
+  const anonymous = contest.anonymous ? t`; anonymous: names and results are shown when it is over` : "";
   const increment = contest.increment_ms ? t` + ${contest.increment_ms / 1000} s per move` : "";
   const clock = t`${clockText(contest.clock_ms)} per seat${increment}`;
   const game = named(contest.game_title ?? contest.game);
   const practice = contest.rated === false ? t`; practice, not rated` : "";
-  return `${game}, ${named(contest.format)}, ${rankedBy(contest)}; ${clock}${practice}${frozen}`;
+  return `${game}, ${named(contest.format)}, ${rankedBy(contest)}; ${clock}${practice}${anonymous}${frozen}`;
 }
 
 async function begin() {

@@ -27,6 +27,8 @@ document.body.classList.toggle("embedded", embedded);
 const contest = parameter("contest");
 const game = parameter("game");
 const botLink = (name) => (embedded ? null : link("bot.html", { contest, bot: name }));
+/** The same while a game runs: the players of an anonymous contest are called player-1, player-2, and are no bots. */
+const playerLink = (name) => (/^player-\d+$/.test(name) ? null : botLink(name));
 const recordPath = `contests/${encodeURIComponent(contest)}/records/${encodeURIComponent(game)}`;
 
 let site = null;
@@ -161,7 +163,7 @@ function watch() {
     onbegin: (timeline) => {
       const followed = view === null || view.following;
       const ply = view?.ply ?? 0;
-      view = new GameView(timeline, { botLink, live: true });
+      view = new GameView(timeline, { botLink: playerLink, live: true });
       if (!followed) { view.following = false; view.go(Math.min(ply, timeline.length)); }
       showTitle(timeline.info.names);
       main.replaceChildren(gameHead(timeline.info.names, [tag, t` game ${game} of ${timeline.info.game}`],
