@@ -28,6 +28,7 @@ include_patterns = [
     "protocol/*.md",
     "client/starters/*/README.md",
     "benchmarks/seed_claims.md",
+    "benchmarks/match_speed/results.md",
     "benchmarks/rivals/results.md",
     "benchmarks/referee/*.md",
 ]
