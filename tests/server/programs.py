@@ -22,14 +22,15 @@ import pytest
 import typer
 from tests import forked
 
-from arena_cli import main
-from arena_cli.app import COMMANDS, app
+from arena_cli import app, main
 from arena_client import asyncio_client, scripted
 from arena_client.bot import Bot, GameView
 from arena_client.retry import RetryPolicy
 from arena_server.host.interrupts import stop_signals
 
 ARENA = (sys.executable, "-m", "arena_cli")
+#: How the program builds a command.
+_build = app._built
 #: Nothing here takes long; a process that hangs ends the test with an error.
 PATIENCE_S = 150.0
 #: Come back at once, three times.
@@ -91,20 +92,20 @@ def arena(
 
 
 @cache
-def _built() -> Any:
-    """The command `arena`, which keeps each of its commands as built: that takes a third of a short one."""
-    return typer.main.get_command(app)
+def _once(name: str, what: Callable[..., None]) -> Any:
+    return _build(name, what)
 
 
-def _run_here() -> Any:
-    """Run `sys.argv` in this process to its end; it is raised."""
-    # A package that is installed or removed brings or takes commands.
-    commands = _built().commands
-    for name in commands.keys() - COMMANDS:
-        del commands[name]
-    with patch.object(typer.main, "get_command", lambda _: _built()), pytest.raises(SystemExit) as end:
+def _kept(name: str, what: typer.Typer | Callable[..., None]) -> Any:
+    """A command as it was built before: to build it takes a third of the time of a short one."""
+    return _build(name, what) if isinstance(what, typer.Typer) else _once(name, what)
+
+
+def _run_here() -> int:
+    """Run `sys.argv` in this process to its end; returns its status."""
+    with patch.object(app, "_built", _kept), pytest.raises(SystemExit) as end:
         main()
-    return end.value.code or 0
+    return int(end.value.code or 0)
 
 
 def inside(*arguments: str | Path, cwd: Path | None = None, env: dict[str, str] | None = None) -> Outcome:
@@ -123,7 +124,7 @@ def inside(*arguments: str | Path, cwd: Path | None = None, env: dict[str, str] 
             gc.enable()  # `arena serve` does so when it listens
             for number, handler in handlers.items():
                 signal.signal(number, handler)
-    return Outcome(int(code), out.getvalue(), err.getvalue())
+    return Outcome(code, out.getvalue(), err.getvalue())
 
 
 class Shell:
@@ -137,7 +138,7 @@ class Shell:
         self._monkeypatch.setattr(sys, "argv", ["arena", *arguments])
         code = _run_here()
         out, err = self._capsys.readouterr()
-        return Outcome(int(code), out, err)
+        return Outcome(code, out, err)
 
 
 class Server:
