@@ -38,6 +38,10 @@ class Bot(ABC):
     games: tuple[str, ...] = ()
     #: Whether every method returns within microseconds; they are then called without a thread.
     instant: bool = False
+    #: Bytes that the server keeps for the bot, where it keeps some; None: the bot does not ask. Begin with
+    #: b"": before its first game it is what was kept, and what a method sets is kept with the result of the
+    #: game, or at once after one.
+    kept: bytes | None = None
 
     def new_game(self, view: GameView) -> None:  # noqa: B027 - most bots have nothing to prepare
         """Prepare for a game. READY is sent when this returns: no clock runs, but READY has a limit."""
@@ -57,6 +61,8 @@ class AsyncBot(ABC):
     """
 
     games: tuple[str, ...] = ()
+    #: See `Bot.kept`.
+    kept: bytes | None = None
 
     async def new_game(self, view: GameView) -> None:  # noqa: B027 - as above
         """Prepare for a game; see `Bot.new_game`."""

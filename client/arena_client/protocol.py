@@ -13,7 +13,7 @@ import logging
 import operator
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, SupportsIndex
 
 from arena_client.bot import AnyBot
@@ -31,6 +31,9 @@ logger = logging.getLogger("arena_client")
 
 #: Notes that wait to be sent; of more the oldest are dropped. The server keeps as many a ply.
 MAX_NOTES = 32
+
+#: The bytes of a STORE; twice as many digits fit into a line.
+PART = 400
 
 #: A point in a game: its id, its start and the moves played.
 Moment = tuple[str, str, tuple[str, ...]]
@@ -89,6 +92,8 @@ class ClientProtocol:
         hello = wire.Hello(
             wire.VERSION, name, tuple(bot.games), token, agent=agent, slot=slot, contest=contest
         )
+        if bot.kept is not None:
+            hello = replace(hello, storage=1)
         #: The log-in, over all connections.
         self.link = Link(hello, trace=trace)
         #: Called, by the thread of the bot, when a note waits in `data_to_send`.
@@ -101,6 +106,9 @@ class ClientProtocol:
         self._answer: tuple[Moment, wire.Move] | None = None
         self._ready_sent = False
         self._move_sent = False
+        #: How much the server keeps for the bot; and what it has got, None before the first WELCOME.
+        self._quota = 0
+        self._stored: bytes | None = None
 
     @property
     def name(self) -> str:
@@ -185,6 +193,7 @@ class ClientProtocol:
         """Take the value of a job. Raises ClientError for a value that is not a move."""
         assert job is self._job, "one job at a time, and each is completed once"
         self._job = None
+        self._store(None if job.kind == "game_over" else job.view.game_id)
         if job.kind == "new_game":
             self._prepared = job.view.game_id
         elif job.kind == "choose":
@@ -230,6 +239,24 @@ class ClientProtocol:
             self._send_notes()  # before its MOVE
             self.link.send(self._answer[1])
 
+    def _store(self, game: str | None) -> None:
+        """Send what the bot has set, to be kept with the result of `game`; None: at once."""
+        kept = self.bot.kept
+        if kept is None or not self._quota or kept == self._stored or not self.link.is_logged_in:
+            return
+        if len(kept) > self._quota:
+            raise ClientError(f"the bot keeps {len(kept)} bytes, and the server {self._quota} at most")
+        for at in range(0, max(1, len(kept)), PART):
+            self.link.send(wire.Keep(len(kept), kept[at : at + PART], at or None, game))
+        self._stored = kept
+
+    def _welcomed(self, message: wire.Welcome) -> None:
+        """Take what the server has kept; on a later connection the bot has what is newer."""
+        first, self._stored = self._stored is None, message.stored
+        self._quota = message.storage or 0
+        if first and self.bot.kept is not None and message.stored is not None:
+            self.bot.kept = message.stored
+
     def _take_note(self, note: wire.Info) -> None:
         self._notes.append(note)
         if self.on_note is not None:
@@ -255,6 +282,8 @@ class ClientProtocol:
     def _handle(self, message: wire.ServerMessage) -> None:
         """Act on a message, apart from its effect on the view."""
         match message:
+            case wire.Welcome():
+                self._welcomed(message)
             case wire.Game():
                 self._view = GameView.of(message, self._take_note)
                 self._ready_sent = self._move_sent = False

@@ -47,6 +47,7 @@ __all__ = [
     "Game",
     "Hello",
     "Info",
+    "Keep",
     "Log",
     "Message",
     "Move",
@@ -84,7 +85,8 @@ class Hello:
     """The client's first line. `role` is None for a player, else SPECTATOR or LOG_READER.
 
     `slot` is which of its simultaneous games the connection is for; None: that of the token, else 1.
-    `contest` is the one that it logs in to; None: the only one that it can.
+    `contest` is the one that it logs in to; None: the only one that it can. With a `storage` of 1 it wants
+    what it has stored.
     """
 
     version: int
@@ -96,6 +98,7 @@ class Hello:
     role: str | None = None
     slot: int | None = None
     contest: str | None = None
+    storage: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +125,19 @@ class Watch:
     """The client watches the game with this id, or every game (`*`)."""
 
     target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """A part of the `size` bytes that the bot stores, from byte `at` on (None: 0); the last completes them.
+
+    They are kept with the result of `game`; None: at once.
+    """
+
+    size: int
+    data: bytes
+    at: int | None = None
+    game: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,13 +184,16 @@ class Arena:
 class Welcome:
     """The client is logged in; `resume` is the key for one later HELLO of the same seat.
 
-    `epoch` is that of the rules of the contest's game, None for the first one.
+    `epoch` is that of the rules of the contest's game, None for the first one. `storage` is how many bytes
+    the bot may store, and `stored` has them; both are None where it did not ask, or nothing can be stored.
     """
 
     name: str
     session: str
     resume: str
     epoch: int | None = None
+    storage: int | None = None
+    stored: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +317,7 @@ class Error:
 
 
 #: What a client sends.
-ClientMessage = Hello | Ready | Move | Info | Quit | Watch | Ping | Pong
+ClientMessage = Hello | Ready | Move | Info | Keep | Quit | Watch | Ping | Pong
 #: What a server sends.
 ServerMessage = (
     Arena
@@ -332,11 +351,12 @@ TABLE: Final[tuple[Schema, ...]] = (
         Direction.CLIENT,
         {"version": COUNT, "name": NAME},
         {"games": WORDS, "token": WORD, "resume": WORD, "agent": WORD, "role": WORD, "slot": COUNT}
-        | {"contest": NAME},
+        | {"contest": NAME, "storage": COUNT},
     ),
     Schema("READY", Ready, Direction.CLIENT, {"game_id": WORD}),
     Schema("MOVE", Move, Direction.CLIENT, {"move": WORD}),
     Schema("WATCH", Watch, Direction.CLIENT, {"target": WORD}),
+    Schema("STORE", Keep, Direction.CLIENT, {"size": COUNT}, {"data": HEX, "at": COUNT, "game": WORD}),
     Schema("QUIT", Quit, Direction.CLIENT),
     Schema("PING", Ping, Direction.BOTH, {"token": WORD}),
     Schema("PONG", Pong, Direction.BOTH, {"token": WORD}),
@@ -354,7 +374,7 @@ TABLE: Final[tuple[Schema, ...]] = (
         Welcome,
         Direction.SERVER,
         {"name": NAME},
-        {"session": WORD, "resume": WORD, "epoch": COUNT},
+        {"session": WORD, "resume": WORD, "epoch": COUNT, "storage": COUNT, "stored": HEX},
     ),
     Schema(
         "GAME",

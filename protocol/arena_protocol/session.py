@@ -88,6 +88,7 @@ CLIENT_TRANSITIONS: Final[Mapping[str, Transitions]] = {
     "WATCH": _lead((State.LOBBY, State.WATCHING), State.WATCHING),
     "QUIT": _stay(*LOGGED_IN),
     "INFO": _stay(*LOGGED_IN),
+    "STORE": _stay(State.LOBBY, *IN_GAME),
     "PING": _stay(*LOGGED_IN),
     "PONG": _stay(*LOGGED_IN),
 }

@@ -470,3 +470,58 @@ def test_hello_names_the_contest() -> None:
     client.connection_made()
     client.receive_data(b"ARENA 1 arena/test\n")
     assert client.data_to_send().split()[-1] == b"contest=friday"
+
+
+class Keeps(Four):
+    """Keeps a number that it counts up in each game."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept = b""
+
+    def choose(self, view: GameView) -> int:
+        self.kept = b"%d" % (int(self.kept or b"0") + 1)
+        return 4
+
+    def game_over(self, view: GameView, result: object) -> None:
+        self.kept = b"x" * 401
+
+
+def keeping(welcome: str) -> Harness:
+    client = Harness(Keeps())
+    assert client.receive("ARENA 1 fake/1") == ["HELLO 1 me agent=arena-client storage=1"]
+    client.receive(f"WELCOME me session=s1 resume=r1{welcome}", OFFER, *DEALT)
+    client.run_jobs()
+    return client
+
+
+def test_what_a_bot_keeps_goes_with_its_game_and_behind_it_at_once() -> None:
+    client = keeping(" storage=500 stored=3431")
+    client.receive(START, TURN_1)
+    assert client.run_jobs() == ["STORE 2 data=3432 game=g1", "MOVE 4"]
+    client.receive(PLAYED_1, PLAYED_2, OVER.replace("g2", "g1"))
+    sent = client.run_jobs()
+    assert sent == [f"STORE 401 data={'78' * 400}", "STORE 401 data=78 at=400"]
+
+
+def test_a_server_that_keeps_nothing_gets_nothing() -> None:
+    client = keeping("")
+    client.receive(START, TURN_1)
+    assert client.run_jobs() == ["MOVE 4"]
+
+
+def test_more_than_the_server_keeps() -> None:
+    client = keeping(" storage=1 stored=3939")
+    client.receive(START, TURN_1)
+    with pytest.raises(ClientError, match="the bot keeps 3 bytes, and the server 1 at most"):
+        client.run_jobs()
+
+
+def test_after_another_log_in_the_bot_has_what_is_newer() -> None:
+    client = keeping(" storage=500 stored=3431")
+    client.receive(START, TURN_1)
+    client.run_jobs()
+    client.protocol.connection_lost()
+    client.protocol.connection_made()
+    client.receive("ARENA 1 fake/1", "WELCOME me session=s2 resume=r2 storage=500 stored=3431")
+    assert client.protocol.bot.kept == b"42"

@@ -26,6 +26,7 @@ CLIENT_LINES = {
     "QUIT": "QUIT",
     "PING": "PING x",
     "INFO": "INFO game=g1 ply=1",
+    "STORE": "STORE 1 data=00",
     "PONG": "PONG x",
 }
 SERVER_LINES = {

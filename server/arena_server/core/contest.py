@@ -122,6 +122,7 @@ class Contest:
                 config.guests,
                 hosted=hosted,
                 anonymous=config.anonymous,
+                quota=config.storage_bytes,
             )
             bots = authenticator.bots
             self._bots = authenticator.roster

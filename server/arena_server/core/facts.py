@@ -308,6 +308,22 @@ class TokenSet(NamedTuple):
     digest: str
 
 
+class Kept(NamedTuple):
+    """What a bot has stored."""
+
+    name: str
+    data: bytes
+
+
+class Staged(NamedTuple):
+    """What the slot with this key stores for its bot with the result of `game`; 0: nothing."""
+
+    slot: int
+    name: str
+    game: int
+    data: bytes
+
+
 class Invited(NamedTuple):
     """Who has the code of this SHA-256 may register one bot of `owner`, up to `until` (ms since 1970).
 
@@ -401,6 +417,8 @@ ContestFact = (
     | TotalSet
     | Separated
     | TokenSet
+    | Kept
+    | Staged
     | Invited
     | Redeemed
     | RegistrationSet

@@ -250,6 +250,10 @@ class Fixtures(Changes):
         results = self._deal_results[frozenset(game.names), game.deal]
         return may_show_deal(paired=self._paired, results=results, seats=self._seats)
 
+    def has_result(self, number: int) -> bool:
+        """Whether a game that has been started has a result that counts, or did."""
+        return number not in self._open and number not in self._void_only and number not in self.repeated
+
     def set_void(self, number: int) -> None:
         """Game `number`, which is running, is broken off. Only `play_again` has it played again."""
         self._void_only[number] = self._open.pop(number)

@@ -21,6 +21,7 @@ from arena_server.core.events import Abandoned, LineTooLong
 from arena_server.core.games import GameManager
 from arena_server.core.log_events import LoggedIn
 from arena_server.core.login import Authenticator
+from arena_server.core.news import Stores
 from arena_server.core.peers import FLOODED, NotFree, Outbox, Peer
 from arena_server.core.seat_lines import SeatLines
 from arena_server.terms.config import ContestConfig
@@ -87,6 +88,8 @@ class Handlers:
             case wire.Ping():
                 self._out.send(peer, wire.Pong(message.token))
                 self._count_chatter(peer, line, now)
+            case wire.Keep():
+                self._store(peer, message, line, now)
             case None | wire.Info():  # a note without a game
                 self._count_chatter(peer, line, now)
             case wire.Watch():
@@ -105,6 +108,15 @@ class Handlers:
         else:
             assert isinstance(message, wire.Info)
             self._seat_lines.info(peer, message, now)
+
+    def _store(self, peer: Peer, message: wire.Keep, line: bytes, now: int) -> None:
+        """STORE: a part of the contest takes it, if bots may store anything."""
+        if peer.slot is None or not self._authenticator.stored.quota:
+            problem = ProtocolError(ErrorCode.UNEXPECTED, "nothing can be stored in this contest")
+            self._refuse(peer, problem, line, now)
+            return
+        self._games.notes.add(Stores(peer.slot, message))
+        self._count_chatter(peer, line, now)
 
     def abandoned(self, event: Abandoned, now: int) -> None:
         """Who runs the bots says so of a program."""

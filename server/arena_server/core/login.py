@@ -6,8 +6,9 @@ Denials look alike: they do not show whether the name, the token or the resume k
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from hmac import compare_digest
+from typing import Final
 
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.games import GAMES
@@ -34,10 +35,21 @@ GUEST = -1
 _HEX_DIGEST = 64
 
 
+@dataclass(slots=True)
+class StoredBytes:
+    """What each bot has stored, at most `quota` bytes; 0: nothing can be stored."""
+
+    quota: int
+    by_name: dict[str, bytes] = field(default_factory=dict)
+
+    def of(self, name: str) -> bytes:
+        return self.by_name.get(name, b"")
+
+
 class Authenticator:
     """The entrants by name, and their keys.
 
-    In an `anonymous` one no bot has a name by which players are shown.
+    A bot may store `quota` bytes. In an `anonymous` contest no bot has a name by which players are shown.
     `secret` is the shell's source of secrets; `guests` admits spectators that are not entrants. In a `hosted`
     contest workers start the bots, and none logs in here. Raises ContestConfigError for entrants that make
     no contest.
@@ -52,7 +64,10 @@ class Authenticator:
         *,
         hosted: bool = False,
         anonymous: bool = False,
+        quota: int = 0,
     ) -> None:
+        #: What bots have stored, as WELCOME has it.
+        self.stored: Final = StoredBytes(quota)
         self.hosted = hosted
         self._anonymous = anonymous
         entrants = list(entrants)
@@ -195,7 +210,10 @@ class Authenticator:
         if slot.bot.plays:
             former = None if hello.resume is None else deal.token_digest(hello.resume)
             slot.connect(peer, deal.token_digest(key), former, hello.agent)
-        return Welcome(slot.name, self._secret(deal.SESSION_BYTES), key, self._epoch)
+        session = self._secret(deal.SESSION_BYTES)
+        if not (hello.storage and self.stored.quota and slot.bot.plays):
+            return Welcome(slot.name, session, key, self._epoch)
+        return Welcome(slot.name, session, key, self._epoch, self.stored.quota, self.stored.of(slot.name))
 
 
 def is_digest(text: str) -> bool:

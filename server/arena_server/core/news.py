@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from arena_protocol.messages import Keep
 from arena_server.core.deadlines import DeadlineKind
 from arena_server.core.peers import Bot, LiveGame, Slot
 from arena_server.stats.results import PastGame
@@ -62,6 +63,13 @@ class CameBack(NamedTuple):
     bot: Bot
 
 
+class Stores(NamedTuple):
+    """A bot has sent STORE on the connection of `slot`."""
+
+    slot: Slot
+    message: Keep
+
+
 class NewProgram(NamedTuple):
     """Another program plays for `bot` from now on."""
 
@@ -69,7 +77,17 @@ class NewProgram(NamedTuple):
 
 
 News = (
-    Begins | Expired | Changed | Arrived | Disconnected | Moved | Counted | TakenBack | CameBack | NewProgram
+    Begins
+    | Expired
+    | Changed
+    | Arrived
+    | Disconnected
+    | Moved
+    | Counted
+    | TakenBack
+    | CameBack
+    | NewProgram
+    | Stores
 )
 
 

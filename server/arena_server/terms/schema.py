@@ -35,7 +35,7 @@ from arena_server.terms.tables import (
     bounded_duration,
     check_moment,
 )
-from arena_server.terms.terms import LONGEST_MS, MOST, terms_of
+from arena_server.terms.terms import LONGEST_MS, MOST, MOST_STORED, terms_of
 from arena_server.terms.timetable import parse_hours
 
 DEFAULT_PORT = 2006
@@ -51,6 +51,7 @@ _RANGES: Final = {
     if each.low is not None and each.high is not None
 }
 #: Keys that are left out for "no limit"; a limit of zero would be a mistake.
+_STORAGE: Final = re.compile(r"([0-9]{1,5}) ?KiB")
 _LEFT_OUT: Final = ("absent", "probation_for", "move_limit", "first_move_limit")
 
 
@@ -118,6 +119,13 @@ def _check_tie_breaks(value: list[str]) -> list[str]:
     return list(check_tie_breaks(value))
 
 
+def _read_storage(value: object) -> int:
+    found = _STORAGE.fullmatch(value) if isinstance(value, str) else None
+    if found is None or not 0 < (size := int(found[1]) * 1024) <= MOST_STORED:
+        raise ValueError(f'expected a size from "1 KiB" to "{MOST_STORED // 1024} KiB"')
+    return size
+
+
 def _check_hours(value: str | None) -> str | None:
     if value is not None:
         parse_hours(value)
@@ -167,6 +175,8 @@ class ContestTable(FileTable):
     probation: int = _number("probation")
     probation_for: int | None = _CONFIG.probation_for_ms
     validation: bool = _CONFIG.validation
+    #: As in "4 KiB".
+    storage: int = _CONFIG.storage_bytes
     ready: int = _CONFIG.ready_ms
     login: int = _CONFIG.login_ms
     handover: int = _CONFIG.handover_ms
@@ -203,6 +213,7 @@ class ContestTable(FileTable):
         return {key: getattr(self, key) for key in KEYS if getattr(self, key)}
 
     _name = field_validator("name")(_check_name)
+    _storage = field_validator("storage", mode="before")(_read_storage)
     _words = field_validator(*WORDS, mode="before")(_read_word)
     _links = field_validator("links")(check_links)
     _format = field_validator("format")(_check_format)

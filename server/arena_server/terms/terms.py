@@ -18,6 +18,8 @@ from arena_server.terms.timetable import milliseconds
 LONGEST_MS: Final = 864_000_000
 LONGEST_INCREMENT_MS: Final = 600_000
 MOST: Final = 1_000_000
+#: Twice as many digits fit into WELCOME.
+MOST_STORED: Final = 16 * 1024
 
 _TERM: Final = "term"
 
@@ -125,6 +127,7 @@ class HouseTerms:
     After a game a bot is not paired for `rest_ms`; after `probation` faulty games it is paired no more
     (0: never), until `probation_for_ms` has passed and it has then played a validation game without a fault
     (None: until the organiser lifts it). With `validation` every bot plays one before its first game.
+    A bot may store `storage_bytes` in the contest.
     Spectators are admitted if `guests`, and see a line `spectator_delay_ms` after the players; from
     `freeze_at_ms` (since 1970, UTC) until the end they see nothing new. `about` has what people read of the
     contest (`about.py`). Games that are not `rated` are practice: no ratings are made of them.
@@ -135,6 +138,7 @@ class HouseTerms:
     probation: int = term(3, key="contest.probation", low=0, high=MOST)
     probation_for_ms: int | None = term(None, key="contest.probation_for", low=1, high=LONGEST_MS)
     validation: bool = term(False, key="contest.validation")
+    storage_bytes: int = term(0, key="contest.storage", low=0, high=MOST_STORED)
     spectator_delay_ms: int = term(5_000, key="contest.spectator_delay", low=0, high=LONGEST_MS)
     guests: bool = term(True, key="contest.guests")
     about: Mapping[str, Any] = term(make=dict, key="contest.about")

@@ -45,6 +45,7 @@ VALUES: dict[str, tuple[str, Any]] = {
     "contest.probation": ("25", 25),
     "contest.probation_for": ('"26s"', 26_000),
     "contest.validation": ("true", True),
+    "contest.storage": ('"4 KiB"', 4096),
     "contest.spectator_delay": ('"27s"', 27_000),
     "contest.guests": ("false", False),
     "contest.rated": ("false", False),

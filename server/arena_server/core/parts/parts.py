@@ -18,6 +18,7 @@ from arena_server.core.parts.part import Part, Unpaired
 from arena_server.core.parts.places import Places
 from arena_server.core.parts.probation import Probation
 from arena_server.core.parts.registration import Registration
+from arena_server.core.parts.storage import Storage
 from arena_server.core.parts.succession import Succession
 from arena_server.core.peers import Bot, Outbox
 from arena_server.terms.config import ContestConfig
@@ -51,6 +52,7 @@ class Parts:
             self.invitations,
             self.late_entrants,
             HandPairing(bots, games, out),
+            *((Storage(authenticator.stored, bots, games, out),) if authenticator.stored.quota else ()),
             *((games,) if isinstance(games, LeasedGames) else ()),
         )
 
