@@ -140,6 +140,9 @@ class Instant:
     def withdraw(self, key: str) -> None:
         pass
 
+    def exclude(self, worker: str) -> None:
+        pass
+
     async def close(self) -> None:
         pass
 

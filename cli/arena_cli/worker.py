@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from functools import cache
 from typing import Any
 
@@ -18,7 +17,7 @@ from arena_server.places.base import RUN_MODULE
 from arena_server.places.forks import Forks
 from arena_server.places.workers.base import GameJob
 from arena_server.places.workers.process import JobRun, serve
-from arena_server.places.workers.seated import play_seated
+from arena_server.places.workers.seated import Tables
 from arena_server.terms.terms import GameTerms
 
 #: What bots import, by the beginning of their commands: engines of ours, and programs with the client.
@@ -33,12 +32,13 @@ _forks = Forks(
         (): ("arena_client",),
     }
 )
+_tables = Tables(_forks)
 
 
 def play_job(job: GameJob, run: JobRun) -> GameRecord | None:
-    """Play the game of a job: engines in this process, programs beside a host of their own."""
+    """Play the game of a job: engines in this process, programs beside a host that stays."""
     if not job.engines:
-        return asyncio.run(play_seated(job, run, _forks))
+        return _tables.play(job, run)
     names = tuple(bot.name for bot in job.bots)
     setting = Setting.of(job.config, _rules(job.config), Pairing(1, names, 1))
     return play(
@@ -59,4 +59,7 @@ def _engine(_name: str, spec: str, game: str) -> Engine:
 
 
 if __name__ == "__main__":
-    serve(play_job)
+    try:
+        serve(play_job)
+    finally:
+        _tables.close()

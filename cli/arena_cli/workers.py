@@ -36,7 +36,8 @@ class WorkerOptions:
         typer.Option(
             metavar="WHERE",
             help="Play each game away from the server: local:N, N processes of this machine; "
-            "dask://HOST:PORT or tls://HOST:PORT, the workers of a Dask scheduler.",
+            "dask://HOST:PORT or tls://HOST:PORT, the workers of a Dask scheduler. A bot "
+            "may start again with any game.",
             show_default=False,
         ),
     ] = None

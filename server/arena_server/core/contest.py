@@ -32,6 +32,7 @@ from arena_server.core.events import (
     Event,
     Flushed,
     Freeze,
+    HandOut,
     Hours,
     LineTooLong,
     Lost,
@@ -293,8 +294,8 @@ class Contest:
                 self._obey(event, now)
             case Abandoned():
                 self._handlers.abandoned(event, now)
-            case DrawDone():
-                self._games.drawn(event)
+            case DrawDone() | HandOut():
+                self._games.planned(event)
             case _:
                 self._parts.take(event, now)
         # Nothing can start or end unless a game ended or a player came or left; after the end

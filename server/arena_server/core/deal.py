@@ -157,9 +157,13 @@ class Setting:
     def of(cls, config: ContestConfig, game: Game[Any], pairing: Pairing) -> Setting:
         """Deal the game that `pairing` names."""
         name = game_id(pairing.number)
-        seed, salt = config.dealt or (
-            deal_seed(config.seed, pairing.names, pairing.deal),
-            nonce(config.seed, name),
+        seed, salt = (
+            pairing.dealt
+            or config.dealt
+            or (
+                deal_seed(config.seed, pairing.names, pairing.deal),
+                nonce(config.seed, name),
+            )
         )
         deal = game.deal(seed)
         commit = commitment(salt, deal.board, deal.sequence)

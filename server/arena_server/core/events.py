@@ -236,6 +236,14 @@ class PlayedBy:
     games: Sequence[PastGame]
 
 
+@dataclass(frozen=True, slots=True)
+class HandOut:
+    """The next game of a contest whose games are handed out: its players by their seats, seed and nonce."""
+
+    names: tuple[str, ...]
+    dealt: tuple[int, str]
+
+
 #: What workers report.
 FromWorkers = Capacity | Renewed | Returned | NotPlayed | PlayedBy
 
@@ -258,5 +266,6 @@ Event = (
     | Replace
     | Thawed
     | DrawDone
+    | HandOut
     | FromWorkers
 )

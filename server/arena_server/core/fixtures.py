@@ -38,6 +38,7 @@ from arena_server.core.facts import (
 from arena_server.core.formats import format_of
 from arena_server.core.formats.base import Pairing, PairingError
 from arena_server.core.formats.length import Length
+from arena_server.core.formats.matches import Handed
 from arena_server.core.formats.rounds import Rounds, is_short
 from arena_server.core.formats.swiss import Swiss
 from arena_server.core.journal import JournalError
@@ -70,6 +71,7 @@ class Fixtures(Changes):
         self._format = format_of(config, names, seats)
         #: The format itself, where the organiser may pair its rounds by hand.
         self.swiss = self._format if isinstance(self._format, Swiss) else None
+        self.handed = self._format if isinstance(self._format, Handed) else None
         #: How often it was extended, and shortened.
         self._resized: Counter[type] = Counter()
         #: What readers know of the number of games.

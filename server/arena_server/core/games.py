@@ -17,7 +17,7 @@ from arena_server.core.clock import NS_PER_MS
 from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.deal import REFEREE, Setting, number_of
 from arena_server.core.delivery import ChunkedSender, Spectators
-from arena_server.core.events import DrawDone
+from arena_server.core.events import DrawDone, HandOut
 from arena_server.core.facts import GameFact, Offered
 from arena_server.core.fixtures import Fixtures
 from arena_server.core.formats.base import Pairing
@@ -167,10 +167,14 @@ class GameManager:
             self._out.effects.append(GameStarted(live.game_id, pairing.names, numbers))
         self.turns.advance(live, [Offered(pairing.names, pairing.deal, numbers, live.agents)], now)
 
-    def drawn(self, event: DrawDone) -> None:
-        """A round has been drawn, whose games can start."""
+    def planned(self, event: DrawDone | HandOut) -> None:
+        """Games that can start: those of a round that was drawn, or one that the shell hands out."""
         self.notes.reconsider()
-        self.fixtures.drawn(event.drawn)
+        if isinstance(event, DrawDone):
+            self.fixtures.drawn(event.drawn)
+        else:
+            assert self.fixtures.handed is not None, "the shell knows the format"
+            self.fixtures.handed.hand_out(event.names, event.dealt)
 
     def open(self, pairing: Pairing, seated: tuple[Slot, ...], now: int) -> LiveGame:
         """Begin a game that these slots play."""

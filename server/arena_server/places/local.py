@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from arena_protocol.record import VOID, GameRecord
-from arena_server.core.events import Command
+from arena_server.core.events import Command, Event
 from arena_server.core.log_events import BotSilent, LogEvent, LoggedIn, WorkerVoided
 from arena_server.errors import ArenaError
 from arena_server.host.host import (
@@ -59,7 +59,8 @@ class LocalRun:
     """A contest, its database, and the bots to start; with a folder `logs` all output goes to files there.
 
     `fork`: as of `ProcessLauncher`. With `workers` these play its games. When `decided` is set, no game of
-    it will be played any more. What `page` returns is entered on the loop, before the host runs.
+    it will be played any more. What `page` returns is entered on the loop, before the host runs. `feeds` is
+    given what hands an event to the contest, from `ProgressListener.listening` on.
     """
 
     spec: ContestSpec
@@ -69,6 +70,7 @@ class LocalRun:
     fork: Fork | None = None
     workers: Workers | None = None
     page: Page | None = None
+    feeds: Callable[[Callable[[Event], None]], None] | None = None
     decided: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -90,6 +92,8 @@ async def run_local(local: LocalRun, listener: ProgressListener, interrupted: as
         if local.page is not None:
             pages.enter_context(local.page(host, sock, log))
         bots = HostedBots(host, address_of(sock), local.bots, listener, local.logs, local.fork)
+        if local.feeds is not None:
+            local.feeds(bots.feed)
         playing = asyncio.ensure_future(bots.run([local.spec]))
         stopping = asyncio.ensure_future(interrupted.wait())
         deciding = asyncio.ensure_future(bots.abort_when(local.decided))
@@ -161,12 +165,16 @@ class HostedBots(HostObserver, Attachment):
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
 
+    def feed(self, event: Event) -> None:
+        """Let the contest handle an event, if it has started."""
+        if self._hosted is not None:
+            self._hosted.feed(event)
+
     async def abort_when(self, decided: asyncio.Event) -> None:
         """Break the contest off for good when it is `decided`."""
         await decided.wait()
-        if self._hosted is not None:
-            at = time.time_ns() // 1_000_000
-            self._hosted.feed(Command(UNANSWERED, "abort", "", "arena", at, "the match is decided"))
+        at = time.time_ns() // 1_000_000
+        self.feed(Command(UNANSWERED, "abort", "", "arena", at, "the match is decided"))
 
     async def _run_host(self, specs: Sequence[ContestSpec]) -> None:
         try:

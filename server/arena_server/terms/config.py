@@ -25,6 +25,8 @@ class ContestConfigError(UserError, ValueError):
 
 #: The format of one game on a worker or in this process; no file can name it.
 SINGLE: Final = "single"
+#: The format whose games the shell hands out one by one.
+HANDED: Final = "handed"
 _WEB_ADDRESS: Final = re.compile(r"https?://[!-~]+", re.IGNORECASE)
 
 
@@ -99,7 +101,7 @@ GUESTS_PER_ADDRESS: Final = 500
 
 def check_numbers(config: ContestConfig) -> None:
     """Raise ContestConfigError for a number out of its range, or a format that does not exist."""
-    if config.format not in (*FORMATS, SINGLE):
+    if config.format not in (*FORMATS, SINGLE, HANDED):
         expected = f"contest.format: expected one of {', '.join(FORMATS)}"
         raise ContestConfigError(f"{expected}, got {config.format!r:.60}")
     try:
@@ -124,7 +126,7 @@ def game_of(config: GameTerms) -> Game[Any]:
 
 def check_extra(config: ContestConfig) -> None:
     """Raise ContestConfigError if the format needs a library that is not installed."""
-    extra = None if config.format == SINGLE else FORMATS[config.format].EXTRA
+    extra = None if config.format in (SINGLE, HANDED) else FORMATS[config.format].EXTRA
     if extra is not None and find_spec(extra[1]) is None:
         raise ContestConfigError(needs_extra(f'contest.format = "{config.format}"', extra[0]))
 

@@ -7,7 +7,7 @@ from typing import Final, cast
 
 from arena_protocol.plugins import Plugins
 from arena_server.core.formats.base import DrawnFormat, Format
-from arena_server.core.formats.matches import Single
+from arena_server.core.formats.matches import Handed, Single
 from arena_server.stats.early_stop import check as check_stop
 from arena_server.terms import formats
 from arena_server.terms.config import ContestConfig, ContestConfigError, check_extra
@@ -19,8 +19,9 @@ FORMATS: Final = cast("Plugins[type[Format]]", formats.FORMATS)
 
 def find_format(name: str) -> type[Format]:
     """The class of a format. Raises FormatError, with the list, for an unknown name."""
-    if name == Single.NAME:
-        return Single
+    for form in (Single, Handed):
+        if name == form.NAME:
+            return form
     if name not in FORMATS:
         raise FormatError(f"contest.format: expected one of {', '.join(FORMATS)}, got {name!r:.60}")
     return FORMATS[name]

@@ -41,11 +41,15 @@ class PairingError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """Game `number` (1, 2, ...): `names` in the order of the seats, on deal `deal` (1, 2, ...) of theirs."""
+    """Game `number` (1, 2, ...): `names` in the order of the seats, on deal `deal` (1, 2, ...) of theirs.
+
+    `dealt`: the seed and the nonce, where another contest has dealt it.
+    """
 
     number: int
     names: tuple[str, ...]
     deal: int
+    dealt: tuple[int, str] | None = None
 
 
 class Draw(ABC):

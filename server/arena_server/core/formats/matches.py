@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
+
 from arena_server.core.formats.balance import Bounds
+from arena_server.core.formats.base import Format, Pairing, PairingError
 from arena_server.core.formats.groups import GroupList
 from arena_server.core.formats.scheduled import Scheduled
-from arena_server.terms.config import SINGLE
+from arena_server.terms.config import HANDED, SINGLE
 from arena_server.terms.formats import FormatError, Terms
 
 
@@ -49,3 +52,72 @@ class Single(Scheduled):
         seats, bots, games = terms.seats, len(terms.names), terms.games
         if (bots, games) != (seats, 1):
             raise FormatError(f"a single game has {seats} bots, not {bots}, and is one, not {games}")
+
+
+class Handed(Format):
+    """One game after the other of all bots, as the shell hands them out: those of a worker.
+
+    A void game is not played again: who has handed it out may do so once more.
+    """
+
+    NAME = HANDED
+    MEANING = "games that are handed out one by one"
+
+    def __init__(self, terms: Terms) -> None:
+        self.check(terms)
+        self._free: dict[str, int] = {}
+        self._last = 0
+        self._waiting: Pairing | None = None
+
+    def hand_out(self, names: tuple[str, ...], dealt: tuple[int, str]) -> None:
+        """The next game; the last one has started."""
+        self._last += 1
+        self._waiting = Pairing(self._last, names, self._last, dealt)
+
+    @property
+    def total(self) -> int | None:
+        return None
+
+    @property
+    def next_number(self) -> int:
+        return self._last + 1
+
+    def planned(self, first: int, end: int) -> Iterator[Pairing]:
+        return iter(())
+
+    def enter(self, name: str, *, late: bool = False) -> None:
+        self._free.setdefault(name, 0)
+
+    def withdraw(self, name: str) -> None:
+        self._free.pop(name, None)
+
+    def free(self, name: str, games: int) -> None:
+        self._free[name] = games
+
+    def next(self) -> Pairing | None:
+        pairing = self._waiting
+        if pairing is None or not all(self._free.get(name) for name in pairing.names):
+            return None
+        self._waiting = None
+        for name in pairing.names:
+            self._free[name] -= 1
+        return pairing
+
+    def may_repeat(self, number: int) -> bool:
+        return False
+
+    def again(self, pairing: Pairing, void: int) -> None:
+        raise AssertionError("no void game is played again")
+
+    def started(self, pairing: Pairing) -> None:
+        raise PairingError(f"g{pairing.number} was handed out, and is not known any more")
+
+    def has_games(self, name: str) -> bool:
+        return self._waiting is not None and name in self._waiting.names
+
+    def exhausted(self, absent: Collection[str]) -> bool:
+        return any(map(self.has_games, absent))
+
+    def unplayed(self) -> Iterator[tuple[tuple[str, ...], int]]:
+        if self._waiting is not None:
+            yield self._waiting.names, 1

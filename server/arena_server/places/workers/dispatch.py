@@ -384,4 +384,5 @@ def _of_one_game(config: ContestConfig) -> ContestConfig:
         absent_ms=ABSENT_MS,
         probation=0,
         guests=False,
+        rest_ms=0,
     )

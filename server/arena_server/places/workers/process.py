@@ -123,7 +123,7 @@ def _frame(values: dict[str, object]) -> bytes:
 
 
 class JobRun:
-    """One job in its process: who plays it asks here whether to stop, and says what people should read.
+    """One job in its process: who plays it says here what people should read, and which cores it uses.
 
     `cores` are those of the process; none: it is not known which, or they are not its own.
     """
@@ -133,28 +133,23 @@ class JobRun:
         self._cores = cores
         #: Which cores the players used, as the record has it: `0-1` all, `0/1` each seat its own.
         self.pinned = describe_cores(cores)
-        self._stop: Callable[[], None] = _hand_back
-        self._lock = threading.Lock()
 
     def seat_cores(self, seats: int, most: float = 1) -> list[Sequence[int]]:
         """Equal cores for the program of each seat: of its own, if there are `most` for each."""
         own = shares(self._cores, seats)
         if len(own[0]) < most:
             return [self._cores] * seats
-        self.pinned = "/".join(map(describe_cores, own))
+        self.split(own)
         return [*own]
 
-    def stopped_by(self, stop: Callable[[], None]) -> None:
-        """From now on SIGTERM calls `stop`; before, it raises HandedBackError."""
-        self._stop = stop
+    def split(self, own: Sequence[Sequence[int]]) -> None:
+        """The program of each seat has these cores to itself."""
+        self.pinned = "/".join(map(describe_cores, own))
 
-    def stop(self) -> None:
-        """SIGTERM came."""
-        self._stop()
-
-
-def _hand_back() -> None:
-    raise HandedBackError
+    @property
+    def is_split(self) -> bool:
+        """Whether each seat has cores of its own."""
+        return "/" in self.pinned
 
 
 #: Plays the game of a job. Raises UserError for what would be the same anywhere, and HandedBackError.
@@ -191,10 +186,7 @@ class _Server:
 
     def _terminated(self, _number: int, _frame: object) -> None:
         self._leaving = True
-        if self._running is not None:
-            self._running.stop()
-        else:
-            raise SystemExit(0)
+        raise SystemExit(0) if self._running is None else HandedBackError
 
     def _read(self) -> None:
         # Not sys.stdin: an interpreter that ends while a thread waits in it would abort.
