@@ -11,14 +11,22 @@ that do not meet, `XXA` a player with its virtual points of each round.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+from arena_server.core.formats.player_cards import RoundResult, byes_of, sides_of
 
 if TYPE_CHECKING:
     from arena_server.core.formats.swiss import Swiss
     from arena_server.store.schema import ContestRow
 
-#: Results of the winner, the loser and two of whom neither won.
-_PLAYED, _NOT_PLAYED = ("1", "0", "="), ("+", "-", "-")
+_RESULTS: Final = {
+    RoundResult.WON: "1",
+    RoundResult.LOST: "0",
+    RoundResult.TIED: "=",
+    RoundResult.OPEN: " ",
+    RoundResult.WON_UNPLAYED: "+",
+    RoundResult.LOST_UNPLAYED: "-",
+}
 
 
 def report(
@@ -66,14 +74,7 @@ def _pairing_rules(swiss: Swiss, numbers: Mapping[str, int]) -> Iterator[str]:
 
 def _fields(round_: Mapping[str, Any], numbers: Mapping[str, int]) -> dict[str, str]:
     """The ten columns of a round for each of its players."""
-    fields = {}
-    for match in round_["matches"]:
-        first, second = match["names"]
-        if match["state"] == "bye":
-            fields[first] = "  0000 - U"
-            continue
-        win, loss, draw = _NOT_PLAYED if match["state"] == "walkover" else _PLAYED
-        for name, other, colour in ((first, second, "w"), (second, first, "b")):
-            result = draw if match["winner"] is None else win if match["winner"] == name else loss
-            fields[name] = f"  {numbers[other]:4} {colour} {' ' if match['state'] == 'open' else result}"
+    fields = dict.fromkeys(byes_of(round_), "  0000 - U")
+    for side in sides_of(round_):
+        fields[side.name] = f"  {numbers[side.other]:4} {side.colour} {_RESULTS[side.result]}"
     return fields

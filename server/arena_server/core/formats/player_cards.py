@@ -8,16 +8,71 @@ games go on. A round without the player is `-`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum, auto
+from typing import Any, Final, NamedTuple
 
 from arena_server.core.formats.history import History
 from arena_server.core.formats.swiss import Swiss
 
-#: What a game won, lost and tied is, and one that was not played.
-_PLAYED, _NOT_PLAYED = ("1", "0", "1/2"), ("+", "-", "-")
+
+class RoundResult(Enum):
+    """What a pairing was to one of its players."""
+
+    WON = auto()
+    LOST = auto()
+    TIED = auto()
+    OPEN = auto()
+    WON_UNPLAYED = auto()
+    #: Also of both players of a walkover without a winner.
+    LOST_UNPLAYED = auto()
+
+
+class Side(NamedTuple):
+    """A player of a pairing; `colour` is `w` of the first seat, else `b`."""
+
+    name: str
+    other: str
+    colour: str
+    result: RoundResult
+
+
+_RESULTS: Final = {
+    RoundResult.WON: "1",
+    RoundResult.LOST: "0",
+    RoundResult.TIED: "1/2",
+    RoundResult.OPEN: "*",
+    RoundResult.WON_UNPLAYED: "+",
+    RoundResult.LOST_UNPLAYED: "-",
+}
 #: Of a round without the player.
 ABSENT: Final = "-"
+
+
+def sides_of(round_: Mapping[str, Any]) -> Iterator[Side]:
+    """Both sides of each pairing of a round (`rounds_json.py`); a bye has none."""
+    for match in round_["matches"]:
+        if match["state"] == "bye":
+            continue
+        first, second = match["names"]
+        for name, other, colour in ((first, second, "w"), (second, first, "b")):
+            yield Side(name, other, colour, _result(match, name))
+
+
+def byes_of(round_: Mapping[str, Any]) -> list[str]:
+    return [match["names"][0] for match in round_["matches"] if match["state"] == "bye"]
+
+
+def _result(match: Mapping[str, Any], name: str) -> RoundResult:
+    won = match["winner"] == name
+    match match["state"]:
+        case "open":
+            return RoundResult.OPEN
+        case "walkover":
+            return RoundResult.WON_UNPLAYED if won else RoundResult.LOST_UNPLAYED
+    if match["winner"] is None:
+        return RoundResult.TIED
+    return RoundResult.WON if won else RoundResult.LOST
 
 
 def cards_of(history: History, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
@@ -45,14 +100,7 @@ def player_cards(
 
 
 def _fields(round_: Mapping[str, Any], numbers: Mapping[str, int]) -> dict[str, str]:
-    fields = {}
-    for match in round_["matches"]:
-        first, second = match["names"]
-        if match["state"] == "bye":
-            fields[first] = "bye"
-            continue
-        win, loss, tied = _NOT_PLAYED if match["state"] == "walkover" else _PLAYED
-        for name, other, colour in ((first, second, "w"), (second, first, "b")):
-            result = tied if match["winner"] is None else win if match["winner"] == name else loss
-            fields[name] = f"{numbers[other]}{colour}{'*' if match['state'] == 'open' else result}"
+    fields = dict.fromkeys(byes_of(round_), "bye")
+    for side in sides_of(round_):
+        fields[side.name] = f"{numbers[side.other]}{side.colour}{_RESULTS[side.result]}"
     return fields
