@@ -87,7 +87,7 @@ def command(config: Configs, options: ServeOptions = ServeOptions(), run: RunOpt
 
     Prints `listening on HOST:PORT` when bots can connect. A pair plays as soon as both bots are
     connected. After the last game every bot gets BYE. The server runs until SIGINT, SIGTERM, SIGHUP or
-    SIGQUIT (exit status 0): it voids the running games and keeps all results.
+    SIGQUIT (exit status 0): it keeps all results and the running games.
 
     The same command resumes a contest that was stopped, or whose server was killed: results
     stay, running games continue, void games are played again. One that is over is shown as it ended,
@@ -147,6 +147,7 @@ def serve(prepared: Prepared, run: RunOptions, options: ServeOptions | None = No
         inner=prepared.inner,
         # A supervisor starts their programs.
         unstarted=() if run.supervised else prepared.unstarted,
+        leaving=frozenset(prepared.unstarted if run.supervised else (bot.name for bot in prepared.bots)),
         elsewhere=None if prepared.workers is None else partial(Dispatcher, prepared.workers),
     )
     log_lines = LineWriter(STDERR)
@@ -211,7 +212,7 @@ async def _serve(
             if thread is not None:
                 await thread.ready()
             for number in stop_signals():
-                asyncio.get_running_loop().add_signal_handler(number, host.stop, number.name)
+                asyncio.get_running_loop().add_signal_handler(number, host.suspend, number.name)
             if prepared.bots:
                 from arena_cli.local_contest import BotMessages
                 from arena_server.places.local import HostedBots

@@ -82,7 +82,7 @@ def command(config: Config, options: TournamentOptions = TournamentOptions(), as
     and is started again when that game is over. The games of a bot that stays away longer than contest.absent
     (30s if the file gives none; never, if a bot has `person` or `submit`) are skipped: then the contest is
     incomplete, the last line names the missing bots and counts the unplayed games by cause, and the status
-    is 1. After Ctrl-C running games are void, results are kept, the status is 130, and --resume continues.
+    is 1. After Ctrl-C results are kept, the status is 130, and --resume goes on, also with running games.
 
     The page ends with the last game; with --keep-page, and in a terminal if a browser has been there, it
     stays until Ctrl-C, which then does not change the exit status. `arena site` writes it as files.

@@ -108,7 +108,10 @@ class ByeReason(StrEnum):
     INCOMPLETE = "incomplete", "the contest is over, and games of it are missing"
     SHORT = "short", "the contest is over, as no further round can be drawn"
     ABORTED = "aborted", "the organiser ended the contest for good; running games are void"
-    STOPPED = "stopped", "the organiser stopped the contest; running games are void"
+    STOPPED = (
+        "stopped",
+        "the organiser drained the contest, or ended the server together with this bot, which it had started",
+    )
     QUIT = "quit", "the answer to QUIT"
     REPLACED = "replaced", "a newer connection has taken over this seat"
     KICKED = "kicked", "the organiser removed this bot"

@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 from tests.forked import Arena
+from tests.ports import quiet_port
 from tests.server.lines import LineClient
 from tests.server.programs import PATIENCE_S, Players, Server, contest, inside
 
 from arena_cli.options import DIGESTS_VARIABLE
+from arena_client.retry import RetryPolicy
 from arena_server.store.reader import Results
 
 pytestmark = pytest.mark.real
@@ -75,11 +77,13 @@ def test_until_finished_a_contest_without_all_its_games_is_status_1(tmp_path: Pa
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
-def test_stopped_in_the_middle_results_are_kept_and_the_running_game_is_void(
+def test_stopped_in_the_middle_the_next_server_goes_on_with_the_running_game(
     tmp_path: Path, how: int
 ) -> None:
-    with Server(contest("a", "b", contest="games_per_pair = 4"), tmp_path) as server:
-        helper = Players(server.port, [("b", "first-legal")])
+    text, port = contest("a", "b", contest="games_per_pair = 2"), str(quiet_port())
+    with Server(text, tmp_path, "--port", port) as server:
+        again = RetryPolicy(delays=lambda: iter([0.05] * 600))
+        helper = Players(server.port, [("b", "first-legal")], policy=again)
         with LineClient(server.port) as raw:
             raw.say("HELLO 1 a")
             raw.play()
@@ -87,15 +91,22 @@ def test_stopped_in_the_middle_results_are_kept_and_the_running_game_is_void(
             raw.say("READY " + raw.until("GAME").split()[1])
             raw.until("TURN")
             server.process.send_signal(how)
-            assert " end=void" in raw.until("OVER")
-            assert raw.until("BYE") == "BYE reason=stopped"
-        assert helper.join() == {"b": "stopped"}
+            with pytest.raises(EOFError):
+                raw.until("BYE")
         assert server.end().code == 0
         with Results(server.database) as results:
             chosen = results.contest()
             assert chosen.status == "stopped"
-            assert results.sums.games_played(chosen) == 1
-            assert [row["end"] for row in results.games.rows(chosen)] == ["complete", "void"]
+            assert [row["end"] for row in results.games.rows(chosen)] == ["complete"]
+    with Server(text, tmp_path, "--port", port, "--until-finished") as server:
+        with LineClient(server.port) as raw:
+            raw.say("HELLO 1 a")
+            assert raw.play_to_the_end().startswith("OVER g2 ")
+            raw.until("BYE")
+        assert helper.join() == {"b": "finished"}
+        assert server.end().code == 0
+        with Results(server.database) as results:
+            assert [row["end"] for row in results.games.rows(results.contest())] == ["complete"] * 2
 
 
 def test_tokens_are_required_if_the_environment_has_their_digests(

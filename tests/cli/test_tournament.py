@@ -459,7 +459,7 @@ class TestInterrupted:
         tournament.send_signal(how)
         out, err = tournament.communicate(timeout=PATIENCE_S)
         assert tournament.returncode == 130, err
-        assert "stopping: running games are void, results so far are kept" in err
+        assert "stopping: results are kept, and running games go on with --resume" in err
         assert out.splitlines()[2].endswith(", stopped")
         with Results(tmp_path / "arena.db") as results:
             chosen = results.contest()

@@ -130,10 +130,8 @@ def orders(rng: Random, most: int = 4) -> tuple[Order, ...]:
     if one_in(rng, 2):
         return ()
     moments = (rng.choice((SECOND, 20 * SECOND)) for _ in range(rng.randrange(1, most + 1)))
-    return tuple(
-        Order(rng.randrange(moment), rng.choice(("stop", "void", "replay", "replay")), rng.randrange(100))
-        for moment in moments
-    )
+    verbs = ("stop", "suspend", "void", "replay", "replay")
+    return tuple(Order(rng.randrange(moment), rng.choice(verbs), rng.randrange(100)) for moment in moments)
 
 
 def _faults(rng: Random) -> FaultProfile:

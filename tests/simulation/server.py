@@ -18,7 +18,7 @@ from tests.simulation.process import Observer, Run, SimulatedProcess
 
 from arena_server.core.admission import ConnectionLimits
 from arena_server.core.contest import Contest
-from arena_server.core.events import Command, Stop
+from arena_server.core.events import Command, Stop, Suspend
 from arena_server.core.journal import Past
 from arena_server.core.router import UNLIMITED
 
@@ -67,7 +67,7 @@ class SimulatedServer:
         self._rng = rng
         #: What the processes before the current one have handled.
         self._events = 0
-        self._stopping = False
+        self._stopping = self._sends_away = False
         self.process = self._process(dict.fromkeys(hosted))
 
     def _process(self, pasts: Mapping[str, Past | None]) -> SimulatedProcess:
@@ -127,15 +127,19 @@ class SimulatedServer:
     # -- orders, death and restart
 
     def order(self, name: str, verb: str, target: str = "", **more: Any) -> None:
-        """The organiser gives contest `name` an order, or ends the server for a while (`stop`)."""
+        """The organiser gives contest `name` an order, or ends the server for a while.
+
+        `stop` voids what runs, and sends the clients away; after `suspend` they come back by themselves.
+        """
         if not self.alive or self.finished is not None:
             return
         self._orders += 1
         process = self.process
-        if verb == "stop":
-            self._stopping = True
+        if verb in ("stop", "suspend"):
+            self._stopping, self._sends_away = True, verb == "stop"
+            event = Stop() if self._sends_away else Suspend()
             for each in sorted(process.runs.keys() - self.reasons.keys()):
-                process.call(partial(process.feed, each, Stop()))
+                process.call(partial(process.feed, each, event))
         else:
             process.call(partial(process.feed, name, Command(self._orders, verb, target, **more)))
 
@@ -153,7 +157,8 @@ class SimulatedServer:
     def _resume(self) -> None:
         self.reasons = {name: reason for name, reason in self.reasons.items() if reason != "stopped"}
         self._restart(power=False)
-        self.resumed()
+        if self._sends_away:
+            self.resumed()
 
     def _boundary(self) -> None:
         if one_in(self._rng, self._faults.crash_one_in):

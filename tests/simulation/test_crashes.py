@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 from tests.simulation.crashes import NEVER, QUEUED, Crash, Steady, at, run
 from tests.simulation.invariants import Violation
+from tests.simulation.server import SimulatedServer
 from tests.simulation.world import World
 
 from arena_server.core.effects import Effect
@@ -82,6 +83,28 @@ def test_again_and_again() -> None:
     world, _ = play(lambda number, server: server.crash() if number % 30 == 0 else None)
     check(world, world.server.crashes)
     assert world.server.crashes > 2
+
+
+@both_writes
+def test_a_server_that_ends_by_a_signal_leaves_its_games_to_the_next_one(writes: str) -> None:
+    """At every fifth boundary: no game is void, and every bot comes back by itself."""
+    for number in range(1 + 2 * (writes == "queued"), boundaries(writes), 5):
+        said: list[str] = []
+        world, _ = play(suspended_at(number, said), writes)
+        check(world, 0)
+        assert world.server.stops == 1
+        assert said == ["stopped"]
+
+
+def suspended_at(boundary: int, said: list[str]) -> Crash:
+    """Let the server end in order at a boundary; `said` gets how its contest ended."""
+
+    def crash(number: int, server: SimulatedServer) -> None:
+        if number == boundary:
+            server.looked_at = lambda name, status: said.append(status) if status == "stopped" else None
+            server.queue.after(0, lambda: server.order("crash", "suspend"))
+
+    return crash
 
 
 def test_a_contest_that_is_over_is_not_begun_again() -> None:

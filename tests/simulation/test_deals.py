@@ -48,7 +48,7 @@ def play(seed: int) -> World:
     )
     kinds = {"ann": HONEST[0], "bob": HONEST[1], "eve": HONEST[2], "eye": Spectator}
     moments = sorted(rng.randrange(5 * SECOND) for _ in range(6))
-    verbs = ("replay", "stop", "replay", "replay", "stop", rng.choice(("void", "stop")))
+    verbs = ("replay", "stop", "replay", "replay", "stop", rng.choice(("void", "stop", "suspend")))
     orders = [Order(at, verb, rng.randrange(9)) for at, verb in zip(moments, verbs, strict=True)]
     faults = replace(rng.choice((LOCAL, ROUGH)), stall_one_in=500, long_stall_one_in=4)
     world = World(seed, config, kinds, faults, orders=orders)

@@ -95,6 +95,11 @@ def stop(world: World) -> bool:
     return True
 
 
+def suspend(world: World) -> bool:
+    world.server.order("end", "suspend")
+    return True
+
+
 def kill(world: World) -> bool:
     world.server.crash()
     return True
@@ -108,6 +113,7 @@ HAPPENS: Mapping[str, tuple[Callable[[World], bool], tuple[str, ...]]] = {
     "drain": (partial(order, verb="drain"), ("stopped",)),
     "abort": (partial(order, verb="abort"), ("aborted",)),
     "stop": (stop, ("finished",)),
+    "suspend": (suspend, ("finished",)),
     "kill": (kill, ("finished",)),
     "short": (lambda world: True, ("short",)),
 }
@@ -257,10 +263,11 @@ def play(cell: Cell, folder: Path) -> None:
     last = looks[-1]
     assert last == world.server.finished
     assert last in endings, last
-    assert (RUNNING in looks) == (cell.restarted or cell.ending in ("stop", "kill"))
-    assert (STOPPED in looks) == (cell.ending == "stop" or last == STOPPED)
+    assert (RUNNING in looks) == (cell.restarted or cell.ending in ("stop", "suspend", "kill"))
+    assert (STOPPED in looks) == (cell.ending in ("stop", "suspend") or last == STOPPED)
     # Each was sent away with the ending, and with that of a server that was stopped before.
-    assert byes == {f"reason={status}" for status in looks if status != RUNNING}
+    quiet = (RUNNING, STOPPED) if cell.ending == "suspend" else (RUNNING,)
+    assert byes == {f"reason={status}" for status in looks if status not in quiet}
 
 
 def name_of(cell: Cell) -> str:

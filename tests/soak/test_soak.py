@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from .run import run
+from .upgrades import run as run_upgrades
 
 #: Kilobytes that a server may grow from the first third of its lives to the last.
 GROWTH_KB = 30_000
@@ -22,3 +23,14 @@ def test_everything_is_killed_and_nothing_is_lost(tmp_path: Path, soak_seed: int
     assert report.announced > report.games
     assert report.kills.keys() == {"bot", "server", "postgresql"}
     assert report.third(True) - report.third(False) < GROWTH_KB
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(0)
+def test_a_restart_by_a_signal_costs_no_game(tmp_path: Path, soak_seed: int) -> None:
+    restarts = int(3 * float(os.environ.get("SOAK_MINUTES", "3")))
+    report = run_upgrades(tmp_path, restarts, bots=20, seed=soak_seed)
+    print(report)
+    assert (report.void, report.faults, report.unannounced) == (0, 0, 0)
+    assert report.resumed > 0
+    assert report.games > restarts

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from arena_protocol import messages as wire
 from arena_protocol.errors import ByeReason, ErrorCode, ProtocolError
+from arena_protocol.session import State
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.effects import ShowLog
@@ -54,6 +55,29 @@ class Connections:
         self._out.send(peer, wire.Bye(reason, again))
         self._out.close(peer)
         self._forget(peer, now)
+
+    def close_all(self, reason: ByeReason, now: int, again: int | None) -> None:
+        """Close every connection, except spectators to which lines are still to be sent."""
+        for peer in list(self.peers.values()):
+            if self._games.spectators.idle or peer.session.state is not State.WATCHING:
+                self.close(peer, reason, now, None if peer.slot is None else again)
+
+    def suspend(self, leaving: Collection[str]) -> bool:
+        """Close what awaits no OVER; without BYE, so that the client comes back. Returns whether all are.
+
+        The bots `leaving` get BYE. That a connection is gone is no fact here: the next server awaits its bot.
+        """
+        for peer in list(self.peers.values()):
+            if peer.game is not None and peer.game.is_storing:
+                continue
+            if peer.bot_name in leaving:
+                self._out.send(peer, wire.Bye(ByeReason.STOPPED))
+            self._out.close(peer)
+            del self.peers[peer.conn]
+            self._games.forget(peer)
+            if peer.slot is not None:
+                peer.slot.disconnect()
+        return not self.peers
 
     def show_log(self, peer: Peer, bot: str, now: int) -> None:
         """Let the shell send the log of `bot`, BYE last, and close; the contest has no more of the peer."""

@@ -18,7 +18,6 @@ from typing import Final
 
 from arena_protocol.errors import ByeReason
 from arena_protocol.messages import Hello, Ping
-from arena_protocol.session import State
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.commands import Commands
 from arena_server.core.connections import Connections
@@ -41,6 +40,7 @@ from arena_server.core.events import (
     Stalled,
     Stop,
     Stored,
+    Suspend,
     Tick,
     TimeUp,
 )
@@ -52,6 +52,7 @@ from arena_server.core.life import (
     DRAWING,
     FINISHED,
     NOT_BEGUN,
+    STOPPED,
     WAITING,
     Hold,
     Life,
@@ -146,6 +147,8 @@ class Contest:
         self._was_over = ended is not None
         #: Whether contests are planned that may get bots from this one; for the shell to say.
         self.leads_on = False
+        #: The bots whose programs end with the server, once it ends.
+        self._leaving: frozenset[str] = frozenset()
         #: The ending of which the shell knows.
         self._reported = ended
         self._missing_at_end: tuple[str, ...] = ()
@@ -198,6 +201,8 @@ class Contest:
     @property
     def bye_reason(self) -> ByeReason | None:
         """Why every client is sent away; None before the end."""
+        if self.life.suspending:
+            return None  # they come back to the next server
         return next((reason for reason in ByeReason if reason == self.life.ended), None)
 
     def recognises(self, hello: Hello) -> bool:
@@ -206,6 +211,9 @@ class Contest:
 
     def log_in(self, peer: Peer, hello: Hello, now: int) -> None:
         """Take a connection, whose session has taken HELLO; all its further events are for this contest."""
+        if self.life.suspending:
+            self.output.close(peer)
+            return
         self._connections.add(peer)
         if (reason := self.bye_reason) is not None:
             again = (
@@ -280,18 +288,16 @@ class Contest:
                 self._connections.lost(conn, reason, now)
             case Stored(game_id):
                 self._games.stored(game_id, now)
-            case Tick():
-                self._tick(now)
-            case Hours() | TimeUp() | Freeze():
-                self._commands.keep_time(event, now)
-            case Stop():
-                self.life.stop()
-                self._notes.reconsider()
-                self._games.void_all("stopped", now)
-            case Stalled(began, ended):
-                self._stalled(began, ended, now)
             case Command() | Observe():
                 self._obey(event, now)
+            case Tick():
+                self._tick(now)
+            case _ if self.life.suspending:
+                return  # for the next server
+            case Hours() | TimeUp() | Freeze():
+                self._commands.keep_time(event, now)
+            case Stop() | Suspend() | Stalled():
+                self._interrupted(event, now)
             case Abandoned():
                 self._handlers.abandoned(event, now)
             case DrawDone() | HandOut():
@@ -392,12 +398,23 @@ class Contest:
                 case _:
                     self._parts.take(Expired(kind, number), now)
 
-    def _stalled(self, began: int, ended: int, now: int) -> None:
-        """The referee stood still: beyond the limit no clock that ran meanwhile can be trusted."""
-        stall = (ended - began) // NS_PER_MS
-        self.output.effects.append(LoopStalled(stall))
-        if stall > self._config.stall_ms:
-            self._games.void_all(f"stalled {stall} ms", now, running_at=ended)
+    def _interrupted(self, event: Stop | Suspend | Stalled, now: int) -> None:
+        """The server ends, or stood still: beyond the limit no clock that ran meanwhile can be trusted."""
+        match event:
+            case Stop():
+                self.life.stop()
+                self._notes.reconsider()
+                self._games.void_all("stopped", now)
+            case Suspend(leaving) if not self.life.is_aborted:  # nothing runs in one that is
+                self.life.suspend()
+                self.deadlines.clear()
+                self._leaving = leaving
+                self._notes.reconsider()
+            case Stalled(began, ended):
+                stall = (ended - began) // NS_PER_MS
+                self.output.effects.append(LoopStalled(stall))
+                if stall > self._config.stall_ms:
+                    self._games.void_all(f"stalled {stall} ms", now, running_at=ended)
 
     def _obey(self, command: Command | Observe, now: int) -> None:
         if isinstance(command, Observe):
@@ -420,6 +437,11 @@ class Contest:
         self._notes.changed = False  # all that can start will be started now
         if goes_on:
             self._games.pair(now)
+        if life.suspending:
+            if self._connections.suspend(self._leaving) and life.ended is None:
+                life.end(STOPPED)
+                self.output.effects.append(Finished(STOPPED))
+            return
         # While a game runs it may become void and be played again.
         if life.ended is None and self._games.quiet:
             causes = causes_of_absence(self._bots, self._parts.shown, patient=True)
@@ -430,20 +452,13 @@ class Contest:
             # Also after its last game, as a drained contest: no server goes on with it.
             life.end(ABORTED)
         if (bye_reason := self.bye_reason) is not None:
-            self._close_all(bye_reason, now)
+            self._connections.close_all(bye_reason, now, _again_ms(bye_reason, leads_on=self.leads_on))
             spectators = self._games.spectators
             # The shell ends a server after Finished: spectators get the last lines before it.
             if self._reported != life.ended and (spectators.idle or not spectators.watchers):
                 self._reported = life.ended
                 assert life.ended is not None
                 self.output.effects.append(Finished(life.ended))
-
-    def _close_all(self, reason: ByeReason, now: int) -> None:
-        """Close every connection, except spectators to which lines are still to be sent."""
-        for peer in list(self._connections.peers.values()):
-            if self._games.spectators.idle or peer.session.state is not State.WATCHING:
-                again = _again_ms(reason, leads_on=self.leads_on) if peer.slot is not None else None
-                self._connections.close(peer, reason, now, again)
 
 
 def _again_ms(reason: ByeReason, *, leads_on: bool) -> int | None:

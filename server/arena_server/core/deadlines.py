@@ -52,6 +52,13 @@ class Deadlines:
         if queued is None or at < queued:
             self._push(key, at)
 
+    def clear(self) -> None:
+        """Take every deadline away."""
+        self._at.clear()
+        self._queued.clear()
+        self._heap.clear()
+        self.alarm = None
+
     def _push(self, key: Key, at: int) -> None:
         self._queued[key] = at
         heappush(self._heap, (at, key))

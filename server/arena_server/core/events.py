@@ -105,6 +105,16 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
+class Suspend:
+    """The server ends, and another one goes on with the running games.
+
+    The programs of the bots `leaving` end with it: they get BYE, and all other clients come back.
+    """
+
+    leaving: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Stalled:
     """The referee stood still from `began` to `ended`, and judged nothing in between.
 
@@ -259,6 +269,7 @@ Event = (
     | TimeUp
     | Freeze
     | Stop
+    | Suspend
     | Stalled
     | Command
     | Observe

@@ -250,7 +250,7 @@ class GameManager:
     def stored(self, game_id: str, now: int) -> None:
         """The record of a game is durable: send the result, count it, and free the slots."""
         live = self._games.get(number_of(game_id))
-        if live is None or not live.match.over or live.announced:
+        if live is None or not live.is_storing:
             return
         self.notes.reconsider()
         match, past = live.match, past_of(live)

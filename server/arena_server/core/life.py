@@ -144,8 +144,8 @@ class Life:
 
     It begins once `quorum` bots are there; with `quorum` 0 it has begun. `is_planned`: its state says that it
     has not, because games could start before. `ended` is one of ENDINGS, once no game runs any more; one
-    that the organiser has aborted is over before. `stopping`: its server ends. `started`: the organiser has
-    begun it, so that it awaits no moment.
+    that the organiser has aborted is over before. `stopping`: its server ends; `suspending`: another one
+    goes on with running games. `started`: the organiser has begun it, so that it awaits no moment.
     """
 
     quorum: int = 0
@@ -157,6 +157,7 @@ class Life:
     until: int | None = field(init=False, default=None)
     time_up: bool = field(init=False, default=False)
     stopping: bool = field(init=False, default=False)
+    suspending: bool = field(init=False, default=False)
     started: bool = field(init=False, default=False)
     _hours: tuple[bool, int | None, int | None] = field(init=False, default=(True, None, None))
 
@@ -200,6 +201,10 @@ class Life:
     def stop(self) -> None:
         """Its server ends."""
         self.stopping = True
+
+    def suspend(self) -> None:
+        """Its server ends, and another one goes on with its running games."""
+        self.stopping = self.suspending = True
 
     def end(self, ending: str) -> None:
         """No game runs any more, and none will: `ending` is one of ENDINGS."""

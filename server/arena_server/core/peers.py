@@ -331,6 +331,11 @@ class LiveGame:
         return self.transcript.closed
 
     @property
+    def is_storing(self) -> bool:
+        """Whether it is over, and its record has still to be durable."""
+        return self.counts and self.match.over and not self.announced
+
+    @property
     def counts(self) -> bool:
         """Whether it is one of the contest's games, and no validation game."""
         return self.number > CONTEST

@@ -3,8 +3,8 @@
 start   every contest: its writer thread opens the database, its core begins or goes on;
         accept
 serve   until `stop`, the end of all contests if asked for, or the failure of the last one
-stop    accept no more; stop the contests; wait until their results are durable and sent;
-        let connections drain; close the database
+stop    accept no more; end the contests; wait until their results are durable and sent;
+        let connections drain; close the database. `suspend` leaves running games to the next server
 """
 
 from __future__ import annotations
@@ -91,7 +91,8 @@ class HostSetup:
     `cipher` makes the server's end of an encrypted connection, if connections are to be encrypted.
     `reserved` descriptors are kept for the web server. `software` is what ARENA says.
     `inner` is a second listening socket, for clients of this machine: never encrypted.
-    `unstarted` bots have a program in their file, which is not started here. With `elsewhere` the games of
+    `unstarted` bots have a program in their file, which is not started here; programs of the bots `leaving`
+    end with the server. With `elsewhere` the games of
     the listed contests are not played here, and it makes who plays those of one.
     """
 
@@ -106,6 +107,7 @@ class HostSetup:
     reserved: int = 0
     inner: socket.socket | None = None
     unstarted: Sequence[str] = ()
+    leaving: frozenset[str] = frozenset()
     elsewhere: Callable[[DispatchedContest], PlayedElsewhere] | None = None
 
 
@@ -124,6 +126,8 @@ class Host:
         self._driver: Driver | None = None
         self._failure: ArenaError | None = None
         self._leave = asyncio.Event()
+        #: Whether another server goes on with the running games.
+        self._suspends = False
         #: Whether all contests that were given to `run` have begun, and clients can connect.
         self.is_serving = False
         #: Whether lines of the log name their contest, those of the beginning too.
@@ -200,7 +204,10 @@ class Host:
             for listener in listeners:
                 listener.close()
             for hosted in self.contests.values():
-                hosted.stop()
+                if self._suspends and hosted.spec.listed:
+                    hosted.suspend(self._setup.leaving)
+                else:  # no server goes on with the game of a visitor
+                    hosted.stop()
             with suppress(TimeoutError):
                 async with asyncio.timeout(SETTLE_S):
                     for hosted in list(self.contests.values()):
@@ -308,6 +315,11 @@ class Host:
             for hosted in self.contests.values():
                 if hosted.contest is None:  # the database is still being opened
                     hosted.stop()
+
+    def suspend(self, why: str) -> None:
+        """End the server; the next one goes on with the contests that are listed, and their running games."""
+        self._suspends = True
+        self.stop(why)
 
     def _crashed(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """Stop at an exception in a callback: a fault of our own, after which no verdict could be trusted."""

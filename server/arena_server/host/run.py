@@ -19,7 +19,7 @@ from arena_protocol.record import VOID, GameRecord
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.contest import Contest
 from arena_server.core.effects import SetFrozen, Store
-from arena_server.core.events import Event, Stop, Thawed
+from arena_server.core.events import Event, Stop, Suspend, Thawed
 from arena_server.core.formats import doubt_of, format_of
 from arena_server.core.journal import JournalError
 from arena_server.core.log_events import LogEvent
@@ -238,6 +238,16 @@ class ContestRun:
             self._end(None)
         elif not self.over.is_set():
             self.feed(Stop())
+
+    def suspend(self, leaving: frozenset[str]) -> None:
+        """End the contest here, as far as another server goes on with its running games. `over` will be set.
+
+        The programs of the bots `leaving` end with this server.
+        """
+        if self.contest is None:
+            self._end(None)
+        elif not self.over.is_set():
+            self.feed(Suspend(leaving))
 
     async def close(self) -> None:
         """Take the contest out of the driver, and close its files; call it when `over` is set."""

@@ -117,7 +117,7 @@ class HostReporter(HostObserver, Attachment):
         data = os.read(STDIN, 4096)
         if not data:
             self._loop.remove_reader(STDIN)
-            self._host.stop("the supervisor is gone")
+            self._host.suspend("the supervisor is gone")
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
             answering = self._loop.create_task(self._answer(json.loads(line)))

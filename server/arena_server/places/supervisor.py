@@ -34,6 +34,7 @@ LISTENING = "listening on "
 #: The log file of the server; no bot's log has this name, because no name begins with `_`.
 SERVER_LOG = "_server.log"
 STOPPING = "stopping: running games are void, results so far are kept"
+LEAVING = "stopping: results are kept, and running games go on with --resume"
 
 
 class ProgressListener:
@@ -144,7 +145,7 @@ async def run(tournament: Tournament, listener: ProgressListener, interrupted: a
         await asyncio.wait([serving, stopping], return_when=asyncio.FIRST_COMPLETED)
         if not serving.done():
             if not over.is_set():
-                listener.say(STOPPING)
+                listener.say(LEAVING)
             server.terminate()
             await asyncio.wait([serving], timeout=STOP_S)
         stopping.cancel()

@@ -335,14 +335,18 @@ def stopped_in_its_first_game(folder: Path, text: str, *options: str) -> Server:
 
 
 @pytest.mark.real
-def test_a_server_that_was_stopped_goes_on_and_plays_its_void_games_again(tmp_path: Path) -> None:
+def test_a_server_that_was_stopped_goes_on_with_its_games(tmp_path: Path) -> None:
     port = quiet_port()
     options = ("--port", str(port), "--log-level", "error")
     stopped_in_its_first_game(tmp_path, the_contest(2), *options)
     with Server(the_contest(2), tmp_path, *options, "--until-finished") as server:
-        Bots(port).join()
+        bots = Bots(port)
+        bots.join()
         assert server.end().code == 0
+    check(tmp_path / "arena.db", bots)
     assert [games for _, _, games in table(tmp_path / "arena.db")] == [4, 4, 4]
+    with Results(tmp_path / "arena.db") as results:
+        assert {row["end"] for row in results.games.rows(results.contest())} == {"complete"}
 
 
 @pytest.fixture(scope="module")

@@ -154,7 +154,7 @@ async def test_a_server_that_is_stopped_early_before_it_listens(answer: str) -> 
     """These statuses are the end that was asked for, not a failure."""
     recorder = Recorder()
     assert not await run_it(server(stopped_early(answer)), recorder)
-    assert recorder.said == ["stopping: running games are void, results so far are kept"]
+    assert recorder.said == ["stopping: results are kept, and running games go on with --resume"]
 
 
 @pytest.mark.soak

@@ -1,0 +1,215 @@
+"""Restarts in order under load: the listening socket stays open, as with deploy/arena.socket.
+
+    run(restarts) -> bots in a thread -> `arena serve` -> SIGTERM -> `arena serve` ... -> check -> Upgrades
+
+No game may be void, no result may be lost or changed, and no bot may have a fault. The moments come from the
+seed, the machine decides where in the games they fall.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+import typer
+
+from arena_client import asyncio_client
+from arena_client.bot import Bot, GameView, Result
+from arena_protocol.record import VOID
+from arena_protocol.record_codec import decode
+from arena_protocol.verify import verify
+from arena_server.store.reader import Results
+
+from ..server.records import shown
+
+PATIENCE_S = 150.0
+#: Runs a program with the socket of systemd's protocol (sd_listen_fds(3)): descriptor 3, and its own id.
+HANDED_OVER = (
+    "import os, sys; os.dup2(int(sys.argv[1]), 3); "
+    "os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS='1'); os.execv(sys.argv[2], sys.argv[2:])"
+)
+
+
+@dataclass
+class Upgrades:
+    """What a run came to; `down_s` has the seconds from each signal to the next `listening`."""
+
+    bots: int
+    restarts: int
+    games: int
+    void: int
+    announced: int
+    unannounced: int
+    faults: int
+    resumed: int
+    down_s: list[float]
+
+    def __str__(self) -> str:
+        down = sorted(self.down_s)
+        return (
+            f"{self.bots} bots, {self.restarts} restarts by SIGTERM, {self.resumed:,} games resumed\n"
+            f"{self.games:,} games with a result, {self.void} void, {self.faults} faults, {self.announced:,} "
+            f"results announced to bots: none lost, none changed; {self.unannounced} not announced\n"
+            f"from the signal to `listening`: {down[len(down) // 2]:.2f} s, at most {down[-1]:.2f} s"
+        )
+
+
+class Player(Bot):
+    """Thinks a moment; it keeps every result, and holds the server to what it has announced."""
+
+    def __init__(self, seed: int) -> None:
+        self._chance = Random(seed)
+        self.moves: dict[str, tuple[str, ...]] = {}
+        self.results: dict[str, tuple[int, ...]] = {}
+
+    def choose(self, view: GameView) -> int:
+        before = self.moves.get(view.game_id, ())
+        assert view.moves[: len(before)] == before, "an announced ply was taken back"
+        self.moves[view.game_id] = view.moves
+        time.sleep(self._chance.uniform(0, 0.002))
+        return self._chance.randint(1, 15)
+
+    def game_over(self, view: GameView, result: Result) -> None:
+        assert view.game_id not in self.results, "a result was announced twice"
+        self.results[view.game_id] = result.totals
+
+
+class Players:
+    """Bots with the policy that every bot has, in a thread; `failures` are of those that gave up."""
+
+    def __init__(self, names: list[str], port: int, seed: int) -> None:
+        self.bots = {name: Player(seed + number) for number, name in enumerate(names)}
+        self.failures: list[str] = []
+        self._port = port
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    @property
+    def announced(self) -> int:
+        return sum(len(bot.results) for bot in self.bots.values())
+
+    def _run(self) -> None:
+        with closing(self._loop):
+            for name in self.bots:
+                self._loop.create_task(self._play(name))
+            self._loop.run_forever()
+            tasks = asyncio.all_tasks(self._loop)
+            for task in tasks:
+                task.cancel()
+            self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+
+    async def _play(self, name: str) -> None:
+        try:
+            end = await asyncio_client.play(self.bots[name], "127.0.0.1", self._port, name=name)
+        except Exception as error:
+            self.failures.append(f"{name}: {error}")
+        else:
+            self.failures.append(f"{name} was sent away: {end}")
+
+    def stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(PATIENCE_S)
+
+
+def run(folder: Path, restarts: int, bots: int, seed: int, say: Callable[[str], None] = print) -> Upgrades:
+    """Restart a server so often, check, and return the figures; `say` takes how far it is."""
+    chance, down, resumed = Random(seed), [], 0
+    names = [f"b{number}" for number in range(bots)]
+    (folder / "c.toml").write_text(
+        '[contest]\nname = "upgrades"\nformat = "ladder"\nspectator_delay = "0s"\n'
+        '[game]\nplies = 60\nclock = "60s"\n' + "".join(f'[[bot]]\nname = "{name}"\n' for name in names)
+    )
+    with ExitStack() as stack:
+        listener = stack.enter_context(socket.socket())
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(1024)
+        players = Players(names, listener.getsockname()[1], seed)
+        stack.callback(players.stop)
+        for number in range(restarts + 1):
+            signalled = time.monotonic()
+            server = _start(folder, listener)
+            stack.callback(server.kill)
+            down.append(time.monotonic() - signalled)
+            before, end = players.announced, time.monotonic() + PATIENCE_S
+            while players.announced < before + bots:
+                assert time.monotonic() < end, f"no results within {PATIENCE_S:.0f} s: {players.failures}"
+                time.sleep(0.02)
+            time.sleep(chance.uniform(0, 0.5))
+            began = time.monotonic()
+            server.send_signal(signal.SIGTERM)
+            assert server.wait(PATIENCE_S) == 0
+            down[-1] += time.monotonic() - began
+            with (folder / "server.log").open() as log:
+                resumed = sum(" resumed " in line for line in log)
+            if number % 10 == 9:
+                say(f"{number + 1} of {restarts} restarts, {players.announced:,} results announced")
+        assert not players.failures, players.failures
+    return _check(folder, players, restarts, resumed, down)
+
+
+def _start(folder: Path, listener: socket.socket) -> subprocess.Popen[bytes]:
+    port = str(listener.getsockname()[1])
+    serve = [sys.executable, "-m", "arena_cli", "serve", "c.toml", "--port", port, "--no-web"]
+    words = [sys.executable, "-c", HANDED_OVER, str(listener.fileno()), *serve]
+    with (folder / "server.log").open("ab") as log:
+        server = subprocess.Popen(
+            words, cwd=folder, stdout=subprocess.PIPE, stderr=log, pass_fds=[listener.fileno()]
+        )
+    assert server.stdout is not None
+    with server.stdout:
+        assert server.stdout.readline().startswith(b"listening on ")
+    return server
+
+
+def _check(folder: Path, players: Players, restarts: int, resumed: int, down: list[float]) -> Upgrades:
+    """What the bots were sent is what is stored; every record verifies; no bot has a fault."""
+    with Results(folder / "arena.db") as results:
+        (contest,) = results.contests()
+        records = {game: decode(shown(data)) for game, data in results.games.records(contest)}
+    announced = 0
+    for name, bot in players.bots.items():
+        for game, totals in bot.results.items():
+            assert records[game].totals == totals, (name, game)
+            announced += 1
+        for game, moves in bot.moves.items():
+            if game in records:
+                assert tuple(ply.move for ply in records[game].plies)[: len(moves)] == moves, (name, game)
+    for record in records.values():
+        verify(record)
+    received = sum(
+        game in players.bots[name].results for game, each in records.items() for name in each.names
+    )
+    seats = sum(len(record.names) for record in records.values())
+    void = sum(record.end == VOID for record in records.values())
+    faults = sum(bool(fault.seat) for record in records.values() for fault in record.faults)
+    return Upgrades(
+        len(players.bots), restarts, len(records) - void, void, announced, seats - received, faults,
+        resumed, down,
+    )  # fmt: skip
+
+
+def main(
+    restarts: Annotated[int, typer.Option(min=1, help="How often the server is restarted.")] = 100,
+    bots: Annotated[int, typer.Option(min=2, help="How many bots play.")] = 20,
+    seed: Annotated[int, typer.Option(help="What draws the moments.")] = 1,
+) -> None:
+    """Restart a server under load, and print the figures."""
+    with TemporaryDirectory(prefix="arena-soak-") as folder:
+        typer.echo(run(Path(folder), restarts, bots, seed, say=lambda line: typer.echo(line, err=True)))
+
+
+if __name__ == "__main__":
+    typer.run(main)
