@@ -1,7 +1,8 @@
 """A real server is killed at random moments; its bots keep their own record of every line.
 
-`make test` kills it 5 times, `make soak` 50 times, with each kind of database. The moments come from
-the seed below, and the machine decides where in a contest they fall: the outcome must not depend on it.
+`make test` kills it 5 times, `make soak` 50 times, and ends it 100 times by a signal, with each kind of
+database. The moments come from the seed below, and the machine decides where in a contest they fall: the
+outcome must not depend on it.
 """
 
 from __future__ import annotations
@@ -137,8 +138,10 @@ def finished(database: Database) -> bool:
         return False
 
 
-def survive(folder: Path, database: Database, games: int, kills: int, seed: int) -> int:
-    """Play a contest whose server is killed up to `kills` times; returns how often it was."""
+def survive(
+    folder: Path, database: Database, games: int, kills: int, seed: int, how: int = signal.SIGKILL
+) -> int:
+    """Play a contest whose server gets the signal `how` up to `kills` times; returns how often it did."""
     chance, port, done = Random(seed), quiet_port(), 0
     options = ("--port", str(port), "--until-finished", "--log-level", "error")
     bots = Bots(port)
@@ -147,7 +150,7 @@ def survive(folder: Path, database: Database, games: int, kills: int, seed: int)
             if done == kills or ended(server, chance.uniform(0.0, 0.5)):
                 assert server.end().code == 0
                 break
-            server.end(signal.SIGKILL)
+            server.end(how)
             done += 1
         if finished(database):
             break
@@ -202,6 +205,17 @@ def test_a_server_that_is_killed_fifty_times_loses_nothing(
     done = survive(tmp_path, database, games=30, kills=50, seed=soak_seed)
     assert done > 0  # how many games are over before a kill depends on the machine
     assert table(database) == undisturbed(30)
+
+
+@pytest.mark.soak
+def test_a_hundred_restarts_cost_no_game(
+    tmp_path: Path, database: Database, undisturbed: Callable[[int], Table], soak_seed: int
+) -> None:
+    """An upgrade: a server ends by SIGTERM, and the next one goes on with its running games."""
+    assert survive(tmp_path, database, games=60, kills=100, seed=soak_seed, how=signal.SIGTERM) > 0
+    assert table(database) == undisturbed(60)
+    with Results(database) as results:
+        assert {row["end"] for row in results.games.rows(results.contest())} == {"complete"}
 
 
 def play_while(
