@@ -120,7 +120,7 @@ def parse_address(text: str, source: str) -> tuple[str, int]:
     Raises ConfigError that begins with `source`, the option or variable that gave the text.
     """
     host, _, port = text.rpartition(":")
-    if not host or not (port.isascii() and port.isdigit() and 0 < int(port[:6]) < 65536):
+    if not host or "/" in host or not (port.isascii() and port.isdigit() and 0 < int(port[:6]) < 65536):
         raise ConfigError(f"{source}: expected HOST:PORT, got {text!r}")
     return host.removeprefix("[").removesuffix("]"), int(port)
 

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from arena_server.errors import ArenaError, ConfigError
+from arena_server.host.sockets import parse_address
 from arena_server.web.admin_file import TOKEN_VARIABLE, Access
 from arena_server.web.bridge import NOT_STARTED, ORDER_S
 
@@ -88,7 +89,8 @@ def _request(access: Access, method: str, path: str, body: str | None = None) ->
 def _ask(access: Access, method: str, path: str, body: str | None) -> tuple[int, dict[str, Any]]:
     from arena_server.webhooks.outgoing import CallError, HttpConnection
 
-    host, port = _split(access.address)
+    # The server prints the address of its admin port with a scheme.
+    host, port = parse_address(access.address.removeprefix("http://").removesuffix("/"), "--connect")
     headers = (("authorization", f"Bearer {access.token}"),)
     data = (body or "").encode()
     try:
@@ -112,10 +114,3 @@ def _document(access: Access, body: bytes) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise ArenaError(f"at {access.address} there is something, but not the admin port of an arena server")
     return document
-
-
-def _split(address: str) -> tuple[str, int]:
-    host, _, port = address.rpartition(":")
-    if not host or not (port.isascii() and port.isdigit() and 0 < int(port[:6]) < 65536):
-        raise ConfigError(f"--connect: expected HOST:PORT, got {address!r}")
-    return host.strip("[]"), int(port)

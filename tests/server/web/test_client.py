@@ -59,6 +59,8 @@ class TestClient:
     def test_the_status(self) -> None:
         with Answering(200, {"state": "open"}).serve() as server:
             assert client.status(access(server)) == {"state": "open"}
+            # As the server prints it.
+            assert client.status(Access(f"http://{server.address}/", TOKEN)) == {"state": "open"}
 
     def test_an_order_that_is_refused(self) -> None:
         with (
@@ -135,7 +137,7 @@ class TestClient:
                 client.status(Access(address, TOKEN))
             gone.set()
 
-    @all_of("address", ["nowhere", ":80", "host:", "host:0", "host:x", "host:65536", "h:²"])
+    @all_of("address", ["nowhere", ":80", "host:", "host:0", "host:x", "host:65536", "h:²", "ftp://host:80"])
     def test_an_address_that_is_none(self, address: str) -> None:
         with pytest.raises(ConfigError) as caught:
             client.status(Access(address, TOKEN))
