@@ -157,7 +157,7 @@ class Contest:
         if self._was_over:
             return
         results = self._games.fixtures.results
-        if not self._games.quiet or results.done + results.void > 0:
+        if not self._games.quiet or results.stored > 0:
             # Of an earlier version, which had no fact of it.
             self._commands.restore_begun()
         self._notes.add(Begins())

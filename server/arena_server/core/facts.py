@@ -178,10 +178,14 @@ class Drawn(NamedTuple):
 
 
 class Walkover(NamedTuple):
-    """What those of `absent` had left to play of draw `draw` is lost for them, and not played."""
+    """What those of `absent` had left to play of draw `draw` is lost for them, and not played.
+
+    `stored`: how many records were stored before, of void games too; 0 is not known.
+    """
 
     draw: int
     absent: tuple[str, ...]
+    stored: int = 0
 
 
 class Paired(NamedTuple):

@@ -191,7 +191,8 @@ class Fixtures(Changes):
 
         Call it while no game runs.
         """
-        if (walkover := self._format.walkover_due(absent)) is not None:
+        if (due := self._format.walkover_due(absent)) is not None:
+            walkover = due._replace(stored=self.results.stored)
             self._out.fact(walkover)
             self._out.effects.append(WalkedOver(walkover.draw, walkover.absent))
             self._format.walk_over(walkover)

@@ -142,7 +142,7 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
     "drawn": (Drawn, (int, int, int, _GROUPS)),
     "paired": (Paired, (int, int, int, _GROUPS, bool, bool, str)),
     "forbidden": (Forbidden, (int, int, _NAMES, bool)),
-    "walkover": (Walkover, (int, _NAMES)),
+    "walkover": (Walkover, (int, _NAMES, int)),
     "begun": (Begun, (str, int)),
     "run-state": (RunStateSet, (str, str)),
     "archived": (Archived, (str,)),
@@ -164,8 +164,9 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
 }
 _OF_CONTEST: Final = frozenset(get_args(ContestFact))
 OFFER: Final = KIND_OF[Offered]
-#: Up to layout 6 of the database an offer has no agents, and conduct no validation games.
-_LEAST_VALUES: Final = {OFFER: 3, KIND_OF[Conduct]: 3}
+#: Up to layout 6 of the database an offer has no agents, and conduct no validation games. An earlier
+#: walkover does not say what was stored before it.
+_LEAST_VALUES: Final = {OFFER: 3, KIND_OF[Conduct]: 3, KIND_OF[Walkover]: 2}
 REPEAT: Final = KIND_OF[Repeat]
 ANNULLED: Final = KIND_OF[Annulled]
 RULED: Final = KIND_OF[Ruled]

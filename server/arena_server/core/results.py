@@ -37,6 +37,11 @@ class ResultCounter:
         self._used_ms: Counter[str] = Counter()
         self._own_plies: Counter[str] = Counter()
 
+    @property
+    def stored(self) -> int:
+        """How many records there are: a result that is changed or taken back stays one."""
+        return self.done + self.void
+
     def mean_move_ms(self, name: str) -> int | None:
         """The mean time of a ply of this bot, with those that the server played for it; None before any."""
         plies = self._own_plies[name]

@@ -65,7 +65,7 @@ CONTEST_FACTS = st.one_of(
     st.builds(Conduct, TEXTS, INTEGERS, st.booleans()),
     st.builds(Repeat, INTEGERS, INTEGERS, INTEGERS),
     st.builds(Drawn, INTEGERS, INTEGERS, INTEGERS, st.lists(NAMES, max_size=3).map(tuple)),
-    st.builds(Walkover, INTEGERS, NAMES),
+    st.builds(Walkover, INTEGERS, NAMES, INTEGERS),
     st.builds(RunStateSet, TEXTS, TEXTS),
     st.builds(Joined, TEXTS, INTEGERS, INTEGERS, TEXTS, TEXTS, TEXTS, TEXTS),
     st.builds(Left, TEXTS, st.booleans()),
@@ -95,6 +95,10 @@ def test_a_fact_of_a_game_survives_its_entry_and_its_bytes(fact: GameFact, numbe
 def test_a_fact_of_the_contest_survives_its_entry_and_its_bytes(fact: ContestFact) -> None:
     (read,) = unpack(pack([entry_of(CONTEST, fact)]))
     assert (read[0], fact_of(read), type(fact_of(read))) == (CONTEST, fact, type(fact))
+
+
+def test_a_walkover_of_an_earlier_version_says_nothing_of_what_was_stored() -> None:
+    assert fact_of((CONTEST, "walkover", 2, ("bob",))) == Walkover(2, ("bob",), 0)
 
 
 @all_of(

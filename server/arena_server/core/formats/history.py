@@ -46,6 +46,7 @@ class History:
         self._taken: list[HistoryFact] = []
         #: Results whose games are not known yet.
         self._results: list[PastGame] = []
+        self._added = 0
         #: What is wrong with the first round that should not have been drawn.
         self._flaw = ""
         #: The void games that have not been played again.
@@ -60,6 +61,7 @@ class History:
     def add(self, game: PastGame) -> None:
         """A result, in the order of storing; its deal is 0 if it is not known."""
         self._results.append(game)
+        self._added += 1
 
     @property
     def form(self) -> Rounds:
@@ -109,8 +111,9 @@ class History:
                 return void in self._void
             case Joined() | Extended() | Shortened() | Penalised() | Forbidden():
                 return True
-            case Walkover(_, absent):
-                return self._form.walkover_due(absent) is not None
+            case Walkover(_, absent, stored):
+                # A game against the absent that was played is no walkover: its result may not be known yet.
+                return self._added >= stored and self._form.walkover_due(absent) is not None
 
     def _take(self, fact: HistoryFact) -> None:
         match fact:

@@ -86,7 +86,8 @@ class Field:
     def next_round(self) -> bool:
         """Draw, if it is due; returns whether anything was decided."""
         if (walkover := self.form.walkover_due(self.absent)) is not None:
-            self._decide(walkover)
+            stored = sum(isinstance(each, PastGame | int) for each in self.order)
+            self._decide(walkover := walkover._replace(stored=stored))
             self.form.walk_over(walkover)
         if (draw := self.form.draw_due(self.absent)) is not None:
             drawn = draw.run()

@@ -122,7 +122,7 @@ def test_one_that_vanishes_loses_only_what_it_has_not_played() -> None:
         field.end()
         field.start()
     walkovers = [fact for fact in field.facts if isinstance(fact, Walkover)]
-    assert walkovers[0] == Walkover(1, ("b3",))
+    assert walkovers[0] == Walkover(1, ("b3",), 6)
     states = {frozenset(match.names): match.state for match in form.rounds()[0].matches}
     assert states[frozenset(("b0", "b3"))] == "over"
     assert states[frozenset(("b1", "b3"))] == states[frozenset(("b2", "b3"))] == "walkover"
