@@ -286,6 +286,30 @@ class Format(LateEntry, ChangedResults):
         """The names of each group that has games left that have not started, with their number."""
 
 
+class FreeBots:
+    """The bots that are present, and how many games each can start, for a `Format`."""
+
+    def __init__(self) -> None:
+        self._free: dict[str, int] = {}
+
+    def enter(self, name: str, *, late: bool = False) -> None:
+        self._free.setdefault(name, 0)
+
+    def withdraw(self, name: str) -> None:
+        self._free.pop(name, None)
+
+    def free(self, name: str, games: int) -> None:
+        self._free[name] = games
+
+    def occupy(self, names: Collection[str]) -> bool:
+        """Have each of `names` start a game. Returns False, with nothing changed, if one of them cannot."""
+        if not all(self._free.get(name) for name in names):
+            return False
+        for name in names:
+            self._free[name] -= 1
+        return True
+
+
 class DrawnFormat(Format):
     """A format that draws: its readers give a new one what is known of its facts and results (`History`)."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from arena_server.core.formats.balance import Bounds
-from arena_server.core.formats.base import Format, Pairing, PairingError
+from arena_server.core.formats.base import Format, FreeBots, Pairing, PairingError
 from arena_server.core.formats.groups import GroupList
 from arena_server.core.formats.scheduled import Scheduled
 from arena_server.terms.config import HANDED, SINGLE
@@ -54,7 +54,7 @@ class Single(Scheduled):
             raise FormatError(f"a single game has {seats} bots, not {bots}, and is one, not {games}")
 
 
-class Handed(Format):
+class Handed(FreeBots, Format):
     """One game after the other of all bots, as the shell hands them out: those of a worker.
 
     A void game is not played again: who has handed it out may do so once more.
@@ -64,8 +64,8 @@ class Handed(Format):
     MEANING = "games that are handed out one by one"
 
     def __init__(self, terms: Terms) -> None:
+        super().__init__()
         self.check(terms)
-        self._free: dict[str, int] = {}
         self._last = 0
         self._waiting: Pairing | None = None
 
@@ -85,22 +85,11 @@ class Handed(Format):
     def planned(self, first: int, end: int) -> Iterator[Pairing]:
         return iter(())
 
-    def enter(self, name: str, *, late: bool = False) -> None:
-        self._free.setdefault(name, 0)
-
-    def withdraw(self, name: str) -> None:
-        self._free.pop(name, None)
-
-    def free(self, name: str, games: int) -> None:
-        self._free[name] = games
-
     def next(self) -> Pairing | None:
         pairing = self._waiting
-        if pairing is None or not all(self._free.get(name) for name in pairing.names):
+        if pairing is None or not self.occupy(pairing.names):
             return None
         self._waiting = None
-        for name in pairing.names:
-            self._free[name] -= 1
         return pairing
 
     def may_repeat(self, number: int) -> bool:

@@ -17,7 +17,7 @@ from heapq import heappop, heappush
 from typing import ClassVar, Final
 
 from arena_server.core.facts import Drawn, Walkover
-from arena_server.core.formats.base import ChangedResults, Draw, DrawnFormat, Format, Pairing
+from arena_server.core.formats.base import ChangedResults, Draw, DrawnFormat, Format, FreeBots, Pairing
 from arena_server.core.formats.encounters import Draws, Encounter
 from arena_server.stats.results import PastGame
 from arena_server.terms.formats import FormatError, Terms, WordOption
@@ -45,6 +45,7 @@ class _DrawnResults(ChangedResults):
     draws: Draws
 
     def __init__(self) -> None:
+        super().__init__()
         #: Numbers of games that might start; those that cannot are left out when they are looked at.
         self._ready: list[int] = []
 
@@ -63,7 +64,7 @@ class _DrawnResults(ChangedResults):
         self._consider(encounter)  # it may be open again
 
 
-class Rounds(_DrawnResults, DrawnFormat):
+class Rounds(_DrawnResults, FreeBots, DrawnFormat):
     """Base class: a subclass says what is drawn next, and what counts."""
 
     def __init__(self, terms: Terms, *, largest: int = 2) -> None:
@@ -71,7 +72,6 @@ class Rounds(_DrawnResults, DrawnFormat):
         self.check(terms)
         self.terms = terms
         self.draws = Draws(terms, early=self.EARLY_END, largest=largest)
-        self._free: dict[str, int] = {}
 
     @classmethod
     def check(cls, terms: Terms) -> None:
@@ -122,14 +122,8 @@ class Rounds(_DrawnResults, DrawnFormat):
 
     # -- bots
 
-    def enter(self, name: str, *, late: bool = False) -> None:
-        self._free.setdefault(name, 0)
-
-    def withdraw(self, name: str) -> None:
-        self._free.pop(name, None)
-
     def free(self, name: str, games: int) -> None:
-        self._free[name] = games
+        super().free(name, games)
         for encounter in self.draws.current.get(name, ()) if games else ():
             self._consider(encounter)
 
@@ -142,10 +136,8 @@ class Rounds(_DrawnResults, DrawnFormat):
             pairing = encounter.waiting.get(number)
             if pairing is None or encounter.is_decided:
                 continue
-            if all(self._free.get(name, 0) for name in pairing.names):
+            if self.occupy(pairing.names):
                 encounter.begin(number)
-                for name in pairing.names:
-                    self._free[name] -= 1
                 self._consider(encounter)
                 return pairing
         return None
