@@ -28,7 +28,8 @@ RUN apt-get update && apt-get install -y --no-install-recommends binutils \
 
 FROM python:3.12-slim AS base
 # A named volume takes its owner from the folder that it covers.
-RUN useradd --create-home --uid 10001 arena && install -d -o arena /data /run/arena /home/arena/.cache
+# `site` may read the database, and nothing else (deploy/database.sh).
+RUN useradd --create-home --uid 10001 arena && useradd --create-home --uid 10002 site && install -d -o arena /data /run/arena /home/arena/.cache
 COPY deploy/restarted.sh /opt/restarted.sh
 ENV PATH=/opt/arena/bin:$PATH PYTHONUNBUFFERED=1
 USER arena

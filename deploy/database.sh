@@ -1,6 +1,6 @@
 #!/bin/sh
 # What the image `database` runs: PostgreSQL for the processes that mount its socket.
-# There is no TCP, and no password: the account of a client is its role (peer).
+# There is no TCP, and no password: the account of a client is its role (peer): `arena` writes, `site` may read.
 set -eu
 
 # Two servers on one volume would not see each other, because each container has process ids of its own.
@@ -18,6 +18,12 @@ if [ ! -d /data/cluster ]; then
     sync
     mv /data/new /data/cluster
 fi
+
+# The sites' role, also in the volume of an earlier version. This server ends a command at the end of a line.
+postgres --single -D /data/cluster arena >/dev/null <<'SQL'
+DO $$ BEGIN CREATE ROLE site LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$
+GRANT pg_read_all_data TO site
+SQL
 
 # Without jit a server process does not load 100 MB of LLVM.
 exec postgres -D /data/cluster -c listen_addresses= -c unix_socket_directories=/run/arena -c jit=off "$@"

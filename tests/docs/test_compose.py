@@ -122,6 +122,14 @@ def test_the_database_is_reached_by_its_socket_from_referee_and_sites_alone() ->
     assert "--auth=peer" in script
 
 
+def test_a_site_has_an_account_whose_role_may_only_read() -> None:
+    services = compose()["services"]
+    assert {name for name, each in services.items() if each.get("user") == "site"} == {"site"}
+    assert services["site"]["volumes"] == ["socket:/run/arena"]
+    base = (ROOT / "Dockerfile").read_text(encoding="utf-8").partition(" AS base")[2].partition("\nFROM ")[0]
+    assert "useradd --create-home --uid 10002 site" in base
+
+
 def test_the_database_has_limits_and_is_stopped_by_its_fast_shutdown() -> None:
     database = compose()["services"]["database"]
     limits = ("cpus", "mem_limit", "shm_size", "pids_limit", "stop_signal", "stop_grace_period")
@@ -198,6 +206,23 @@ def test_every_service_has_an_image_of_the_dockerfile_that_runs_without_root() -
         assert (users["base"] + users[target])[-1] == "arena"
 
 
+def role_of_sites(url: str) -> str:
+    """Run what the database's script says of the role, twice, and return the URL of who has it."""
+    import psycopg
+
+    script = (ROOT / "deploy" / "database.sh").read_text(encoding="utf-8")
+    statements = script.partition("<<'SQL'\n")[2].partition("\nSQL\n")[0].splitlines()
+    with psycopg.connect(url, autocommit=True) as connection:
+        for statement in statements * 2:
+            connection.execute(statement.encode())
+    reader = url.replace("arena@", "site@")
+    with psycopg.connect(reader, autocommit=True) as connection:
+        for write in ("DELETE FROM games", "UPDATE contests SET status = 'x'", "CREATE TABLE mine (x int)"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(write.encode())
+    return reader
+
+
 def swapped(command: Sequence[str], swaps: dict[str, str]) -> list[str]:
     for old, new in swaps.items():
         command = [argument.replace(old, new) for argument in command]
@@ -246,7 +271,7 @@ def test_the_commands_of_the_services_with_their_own_hosts_play_the_contest(tmp_
         assert_played(found["web"][1], found["admin"][1], games=12)
         web = swapped(site["command"], here)
         web[web.index("--port") + 1] = "0"
-        alone = stack.enter_context(running(["arena", *web], tmp_path, ARENA_DATABASE=url))
+        alone = stack.enter_context(running(["arena", *web], tmp_path, ARENA_DATABASE=role_of_sites(url)))
         assert alone.stdout is not None
         address = re.match(r"web on http://127\.0\.0\.1:(\d+)", alone.stdout.readline())
         assert address is not None
