@@ -79,6 +79,7 @@ GROUPS: Final[Mapping[str, Mapping[str, Callable[[str], Command]]]] = {
     "Spectators": {
         "watch": single("watch"),
         "replay": single("replay"),
+        "highlights": single("highlights"),
         "play": single("play"),
     },
     "Engines": {

@@ -10,7 +10,7 @@ their hue.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from io import BytesIO
 from math import cos, pi, sin
@@ -365,16 +365,21 @@ def link_painter() -> Callable[[bytes, int | None], bytes] | None:
 
 def gif_bytes(record: GameRecord, seconds: float = 0.5) -> bytes:
     """The game as an animated GIF, `seconds` per ply. Raises GameError for an illegal move."""
+    return animated([list(record_frames(record))], seconds)
+
+
+def animated(scenes: Sequence[Sequence[Frame]], seconds: float) -> bytes:
+    """Frames as an animated GIF, `seconds` each; the last one of each scene is shown longer."""
     from PIL.Image import Dither
 
-    drawings = [draw(frame) for frame in record_frames(record)]
+    drawings = [draw(frame) for frames in scenes for frame in frames]
     height = max(each.height for each in drawings)
     images = [paint(each, height) for each in drawings]
     # One palette for all frames: tiles keep their colour, and a frame stores only what has changed.
     palette = images[len(images) // 2].quantize(COLOURS)
     first, *rest = [image.quantize(palette=palette, dither=Dither.NONE) for image in images]
     ms = max(20, round(1000 * seconds))
-    durations = [ms] * len(rest) + [ms * LAST_FRAME]
+    durations = [each for frames in scenes for each in [ms] * (len(frames) - 1) + [ms * LAST_FRAME]]
     file = BytesIO()
     first.save(
         file, "GIF", save_all=True, append_images=rest, duration=durations, loop=0, optimize=True, disposal=1

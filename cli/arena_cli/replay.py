@@ -160,7 +160,7 @@ def _write_page(record: GameRecord, path: Path) -> None:
     from arena_server.web.scenes import record_scenes
 
     title = f"{' - '.join(record.names)}, {record.contest} {record.game_id}"
-    _write("--html", path, replay_page(title, encode(record), record_scenes(record)).encode("utf-8"))
+    write_file("--html", path, replay_page(title, encode(record), record_scenes(record)).encode("utf-8"))
 
 
 def _write_svg(record: GameRecord, path: Path, ply: int | None) -> None:
@@ -168,20 +168,25 @@ def _write_svg(record: GameRecord, path: Path, ply: int | None) -> None:
     from arena_cli.picture import draw_ply
 
     _check_ply(ply, record.game_id, len(record.plies))
-    _write("--svg", path, svg_text(draw_ply(record, ply)).encode("ascii"))
+    write_file("--svg", path, svg_text(draw_ply(record, ply)).encode("ascii"))
 
 
 def _write_gif(record: GameRecord, path: Path, delay: float) -> None:
+    check_pillow()
+    from arena_cli.picture import gif_bytes
+
+    write_file("--gif", path, gif_bytes(record, delay))
+
+
+def check_pillow() -> None:
+    """Raises ConfigError without what draws a GIF, before any work begins."""
     from arena_protocol.errors import needs_extra
     from arena_server.errors import ConfigError
 
     try:
-        import PIL  # noqa: F401 - a clear line before the work begins
+        import PIL  # noqa: F401
     except ImportError:
         raise ConfigError(needs_extra("--gif", "pictures")) from None
-    from arena_cli.picture import gif_bytes
-
-    _write("--gif", path, gif_bytes(record, delay))
 
 
 def _check_ply(ply: int | None, name: str, plies: int) -> None:
@@ -191,7 +196,8 @@ def _check_ply(ply: int | None, name: str, plies: int) -> None:
         raise StoreError(f"game {name} has {plies} plies, not {ply}")
 
 
-def _write(option: str, path: Path, data: bytes) -> None:
+def write_file(option: str, path: Path, data: bytes) -> None:
+    """Write what `option` asks for. Raises StoreError."""
     from arena_server.errors import StoreError
 
     try:

@@ -7,6 +7,7 @@
     DIR/api/v1/contests/N/ratings.json                                              if numpy is installed
     DIR/api/v1/contests/N/rounds.json                                               of a format that draws
     DIR/api/v1/contests/N/faults.json                                               the latest ones
+    DIR/api/v1/contests/N/highlights.json                                           the games worth a look
     DIR/api/v1/contests/N/chain-K.json                                              if the contest is over
     DIR/api/v1/contests/N/records/gM.json, gM.record                                the games
     DIR/api/v1/contests/N/feed.atom, contest.ics                                    with --url (site_links.py)
@@ -138,6 +139,7 @@ def _write_pages(folder: Path, about: SiteIdentity) -> None:
 def documents(archive: Archive, number: int) -> Iterator[tuple[str, bytes]]:
     """The documents of a contest by their paths under API, without its records and `contests.json`."""
     from arena_server.web.archive import NotFoundError
+    from arena_server.web.highlights import HighlightDocuments
     from arena_server.web.ratings import RatingDocuments
 
     home = f"contests/{number}"
@@ -151,6 +153,7 @@ def documents(archive: Archive, number: int) -> Iterator[tuple[str, bytes]]:
     with suppress(NotFoundError):
         yield f"{home}/rounds.json", archive.rounds(number)
     yield f"{home}/faults.json", encoded(archive.faults(number))
+    yield f"{home}/highlights.json", encoded(HighlightDocuments().find(archive, number))
     yield from _bot_documents(archive, number, document["bots"])
     schedule = document["schedule"]
     if document["games_played"] < schedule["games"]:

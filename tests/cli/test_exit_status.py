@@ -198,6 +198,7 @@ standings --database sqlite:///other.db
 ratings
 replay g1
 replay bad.record
+highlights --contest 99
 why g1 --bot mine
 why bad.record --bot mine
 site folder

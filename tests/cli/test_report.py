@@ -29,6 +29,7 @@ def test_the_documents_are_those_of_the_api(here: Path, shell: Shell) -> None:
     assert set(held) - records == {
         "site.json",
         *(f"contests/1{each}.json" for each in ("", "/games-0", "/ratings", "/faults", "/chain-0")),
+        "contests/1/highlights.json",
         *(f"contests/1/{each}.json" for place in range(3) for each in (f"bots/{place}", f"history-{place}")),
     }
     assert json.loads(held["contests/1/bots/0.json"])["records"] == 4

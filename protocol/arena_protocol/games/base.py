@@ -146,6 +146,13 @@ class Game(ABC, Generic[P]):
     def play(self, position: P, move: str) -> Step[P]:
         """Play a move. Raises GameError if it is not legal."""
 
+    def waves(self, position: P, move: str) -> int:
+        """How many effects of a legal move follow from each other; 0 unless the game has such chains.
+
+        A game that has them writes it: pages and highlights name the moves with the longest ones.
+        """
+        return 0
+
     @abstractmethod
     def totals(self, position: P) -> tuple[int, ...]:
         """The points of each seat so far, in the order of the seats."""

@@ -368,6 +368,11 @@ class Archive:
                 with suppress(WithheldError):
                     yield game_id, results.games.record(contest, game_id, last)
 
+    def past(self, number: int, after: int, last: int) -> list[GameSummary]:
+        """The games at the places beyond `after` up to `last`, which `shown_place` gave; on any thread."""
+        with Results(self._database) as results:
+            return results.games.summaries(self._find(results, number), after, last)
+
     def bot_contests(self, name: str) -> dict[str, Any]:
         """The rows of all bots of this name, the newest contest first, at most MOST_CONTESTS."""
         found = []

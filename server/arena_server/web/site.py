@@ -8,6 +8,7 @@
     GET /api/v1/contests/3/ratings.json         ratings with 95 % intervals, of bots and of their versions
     GET /api/v1/contests/3/rounds.json          the bracket or the rounds of a format that draws
     GET /api/v1/contests/3/faults.json          the latest faults with their lines
+    GET /api/v1/contests/3/highlights.json      the games that are worth a look (highlights.py)
     GET /api/v1/contests/3/bots/0.json          a bot: author, programs, time a move, first moves (bots.py)
     GET /api/v1/contests/3/history-0.json       its rating after ever more games
     GET /api/v1/bots/ann.json                   the rows of a bot in all contests

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -18,6 +19,7 @@ from arena_server.web.archive import WITHHELD, Archive, NotFoundError
 from arena_server.web.bots import BotDocuments, RatingHistories
 from arena_server.web.documents import stored_record_json
 from arena_server.web.following import News, atom_text, calendar_text, newest, news_of
+from arena_server.web.highlights import HighlightDocuments
 from arena_server.web.pages import address_of_site
 from arena_server.web.previews import (
     CALENDAR,
@@ -53,6 +55,7 @@ class StoredDocuments:
         self._rated = RatingDocuments()
         self._bots = BotDocuments()
         self._histories = RatingHistories()
+        self._found = HighlightDocuments()
 
     def endpoints(self) -> dict[str, Endpoint]:
         """The endpoint of each path below the API."""
@@ -64,6 +67,7 @@ class StoredDocuments:
             "/rounds.json": self._of_contest(Archive.rounds),
             "/faults.json": self._of_contest(Archive.faults),
             "/ratings.json": self._ratings,
+            "/highlights.json": self._highlights,
             "/bots/{place}.json": self._bot,
             "/history-{place}.json": self._history,
             "/records/{game}.json": self._record,
@@ -106,6 +110,14 @@ class StoredDocuments:
     async def _ratings(self, request: Request) -> Response:
         found = await self._reads.run(self._reads.find, request.path_params["number"])
         return JSONResponse(await self._rated.get(*found))
+
+    async def _highlights(self, request: Request) -> Response:
+        archive, number = await self._reads.run(self._reads.find, request.path_params["number"])
+        document = await self._reads.of(request.path_params["number"], Archive.contest)
+        rated: dict[str, Any] = {}
+        with suppress(NotFoundError):  # practice, or a server without numpy
+            rated = await self._rated.get(archive, number)
+        return JSONResponse(await self._found.get(archive, number, rated, document))
 
     async def _bot(self, request: Request) -> Response:
         found = await self._reads.run(self._reads.find, request.path_params["number"])

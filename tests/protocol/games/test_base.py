@@ -118,6 +118,7 @@ def test_a_game_that_hides_nothing_inherits_the_rest() -> None:
     game = Smallest.from_options({})
     deal = game.deal(1)
     assert (game.preview(deal), game.reveal(deal, 1)) == (None, None)
+    assert game.waves(game.start(deal), "1") == 0
     assert game.extend(5, "unasked") == 5
     assert game.is_legal(5, "go")
     assert not game.is_legal(5, "stop")

@@ -221,6 +221,11 @@ class Insertion(Game[Position]):
             totals = (*totals[:seat], totals[seat] + points, *totals[seat + 1 :])
         return _new(Step, (_new(Position, (planes, sequence, played + 1, totals)), points))
 
+    def waves(self, position: Position, move: str) -> int:
+        """How often runs are removed, those that the removal before has brought together included."""
+        planes, sequence, played, _ = position
+        return rules.play(*planes, _NUMBER[move], _COLOUR[sequence[played]])[-1]
+
     def totals(self, position: Position) -> tuple[int, ...]:
         return position.totals
 

@@ -9,7 +9,7 @@ from tests.slices import all_of
 
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal, GameError
-from arena_protocol.games.insertion import MOVES, Insertion, Position, parse_board
+from arena_protocol.games.insertion import MOVES, Insertion, Position, parse_board, rules
 
 from ... import oracle
 from ...boards import boards
@@ -108,6 +108,22 @@ def test_seats_move_in_turn_and_earn_what_they_remove() -> None:
         position = step.position
     assert position == Position(parse_board("1...1/6.353/1.226/3.215/44526"), "6163", 4, (30, 30, 30))
     assert (game.end(position), game.legal_moves(position)) == ("complete", ())
+
+
+@given(st.integers(0, 10_000), st.lists(st.sampled_from(MOVES), max_size=40))
+def test_the_waves_of_a_move_are_its_removals_one_after_another(seed: int, moves: list[str]) -> None:
+    game = Insertion(plies=40)
+    position = game.start(game.deal(seed))
+    for move in moves:
+        number, picture = MOVES.index(move) + 1, position.picture
+        assert picture is not None
+        p0, p1, p2, _ = rules.insert(*position.planes, number, picture)
+        waves = 0
+        while gone := rules.runs(p0, p1, p2):
+            p0, p1, p2 = rules.remove(p0, p1, p2, gone)
+            waves += 1
+        assert game.waves(position, move) == waves
+        position = game.play(position, move).position
 
 
 @all_of("move", ["0", "16", "06", "-1", "", "6 ", "six", "٦", "1e1"])

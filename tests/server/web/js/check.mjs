@@ -23,6 +23,7 @@ const { readRow, scoreFor } = await load("gamelist.js");
 const { RULES } = await load("rules.js");
 const { arranged, isWanted } = await load("places.js");
 const { newsBetween } = await load("notices.js");
+const { highlightTexts } = await load("highlights.js");
 const { chosenPart } = await load("tabs.js");
 const { hex, sha256 } = await load("sha256.js");
 
@@ -38,6 +39,7 @@ const commands = {
     // Every phase follows from the one before by its paths.
     return [formatBoard(result.board), result.removed, result.fell, result.waves, result.phases.map((phase) => formatBoard(phase.board))];
   },
+  highlight: ({ found }) => highlightTexts(found),
   runs: ({ board }) => runs(parseBoard(board)).length,
   deal: ({ game, options, seats, seed }) => makeGame(game, options, seats).deal(seed),
   play: ({ game, options, seats, deal, moves }) => {

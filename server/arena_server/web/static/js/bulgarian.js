@@ -396,6 +396,14 @@ export const TEXTS = {
   "Drop a file here: a record of ": "Пуснете файл тук: запис от ", " or the output of ": " или изхода на ",
   ". It stays in your browser.": ". Той остава в браузъра ви.", "the file is larger than 50 MB": "файлът е над 50 MB",
   "Choose another file": "Изберете друг файл", "or drop it here": "или го пуснете тук",
+  // highlights
+  "Highlights": "Най-интересното", "{} more": "още {}", "Upset": "Изненада", "Comeback": "Обрат", "Cascade": "Каскада",
+  "First fault": "Първа грешка", "Game of the day, {}": "Партия на деня, {}",
+  "{} wins against {}, rated {} higher": "{} печели срещу {} с рейтинг, по-висок с {}",
+  "{} wins after being {} behind at ply {}": "{} печели, след като изостава с {} на ход {}",
+  "{}: {} waves by one move, ply {}": "{}: {} вълни с едно движение, ход {}",
+  "the lead changes once": "водещият се сменя веднъж", "the lead changes {} times": "водещият се сменя {} пъти",
+  "the longest one": "най-дългата",
 };
 
 /** One of a thing and several: 1 ход, 2 хода. */

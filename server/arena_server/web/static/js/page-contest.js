@@ -8,6 +8,7 @@ import {
 import { CrossTable } from "./crosstable.js";
 import { faultsPanel, juryPanel, loadFaults, rangesPanel } from "./details.js";
 import { GameList, loadGames, idsOf, loadSchedule, openGames, runningRows, withLeaving } from "./gamelist.js";
+import { highlightsPanel, loadHighlights } from "./highlights.js";
 import { loadedAfter } from "./loading.js";
 import { livePath, LiveStream } from "./livestream.js";
 import { cardsPanel } from "./player-cards.js";
@@ -25,6 +26,8 @@ applyTheme();
 document.body.prepend(pageHeader());
 const main = document.getElementById("main");
 const number = parameter("id");
+/** After how long the rest of the highlights is asked for. */
+const AGAIN_MS = 5000;
 
 /** A tie-break as the head of a column: "head-to-head" is "Head to head". */
 function titleOf(tieBreak) {
@@ -149,11 +152,21 @@ async function begin() {
     [...wide()].forEach((each, place) => each.closest(".scroll").scrollTo(scrolled[place] ?? 0, 0));
   };
   const faults = el("div");
+  const highlights = el("div");
   let rows = [];
+  const showHighlights = spaced(async () => {
+    const found = await loadHighlights(number);
+    const opened = highlights.querySelector("details")?.open;
+    highlights.replaceChildren(...[highlightsPanel(contest, found)].filter(Boolean));
+    highlights.querySelector("details")?.toggleAttribute("open", Boolean(opened));
+    // Of a long contest the server has read a part of the records.
+    if (found?.whole === false) setTimeout(showHighlights, AGAIN_MS);
+  });
   const loadDetails = async () => {
     ranges.replaceChildren(...[rangesPanel(contest, rows)].filter(Boolean));
     ratings.replaceChildren(...[ratingPanel(number, await loadRatings(contest, number))].filter(Boolean));
     faults.replaceChildren(...[faultsPanel(contest, await loadFaults(number))].filter(Boolean));
+    await showHighlights();
   };
   const showDetails = spaced(loadDetails);
   let schedule = [];
@@ -207,7 +220,7 @@ async function begin() {
       [t`Zombie`, t`a seat at fault: the server plays for it to the end of the game`],
     ]), list.element);
   const tabs = new Tabs(t`Parts of this page`, t`Whole page`, [
-    { name: "standings", title: t`Standings`, elements: [standings, boards, teams, jury] },
+    { name: "standings", title: t`Standings`, elements: [standings, boards, teams, jury, highlights] },
     { name: "rounds", title: t`Rounds`, elements: [rounds] },
     { name: "games", title: t`Games`, elements: [games] },
     { name: "bots", title: t`Bots`, elements: [ratings, cross.element] },
@@ -229,7 +242,7 @@ async function begin() {
       contest.head ? explained(t`What is the chain?`, [[t`Chain`,
         t`a number made of all records in their order: who has kept it can prove that no result has changed since`]])
         : null),
-    tabs.element, standings, boards, teams, jury, rounds, ratings, cross.element, ranges, faults,
+    tabs.element, standings, boards, teams, jury, highlights, rounds, ratings, cross.element, ranges, faults,
     games].filter(Boolean));
   await loading;
   tabs.update();
