@@ -40,7 +40,7 @@ NOTES = (
     InfoRecord(1, 3, text="<b>that is enough</b>"),
     InfoRecord(1, 3, 9, 90),
 )
-TITLE = "Evaluation, each bot for itself"
+TITLE = "Evaluation: up is better for"
 
 
 def said_of(note: Locator) -> list[str]:
@@ -74,6 +74,7 @@ def test_a_replay_has_the_notes_up_to_the_ply_that_is_shown(pages: Watched) -> N
             assert re.fullmatch(r"\+\d+", bar.inner_text())
             said = page.locator(".leaning").get_attribute("title") or ""
             assert f" {bar.inner_text().removeprefix('+')} of 100" in said
+            page.get_by_role("tab", name="Evaluation").click()
             chart = page.locator("figure", has_text=TITLE)
             lines = chart.locator("polyline.line")
             # The last of each ply; a single point is a line to itself, so that it is drawn.
@@ -92,8 +93,13 @@ def test_a_replay_without_evaluations_has_no_graph_of_them(pages: Watched) -> No
         record = replace(a_record(options={"plies": 12}), infos=(InfoRecord(1, 1, text="hm"),))
         page.set_input_files("#file", {"name": "g", "mimeType": "", "buffer": encode(record)})
         page.wait_for_selector(".badge.true, .badge.false")
-        assert page.locator("figure").all_inner_texts()[0].startswith("Points")
+        assert page.get_by_role("tab").all_inner_texts() == ["Points", "Time left"]
         assert not page.get_by_text(TITLE).is_visible()
+        first = page.get_by_role("tab", name="Points")
+        first.press("ArrowLeft")
+        assert page.evaluate("document.activeElement.id") == "tab-time"
+        assert page.get_by_role("tabpanel").count() == 1
+        assert page.inner_text(".counter") == "ply 0 of 12"
 
 
 class Thinker(Bot):
@@ -140,7 +146,13 @@ def test_a_running_game_has_them_as_they_come(pages: Watched, tmp_path: Path) ->
         end = ["best line 4 7 12", "“two runs ahead game=g2”"]
         note.filter(has_text="game=g2").wait_for()
         assert said_of(note) == [*said, *end]
+        page.get_by_role("tab", name="Evaluation").click()
         page.locator("figure", has_text=TITLE).wait_for()
+        # What it expects from here, in the order of the turns.
+        assert page.locator(".plan.s2 text").all_text_contents() == ["1", "2", "3"]
+        page.get_by_role("button", name="Line").click()
+        assert page.locator(".plan").count() == 0
+        page.get_by_role("button", name="Line").click()
         pages.shoot(page, "notes-live")
         page.evaluate("window.before = document.querySelector('main .game')")
         bot.free.set()

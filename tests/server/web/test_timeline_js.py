@@ -134,3 +134,89 @@ def test_an_evaluation_is_a_share_that_both_seats_see_alike(
         signs = {(value > 0) - (value < 0) for value in (last[0][-1:] + [-x for x in last[1][-1:]])}
         if len(signs) == 1:
             assert (here > 0) - (here < 0) == signs.pop()
+
+
+def line_of(first: int, *more: str) -> str:
+    """The moves of the long game from ply `first` on, two of them, and `more`."""
+    return ",".join([ply.move for ply in GAMES["long"].plies[first - 1 : first + 1]] + [*more])
+
+
+#: Notes, the ply that is shown, and who expects what from there.
+EXPECTED: dict[str, tuple[tuple[InfoRecord, ...], int, tuple[int, int, list[str]] | None]] = {
+    "about the ply to come": (
+        (InfoRecord(1, 1, line=line_of(1, "9")),),
+        0,
+        (1, 1, line_of(1, "9").split(",")),
+    ),
+    "what is left of it": ((InfoRecord(1, 1, line=line_of(1, "9", "8")),), 2, (1, 1, ["9", "8"])),
+    "all of it played": ((InfoRecord(1, 1, line=line_of(1)),), 2, None),
+    "the game went another way": ((InfoRecord(1, 1, line=f"x,{line_of(2)}"),), 1, None),
+    "of a later ply": ((InfoRecord(1, 3, line=line_of(3)),), 1, None),
+    "the newer one": (
+        (InfoRecord(1, 1, line=line_of(1, "9")), InfoRecord(2, 2, line=line_of(2, "7"))),
+        1,
+        (2, 2, line_of(2, "7").split(",")),
+    ),
+    "the newer one is left": (
+        (InfoRecord(1, 1, line=line_of(1, "9")), InfoRecord(2, 2, line="x,1")),
+        2,
+        (1, 1, ["9"]),
+    ),
+    "without a line": ((InfoRecord(1, 1, eval=3),), 0, None),
+    "at the end": ((InfoRecord(1, 119, line=line_of(119, "9")),), 120, None),
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_line_is_what_a_bot_expects_as_long_as_the_game_follows_it(node: Node, name: str) -> None:
+    notes, ply, expected = EXPECTED[name]
+    record = text_of(replace(GAMES["long"], infos=notes))
+    wanted = None if expected is None else dict(zip(("seat", "ply", "moves"), expected, strict=True))
+    assert node("expected", record=record, plies=[ply]) == [wanted]
+
+
+#: Notes as (seat, ply, eval), and the first ply about which both see themselves ahead, or both behind.
+DISAGREED: dict[str, tuple[list[tuple[int, int, int | None]], tuple[int, list[int]] | None]] = {
+    "both ahead": ([(1, 1, 5), (2, 2, 3)], (2, [5, 3])),
+    "both behind": ([(1, 1, -5), (2, 2, -3)], (2, [-5, -3])),
+    "agreed": ([(1, 1, 5), (2, 2, -3)], None),
+    "even": ([(1, 1, 0), (2, 2, 3)], None),
+    "the first of several": ([(1, 1, 5), (2, 2, -3), (1, 3, -1), (2, 4, 2), (1, 5, 2)], (3, [-1, -3])),
+    "too far apart": ([(1, 1, 5), (2, 4, 3)], None),
+    "one alone": ([(1, 1, 5), (1, 3, 5)], None),
+    "no number": ([(1, 1, 5), (2, 2, None)], None),
+    "the last word about a ply": ([(1, 1, 5), (1, 1, -5), (2, 2, 3)], None),
+}
+
+
+@pytest.mark.parametrize("name", DISAGREED)
+def test_two_bots_disagree_where_both_see_themselves_ahead(node: Node, name: str) -> None:
+    notes, wanted = DISAGREED[name]
+    infos = tuple(InfoRecord(seat, ply, eval=value) for seat, ply, value in notes)
+    found = node("disagreement", record=text_of(replace(GAMES["long"], infos=infos)))
+    assert found == (None if wanted is None else {"ply": wanted[0], "values": wanted[1]})
+
+
+def test_a_graph_has_the_last_note_of_a_ply_and_the_second_seat_mirrored(node: Node) -> None:
+    infos = (
+        InfoRecord(1, 1, eval=5),
+        InfoRecord(1, 1, eval=7),
+        InfoRecord(2, 2, eval=3),
+        InfoRecord(1, 3, text="hm"),
+    )
+    two, three = GAMES["long"], GAMES["three"]
+    assert node("evaluations", record=text_of(replace(two, infos=infos))) == [[[1, 7]], [[2, -3]]]
+    assert node("evaluations", record=text_of(replace(three, infos=infos))) == [[[1, 7]], [[2, 3]]]
+
+
+@given(st.integers(0, 2000), st.integers(0, 2000), st.sampled_from([2, 3]))
+def test_a_list_of_moves_begins_with_a_row_and_has_the_ply(
+    node: Node, ply: int, length: int, columns: int
+) -> None:
+    ply = min(ply, length)
+    first, last = node("window", ply=ply, length=length, columns=columns)
+    assert first >= 1
+    assert (first - 1) % columns == 0
+    assert last <= length
+    assert min(300, length) <= last - first + 1 < 300 + 2 * columns
+    assert ply == 0 or first <= ply <= last

@@ -17,6 +17,8 @@ const bulgarian = await load("bulgarian.js");
 const { inBulgarian } = await load("said.js");
 const { gameText } = await load("share.js");
 const { COUNTED, translated, useCatalogue } = await load("texts.js");
+const { evaluations } = await load("graphs.js");
+const { windowOf } = await load("movelist.js");
 const { Timeline } = await load("timeline.js");
 const { quantile, valuesByBot } = await load("details.js");
 const { readRow, scoreFor } = await load("gamelist.js");
@@ -91,6 +93,10 @@ const commands = {
   missed: ({ record }) => Timeline.ofRecord(parseRecord(record)).missed(),
   decisive: ({ record }) => Timeline.ofRecord(parseRecord(record)).decisive(),
   evaluation: ({ record, plies }) => plies.map((ply) => Timeline.ofRecord(parseRecord(record)).evaluation(ply)),
+  expected: ({ record, plies }) => plies.map((ply) => Timeline.ofRecord(parseRecord(record)).expected(ply)),
+  disagreement: ({ record }) => Timeline.ofRecord(parseRecord(record)).disagreement(),
+  evaluations: ({ record }) => [0, 1].map((seat) => evaluations(Timeline.ofRecord(parseRecord(record)), seat)),
+  window: ({ ply, length, columns }) => windowOf(ply, length, columns),
   verify: ({ record }) => { verify(parseRecord(record)); return null; },
   listed: ({ record, listed }) => { verifyListed(parseRecord(record), listed); return null; },
   chain: ({ data, chain }) => { verifyChain(bytes(data), chain); return null; },

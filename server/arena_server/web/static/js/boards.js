@@ -5,6 +5,7 @@
 //   animate(step, last, ms)       go from `step.before` of a timeline to `step.position`, whatever is shown; may return
 //                                 a promise; `ms` per phase. This and `show` cut an animation that runs off.
 //   describe(position)            the position in words, for screen readers
+//   plan(moves, seat)             mark the moves that `seat` expects to be played from here, numbered; none clear them
 //   compact()                     leave out what a small board has no room for
 //   onmove                        set by the page: a function of a move; elements with `data-move` call it
 

@@ -166,6 +166,11 @@ export const TEXTS = {
   "The start.": "Начало.", " (played by the server)": " (играно от сървъра)",
   "Ply {}: {} plays {}": "Ход {}: {} играе {}", " in {} waves": " в {} вълни",
   "Moves": "Ходове", "Time left": "Оставащо време", "Evaluation, each bot for itself": "Оценка на всеки бот",
+  "Graphs": "Графики", "Evaluation": "Оценка", "Evaluation: up is better for {}": "Оценка: нагоре е по-добре за {}",
+  "ply {}: the bots disagree for the first time: {} sees itself at {}, {} at {}":
+    "ход {}: ботовете за пръв път не са съгласни: {} се вижда на {}, {} на {}",
+  "Line": "Вариант", "Draw the best line of the bot on the board": "Показване на най-добрия вариант на бота на дъската",
+ 
   "ply 0": "ход 0", "Ply": "Ход", "Play (space)": "Пусни (интервал)", "Pause (space)": "Пауза (интервал)",
   "Speed": "Скорост", "Live": "На живо",
   "Previous fault": "Предишна грешка", "Next fault": "Следваща грешка", "Previous cascade": "Предишна верига",

@@ -3,7 +3,7 @@
 import { svg } from "./dom.js";
 import { t } from "./texts.js";
 
-const HEIGHT = 84;
+const HEIGHT = 112;
 const LEFT = 46;
 const BOTTOM = 18;
 
@@ -53,6 +53,7 @@ export class Chart {
     this.axis.replaceChildren(
       svg("line", { x1: LEFT, x2: this.width - 6, y1: y(low), y2: y(low) }), text(low, y(low)),
       svg("line", { x1: LEFT, x2: this.width - 6, y1: y(high), y2: y(high) }), text(high, y(high)),
+      low < 0 && high > 1 ? svg("line", { class: "zero", x1: LEFT, x2: this.width - 6, y1: y(0), y2: y(0) }) : "",
       svg("text", { x: LEFT, y: HEIGHT - 3 }, t`ply 0`),
       svg("text", { x: this.width - 6, y: HEIGHT - 3, class: "end" }, String(timeline.length)));
   }

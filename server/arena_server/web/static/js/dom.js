@@ -44,9 +44,10 @@ export function signedText(value) {
   return value.toLocaleString(language, { signDisplay: "exceptZero" });
 }
 
-/** A number for an axis: 999,998 is 1M. */
-export function shortText(value) {
-  return Math.abs(value) < 10_000 ? numberText(value) : value.toLocaleString(language, { notation: "compact" });
+/** A number for an axis, with its sign if it is `signed`: 999,998 is 1M. */
+export function shortText(value, signed = false) {
+  if (Math.abs(value) < 10_000) return signed ? signedText(value) : numberText(value);
+  return value.toLocaleString(language, { notation: "compact", signDisplay: signed ? "exceptZero" : "auto" });
 }
 
 export function plural(count, word) {

@@ -1,9 +1,10 @@
 // A game on the page: board, seats, controls, graphs and moves, over a timeline that may still grow.
 
 import { makeBoard } from "./boards.js";
-import { Chart } from "./chart.js";
-import { el, link, numberText, plural, resultText, shortText, svg } from "./dom.js";
-import { LeaningBar, NO_CLOCK_MS, SeatCard, ShareBar } from "./seats.js";
+import { el, link, numberText, plural, resultText, signedText, svg } from "./dom.js";
+import { Graphs } from "./graphs.js";
+import { MoveList } from "./movelist.js";
+import { LeaningBar, SeatCard, ShareBar } from "./seats.js";
 import { named, t } from "./texts.js";
 
 const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16];
@@ -11,9 +12,10 @@ const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16];
 const PACE = 1.25;
 /** What a phase of an animation takes at speed 1, in ms. */
 const PHASE_MS = 170;
-const MOVES_SHOWN = 300;
 /** The marks over and under the slider. */
-const SIGNS = { fault: "!", cascade: "◆", decisive: "★", missed: "☆" };
+const SIGNS = { fault: "!", cascade: "◆", decisive: "★", missed: "☆", disagreed: "≠" };
+/** By which a browser keeps whether best lines are drawn. */
+const LINES = "lines";
 /** A sentence with a longer name may need two lines. */
 const LONG_NAME = 16;
 
@@ -25,16 +27,17 @@ export class GameView {
     this.following = live;
     this.speed = 1;
     this.timer = null;
+    /** Whether lines are drawn on the board; null where the page does not ask for them. */
+    this.lines = null;
     this.board = makeBoard(timeline.rules, timeline.info.layout);
     this.seats = timeline.info.names.map((name, i) => new SeatCard(i + 1, name, botLink(name)));
     this.status = el("p", { class: "status", role: "status" });
-    this.charts = this.#charts();
-    this.evaluation = this.charts.at(-1);
+    this.graphs = new Graphs(timeline, (ply) => this.jump(ply));
     this.badge = el("p", { class: "badge" });
     this.shares = new ShareBar(timeline.info.names.length);
     this.leaning = new LeaningBar();
     this.decisive = el("details", { class: "moves-box", hidden: true });
-    this.moves = el("ol", { class: "moves" });
+    this.moves = new MoveList(timeline, (ply) => this.jump(ply));
     this.controls = this.#controls();
     const cards = this.seats.map((seat) => seat.element);
     const half = Math.ceil(cards.length / 2);
@@ -43,17 +46,34 @@ export class GameView {
     this.element = el("div", { class: ["game", ...Object.keys(kinds).filter((kind) => kinds[kind])].join(" ") },
       // On a phone the first seats are above the board, and the others below it.
       el("div", { class: "left" }, el("div", { class: "seats first" }, ...cards.slice(0, half)),
-        el("div", { class: "seats rest" }, ...cards.slice(half)), this.badge),
+        el("div", { class: "seats rest" }, ...cards.slice(half))), this.badge,
       el("div", { class: "stage" }, this.shares.element,
         el("div", { class: "board-row" }, this.leaning.element, this.board.element), this.board.extra ?? null,
         this.status),
       this.controls,
-      el("div", { class: "side" }, this.decisive, this.#movesBox(),
-        el("div", { class: "charts" },
-          ...this.charts.map((chart) => el("figure", {}, el("figcaption", {}, chart.title, this.#legend()),
-            chart.element)))));
+      el("div", { class: "side" }, this.decisive, this.moves.element, this.graphs.element));
     this.board.show(timeline.position(this.ply), timeline.ply(this.ply));
     this.refresh();
+  }
+
+  /** Draw on the board what a bot expects to be played from here, where its notes say it; a button switches it off. */
+  drawLines() {
+    const shown = () => { try { return localStorage.getItem(LINES) !== "no"; } catch { return true; } };
+    this.lines = shown();
+    this.linesButton.hidden = !this.timeline.notes.some((note) => note.line);
+    this.linesButton.setAttribute("aria-pressed", String(this.lines));
+    this.#showLine();
+  }
+
+  #switchLines() {
+    try { localStorage.setItem(LINES, this.lines ? "no" : "yes"); } catch { /* the choice lasts for no page */ }
+    this.drawLines();
+  }
+
+  #showLine() {
+    if (this.lines === null) return;
+    const found = this.lines ? this.timeline.expected(this.ply) : null;
+    this.board.plan(found?.moves ?? [], found?.seat ?? null);
   }
 
   // -- moving through the game
@@ -120,12 +140,13 @@ export class GameView {
 
   /** A bot has sent a note: only what shows notes is drawn again. */
   noted() {
-    this.evaluation.update(this.timeline);
+    this.graphs.updateNotes(this.timeline);
     this.#showNotes();
+    if (this.lines !== null) this.drawLines();
   }
 
   /** The next (or previous) fault, cascade or decisive ply. */
-  mark(direction, kinds = ["fault", "cascade", "decisive", "missed"]) {
+  mark(direction, kinds = Object.keys(SIGNS)) {
     const plies = this.#marks().filter((mark) => kinds.includes(mark.kind)).map((mark) => mark.ply)
       .sort((a, b) => a - b);
     const found = direction > 0 ? plies.find((ply) => ply > this.ply) : plies.findLast((ply) => ply < this.ply);
@@ -141,8 +162,20 @@ export class GameView {
       ...cascades.map((ply) => ({ kind: "cascade", ply, text: t`cascade of ${steps[ply].waves} waves at ply ${ply}` })),
       ...this.timeline.decisive()
         .map((found) => ({ kind: "decisive", ply: found.ply, text: this.#decisiveText(found) })),
+      ...this.#disagreement(),
       ...this.timeline.missed().map((found) => ({ kind: "missed", ply: found.ply, text: this.#missedText(found) })),
     ];
+  }
+
+  /** Where two bots disagree for the first time; of a running game the ply may not be played yet. */
+  #disagreement() {
+    const found = this.timeline.disagreement();
+    if (found === null || found.ply > this.timeline.length) return [];
+    const [first, second] = this.timeline.info.names;
+    const [here, there] = found.values.map(signedText);
+    const text =
+      t`ply ${found.ply}: the bots disagree for the first time: ${first} sees itself at ${here}, ${second} at ${there}`;
+    return [{ kind: "disagreed", ply: found.ply, text }];
   }
 
   #missedText({ ply, seat, move, points, best, most }) {
@@ -164,9 +197,10 @@ export class GameView {
     const marks = this.#marks();
     const list = (kind) => marks.filter((mark) => mark.kind === kind).map(({ ply, text }) =>
       el("li", {}, el("button", { type: "button", onclick: () => this.jump(ply) }, `${SIGNS[kind]} ${text}`)));
-    const [found, missed] = [list("decisive"), list("missed")];
+    const [found, missed, disagreed] = ["decisive", "missed", "disagreed"].map(list);
     this.decisive.hidden = !found.length && !missed.length;
-    this.decisive.replaceChildren(el("summary", {}, t`Decisive plies`), el("ul", { class: "decisive" }, ...found),
+    this.decisive.replaceChildren(el("summary", {}, t`Decisive plies`),
+      el("ul", { class: "decisive" }, ...found, ...disagreed),
       ...(missed.length ? [el("h3", {}, t`More was there`), el("ul", { class: "decisive" }, ...missed)] : []));
   }
 
@@ -180,7 +214,7 @@ export class GameView {
   refresh() {
     const { timeline } = this;
     this.slider.max = timeline.length;
-    for (const chart of this.charts) chart.update(timeline);
+    this.graphs.update(timeline);
     this.#showDecisive();
     const marks = this.#marks();
     this.ticks.replaceChildren(...marks.map(({ kind, ply, text }) => {
@@ -213,11 +247,12 @@ export class GameView {
       gained: last?.seat === i + 1 ? last.points : 0, fault: timeline.fault(i + 1, ply),
     }));
     this.#showNotes();
-    for (const chart of this.charts) chart.point(ply);
+    this.#showLine();
+    this.graphs.point(ply);
     if (!this.playing || this.speed <= 1) this.status.setAttribute("aria-live", "polite");
     else this.status.setAttribute("aria-live", "off");
     this.status.replaceChildren(el(over ? "strong" : "span", {}, this.#sentence(ply)));
-    this.#showMoves();
+    this.moves.show(ply);
     this.onply?.(ply);
   }
 
@@ -232,8 +267,6 @@ export class GameView {
     });
     this.element.classList.toggle("noted", timeline.notes.length > 0);
     this.leaning.show(timeline, until);
-    this.evaluation.element.parentElement?.toggleAttribute("hidden",
-      !timeline.notes.some((note) => Number.isFinite(note.eval)));
   }
 
   #sentence(ply) {
@@ -250,84 +283,6 @@ export class GameView {
     return `${t`Ply ${ply}: ${this.#name(last.seat)} plays ${last.move}`}${zombie}${points}${cascade}.`;
   }
 
-  #showMoves() {
-    const { timeline, ply } = this;
-    const from = Math.max(1, Math.min(ply - MOVES_SHOWN / 2, timeline.length - MOVES_SHOWN + 1));
-    const to = Math.min(timeline.length, from + MOVES_SHOWN - 1);
-    const shown = `${from}-${to}-${timeline.faults.length}`;
-    if (this.movesShown !== shown) {
-      this.movesShown = shown;
-      this.moves.replaceChildren(...timeline.plies.slice(from - 1, to).map((move, i) => this.#moveRow(from + i, move)));
-    }
-    const current = this.moves.querySelector("[aria-current]");
-    current?.removeAttribute("aria-current");
-    this.moves.querySelector("[tabindex='0']")?.setAttribute("tabindex", "-1");
-    const row = this.moves.children[Math.max(0, ply - from)];
-    row?.firstChild.setAttribute("tabindex", "0");
-    if (ply && row) {
-      row.firstChild.setAttribute("aria-current", "step");
-      if (current !== null && document.activeElement === current) row.firstChild.focus({ preventScroll: true });
-      // A folded list has no place, and to ask for it would take a layout.
-      if (!this.moves.parentElement.open) return;
-      const box = this.moves.getBoundingClientRect();
-      const place = row.getBoundingClientRect();
-      if (place.top < box.top || place.bottom > box.bottom) {
-        this.moves.scrollTop += place.top - box.top - box.height / 2;
-      }
-    }
-  }
-
-  #moveRow(number, move) {
-    const faults = this.timeline.faults.filter((fault) => fault.ply === number);
-    const classes = `move s${move.seat}${move.zombie ? " zombie" : ""}`;
-    return el("li", {}, el("button", { type: "button", class: classes, tabindex: -1, onclick: () => this.jump(number) },
-      el("span", { class: "n" }, String(number)), el("span", { class: "dot" }), el("span", { class: "m" }, move.move),
-      el("span", { class: "p" }, move.points ? `+${move.points}` : ""),
-      el("span", { class: "t" },
-        faults.length ? faults.map((fault) => named(fault.kind)).join(", ") : `${numberText(move.time_ms)} ms`)));
-  }
-
-  /** One stop of the tab key: with the focus on a move, up and down go to the one before and after it. */
-  #movesBox() {
-    this.moves.addEventListener("keydown", (event) => {
-      const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
-      if (step === undefined) return;
-      event.preventDefault();
-      this.jump(Math.max(1, this.ply + step));
-      this.moves.querySelector("[tabindex='0']").focus({ preventScroll: true });
-    });
-    return el("details",
-      { class: "moves-box", open: matchMedia("(min-width: 800px)").matches, ontoggle: () => this.#showMoves() },
-      el("summary", {}, t`Moves`), this.moves);
-  }
-
-  #legend() {
-    return el("span", { class: "legend" },
-      ...this.timeline.info.names.map((name, i) => el("span", { class: `key s${i + 1}` },
-        svg("svg", { viewBox: "0 0 24 8", width: 24, height: 8 },
-          svg("line", { class: `line s${i + 1}`, x1: 0, x2: 24, y1: 4, y2: 4 })), name)));
-  }
-
-  #charts() {
-    const pick = (ply) => this.jump(ply);
-    const perSeat = (timeline, value) => timeline.info.names.map((_, seat) => value(timeline, seat));
-    const points = (timeline, seat) => [[0, 0], ...timeline.plies.map((ply, i) => [i + 1, ply.total[seat]])];
-    const clocks = (timeline, seat) => [[0, timeline.info.clock_ms],
-      ...timeline.plies.map((ply, i) => [i + 1, ply.clock[seat]])];
-    // Of several notes about a ply the last one counts.
-    const evals =
-      (timeline, seat) =>
-      [...new Map(timeline.notes.filter((note) => note.seat === seat + 1 && Number.isFinite(note.eval))
-        .map((note) => [note.ply, note.eval]))].sort((a, b) => a[0] - b[0]);
-    return [
-      this.timeline.decided ? null : new Chart(t`Points`, (timeline) => perSeat(timeline, points), numberText, pick),
-      this.timeline.info.clock_ms >= NO_CLOCK_MS ? null
-        : new Chart(t`Time left`, (timeline) => perSeat(timeline, clocks), (ms) => `${Math.round(ms / 100) / 10} s`,
-          pick),
-      new Chart(t`Evaluation, each bot for itself`, (timeline) => perSeat(timeline, evals), shortText, pick),
-    ].filter(Boolean);
-  }
-
   #controls() {
     const button = (label, content, onclick) => el("button",
       { type: "button", "aria-label": label, title: label, onclick }, content);
@@ -342,6 +297,9 @@ export class GameView {
     } },
       ...SPEEDS.map((speed) => el("option", { value: speed, selected: speed === 1 }, `${speed}×`)));
     this.followButton = el("button", { type: "button", class: "follow", onclick: () => this.follow() }, t`Live`);
+    this.linesButton = el("button",
+      { type: "button", class: "lines", hidden: true, title: t`Draw the best line of the bot on the board`,
+        onclick: () => this.#switchLines() }, t`Line`);
     this.jumps = {
       fault: el("span", { class: "group" }, button(t`Previous fault`, "‹ !", () => this.mark(-1, ["fault"])),
         button(t`Next fault`, "! ›", () => this.mark(1, ["fault"]))),
@@ -355,7 +313,8 @@ export class GameView {
           button(t`Back (left arrow)`, icon("back"), () => this.jump(this.ply - 1)), this.playButton,
           button(t`Forward (right arrow)`, icon("forward"), () => this.jump(this.ply + 1, { animate: true })),
           button(t`End (End)`, icon("end"), () => this.jump(this.timeline.length))),
-        this.speedSelect, this.jumps.fault, this.jumps.cascade, this.followButton));
+        this.speedSelect, this.jumps.fault, this.jumps.cascade, this.linesButton,
+        this.followButton));
   }
 
   #showPlaying() {

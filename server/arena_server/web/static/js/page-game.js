@@ -164,6 +164,7 @@ function watch() {
       const followed = view === null || view.following;
       const ply = view?.ply ?? 0;
       view = new GameView(timeline, { botLink: playerLink, live: true });
+      view.drawLines();
       if (!followed) { view.following = false; view.go(Math.min(ply, timeline.length)); }
       showTitle(timeline.info.names);
       main.replaceChildren(gameHead(timeline.info.names, [tag, t` game ${game} of ${timeline.info.game}`],

@@ -41,6 +41,7 @@ export function showRecord(host, record, options = {}) {
     return null;
   }
   const view = new GameView(timeline, { botLink });
+  view.drawLines();
   const game = t`${record.contest}, game ${record.game_id} of ${record.game}, ${pliesText(record.plies.length)}`;
   const more = ways.filter((way) => way.classList.contains("same"));
   const menu = share ? shareMenu(view, record, { download, embed, more, address, card }) : null;

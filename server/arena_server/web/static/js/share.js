@@ -71,6 +71,7 @@ function boardPicture(board, style, caption, width) {
   const box = { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `${x} ${y} ${across} ${tall}` };
   for (const [name, value] of Object.entries(box)) copy.setAttribute(name, value);
   copy.removeAttribute("role");
+  copy.querySelector(".plans")?.remove();
   copy.prepend(svgElement("style", {}, style), svgElement("rect", { x, y, width: across, height: tall, fill: "#fff" }));
   copy.append(...lines);
   return { text: new XMLSerializer().serializeToString(copy), width, height };

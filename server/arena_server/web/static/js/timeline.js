@@ -208,6 +208,40 @@ export class Timeline {
     return said.length ? said.reduce((sum, value) => sum + value, 0) / said.length : null;
   }
 
+  /**
+   * What a bot expects from the position after ply `number` on, {seat, ply, moves}: the rest of the line of the newest
+   * note that the game has followed so far; null without one, and at the end.
+   */
+  expected(number) {
+    if (this.end !== null && number === this.length) return null;
+    let found = null;
+    for (const note of this.notes) {
+      if (!note.line || note.ply > number + 1 || note.ply < (found?.ply ?? 1)) continue;
+      const line = note.line.split(",");
+      const played = this.plies.slice(note.ply - 1, number);
+      const follows = played.length < line.length && played.every(({ move }, i) => move === line[i]);
+      if (follows) found = { seat: note.seat, ply: note.ply, moves: line.slice(played.length) };
+    }
+    return found;
+  }
+
+  /**
+   * The first ply, {ply, values}, about which two bots disagree: each sees itself ahead, or each itself behind, by what
+   * they noted about plies at most a move of both apart. `values` are by seat, each for itself. Null without one.
+   */
+  disagreement() {
+    if (this.info.names.length !== 2) return null;
+    const last = [null, null];
+    for (const note of this.notes.toSorted((a, b) => a.ply - b.ply)) {
+      if (!Number.isFinite(note.eval)) continue;
+      last[note.seat - 1] = note;
+      const [first, second] = last;
+      if (first === null || second === null || Math.abs(first.ply - second.ply) > 2) continue;
+      if (first.eval * second.eval > 0) return { ply: note.ply, values: [first.eval, second.eval] };
+    }
+    return null;
+  }
+
   toMove(number) {
     if (this.end !== null && number === this.length) return null;
     return this.rules === null ? this.steps[number].toMove : this.rules.toMove(this.position(number));

@@ -2,7 +2,7 @@
 
 import { el, stillMotion, svg } from "../dom.js";
 import { SIDE } from "../games/insertion.js";
-import { tile } from "./pieces.js";
+import { planMarks, tile } from "./pieces.js";
 import { t } from "../texts.js";
 
 const CELL = 100;
@@ -24,6 +24,12 @@ function rimPlace(move) {
   if (move <= 10) return [CELL * (move - 6) + CELL / 2, -38, 180];
   return [CELL * SIDE + 38, CELL * (move - 11) + CELL / 2, 270];
 }
+
+/** Where the mark of an expected move stands: on a shoulder of its arrow. */
+const PLANNED = new Map(Array.from({ length: 15 }, (_, i) => {
+  const [x, y, angle] = rimPlace(i + 1);
+  return [String(i + 1), angle === 180 ? [x + 32, y - 12] : [x - Math.sign(x) * 14, y - 32]];
+}));
 
 /** For each picture that is cleared. */
 const POINTS = 10;
@@ -60,6 +66,8 @@ export class InsertionBoard {
       clip,
       svg("rect", { class: "frame", x: -6, y: -6, width: 512, height: 512, rx: 20 }),
       ...cells, this.tiles, ...this.rim.values());
+    this.plans = svg("g", { class: "plans" });
+    this.element.append(this.plans);
     this.strip = el("div", { class: "strip" });
     this.belt = el("div", { class: "belt", role: "img" }, this.strip);
     this.extra = el("div", { class: "belt-box" }, this.belt);
@@ -68,6 +76,10 @@ export class InsertionBoard {
   compact() {
     this.element.setAttribute("viewBox", "-8 -8 516 516");
     for (const mark of this.rim.values()) mark.remove();
+  }
+
+  plan(moves, seat) {
+    this.plans.replaceChildren(...planMarks(moves, seat, PLANNED, 17));
   }
 
   #rimMark(move) {

@@ -56,3 +56,18 @@ export function piece(sign, style = "") {
     default: return sign === "." ? null : svg("text", { class: "letter", y: 15 }, sign);
   }
 }
+
+/**
+ * Marks of the moves that `seat` expects, one for each move with the numbers of its turns ("1·3"), at the places
+ * [x, y] of `places`, a map by move; a move that has none is not shown. `radius` is in units of the board.
+ */
+export function planMarks(moves, seat, places, radius) {
+  return [...new Set(moves)].filter((move) => places.has(move)).map((move) => {
+    const [x, y] = places.get(move);
+    const text = moves.flatMap((other, i) => (other === move ? [i + 1] : [])).join("·");
+    const width = 2 * radius + 0.9 * radius * (text.length - 1);
+    return svg("g", { class: `plan s${seat}`, transform: `translate(${x} ${y})` },
+      svg("rect", { x: -width / 2, y: -radius, width, height: 2 * radius, rx: radius }),
+      svg("text", { y: 0.38 * radius, "font-size": 1.25 * radius }, text));
+  });
+}

@@ -4,7 +4,7 @@
 //   scene    {pieces, marks, text, bar, turn, coming, words}: one position; what is absent is empty
 
 import { el, stillMotion, svg } from "../dom.js";
-import { piece } from "./pieces.js";
+import { piece, planMarks } from "./pieces.js";
 import { said } from "../said.js";
 import { t } from "../texts.js";
 
@@ -38,6 +38,8 @@ export class SceneBoard {
     this.element = svg("svg", { class: `board scene ${layout.form}`, role: "img" },
       ...(layout.form === "wheel" ? this.#wheelParts() : [...this.nodes, this.text]),
       ...this.labels.map((label) => label.node));
+    this.plans = svg("g", { class: "plans" });
+    this.element.append(this.plans);
     this.#frame(this.labels.map(({ label: [x, y, , , style] }) => [x, y, style]));
     this.belt = el("div", { class: "belt", role: "img" });
     this.extra = el("div", { class: "belt-box", hidden: true }, this.belt);
@@ -49,6 +51,24 @@ export class SceneBoard {
   compact() {
     for (const { node } of this.labels) node.remove();
     this.#frame([]);
+  }
+
+  plan(moves, seat) {
+    this.planned ??= this.#places();
+    this.plans.replaceChildren(...planMarks(moves, seat, this.planned, 11));
+  }
+
+  /** Where the mark of each move stands: in a corner of its cell, or at its label. */
+  #places() {
+    const { form } = this.layout;
+    const cells = form === "wheel" ? [] : this.moves.map((move, place) =>
+      [move, [CELL * (this.cells[place][0] + 0.5) + 17, CELL * (this.cells[place][1] + 0.5) - 17]]);
+    const sectors = form !== "wheel" ? [] : this.moves.map((move, place) => {
+      const angle = 2 * Math.PI * place / this.cells.length;
+      return [move, [WHEEL.outer * Math.sin(angle), -WHEEL.outer * Math.cos(angle)]];
+    });
+    const labels = this.labels.filter(({ move }) => move).map(({ move, at: [x, y] }) => [move, [x + 20, y - 16]]);
+    return new Map([...labels, ...cells, ...sectors]);
   }
 
   /** The part of the drawing that is seen: the cells, and the labels at [x, y]. */
@@ -107,18 +127,20 @@ export class SceneBoard {
       const node = this.#playing("g", { class: "take", transform: `translate(${CELL * x} ${CELL * y})` }, move,
         svg("rect", { width: BUTTON.width, height: BUTTON.height, rx: 8 }),
         svg("text", { x: BUTTON.width / 2, y: BUTTON.height / 2 + 6 }, text));
-      return { label, node, move };
+      return { label, node, move, at: [CELL * x + BUTTON.width - 20, CELL * y + 16] };
     }
     const { near } = style in TURNS ? ARROW : LABEL;
     const along = (value, size) => (value < 0 ? -near : value >= size ? CELL * size + near : CELL * (value + 0.5));
     const [left, top] = [along(x, width), along(y, height)];
     if (!(style in TURNS)) {
-      return { label, move, node: this.#playing("text", { class: "name", x: left, y: top + 6 }, move, text) };
+      const node = this.#playing("text", { class: "name", x: left, y: top + 6 }, move, text);
+      return { label, move, at: [left, top], node };
     }
-    return { label, move, node: this.#playing("g", { class: "rim", transform: `translate(${left} ${top})` }, move,
+    const node = this.#playing("g", { class: "rim", transform: `translate(${left} ${top})` }, move,
       svg("rect", { class: "hit", x: -28, y: -28, width: 56, height: 56, rx: 10 }),
       svg("path", { class: "arrow", d: "M-20 17 L0 -22 L20 17 Z", transform: `rotate(${TURNS[style]})` }),
-      svg("text", { y: 7 }, text)) };
+      svg("text", { y: 7 }, text));
+    return { label, move, at: [left, top], node };
   }
 
   describe({ words, text, pieces = "" }) {
