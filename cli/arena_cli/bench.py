@@ -45,8 +45,9 @@ def analyse(
 ) -> None:
     """Let an engine analyse positions.
 
-    Prints the best move, its value at that depth, the nodes and the seconds of search. With --library the
-    file gets the positions with their moves; an engine plays them with its parameter library=FILE.
+    Prints the best move, its value at that depth, the nodes and the processor time of the search. With
+    --library the file gets the positions with their moves; an engine plays them with its parameter
+    library=FILE.
 
     Example: arena analyse insertion --engine champion --depth 5 --positions positions.txt --json
     """
@@ -83,7 +84,7 @@ def search(
 ) -> None:
     """Measure the search of an engine.
 
-    Prints nodes per second, nodes at each depth next to a rival's, and the node signature.
+    Prints nodes per second of processor time, nodes at each depth next to a rival's, and the node signature.
 
     Example: arena bench search --depth 5
     """

@@ -2,14 +2,15 @@
 
 The bench set is 40 positions of insertion, written by benchmarks/make_bench_positions.py. All that
 `search_bench` returns but the times is the same on every machine and in every run; the sum of an engine's
-nodes at SIGNATURE_DEPTH is its signature, the `Nodes: N` of engine commits.
+nodes at SIGNATURE_DEPTH is its signature, the `Nodes: N` of engine commits. Times are processor time, so
+that they do not tell how busy the machine was.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from time import perf_counter
+from time import thread_time
 from typing import Any, NamedTuple
 
 from arena_engines.engine import Analysis, AnyPosition, Engine, EngineError, Position
@@ -43,9 +44,9 @@ def analyse_file(
     pictures; blank lines and lines that begin with `#` are skipped. `options` are those of the game. The
     answer: `game`, `engine`, `depth`, `positions` (each `move`, `eval`,
     `nodes` and `depth`, which is less than asked for if fewer pictures are visible or the game ends) and
-    `seconds`, the time of the searches alone. Raises EngineError, one line, for a wrong engine or depth, for
-    a parameter that has no effect on an analysis, for a file that cannot be read or holds no position, and
-    for a bad line, named `file:line`.
+    `seconds`, the processor time of the searches alone. Raises EngineError, one line, for a wrong engine or
+    depth, for a parameter that has no effect on an analysis, for a file that cannot be read or holds no
+    position, and for a bad line, named `file:line`.
     """
     engine = create(spec, game)
     _check(engine, depth)
@@ -124,12 +125,12 @@ def analysis_table(analysis: dict[str, Any]) -> str:
             f"{number:>8}  {answer['move']:>4}  {numbers}  {answer['nodes']:>12,}  {answer['depth']:>5}"
         )
     nodes = sum(answer["nodes"] for answer in analysis["positions"])
-    rows.append(f"{nodes:,} nodes in {analysis['seconds']:.3f} s of search by {analysis['engine']}")
+    rows.append(f"{nodes:,} nodes in {analysis['seconds']:.3f} s of processor time by {analysis['engine']}")
     return "\n".join(rows)
 
 
 class Cost(NamedTuple):
-    """Moves made on the whole set, and the seconds of the fastest run."""
+    """Moves made on the whole set, and the processor time of the fastest run, in seconds."""
 
     nodes: int
     seconds: float
@@ -211,9 +212,9 @@ def _bare() -> Cost:
     tasks = [task_of(position, BARE_DEPTH) for position in bench_positions()]
 
     def once() -> Cost:
-        began = perf_counter()
+        began = thread_time()
         nodes = sum(kernel(*task.planes, task.pictures, task.depth)[0] for task in tasks)
-        return Cost(nodes, perf_counter() - began)
+        return Cost(nodes, thread_time() - began)
 
     return _fastest(once, RUNS)
 

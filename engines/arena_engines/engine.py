@@ -56,7 +56,7 @@ class Analysis(NamedTuple):
 
     `move` is in the game's notation (insertion: its number), `eval` the engine's terms (insertion: `Eval`),
     `nodes` the moves made, those at the horizon included, `depth` the plies searched, fewer than asked for
-    if the pictures end, `seconds` the search alone.
+    if the pictures end, `seconds` the processor time of the search alone.
     """
 
     move: int | str

@@ -43,7 +43,7 @@ def test_the_table_has_a_row_a_position(positions: Path) -> None:
     assert rows[0].split() == ["position", "move", "mine", "deleted", "theirs", "nodes", "depth"]
     assert rows[1].split() == ["1", "4", "30", "4", "0", "15", "1"]
     assert rows[3].startswith("30 nodes in ")
-    assert rows[3].endswith("s of search by greedy")
+    assert rows[3].endswith("s of processor time by greedy")
 
 
 @pytest.mark.parametrize(

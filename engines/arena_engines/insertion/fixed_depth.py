@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Any, ClassVar, NamedTuple
 
 from arena_engines.engine import Analysis, Engine, EngineError, Eval, Parameter, Position, Report
@@ -193,9 +193,9 @@ class FixedDepth(InsertionEngine):
         task = task_of(position, depth)
         strategy = FIXED.get(str(self.values.get("strategy")), COOPERATIVE)
         self.warm_up()
-        began = perf_counter()
+        began = thread_time()
         found = self.run(task, strategy)
-        return Analysis(*found, task.depth, perf_counter() - began)
+        return Analysis(*found, task.depth, thread_time() - began)
 
 
 def zombies(moves: Sequence[str], seats: int, seat: int, sixes: int) -> frozenset[int]:

@@ -14,7 +14,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from functools import cache
 from operator import mul
-from time import perf_counter
+from time import thread_time
 from typing import Any, ClassVar
 
 from arena_engines.engine import Analysis, AnyPosition, Engine, EngineError, Parameter
@@ -63,9 +63,9 @@ class HeuristicEngine(Engine):
             raise EngineError(f"depth={depth}: expected 1..{self.max_depth}")
         if position.rules.end(position.state) is not None:
             raise EngineError("the game is over: there is no move to analyse")
-        began = perf_counter()
+        began = thread_time()
         found = self._search(position, depth)
-        seconds = perf_counter() - began
+        seconds = thread_time() - began
         state = position.state
         for move in found.line:
             state = position.rules.play(state, move).position

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import ClassVar
 
 from arena_engines.engine import Analysis, Parameter, Position, Report
@@ -299,13 +299,13 @@ class Master(InsertionEngine):
         task = task_of(position, depth)
         work = self._analyses
         work.start()
-        began = perf_counter()
+        began = thread_time()
         work.new_analysis(PLAN, task.depth + 1, TABLE_BITS + task.depth)
         pictures = position.state.visible[: task.depth]
         sides = [1 - turn % 2 for turn in range(task.depth + 1)]
         work.write(PLAN, 0, pictures, sides, OWN)
         move = work.deepen(task.planes, PLAN, 0, depths_to(task.depth), FIRST)
-        seconds = perf_counter() - began
+        seconds = thread_time() - began
         return Analysis(move, unpack(work.value), work.nodes, task.depth, seconds)
 
 

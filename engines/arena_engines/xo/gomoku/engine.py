@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import cached_property
-from time import perf_counter
+from time import thread_time
 from typing import ClassVar
 
 from arena_engines.engine import Analysis, Engine, EngineError, Parameter, Position, Report
@@ -78,10 +78,10 @@ class Gomoku(Engine):
             raise EngineError(f"depth={depth}: expected 1..{self.max_depth}")
         if position.rules.end(position.state) is not None:
             raise EngineError("the game is over: there is no move to analyse")
-        began = perf_counter()
+        began = thread_time()
         found = self._search(position, Limits(depth=depth))
         move = cell_names(position.rules.size)[found.cell]
-        return Analysis(move, (found.value,), found.nodes, depth, perf_counter() - began)
+        return Analysis(move, (found.value,), found.nodes, depth, thread_time() - began)
 
     def _search(self, position: Position[Xo, Marks], limits: Limits) -> SearchResult:
         size = position.rules.size
