@@ -39,6 +39,8 @@ CMD ["--help"]
 
 FROM base AS engines
 COPY --from=build-engines /opt/arena /opt/arena
+# For x86-64-v3, or the processor here if it has less: others compile at the first use, as without this.
+RUN arena engines --compile all
 
 FROM base AS database
 USER root

@@ -41,7 +41,9 @@ $(INSTALLED): pyproject.toml museum/pyproject.toml constraints.txt | $(BIN)/pyth
 	$(call pip,all$(COMMA)test)
 	@touch $(TOURNAMENT) $(COMMANDS) $@
 
-install: $(COMMANDS)  ## install all commands into .venv; the command is .venv/bin/arena
+install: $(COMMANDS)  ## install all commands into .venv, and compile the engines; the command is .venv/bin/arena
+	@echo "compiling the engines, once for this code and processor (a minute) ..."
+	@$(BIN)/arena engines --compile all > $(VENV)/.compiled || { cat $(VENV)/.compiled; exit 1; }
 
 tournament: $(TOURNAMENT)  ## play a contest of built-in bots and print the standings; CONFIG=FILE
 	@$(BIN)/arena tournament $(CONFIG)

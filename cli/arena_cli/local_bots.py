@@ -19,7 +19,7 @@ from tempfile import TemporaryFile
 from arena_cli.options import DIGESTS_VARIABLE
 from arena_cli.sandboxes import is_contained
 from arena_cli.workers import ARENA
-from arena_engines.jit import WAITING
+from arena_engines.jit import COMPILING, WAITING
 from arena_server.errors import ArenaError, ConfigError
 from arena_server.places.base import LocalBot
 
@@ -129,9 +129,10 @@ def compile_engines(
         ) as process,
     ):
         assert process.stdout is not None
-        # A line for each function that is compiled or waited for: none if all are in the cache.
-        if first := process.stdout.readline():
-            waits = first.startswith(WAITING)
+        # A line for each function that is compiled or waited for: if all are in the cache, of an engine only.
+        first = process.stdout.readline()
+        waits = first.startswith(WAITING)
+        if waits or first.startswith(COMPILING):
             with step(f"{WAITING} engines ..." if waits else "compiling engines ..."):
                 process.stdout.read()
         if process.wait():

@@ -5,9 +5,11 @@ are compiled from the functions that the referee runs. Each function is copied, 
 compiled copies of its callees, so no module is changed.
 
 Every kernel has its own folder under the user's cache folder. Its name is a digest of the code and the
-constants of all functions that the kernel can reach, of the compiler's version and of the processor, so a
-change anywhere below a kernel leads to a new folder and never to stale code. Installations with the same
-code share the files, wherever they are; others neither read them nor wait for each other.
+constants of all functions that the kernel can reach, of the compiler's version and of the processor that
+the code is for, so a change anywhere below a kernel leads to a new folder and never to stale code.
+Installations with the same code share the files, wherever they are; others neither read them nor wait for
+each other. Code is for BASELINE wherever the processor has all of it: so it may be compiled when an image is
+built, or copied, and is found on nearly every machine. Elsewhere it is for the very processor.
 
     files there -> load them, without a lock
     else        -> one process locks the folder and compiles, others with the same code wait and load
@@ -27,7 +29,7 @@ import shutil
 import tempfile
 import threading
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -41,6 +43,14 @@ R = TypeVar("R")
 
 #: Compiled code is kept under this name in the user's cache folder.
 FOLDER = "insertion-arena"
+#: A level of the x86-64 psABI, with AVX2; measured here: as fast as code for the processor itself.
+BASELINE = "x86-64-v3"
+#: What that level has, in the names of LLVM; its lower levels are in it.
+_OF_BASELINE = (
+    *("cx8", "cmov", "fxsr", "mmx", "sse", "sse2"),
+    *("cx16", "sahf", "popcnt", "sse3", "ssse3", "sse4.1", "sse4.2"),
+    *("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"),
+)
 #: Options of numba.njit; part of the digest. `nogil`: a search runs beside an event loop. `_nrt`, numba's
 #: memory management: kernels make no arrays, so no references are counted; counting took a quarter of the
 #: time of kernels that pass arrays on.
@@ -48,7 +58,8 @@ FLAGS = {"nogil": True, "_nrt": False}
 
 #: The compiled code of a kernel is below its folder, beside the lock.
 CODE = "machine-code"
-#: How the message about a wait begins.
+#: How the messages about a compilation and about a wait begin.
+COMPILING = "compiling"
 WAITING = "waiting for another process, which compiles"
 
 logger = logging.getLogger("arena_engines")
@@ -106,7 +117,7 @@ def _compiled(kernel: FunctionType, signature: str | None) -> Callable[..., Any]
                 return _load_or_compile(numba, kernel, types, folder)
             shutil.rmtree(folder / CODE, ignore_errors=True)
         # A warning, because it explains seconds of silence also where nothing configures logging.
-        logger.warning("compiling %s, once for this code and processor", name)
+        logger.warning("%s %s, once for this code and processor", COMPILING, name)
         return _load_or_compile(numba, kernel, types, folder)
 
 
@@ -117,9 +128,20 @@ def _is_kept(folder: Path) -> bool:
 
 def _numba() -> Any:
     try:
-        return importlib.import_module("numba")
+        numba = importlib.import_module("numba")
     except ImportError as error:
         raise EngineError(needs_extra("this engine", "engines")) from error
+    # Who sets one of them in the environment has chosen. It has no effect once numba has compiled something.
+    if (numba.config.CPU_NAME, numba.config.CPU_FEATURES) == (None, None):
+        features = importlib.import_module("llvmlite.binding").get_host_cpu_features()
+        if has_baseline(platform.machine(), features):
+            numba.config.CPU_NAME, numba.config.CPU_FEATURES = BASELINE, ""
+    return numba
+
+
+def has_baseline(machine: str, features: Mapping[str, bool]) -> bool:
+    """Whether code for BASELINE runs on a processor with these features, by their names in LLVM."""
+    return machine in ("x86_64", "AMD64") and all(features.get(name) for name in _OF_BASELINE)
 
 
 def _load_or_compile(numba: Any, kernel: FunctionType, types: str, folder: Path) -> Callable[..., Any]:
@@ -254,10 +276,10 @@ def _code_text(code: CodeType) -> str:
 
 def _machine() -> str:
     """Return compiler, interpreter and processor: machine code is valid for one combination of them."""
-    binding = importlib.import_module("llvmlite.binding")
     versions = [importlib.import_module(name).__version__ for name in ("numba", "llvmlite")]
-    processor = (binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten())
-    return repr((versions, platform.python_version(), platform.machine(), processor))
+    # What numba compiles for, with which it names its files, too.
+    codegen = importlib.import_module("numba.core.registry").cpu_target.target_context.codegen()
+    return repr((versions, platform.python_version(), platform.machine(), codegen.magic_tuple()))
 
 
 @cache

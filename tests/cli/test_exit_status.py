@@ -59,7 +59,7 @@ no-such-command
 check bot
 proxy nowhere 127.0.0.1:1
 engines --game chess
-engines --compile greedy
+engines --compile no-such-engine
 engines --game insertion --compile no-such-engine
 serve
 serve nowhere.toml

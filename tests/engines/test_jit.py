@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import importlib
 import logging
 import os
 import shutil
@@ -24,7 +25,7 @@ import arena_protocol
 from arena_engines import jit as module
 from arena_engines.engine import EngineError
 from arena_engines.insertion.champion import search
-from arena_engines.jit import cache_folder, compiled, digest, reachable, signature_of
+from arena_engines.jit import cache_folder, compiled, digest, has_baseline, reachable, signature_of
 from arena_protocol.games.insertion import rules
 
 SOURCE = """
@@ -135,6 +136,27 @@ def test_the_digest_follows_code_constants_and_the_rest(tmp_path: Path) -> None:
         digest(write(tmp_path).callee),
     ]
     assert len({first, *others}) == 5
+
+
+def test_code_for_the_baseline_needs_all_of_its_features() -> None:
+    full = dict.fromkeys((*module._OF_BASELINE, "avx512f"), True)
+    assert [has_baseline(name, full) for name in ("x86_64", "AMD64", "aarch64")] == [True, True, False]
+    wrong = [name for name in module._OF_BASELINE if has_baseline("x86_64", full | {name: False})]
+    assert wrong == []
+    assert not has_baseline("x86_64", {})
+
+
+@pytest.mark.parametrize("chosen", [(None, None), ("znver3", None), (None, "+avx")])
+def test_who_names_a_processor_gets_code_for_it(
+    monkeypatch: pytest.MonkeyPatch, chosen: tuple[str | None, str | None]
+) -> None:
+    config = importlib.import_module("numba").config
+    monkeypatch.setattr(config, "CPU_NAME", chosen[0])
+    monkeypatch.setattr(config, "CPU_FEATURES", chosen[1])
+    monkeypatch.setattr(module, "has_baseline", lambda machine, features: True)
+    module._numba()
+    found = config.CPU_NAME, config.CPU_FEATURES
+    assert found == (chosen if any(chosen) else (module.BASELINE, ""))
 
 
 def test_code_is_kept_in_a_folder_of_its_digest(tmp_path: Path, own_cache: Path) -> None:
