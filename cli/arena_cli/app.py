@@ -86,7 +86,7 @@ GROUPS: Final[Mapping[str, Mapping[str, Callable[[str], Command]]]] = {
         "bot": single("bot"),
         "engines": single("engines"),
         "analyse": single("bench", "analyse"),
-        "brain": single("bridge", "brain"),
+        "brain": single("brain"),
         "bench": group("bench"),
     },
 }

@@ -1,4 +1,4 @@
-"""`arena bridge`: a program on stdin and stdout plays; `arena brain`: an engine becomes such a program."""
+"""`arena bridge`: a program on stdin and stdout plays."""
 
 from __future__ import annotations
 
@@ -24,14 +24,7 @@ from arena_server.errors import ConfigError
 
 if TYPE_CHECKING:
     from arena_client.bridges.adapters import Adapter
-    from arena_client.bridges.brain import Brain
     from arena_client.bridges.seat import Seat
-    from arena_protocol.games.mnk import Marks, Xo
-
-#: A limit of one move is taken for a bank of this many: engines plan an eighth of the bank at most.
-MOVES_OF_A_TURN = 8
-#: The limit of the move that warms up.
-WARM_UP_MS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,45 +114,3 @@ def _seat(name: str, bot: SeatOptions, options: ProgramOptions) -> tuple[Seat, A
     token = bot.token or os.environ.get("ARENA_TOKEN") or None
     slot = slot_of(os.environ) if bot.slot is None else bot.slot
     return Seat(name, token, adapter.games, debug_trace(), slot, contest_of(bot.contest)), adapter
-
-
-def brain(
-    engine: Annotated[str, typer.Argument(metavar="ENGINE", help="An engine of XO.")] = "xo",
-) -> None:
-    """Let an engine play for a Gomocup manager: commands on stdin, answers on stdout.
-
-    Boards of 10 x 10 to 14 x 14, freestyle. ENGINE is NAME or NAME:key=value,... as for `arena bot`.
-
-    Example: arena brain xo:time=500
-    """
-    import sys
-
-    from arena_client.bridges.brain import serve
-
-    serve(brain_of(engine), sys.stdin.buffer, sys.stdout.buffer)
-
-
-def brain_of(engine: str) -> Brain:
-    """Build the brain around an engine of XO. Raises EngineError if there is none of this name."""
-    from importlib.metadata import version
-
-    from arena_client.bridges.brain import Brain
-    from arena_engines import registry
-    from arena_engines.engine import Position
-
-    made = registry.create(engine, "xo")
-
-    def choose(rules: Xo, state: Marks, clock: int | None, limit: int | None) -> str:
-        board = rules.state_text(state)
-        if limit is not None:
-            clock = min(clock or limit * MOVES_OF_A_TURN, limit * MOVES_OF_A_TURN)
-        now = Position(rules=rules, state=state, start=board, clock=clock, bank=clock, move_limit=limit)
-        return str(made.choose(now))
-
-    def warm_up(rules: Xo) -> None:
-        """Compile, and make a move: the first one fetches all code and memory of this size of board."""
-        made.warm_up()
-        choose(rules, rules.start(rules.deal(0)), None, WARM_UP_MS)
-
-    about = f'name="{made.spec}", version="{version("insertion-arena")}", author="insertion-arena"'
-    return Brain(choose, about, warm_up)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.server.programs import arena, inside
 
-from arena_cli.bridge import brain_of
+from arena_cli.brain import Preparation, brain_of
 
 MOVE = re.compile(r"\d,\d")
 PAGE = (Path(__file__).parents[2] / "docs" / "bridges.md").read_text(encoding="utf-8")
@@ -38,7 +38,7 @@ def test_the_program_of_the_page_plays_the_tournament_of_the_page(tmp_path: Path
 
 
 def test_the_dialogue_of_the_page() -> None:
-    brain = brain_of("xo1970")
+    brain = brain_of("xo1970", Preparation())
     lines = block("text").splitlines()
     while lines:
         answer = brain.command(lines.pop(0))
