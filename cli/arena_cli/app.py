@@ -7,13 +7,15 @@ take a tenth of the time to `listening` of `arena serve`.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from importlib import import_module
+from itertools import islice
 from typing import Annotated, Any, Final
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from arena_cli.options import expanded
@@ -24,6 +26,35 @@ STYLE: dict[str, Any] = {"rich_markup_mode": None, "add_completion": False, "pre
 
 #: A built command or group; typer's classes for them are not public.
 Command = Any
+
+_NEGATIVE = re.compile(r"-[0-9.]+")
+
+
+def numbers_as_arguments(words: list[str], valued: Collection[str]) -> list[str]:
+    """Return the words of a command line so that a negative number is an argument and no option.
+
+    `valued` are the options with a value. Without a negative number the words are as they were.
+    """
+    options: list[str] = []
+    arguments: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        if word == "--":
+            arguments += rest
+        elif word[:1] != "-" or word == "-" or _NEGATIVE.fullmatch(word):
+            arguments.append(word)
+        else:
+            options += [word, *islice(rest, word in valued)]
+    return [*options, "--", *arguments] if any(map(_NEGATIVE.fullmatch, arguments)) else words
+
+
+class _Numbers(TyperCommand):
+    """A command that takes negative numbers as arguments: `arena admin penalty bob -1`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        options = [each for each in self.params if each.param_type_name == "option"]
+        valued = {name for each in options if not getattr(each, "is_flag", False) for name in each.opts}
+        return super().parse_args(ctx, numbers_as_arguments(args, valued))
 
 
 def single(module: str, function: str = "command") -> Callable[[str], Command]:
@@ -39,7 +70,7 @@ def group(module: str, function: str = "group") -> Callable[[str], Command]:
 def _built(name: str, what: typer.Typer | Callable[..., None]) -> Command:
     app = typer.Typer(**STYLE)
     if not isinstance(what, typer.Typer):
-        app.command(name)(expanded(what))
+        app.command(name, cls=_Numbers)(expanded(what))
         return get_command(app)
     app.add_typer(what, name=name)
     return getattr(get_command(app), "commands")[name]  # noqa: B009 - the attribute is not public

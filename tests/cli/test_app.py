@@ -16,6 +16,7 @@ from tests.server.programs import ARENA, Shell
 
 import arena_cli
 from arena_cli import main, user_message
+from arena_cli.app import numbers_as_arguments
 from arena_protocol.messages import VERSION
 
 
@@ -58,6 +59,8 @@ class TestProgram:
             (("standings", "--nope"), "no such option: --nope (see arena standings -h)"),
             (("replay", "g1", "--ply", "-1"), "invalid value for '--ply': "),
             (("serve", "c.toml", "--port", "70000"), "invalid value for '--port': "),
+            (("admin", "penalty", "bob", "-x"), "no such option: -x (see arena admin -h)"),
+            (("standings", "-1"), "got unexpected extra argument"),
             (("admin",), "missing argument 'COMMAND'. Choose from: status, orders, "),
         ],
     )
@@ -68,6 +71,45 @@ class TestProgram:
         assert outcome.code == 2
         assert outcome.line.startswith(f"arena: {line}")
         assert outcome.line.endswith(" -h)")
+
+    @pytest.mark.parametrize(
+        ("words", "parsed"),
+        [
+            ("penalty bob 1 --reason x", "penalty bob 1 --reason x"),
+            ("--reason -1 penalty bob 1", "--reason -1 penalty bob 1"),
+            ("penalty bob -1 --reason x", "--reason x -- penalty bob -1"),
+            ("penalty --reason -2 bob -0.5 --json", "--reason -2 --json -- penalty bob -0.5"),
+            ("penalty --reason=x bob -1 - -z", "--reason=x -z -- penalty bob -1 -"),
+            ("penalty bob -- -1 --reason", "-- penalty bob -1 --reason"),
+            ("penalty bob -1 --reason", "--reason -- penalty bob -1"),
+        ],
+    )
+    def test_a_negative_number_is_an_argument(self, words: str, parsed: str) -> None:
+        assert numbers_as_arguments(words.split(), {"--reason"}) == parsed.split()
+
+    @pytest.mark.parametrize(
+        ("order", "expected"),
+        [
+            (("extend", "-1"), {"verb": "extend", "target": "-1"}),
+            (("shorten", "-2"), {"verb": "shorten", "target": "-2"}),
+            (("registration", "-1", "ann"), {"verb": "registration", "target": "-1 ann"}),
+            (("correct", "g1", "-1"), {"verb": "correct", "target": "g1 -1"}),
+            (("penalty", "bob", "-1", "--reason", "late"), {"verb": "penalty", "target": "bob -1"}),
+        ],
+    )
+    def test_an_order_with_a_negative_number_reaches_the_server(
+        self, shell: Shell, monkeypatch: pytest.MonkeyPatch, order: tuple[str, ...], expected: dict[str, str]
+    ) -> None:
+        given: list[dict[str, str]] = []
+
+        def take(_: object, verb: str, target: str, contest: str | None, **texts: str) -> dict[str, str]:
+            given.append({"verb": verb, "target": target})
+            return {}
+
+        monkeypatch.setattr("arena_cli.admin._access", lambda _: None)
+        monkeypatch.setattr("arena_server.web.client.order", take)
+        shell("admin", *order)
+        assert given == [expected]
 
     @pytest.mark.parametrize("command", [(), ("bench",), ("explain",)])
     def test_without_a_command_help_is_printed(self, shell: Shell, command: tuple[str, ...]) -> None:
