@@ -90,6 +90,7 @@ GROUPS: Final[Mapping[str, Mapping[str, Callable[[str], Command]]]] = {
         "verify": single("verify"),
         "export": single("export"),
         "backup": single("backup"),
+        "archive": single("archive"),
         "publish": single("publish"),
         "site": single("site"),
         "report": single("report"),

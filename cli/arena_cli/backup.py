@@ -22,7 +22,7 @@ def command(
     from it: `arena serve CONFIG --database sqlite:///FILE`. The copy has the secrets of the
     contest's deals, so it is for its owner only (mode 0600).
 
-    A database on PostgreSQL is copied by pg_dump.
+    A database on PostgreSQL is copied by pg_dump. Files of `arena archive` are named and not copied.
 
     Example: arena backup friday-18h.db; arena verify --database sqlite:///friday-18h.db
     """
@@ -35,10 +35,13 @@ def command(
         raise ConfigError(
             f"--database: {path} is not a file; copy it by pg_dump, and restore it by pg_restore"
         )
-    contests, games = back_up(path, file)
+    contests, games, archives = back_up(path, file)
     size = file.stat().st_size
     if as_json:
-        print_json({"file": str(file), "contests": contests, "games": games, "bytes": size})
+        more = {"archives": archives} if archives else {}
+        print_json({"file": str(file), "contests": contests, "games": games, "bytes": size} | more)
     else:
         ones = "contest" if contests == 1 else "contests"
         typer.echo(f"backed up: {games} games of {contests} {ones} to {file} ({size / 1e6:.1f} MB)")
+        for each in archives:
+            typer.echo(f"not in it: {each}, the archive of a contest; copy it, too")

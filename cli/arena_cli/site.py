@@ -43,6 +43,7 @@ from arena_cli.options import (
 
 if TYPE_CHECKING:
     from arena_cli.site_links import SiteLinks
+    from arena_server.store.database import Database as StoredIn
     from arena_server.store.reader import Results
     from arena_server.store.schema import ContestRow
     from arena_server.web.archive import Archive
@@ -81,10 +82,8 @@ def command(
     Example: arena site public --contest local; python -m http.server --directory public
     """
     from arena_cli.results import open_results
-    from arena_cli.site_links import SiteLinks
     from arena_server.errors import ConfigError, StoreError
     from arena_server.store.database import database_of
-    from arena_server.web.archive import Archive
 
     about = site_identity(config)
     if url is not None and not url.startswith(("https://", "http://")):
@@ -92,11 +91,7 @@ def command(
     with open_results(database) as results:
         chosen = results.contest(contest)
         try:
-            _clear(folder)
-            _write_pages(folder, about)
-            archive = Archive(database_of(database))
-            links = SiteLinks(folder, chosen.id, about, url)
-            games, withheld, shown = _write_data(folder / API, archive, results, chosen, links)
+            games, withheld, shown = write_site(folder, database_of(database), results, chosen, about, url)
             unseen = results.games.games_stored(chosen) - shown
         except OSError as error:
             raise StoreError(f"{error.filename or folder}: cannot be written: {error.strerror}") from None
@@ -106,6 +101,27 @@ def command(
     else:
         more = withheld_text(withheld) + unseen_text(unseen)
         typer.echo(f"written: {games} games of {chosen.name} to {folder}{more}")
+
+
+def write_site(
+    folder: Path,
+    database: StoredIn,
+    results: Results,
+    contest: ContestRow,
+    about: SiteIdentity,
+    url: str | None,
+) -> tuple[int, list[str], int]:
+    """Write the pages of a contest; the number of records, the games without one, and all that are listed.
+
+    Raises ConfigError for a folder with other files, and OSError.
+    """
+    from arena_cli.site_links import SiteLinks
+    from arena_server.web.archive import Archive
+
+    _clear(folder)
+    _write_pages(folder, about)
+    links = SiteLinks(folder, contest.id, about, url)
+    return _write_data(folder / API, Archive(database), results, contest, links)
 
 
 def _clear(folder: Path) -> None:

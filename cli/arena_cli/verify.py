@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -119,7 +119,7 @@ def _verified(target: str | None, secret: int | None, options: VerifyOptions) ->
         raise ConfigError("--secret: expected a folder of arena export; a database has the secret itself")
     if path is None:
         with open_results(options.database) as results:
-            _check_contest(results, results.contest(options.contest), target, verification)
+            check_contest(results, results.contest(options.contest), target, verification)
     elif path.is_dir():
         _check_folder(path, verification, secret)
     else:
@@ -134,7 +134,7 @@ def _verified_since(path: Path, database: str) -> tuple[Verification, int | None
     published, verification = PublishedHead.read(path), Verification()
     with open_results(database) as results:
         contest, since = published.check(results)
-        _check_contest(results, contest, None, verification)
+        check_contest(results, contest, None, verification)
     return verification, since
 
 
@@ -167,9 +167,15 @@ def _parse_secret(text: str) -> int:
     return int(text)
 
 
-def _check_contest(
-    results: Results, chosen: ContestRow, game: str | None, verification: Verification
+def check_contest(
+    results: Results,
+    chosen: ContestRow,
+    game: str | None,
+    verification: Verification,
+    *,
+    entrants: bool = True,
 ) -> None:
+    """Check one game of a contest, or all; `entrants`: also who came into it from contests before it."""
     from arena_protocol.record import VOID
     from arena_server.core.formats import find_format
     from arena_server.core.formats.knockout import Knockout
@@ -206,17 +212,30 @@ def _check_contest(
             verification.check_validation(name, validation, chosen)
     if game is not None and not verification.count:
         results.games.record(chosen, game)  # raises StoreError: there is no such game
-    # Of one game alone neither rulings on others nor rounds and chain can be judged.
-    if game is None:
-        for name in rulings:
-            verification.errors.setdefault(name, f"{name}: the jury has ruled on it, and it is not stored")
-        verification.check_penalties(facts.penalties(chosen), facts.orders(chosen))
-        if not verification.errors:  # else their rows may be anything
-            verification.check_rounds(results.sums.history(chosen), over=chosen.status in WHOLE)
-            verification.check_entrants(results, chosen)
-        verification.check_chain(chosen.head, lambda name: results.games.record(chosen, name))
+    if game is None:  # of one game alone neither rulings on others nor rounds and chain can be judged
+        _check_whole(results, chosen, rulings, verification, entrants=entrants)
     # The record and the chain say more exactly what was changed; they do not have the time and the agents.
     verification.errors.update(damages | verification.errors)
+
+
+def _check_whole(
+    results: Results,
+    chosen: ContestRow,
+    rulings: Iterable[str],
+    verification: Verification,
+    *,
+    entrants: bool,
+) -> None:
+    """Check what follows from all games; `rulings`: missing games that the jury has ruled on."""
+    facts = results.facts
+    for name in rulings:
+        verification.errors.setdefault(name, f"{name}: the jury has ruled on it, and it is not stored")
+    verification.check_penalties(facts.penalties(chosen), facts.orders(chosen))
+    if not verification.errors:  # else their rows may be anything
+        verification.check_rounds(results.sums.history(chosen), over=chosen.status in WHOLE)
+        if entrants:
+            verification.check_entrants(results, chosen)
+    verification.check_chain(chosen.head, lambda name: results.games.record(chosen, name))
 
 
 def _shown(rows: Iterator[dict[str, Any]], count: int) -> Iterator[dict[str, Any]]:
@@ -244,7 +263,7 @@ def _renew_head(database: str) -> None:
     with Results(path, losses_accepted=True) as results:
         for each in results.contests():
             verification = Verification()
-            _check_contest(results, results.contest(str(each.id)), None, verification)
+            check_contest(results, results.contest(str(each.id)), None, verification)
             verification.require_no_error()
             numbers.append(each.id)
             games += verification.count

@@ -99,6 +99,7 @@ new bot good.toml
 new bot mybot --language perl
 verify --published folder --head abababababababababababababababababababababababababababababababab
 backup copy --database mysql://x
+archive x --database mysql://x
 new
 new contest --yes
 new contest good.toml --yes
@@ -206,6 +207,7 @@ report page.html
 publish folder
 verify --published nowhere
 backup copy
+archive x
 web
 verify
 verify g1

@@ -22,8 +22,10 @@ from arena_server.store.preflight import check_readable, is_read_only
 PART_SUFFIX = ".part"
 
 
-def back_up(database: Path, to: Path) -> tuple[int, int]:
+def back_up(database: Path, to: Path) -> tuple[int, int, list[str]]:
     """Copy `database` to the new file `to`; returns the numbers of contests and of games in the copy.
+
+    Last come the files of archives, which are not copied.
 
     The copy is one moment of the database, at which everything had been stored that was announced
     when the call began. Raises StoreError, and leaves no file then.
@@ -47,7 +49,7 @@ def back_up(database: Path, to: Path) -> tuple[int, int]:
     return numbers
 
 
-def _copy(database: Path, part: Path) -> tuple[int, int]:
+def _copy(database: Path, part: Path) -> tuple[int, int, list[str]]:
     # Not by SQLite, whose message does not say why.
     os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, FILE_MODE))
     announced = read_head(database)
@@ -64,9 +66,11 @@ def _copy(database: Path, part: Path) -> tuple[int, int]:
             copy.execute(f"SELECT count(*) FROM {table}").fetchone()  # noqa: S608 - our own names
             for table in ("contests", "games")
         )
+        archives = copy.execute("SELECT json_extract(config, '$.archive.file') FROM contests ORDER BY id")
+        files = [file for (file,) in archives if file is not None]
     with part.open("rb") as file:
         os.fsync(file.fileno())
-    return contests, games
+    return contests, games, files
 
 
 def _remove(part: Path) -> None:

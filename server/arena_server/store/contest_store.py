@@ -191,9 +191,10 @@ class ContestStore:
                 self._database, stored_contest(contest), header.config, header.names, header.seeded
             )
             if is_over(contest, closed=header.closed):
-                return load_unfinished(session, contest, closed=header.closed)
+                return load_unfinished(session, contest, self._database, closed=header.closed)
             self._own(contest.id)
-            self._found = replace(load_unfinished(session, contest), lost_rows=self._lost_rows(contest.id))
+            found = load_unfinished(session, contest, self._database)
+            self._found = replace(found, lost_rows=self._lost_rows(contest.id))
         return self._found
 
     def _own(self, contest: int) -> None:
@@ -302,6 +303,9 @@ class ContestStore:
         self._own(contest)
         self._contest, self._is_final = contest, True
         with self._session() as session:
+            if (archive := session.get_one(schema.ContestRow, contest).archive) is not None:
+                where = f"{self._database}: contest {contest} is archived in {archive['file']}"
+                raise StoreError(f"{where}: nothing is added to it; start its server again")
             self._kept = len(list(kept_entries(session, contest)))
 
     def _session(self) -> Session:

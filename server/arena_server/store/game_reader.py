@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import msgpack
 from sqlalchemy import ColumnElement, Text, cast, func, select
-from sqlalchemy.orm import Session
 
 from arena_protocol.record import VOID, FaultRecord
 from arena_server.errors import StoreError
@@ -28,6 +27,7 @@ from arena_server.store.checks import (
 from arena_server.store.database import Database
 from arena_server.store.deals import Deals, WithheldError
 from arena_server.store.schema import BotRow, ContestRow, FaultRow, GameRow
+from arena_server.store.sources import GameTables
 from arena_server.store.unfinished import past_game, past_games
 
 #: Games in one query; SQLite of old has a limit of 999.
@@ -51,15 +51,17 @@ class GameSummary:
 class GameReader:
     """The games of the contests of a database.
 
-    `layout` is that of the database; `deals` says of a contest which records may be shown.
+    `source` says where those of a contest are; `deals` says of a contest which records may be shown.
     """
 
     def __init__(
-        self, database: Database, session: Session, layout: int, deals: Callable[[ContestRow], Deals]
+        self,
+        database: Database,
+        source: Callable[[ContestRow], GameTables],
+        deals: Callable[[ContestRow], Deals],
     ) -> None:
         self._database = database
-        self._session = session
-        self._layout = layout
+        self._source = source
         self.deals = deals
 
     def games_stored(self, contest: ContestRow, until: datetime | None = None) -> int:
@@ -70,7 +72,7 @@ class GameReader:
         query = select(GameRow.place).where(GameRow.contest_id == contest.id)
         if until is not None:
             query = query.where(GameRow.stored_at <= until)
-        return self._session.scalar(query.order_by(GameRow.place.desc()).limit(1)) or 0
+        return self._source(contest).session.scalar(query.order_by(GameRow.place.desc()).limit(1)) or 0
 
     def shown(self, contest: ContestRow, now: datetime, *, live: bool) -> int:
         """The place of the last result that may be seen now (UTC): see `core/cut.py`."""
@@ -79,7 +81,7 @@ class GameReader:
     def head(self, contest: ContestRow, place: int) -> bytes:
         """The value of the chain at the record at this place; at 0 it is GENESIS."""
         mine = select(GameRow.chain).where(GameRow.contest_id == contest.id, GameRow.place == place)
-        found = self._session.scalar(mine)
+        found = self._source(contest).session.scalar(mine)
         return GENESIS if found is None else bytes(found)
 
     def records(self, contest: ContestRow, last: int | None = None) -> Iterator[tuple[str, bytes | None]]:
@@ -90,7 +92,7 @@ class GameReader:
         query = select(GameRow.game_id, GameRow.record).where(*_stored(contest, last))
         # g10 comes after g9.
         ordered = query.order_by(func.length(GameRow.game_id), GameRow.game_id)
-        with self._session.execute(ordered.execution_options(yield_per=100)) as rows:
+        with self._source(contest).session.execute(ordered.execution_options(yield_per=100)) as rows:
             for row in rows:
                 yield row.game_id, row.record if self.deals(contest).may_show(row.game_id, last) else None
 
@@ -100,7 +102,7 @@ class GameReader:
         `last`: to who sees the results up to this place.
         """
         query = select(GameRow.record).where(GameRow.contest_id == contest.id, GameRow.game_id == game_id)
-        found = self._session.scalar(query)
+        found = self._source(contest).session.scalar(query)
         if found is None:
             raise StoreError(f"{self._database}: no game {game_id!r} in contest {contest.id} {contest.name}")
         if not self.deals(contest).may_show(game_id, last):
@@ -112,9 +114,10 @@ class GameReader:
 
         The numbers of the deals are not read: they are 0. Not all games are in memory at once.
         """
-        games = past_games(self._session, contest, {}, self._layout)
+        source = self._source(contest)
+        games = past_games(source.session, contest, {}, source.layout)
         mine = select(GameRow.record).where(GameRow.contest_id == contest.id).order_by(GameRow.place)
-        with self._session.scalars(mine.execution_options(yield_per=100)) as records:
+        with self._source(contest).session.scalars(mine.execution_options(yield_per=100)) as records:
             for game, record in zip(games, records, strict=True):
                 # A whole record takes a hundred times as long.
                 yield game, str(msgpack.unpackb(verify_checksum(bytes(record))).get("worker", ""))
@@ -126,14 +129,16 @@ class GameReader:
 
         Raises ValueError for a changed row.
         """
-        faults, names = faults_by_game(self._session, contest, game_id), set(entrants(self._session, contest))
-        games = select(*game_columns(self._layout)).where(GameRow.contest_id == contest.id)
+        source = self._source(contest)
+        faults = faults_by_game(source.session, contest, game_id)
+        names = set(entrants(source.session, contest))
+        games = select(*game_columns(source.layout)).where(GameRow.contest_id == contest.id)
         if game_id is not None:
             games = games.where(GameRow.game_id == game_id)
         if bot is not None:
             games = games.where(cast(GameRow.names, Text).contains(f'"{bot}"', autoescape=True))
         found = []
-        for row in self._session.execute(games.order_by(GameRow.place)).all():
+        for row in source.session.execute(games.order_by(GameRow.place)).all():
             check_game(contest, names, row, faults.get(row.id, []))
             deal = self.deals(contest).number(row.game_id) or 0
             found.append(past_game(row, faults.get(row.id, []), deal))
@@ -154,12 +159,14 @@ class GameReader:
         may not be shown; `withheld` gives those too. Raises ValueError for a changed row, unless it is not
         `checked`: then `damage` is a line about it, else None.
         """
-        faults, names = faults_by_game(self._session, contest, game_id), set(entrants(self._session, contest))
-        games = select(*game_columns(self._layout)).where(*_stored(contest, last))
+        source = self._source(contest)
+        faults = faults_by_game(source.session, contest, game_id)
+        names = set(entrants(source.session, contest))
+        games = select(*game_columns(source.layout)).where(*_stored(contest, last))
         if game_id is not None:
             games = games.where(GameRow.game_id == game_id)
         ordered = games.order_by(func.length(GameRow.game_id), GameRow.game_id)
-        with self._session.execute(ordered.execution_options(yield_per=100)) as rows:
+        with source.session.execute(ordered.execution_options(yield_per=100)) as rows:
             for game in rows:
                 damage = None
                 try:
@@ -192,17 +199,18 @@ class GameReader:
     def summaries(self, contest: ContestRow, after: int, last: int) -> list[GameSummary]:
         """The games at the places beyond `after` up to `last`, in order."""
         wanted = ("id", "game_id", "names", "totals", "end", "plies", "stored_at", "used_ms")
-        columns = (column for column in game_columns(self._layout) if column.name in wanted)
+        session, layout = self._source(contest)
+        columns = (column for column in game_columns(layout) if column.name in wanted)
         places = GameRow.place.between(after + 1, last)
         shown = select(*columns).where(GameRow.contest_id == contest.id, places).order_by(GameRow.place)
-        rows = self._session.execute(shown).all()
+        rows = session.execute(shown).all()
         faults: dict[int, list[tuple[int, int, str]]] = {}
         if rows:
             query = select(FaultRow.game_pk, FaultRow.seat, FaultRow.ply, FaultRow.kind).order_by(FaultRow.id)
             known = query.where(FaultRow.game_pk >= rows[0].id, FaultRow.game_pk <= rows[-1].id)
-            for game, seat, ply, kind in self._session.execute(known):
+            for game, seat, ply, kind in session.execute(known):
                 faults.setdefault(game, []).append((seat, ply, kind))
-        names = set(entrants(self._session, contest))
+        names = set(entrants(session, contest))
         for row in rows:
             check_result(contest, names, row, faults.get(row.id, []))
         return [
@@ -226,25 +234,26 @@ class GameReader:
         """
         places = GameRow.place.between(after + 1, after + limit)
         query = select(GameRow.record).where(GameRow.contest_id == contest.id, places).order_by(GameRow.place)
-        rows = self._session.scalars(query.execution_options(yield_per=100))
+        rows = self._source(contest).session.scalars(query.execution_options(yield_per=100))
         return [sha256(record).digest() for record in rows]
 
     def stored_at(self, contest: ContestRow, game_id: str) -> datetime | None:
         """When the record of this game was stored (UTC); None if there is none."""
         query = select(GameRow.stored_at).where(GameRow.contest_id == contest.id, GameRow.game_id == game_id)
-        return self._session.scalar(query)
+        return self._source(contest).session.scalar(query)
 
     def over(self, contest: ContestRow, games: Sequence[str], until: datetime) -> set[str]:
         """Those of `games` whose record was stored up to `until` (UTC)."""
         mine = GameRow.contest_id == contest.id, GameRow.stored_at <= until
         parts = (games[first : first + ASKED] for first in range(0, len(games), ASKED))
+        session = self._source(contest).session
         queries = (select(GameRow.game_id).where(*mine, GameRow.game_id.in_(part)) for part in parts)
-        return {game for query in queries for game in self._session.scalars(query)}
+        return {game for query in queries for game in session.scalars(query)}
 
     def stored_last(self, contest: ContestRow, place: int) -> datetime:
         """When the record at this place (1, 2, ...) of the chain was stored (UTC)."""
         query = select(GameRow.stored_at).where(GameRow.contest_id == contest.id, GameRow.place == place)
-        return self._session.scalars(query).one()
+        return self._source(contest).session.scalars(query).one()
 
     def first_faults(self, contest: ContestRow) -> dict[str, tuple[str, FaultRecord]]:
         """The first fault of each bot that has one, with the id of its game."""
@@ -256,7 +265,7 @@ class GameReader:
         games = query.join(GameRow, FaultRow.game_pk == GameRow.id).where(FaultRow.id.in_(numbers))
         return {
             row.names[row.seat - 1]: (row.game_id, FaultRecord(row.seat, row.ply, row.kind, row.line))
-            for row in self._session.execute(games.order_by(FaultRow.id))
+            for row in self._source(contest).session.execute(games.order_by(FaultRow.id))
         }
 
     def faults(
@@ -271,7 +280,7 @@ class GameReader:
         query = select(*columns).join(GameRow, FaultRow.game_pk == GameRow.id).order_by(FaultRow.id.desc())
         mine = query.where(*self._of_bots(contest))
         found, last = [], self.games_stored(contest, until)
-        for row in self._session.execute(mine.where(GameRow.stored_at <= until).limit(limit)):
+        for row in self._source(contest).session.execute(mine.where(GameRow.stored_at <= until).limit(limit)):
             line = bytes(row.line) if self.deals(contest).may_show(row.game_id, last) else b""
             found.append((row.game_id, row.names, FaultRecord(row.seat, row.ply, row.kind, line)))
         return found
@@ -284,7 +293,8 @@ class GameReader:
 
     def newest_games(self, contest: ContestRow, bot: str, until: datetime, limit: int) -> list[BotGame]:
         """The newest games of a bot that were stored up to `until`: see `bot_games.newest_games`."""
-        return bot_games.newest_games(self._session, contest, self._layout, bot, until, limit)
+        source = self._source(contest)
+        return bot_games.newest_games(source.session, contest, source.layout, bot, until, limit)
 
 
 def _stored(contest: ContestRow, last: int | None) -> Sequence[ColumnElement[bool]]:

@@ -16,6 +16,7 @@ cut may take journal rows, which the id of the system's boot tells from damage.
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 from contextlib import closing, suppress
@@ -196,6 +197,8 @@ def _readable(database: Path, each: Announced) -> int:
         suppress(sqlite3.Error),
         closing(sqlite3.connect(f"file:{quote(str(database))}?mode=ro", uri=True)) as connection,
     ):
+        if _archived(connection, each.contest) is not None:
+            return each.results
         for _ in connection.execute(query, (each.contest, each.results)):
             found += 1
     return found
@@ -254,7 +257,8 @@ def renew_head(database: Path, connection: sqlite3.Connection) -> Path:
     # All is read before the old file goes: the journal may be damaged where the records are not.
     found = []
     for number, name in connection.execute("SELECT id, name FROM contests").fetchall():
-        results = connection.execute(last, (number,)).fetchone() or (0, GENESIS)
+        archived = _archived(connection, number)
+        results = archived or connection.execute(last, (number,)).fetchone() or (0, GENESIS)
         found.append((number, name, results, connection.execute(newest, (number,)).fetchone()[0] or 0))
     path = beside(database, HEAD_SUFFIX)
     path.unlink(missing_ok=True)
@@ -272,6 +276,10 @@ def _missing(each: Announced, connection: sqlite3.Connection) -> str | None:
     row = connection.execute("SELECT name FROM contests WHERE id = ?", (each.contest,)).fetchone()
     if row != (each.name,):
         return f"{contest}, with {_count(each.results, 'announced result')}, is missing"
+    if (archived := _archived(connection, each.contest)) is not None:
+        if archived == (each.results, each.chain):
+            return None
+        return f"the results of {contest} are not those that were announced"
     up_to = "SELECT count(*) FROM games WHERE contest_id = ? AND place <= ?"
     (found,) = connection.execute(up_to, (each.contest, each.results)).fetchone()
     if found != each.results:
@@ -286,6 +294,16 @@ def _missing(each: Announced, connection: sqlite3.Connection) -> str | None:
     if lost and each.boot == boot_id() != "-":
         return f"the newest journal rows of {contest}, {lost} with announced moves, are missing"
     return None
+
+
+def _archived(connection: sqlite3.Connection, contest: int) -> tuple[int, bytes] | None:
+    """The number of results and the head of a contest whose games are in an archive; None of any other."""
+    config, head = connection.execute("SELECT config, head FROM contests WHERE id = ?", (contest,)).fetchone()
+    try:
+        archive = json.loads(config).get("archive")
+        return None if archive is None else (int(archive["games"]), head)
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return None  # a damaged row; its reader says so
 
 
 def missing_rows(each: Announced, connection: sqlite3.Connection) -> int:

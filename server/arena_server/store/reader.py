@@ -20,26 +20,28 @@ from arena_server.store.fact_reader import FactReader
 from arena_server.store.game_reader import GameReader
 from arena_server.store.preflight import ADDED, check_readable
 from arena_server.store.schema import ContestRow, open_engine
+from arena_server.store.sources import GameSources, GameTables
 from arena_server.store.sum_reader import SumReader
 
 
 class Results:
     """A database of results, open for reading; use it in a `with` statement.
 
-    Its own methods find a contest; the readers `facts`, `games` and `sums` read what is in it. Unless
-    `losses_accepted`, it has all that was announced. All methods, and the end of the `with` statement, raise
+    It is one moment of the database. Its own methods find a contest; the readers `facts`, `games` and `sums`
+    read what is in it, also where its games are in an archive. Unless `losses_accepted`, it has all that was
+    announced. All methods, and the end of the `with` statement, raise
     StoreError with one line for what is missing or cannot be read.
     """
 
     def __init__(self, database: Database, *, losses_accepted: bool = False) -> None:
         layout = check_readable(database, losses_accepted=losses_accepted)
-        self._layout = int(layout)
         self._database = database
         self._session = Session(open_engine(database))
+        self._sources = GameSources(database, GameTables(self._session, int(layout)))
         self._deals: dict[int, Deals] = {}
-        self.facts: Final = FactReader(self._session, self._layout)
-        self.games: Final = GameReader(database, self._session, self._layout, self.deals)
-        self.sums: Final = SumReader(self._session, self._layout, self.games, self.facts)
+        self.facts: Final = FactReader(self._session, int(layout))
+        self.games: Final = GameReader(database, self._sources.of, self.deals)
+        self.sums: Final = SumReader(self._sources.of, self.games, self.facts)
 
     def __enter__(self) -> Self:
         return self
@@ -47,7 +49,7 @@ class Results:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._session.close()
+        self._sources.close()
         if isinstance(error, DBAPIError):
             raise StoreError(describe(self._database, error.orig or error)) from None
         if isinstance(error, PluginError):
@@ -87,7 +89,8 @@ class Results:
     def deals(self, contest: ContestRow) -> Deals:
         """Which deal each game of this contest has, and whether it may be shown."""
         if contest.id not in self._deals:
-            self._deals[contest.id] = Deals(self._session, contest, earlier=self._layout < ADDED["pairings"])
+            session, layout = self._sources.of(contest)
+            self._deals[contest.id] = Deals(session, contest, earlier=layout < ADDED["pairings"])
         return self._deals[contest.id]
 
     def contests_of(self, bot: str) -> list[int]:

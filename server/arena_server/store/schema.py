@@ -118,6 +118,11 @@ class ContestRow(Base):
         """Where its entrants come from (`stats.qualifying.origin_of`); empty for most contests."""
         return dict(self.config.get("origin", {}))
 
+    @property
+    def archive(self) -> dict[str, Any] | None:
+        """Where its games are if they are not here: `file`, and their number `games` (`archiving.py`)."""
+        return self.config.get("archive")
+
 
 class BotRow(Base):
     """An entrant of a contest, in the order of the configuration."""
@@ -277,6 +282,12 @@ def set_about(contest: ContestRow, about: Mapping[str, Any]) -> None:
         contest.checksum = contest_checksum(contest)
 
 
+def set_archive(contest: ContestRow, file: Path, games: int) -> None:
+    """Have it that the games of a contest are in another file, and change the digest."""
+    contest.config = {**contest.config, "archive": {"file": str(file), "games": games}}
+    contest.checksum = contest_checksum(contest)
+
+
 _CONTEST_COLUMNS = (
     *("name", "game", "options", "format", "games_per_pair", "games", "scoring", "seed"),
     *("clock_ms", "increment_ms", "margin_ms", "software", "config", "started_at"),
@@ -379,15 +390,20 @@ def open_engine(database: Database, *, writing: bool = False) -> Engine:
 def _postgres_reader(database: Postgres) -> Engine:
     """One for all readers of a database: it keeps the SQL of every query, which takes 4 ms to make.
 
-    It keeps no connection.
+    It keeps no connection. What a session reads is one moment of the database.
     """
-    return create_engine("postgresql+psycopg://", creator=partial(dial, database), poolclass=NullPool)
+    options: Any = {"poolclass": NullPool, "isolation_level": "REPEATABLE READ"}
+    return create_engine("postgresql+psycopg://", creator=partial(dial, database), **options)
 
 
 @lru_cache(maxsize=8)
 def _sqlite_reader(url: URL) -> Engine:
     """As `_postgres_reader`."""
-    return create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_S}, poolclass=NullPool)
+    # Without a transaction of ours the driver would read each query at a moment of its own.
+    options: Any = {"timeout": BUSY_TIMEOUT_S, "isolation_level": None}
+    engine = create_engine(url, connect_args=options, poolclass=NullPool)
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
+    return engine
 
 
 def _reading_engine(database: Database) -> Engine:

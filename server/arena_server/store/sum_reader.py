@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import Any, Final
-
-from sqlalchemy.orm import Session
 
 from arena_server.core.formats.history import History
 from arena_server.stats.rated_games import Games
@@ -17,6 +15,7 @@ from arena_server.store.fact_reader import FactReader
 from arena_server.store.game_reader import GameReader
 from arena_server.store.plans import history_of, plan_json, table_of, without_pairs
 from arena_server.store.schema import ContestRow
+from arena_server.store.sources import GameTables
 from arena_server.store.sums import Endings, Sums
 from arena_server.store.unfinished import past_games
 
@@ -26,11 +25,12 @@ CHECKED_GAMES: Final = 20_000
 
 
 class SumReader:
-    """Sums over the results of the contests of a database; `layout` is that of the database."""
+    """Sums over the results of the contests of a database; `source` says where the games of one are."""
 
-    def __init__(self, session: Session, layout: int, games: GameReader, facts: FactReader) -> None:
-        self._session = session
-        self._layout = layout
+    def __init__(
+        self, source: Callable[[ContestRow], GameTables], games: GameReader, facts: FactReader
+    ) -> None:
+        self._source = source
         self._games = games
         self._facts = facts
         self._histories: dict[tuple[int, int | None], History] = {}
@@ -48,7 +48,7 @@ class SumReader:
         """
         history = self.history(contest, last)
         self._check_games(contest)
-        table = table_of(contest, entrants(self._session, contest), scoring, history)
+        table = table_of(contest, entrants(self._source(contest).session, contest), scoring, history)
         for name, points in self._facts.penalties(contest).items():
             table.penalise(name, points)
         self.add_results(table, contest, 0, self._games.games_stored(contest) if last is None else last)
@@ -65,19 +65,22 @@ class SumReader:
         if self._games.games_stored(contest) > CHECKED_GAMES:
             self._sums(contest).check_complete()
         else:
-            for _ in checked_games(self._session, contest, self._layout):
+            source = self._source(contest)
+            for _ in checked_games(source.session, contest, source.layout):
                 pass
         self._checked.add(contest.id)
 
     def _sums(self, contest: ContestRow) -> Sums:
-        return Sums(self._session, contest, self._layout)
+        source = self._source(contest)
+        return Sums(source.session, contest, source.layout)
 
     def history(self, contest: ContestRow, last: int | None = None) -> History | None:
         """What was drawn, with all results or those up to the place `last`; None: the format has no draws."""
         history = history_of(contest)
         if history is not None and (contest.id, last) not in self._histories:
             # The results first: a fact is stored before the results that follow it.
-            games = past_games(self._session, contest, self._games.deals(contest).numbers(), self._layout)
+            source, deals = self._source(contest), self._games.deals(contest).numbers()
+            games = past_games(source.session, contest, deals, source.layout)
             for game in islice(games, last):
                 history.add(game)
             facts = self._facts.all(contest)

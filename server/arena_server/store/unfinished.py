@@ -15,11 +15,12 @@ from arena_server.core.journal import Entry, Past
 from arena_server.core.life import FINAL, INCOMPLETE
 from arena_server.stats.results import PastGame
 from arena_server.store.checks import FaultFields, check_contest_row, checked_games
-from arena_server.store.database import LAYOUT
+from arena_server.store.database import LAYOUT, Database
 from arena_server.store.deals import Deals
 from arena_server.store.journal import unpack
 from arena_server.store.preflight import StoredContest
 from arena_server.store.schema import ContestRow, FactRow, GameRow, JournalRow
+from arena_server.store.sources import GameTables, archived_or
 
 #: Games that are looked for by one query.
 ASKED_AT_ONCE = 1_000
@@ -61,9 +62,15 @@ def is_over(contest: ContestRow, *, closed: bool = False) -> bool:
     return contest.status in FINAL or (closed and contest.status == INCOMPLETE)
 
 
-def load_unfinished(session: Session, contest: ContestRow, *, closed: bool = False) -> UnfinishedContest:
-    """`closed` is as in `is_over`. Raises ValueError for a changed or missing row."""
-    results = tuple(past_games(session, contest, Deals(session, contest).numbers()))
+def load_unfinished(
+    session: Session, contest: ContestRow, database: Database, *, closed: bool = False
+) -> UnfinishedContest:
+    """`closed` is as in `is_over`.
+
+    Raises ValueError for a changed or missing row, StoreError for an archive that is not there.
+    """
+    with archived_or(GameTables(session, LAYOUT), database, contest) as (games, layout):
+        results = tuple(past_games(games, contest, Deals(games, contest).numbers(), layout))
     if is_over(contest, closed=closed):  # it needs no journal any more
         past = Past(results, tuple(kept_entries(session, contest.id)))
         return UnfinishedContest(contest.id, int(contest.seed), past, ended=contest.status)

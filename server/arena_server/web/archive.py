@@ -24,7 +24,7 @@ from arena_server.core.formats.history import History
 from arena_server.core.formats.player_cards import cards_of
 from arena_server.core.life import RUNNING
 from arena_server.core.rulings import OF_A_GAME
-from arena_server.errors import EmptyDatabaseError, PublicError
+from arena_server.errors import EmptyDatabaseError, PublicError, StoreError
 from arena_server.stats.pace import LAST_GAMES, pace_json
 from arena_server.stats.rated_games import Games
 from arena_server.stats.results import PastGame
@@ -111,9 +111,18 @@ class Archive:
         except EmptyDatabaseError:  # as in `_names`
             return []
         with opened as results:
-            indexes = [self._read(results, contest) for contest in results.contests()]
-            found = [index.contest | {"games_played": index.table.games} for index in indexes]
+            found = [self._listed(results, contest) for contest in results.contests()]
         return found[::-1]
+
+    def _listed(self, results: Results, contest: ContestRow) -> dict[str, Any]:
+        try:
+            index = self._read(results, contest)
+        except StoreError:
+            if contest.archive is None:
+                raise
+            # Its file is not here: the other contests are shown all the same.
+            return self._plain(contest) | {"games_played": contest.archive["games"]}
+        return index.contest | {"games_played": index.table.games}
 
     def exists(self) -> bool:
         """Whether there is a database: that of casual games is made by the first one."""

@@ -34,7 +34,7 @@ def test_a_copy_has_every_result_that_was_announced_before(path: Path) -> None:
         assert kept.next() == [f"g{number}"]
     kept.append((4, "offer", ("a", "b"), 4, ()))
     kept.wait_for(4)
-    assert back_up(path, copied(path)) == (1, 3)
+    assert back_up(path, copied(path)) == (1, 3, [])
     kept.writer.store("g4", game(4))
     assert kept.next() == ["g4"]
     kept.close()
@@ -105,7 +105,7 @@ def test_a_file_is_never_replaced(path: Path, name: str) -> None:
 def test_what_a_killed_copy_left_is_no_obstacle(path: Path) -> None:
     keep(path, 1)
     path.with_name("copy.db.part").write_text("half")
-    assert back_up(path, copied(path)) == (1, 1)
+    assert back_up(path, copied(path)) == (1, 1, [])
     assert not path.with_name("copy.db.part").exists()
 
 
