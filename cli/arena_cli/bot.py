@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -55,6 +55,9 @@ def command(
     tls: Tls = False,
     tls_ca: TlsCa = None,
     steady: Annotated[bool, typer.Option("--steady", help=STEADY)] = False,
+    opening: Annotated[
+        str, typer.Option(metavar="MOVES", help="An engine begins with these moves of all seats, by blanks.")
+    ] = "",
 ) -> None:
     """Let an engine play at a server until the server sends BYE.
 
@@ -79,10 +82,12 @@ def command(
     check_login(seat.name, seat.token)
     # A search of seconds runs no Python handler; a bot has started nothing that would be left.
     with handled(signal.SIG_DFL, stop_signals(ctrl_c=False)):
-        typer.echo(f"{seat.name} leaves: {play(engine, game, seat, steady=steady)}")
+        typer.echo(f"{seat.name} leaves: {play(engine, game, seat, steady=steady, opening=opening.split())}")
 
 
-def play(spec: str, game: str | None, seat: ConnectArgs, *, steady: bool = False) -> str:
+def play(
+    spec: str, game: str | None, seat: ConnectArgs, *, steady: bool = False, opening: Sequence[str] = ()
+) -> str:
     """Compile for the server's game, log in, play to the end and return the reason of BYE.
 
     Raises ClientError, for a wrong token and another game before anything is compiled, or EngineError.
@@ -114,6 +119,8 @@ def play(spec: str, game: str | None, seat: ConnectArgs, *, steady: bool = False
     for each in games:
         warm_up((spec,), each)
     bot = engine_bot.bot_of(spec, game)
+    if opening:
+        bot = engine_bot.OpeningBot(bot, opening)
     if steady:
         bot = engine_bot.SteadyBot(bot)
     return asyncio_client.run(bot, seat.host, seat.port, **login)

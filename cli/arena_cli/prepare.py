@@ -107,7 +107,8 @@ def prepare(paths: Sequence[Path], options: ServeOptions, *, keep: bool = True) 
     about = identity_of(files[0].site, contests[0].path)
     idle = _idle(seasons, contests)
     prepared = open_ports(specs, server, options, persons, submissions=submissions, idle=idle)
-    prepared = replace(prepared, web=replace(prepared.web, about=about))
+    casual = prepared.web.casual and replace(prepared.web.casual, engines=_engines(contests))
+    prepared = replace(prepared, web=replace(prepared.web, about=about, casual=casual))
     if submissions and prepared.inner is None:
         from arena_server.host.sockets import bind
 
@@ -173,6 +174,16 @@ def _idle(seasons: Sequence[Season], contests: Sequence[SeatedContest]) -> dict[
             name = stage.name if stage.name in here else season.stages[0].name
             found.setdefault(name, f"{season.path}: {text}")
     return found
+
+
+def _engines(contests: Sequence[SeatedContest]) -> dict[tuple[str, str], str]:
+    """The engines of the house, by contest and bot, against which visitors may play on from a record."""
+    return {
+        (contest.file.contest.name, bot.name): bot.engine
+        for contest in contests
+        for bot in contest.file.bot
+        if bot.engine is not None
+    }
 
 
 def _submissions(contests: Sequence[SeatedContest], options: ServeOptions) -> list[SubmissionSetup]:

@@ -202,7 +202,7 @@ def check_contest(
             verification.check_ruled(name, data, ruled, None if name in annulled else found, chosen)
         secret = not deals.may_show(name)
         record = verification.check(name, data, {**row, "contest": chosen.name}, link, secret=secret)
-        if record is not None:
+        if record is not None and not chosen.is_played_on:
             deal = deals.number(name)
             verification.check_deal(name, record, int(chosen.seed), deal, chosen.games_per_pair)
         if damage is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from arena_client.bot import Bot, GameView, Result
 from arena_engines.engine import AnyPosition, Engine, Position
@@ -62,6 +62,31 @@ class SteadyBot(Bot):
         if key not in self._answers:
             self._answers[key] = self._bot.choose(view)
         return self._answers[key]
+
+    def game_over(self, view: GameView, result: Result) -> None:
+        """Let the other bot know the result."""
+        self._bot.game_over(view, result)
+
+
+class OpeningBot(Bot):
+    """Another bot; its games begin with the moves of an opening, as far as the other seats play them, too."""
+
+    def __init__(self, bot: Bot, opening: Sequence[str]) -> None:
+        self._bot = bot
+        self._opening = tuple(opening)
+        self.games = bot.games
+        self.instant = bot.instant
+
+    def new_game(self, view: GameView) -> None:
+        """Prepare the other bot."""
+        self._bot.new_game(view)
+
+    def choose(self, view: GameView) -> int | str:
+        """Return the move of the opening, else that of the other bot."""
+        played = len(view.moves)
+        if played < len(self._opening) and view.moves == self._opening[:played]:
+            return self._opening[played]
+        return self._bot.choose(view)
 
     def game_over(self, view: GameView, result: Result) -> None:
         """Let the other bot know the result."""

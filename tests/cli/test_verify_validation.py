@@ -90,6 +90,28 @@ def test_a_deal_of_another_secret_is_found(
     assert wrong["v2"] == "v2: the deal is not derived from the contest's secret"
 
 
+@pytest.mark.parametrize("form", ["single", "round-robin"])
+def test_only_the_game_of_a_visitor_may_have_the_deal_of_another_one(
+    form: str, tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is played on from a ply of a record; any other contest that says so is not believed."""
+    monkeypatch.chdir(tmp_path)
+    harness = ContestHarness("ann", "bob", options={"plies": 2, "start": "empty"})
+    for name in ("ann", "bob"):
+        harness.log_in(name)
+    while harness.finished is None:
+        play_on(harness)
+    config = replace(harness.config, seed=8, played_on="played on from ply 1 of g1", format=form)
+    keep_played(
+        tmp_path / "arena.db", ContestHeader(config, {"plies": "2"}, ("ann", "bob"), games=2), harness.effects
+    )
+    outcome = shell("verify")
+    if form == "single":
+        assert outcome.out == "verified: 2 games\n"
+    else:
+        assert "g1: the deal is not derived from the contest's secret" in outcome.line
+
+
 def test_another_move_of_the_server_is_found(
     tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:

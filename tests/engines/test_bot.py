@@ -9,7 +9,7 @@ import pytest
 from tests.slices import all_of
 
 from arena_client.bot import Bot, Result
-from arena_engines.bot import EngineBot, SteadyBot, bot_of, position_of
+from arena_engines.bot import EngineBot, OpeningBot, SteadyBot, bot_of, position_of
 from arena_engines.engine import AnyPosition, Engine, EngineError, Report
 from arena_protocol import messages as wire
 from arena_protocol.games.insertion import Insertion
@@ -181,6 +181,20 @@ class Counting(Bot):
 
     def game_over(self, view: GameView, result: Result) -> None:
         self.told.append(result.end)
+
+
+def test_an_opening_is_played_as_far_as_the_others_play_it() -> None:
+    game = list(views(2, 1))
+    moves = [view.moves for view in game]
+    bot = OpeningBot(counting := Counting(), [*moves[2], "5", *"66666"])
+    assert bot.games == ("insertion",)
+    last = len(moves[2])
+    assert [bot.choose(view) for view in game[:3]] == [*(moves[2][len(each)] for each in moves[:2]), "5"]
+    assert last == len(moves[2])
+    assert bot.choose(game[3]) == 1, "this seat has not played 5"
+    bot.new_game(game[0])
+    bot.game_over(game[0], Result((1, 0), 1, "complete", None))
+    assert counting.told == ["new", "complete"]
 
 
 def test_a_steady_bot_answers_as_before_where_a_game_goes_the_same_way() -> None:

@@ -39,7 +39,7 @@ from arena_server.store.database import (
 )
 from arena_server.store.head import create_private
 from arena_server.store.preflight import config_json, is_read_only
-from arena_server.terms.config import ContestConfig
+from arena_server.terms.config import SINGLE, ContestConfig
 
 STATUSES = (RUNNING, *ENDINGS)
 
@@ -107,6 +107,11 @@ class ContestRow(Base):
     def is_rated(self) -> bool:
         """Whether ratings may be made of its games."""
         return bool(self.config.get("rated", True))
+
+    @property
+    def is_played_on(self) -> bool:
+        """Whether it is the game of a visitor on the deal of another one, from a ply of that."""
+        return self.format == SINGLE and bool(self.config.get("played_on"))
 
     @property
     def is_anonymous(self) -> bool:

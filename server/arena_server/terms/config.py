@@ -76,6 +76,7 @@ class ContestConfig(GameTerms, FieldTerms, HouseTerms):
     `programs` is a digest of what plays under the names in a match, "" where the names say it.
     The only game of a contest on a worker is `dealt` by another: its seed and its nonce are given, and the
     secret that they follow from is not known here.
+    A game of a visitor may be `played_on` from a ply of another one: then it is dealt by the seed of that.
     `seed` derives every deal and nonce (`deal.py`): a secret of 256 bits that the server draws, or a
     number that the organiser gives where all bots are local.
     """
@@ -84,6 +85,7 @@ class ContestConfig(GameTerms, FieldTerms, HouseTerms):
     seed: int
     programs: str = ""
     dealt: tuple[int, str] | None = None
+    played_on: str = ""
 
 
 def contest_of(terms: GameTerms, **own: Any) -> ContestConfig:

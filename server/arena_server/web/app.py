@@ -30,6 +30,7 @@ from arena_server.web.host_view import HostView
 from arena_server.web.identity import SiteIdentity
 from arena_server.web.pages import Pages
 from arena_server.web.play import PlayApi
+from arena_server.web.played_on import ReadRecord
 from arena_server.web.register import RegisterApi
 from arena_server.web.security import HostCheck, PageHeaders, RateLimit, VisitWatch
 from arena_server.web.site import PublicApi
@@ -150,13 +151,18 @@ def site_app(
     routes = [
         *public.routes(),
         *_pages(features, ports.about, public, live=any(host.known.values())).routes(),
-        *_orders(referee, bridge, view, token, ports),
+        *_orders(referee, bridge, view, token, ports, public.stored.record),
     ]
     return application(routes, _checks(ports))
 
 
 def _orders(
-    referee: ServedHost, bridge: LoopBridge, view: HostView, token: str | None, ports: WebPorts
+    referee: ServedHost,
+    bridge: LoopBridge,
+    view: HostView,
+    token: str | None,
+    ports: WebPorts,
+    read: ReadRecord,
 ) -> list[BaseRoute]:
     """What is not reading: the organiser's orders, registrations, versions of bots, games of persons."""
     routes: list[BaseRoute] = []
@@ -169,7 +175,7 @@ def _orders(
     if (thread := referee.submissions) is not None:
         routes += SubmitApi(bridge, view, thread.service, LoopBridge(thread.loop, SUBMISSION_S)).routes()
     if ports.persons or ports.casual is not None:
-        casual = None if ports.casual is None else _casual_games(ports.casual, referee, bridge)
+        casual = None if ports.casual is None else _casual_games(ports.casual, referee, bridge, read)
         routes += PlayApi(ports.persons, referee.connect, casual).routes()
     return routes
 
@@ -226,13 +232,15 @@ def _checks(ports: WebPorts) -> list[Middleware]:
     ]
 
 
-def _casual_games(setup: CasualSetup, referee: ServedHost, bridge: LoopBridge) -> CasualGames:
+def _casual_games(
+    setup: CasualSetup, referee: ServedHost, bridge: LoopBridge, read: ReadRecord
+) -> CasualGames:
     # The games of a server that was killed are not resumed; the first one that is started says what is wrong
     # with the database.
     with suppress(StoreError):
         stop_abandoned(setup.database)
     host = CasualContests(referee.host, bridge.loop, setup.sock.getsockname(), setup.database)
-    return CasualGames(setup, referee.configs[0], host)
+    return CasualGames(setup, referee.configs[0], host, read)
 
 
 def _pages(features: Mapping[str, object], about: SiteIdentity, public: PublicApi, *, live: bool) -> Pages:

@@ -4,6 +4,7 @@
                --> CasualGame.run       when each invited person has used the link, and chosen a name: a
                                         contest of its own for one game, on the same host (`casual_host.py`)
                --> PersonSeat           holds a person's connection to that host
+    GET  on.json --> CasualGames.source    from which ply of a record a game is played on: see `played_on.py`
     POST undo  --> PersonSeat.take_back --> the order `replay` of that contest: see `person.py`
     POST rematch --> CasualGames.rematch   the same players, each on the next seat, in another contest
 
@@ -40,6 +41,7 @@ from arena_server.terms.spec import ContestSpec, entrant_of, fresh_seed
 from arena_server.terms.terms import LONGEST_MS, GameTerms
 from arena_server.web.casual_host import CasualHost, Replay, Streams
 from arena_server.web.person import PersonSeat, SeatError
+from arena_server.web.played_on import SAME, PlayedOn, ReadRecord, read_source
 from arena_server.web.ports import CasualSetup, Invitation, invite
 from arena_server.web.scenes import SceneWriter
 from arena_server.web.security import is_loopback
@@ -60,6 +62,8 @@ OFFER_S: Final = 60.0
 OFFER_LINES: Final = 1000
 #: A move has a limit all the same: the game of a person who has gone away comes to its end.
 NO_CLOCK: Final = GameTerms(clock_ms=LONGEST_MS, move_limit_ms=MOVE_MS)
+#: The nonce of a deal that follows from no secret of the contest, as PROTOCOL.md has it.
+NONCE_BYTES: Final = 16
 #: Put before the commands of all processes.
 LOW_PRIORITY: Final = ("nice", "-n", "10")
 
@@ -77,6 +81,8 @@ class GameRequest:
     seat: int
     hints: bool
     name: str = ""
+    #: The ply of another game that it is played on from.
+    source: PlayedOn | None = None
 
     @property
     def takes_back(self) -> bool:
@@ -123,9 +129,15 @@ def parse_name(given: object) -> str:
 class CasualGames:
     """Starts games and knows their seats. Every method runs on the web thread's loop."""
 
-    def __init__(self, setup: CasualSetup, config: ContestConfig, host: CasualHost) -> None:
-        """`config` is that of the server's contest: games of the same kind have its options and clock."""
+    def __init__(
+        self, setup: CasualSetup, config: ContestConfig, host: CasualHost, read: ReadRecord | None = None
+    ) -> None:
+        """`config` is that of the server's contest: games of the same kind have its options and clock.
+
+        Games are played on from the records of `read`.
+        """
         self._setup = setup
+        self._read = read
         self._config = config
         self._host = host
         self._games: list[CasualGame] = []
@@ -177,20 +189,60 @@ class CasualGames:
         """The games that have a place."""
         return [game for game in self._games if game.used and not game.over]
 
-    async def start(self, wanted: GameRequest, address: str) -> dict[str, Any]:
-        """Start a game for `address`; return its contest and the links of its persons. Raises SeatError."""
-        offered = {game["name"]: game for game in (await self.offer())["games"]}
-        game = offered.get(wanted.game)
-        if game is None:
-            raise SeatError(f"no game {wanted.game!r:.40}; there are: {', '.join(offered)}")
-        if wanted.opponent not in (PERSON, *game["engines"]):
+    async def source(self, contest: str, game: str, ply: int) -> dict[str, Any]:
+        """What the form to play on from a ply is made of: who sat where, and which of them is an engine here.
+
+        Raises SeatError.
+        """
+        found = await read_source(self._read, contest, game, ply)
+        known = await self._engines(found.game)
+        same = [found.engine_at(seat, self._setup.engines, known) for seat in range(1, len(found.names) + 1)]
+        return {"game": found.game, "names": found.names, "same": [each is not None for each in same]}
+
+    async def _engines(self, game: str) -> list[str]:
+        """The engines of a game. Raises SeatError."""
+        offered: dict[str, list[str]] = {
+            each["name"]: each["engines"] for each in (await self.offer())["games"]
+        }
+        if game not in offered:
+            raise SeatError(f"no game {game!r:.40}; there are: {', '.join(offered)}")
+        return offered[game]
+
+    async def start(
+        self, wanted: GameRequest, address: str, source: tuple[str, str, int] | None = None
+    ) -> dict[str, Any]:
+        """Start a game for `address`; return its contest and the links of its persons. Raises SeatError.
+
+        `source`: contest, game and ply that it is played on from.
+        """
+        found = None if source is None else await read_source(self._read, *source)
+        engines = await self._engines(wanted.game if found is None else found.game)
+        if found is not None:
+            wanted = replace(wanted, game=found.game, source=found)
+        seats = self._rules(wanted.game).seats if found is None else len(found.names)
+        if not 1 <= wanted.seat <= seats:
+            raise SeatError(f"expected a seat from 1 to {seats}, got {wanted.seat}")
+        if found is not None and wanted.opponent == SAME:
+            return self._begin(wanted, self._same_players(wanted, found, engines), address).answer()
+        choices = engines if found is not None else [PERSON, *engines]
+        if wanted.opponent not in choices:
             raise SeatError(
-                f"no engine {wanted.opponent!r:.40} for {wanted.game}; "
-                f"there are: {', '.join(game['engines'])}"
+                f"no engine {wanted.opponent!r:.40} for {wanted.game}; there are: {', '.join(engines)}"
             )
-        if not 1 <= wanted.seat <= game["seats"]:
-            raise SeatError(f"expected a seat from 1 to {game['seats']}, got {wanted.seat}")
-        return self._begin(wanted, wanted.players(game["seats"]), address).answer()
+        return self._begin(wanted, wanted.players(seats), address).answer()
+
+    def _same_players(self, wanted: GameRequest, found: PlayedOn, known: Sequence[str]) -> list[Player]:
+        """Those of the record, the person in one of its seats. Raises SeatError."""
+        players = []
+        for seat, name in enumerate(found.names, 1):
+            engine = found.engine_at(seat, self._setup.engines, known)
+            if seat == wanted.seat:
+                players.append(Player(None, wanted.name))
+            elif engine is None:
+                raise SeatError(f"{name} is no engine that this server can start")
+            else:
+                players.append(Player(engine, name))
+        return players
 
     def rematch(self, seat: PersonSeat, address: str) -> dict[str, Any]:
         """The same players again, each on the next seat; returns the link of the person of `seat`.
@@ -212,7 +264,8 @@ class CasualGames:
     def _begin(self, wanted: GameRequest, players: Sequence[Player], address: str) -> CasualGame:
         _check_names([player.name_at(seat) for seat, player in enumerate(players, 1)], wanted.name)
         self._admit(address)
-        config = config_of(wanted, self._config, self._options(wanted.game))
+        options = self._options(wanted.game) if wanted.source is None else wanted.source.options
+        config = config_of(wanted, self._config, options)
         started = CasualGame(self._setup.arena, config, wanted, players, address, self._admit)
         self._games.append(started)
         self._drop_unused()
@@ -295,7 +348,9 @@ class CasualGame:
                 self.seats.append(self._person(invite(name, self.contest, wanted.game), seat, player))
             else:
                 token = secrets.token_hex(16)
-                options = ("--game", wanted.game, *(("--steady",) if wanted.takes_back else ()))
+                options = ["--game", wanted.game, *(("--steady",) if wanted.takes_back else ())]
+                if wanted.source is not None and wanted.source.moves:
+                    options += ["--opening", " ".join(wanted.source.moves)]
                 command = [*_priority(), *arena, "bot", player.engine, *options]
                 self._bots.append(LocalBot(name, command, token, contest=self.contest))
         # Who has started the game comes first in the answer.
@@ -315,6 +370,7 @@ class CasualGame:
             hints=self.wanted.hints,
             alone=self.wanted.opponent != PERSON,
             replay=self._play_again if self.wanted.takes_back else None,
+            script=None if self.wanted.source is None else self.wanted.source.script,
             named=partial(self._name, place) if place != self.wanted.seat and not player.name else None,
             taken=self._take,
             finished=self._left,
@@ -433,6 +489,7 @@ def config_of(wanted: GameRequest, config: ContestConfig, options: Mapping[str, 
     It has no spectators; its players see all of it at once.
     """
     terms: GameTerms = config if wanted.clock else replace(NO_CLOCK, software=config.software)
+    source = wanted.source
     return contest_of(
         replace(terms, game=wanted.game, options=options, ready_ms=WAIT_MS),
         name=f"play-{strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}",
@@ -446,6 +503,8 @@ def config_of(wanted: GameRequest, config: ContestConfig, options: Mapping[str, 
         spectator_delay_ms=0,
         guests=False,
         rated=False,
+        dealt=None if source is None else (source.seed, secrets.token_hex(NONCE_BYTES)),
+        played_on="" if source is None else source.note,
     )
 
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Final
 
@@ -47,6 +47,14 @@ class SeatError(Exception):
     """A request that cannot be carried out now; the text says why in one line."""
 
 
+@dataclass(frozen=True, slots=True)
+class MoveScript:
+    """The moves of all seats with which a game begins, and where they come from, for a note in its record."""
+
+    moves: tuple[str, ...]
+    note: str
+
+
 class PersonSeat:
     """One person's connection to the referee. Every method runs on the web thread's loop.
 
@@ -64,6 +72,7 @@ class PersonSeat:
         hints: bool = True,
         alone: bool = False,
         replay: Callable[[str, str, str], None] | None = None,
+        script: MoveScript | None = None,
         named: Callable[[str], None] | None = None,
         taken: Callable[[], None] = lambda: None,
         finished: Callable[[], None] = lambda: None,
@@ -71,7 +80,8 @@ class PersonSeat:
         """`contest` names that of a casual game; it is given up ABANDONED_S after the last viewer left.
 
         In it the person has the seat `place`, and is `alone` if all others are engines. The person may take
-        moves back with `replay`, which has a game played again: its id, who wants that, and why. With
+        moves back with `replay`, which has a game played again: its id, who wants that, and why. The game
+        begins with the moves of `script`, which are shown when the person is to move. With
         `named` the person chooses a name with the link: it is called with that, or with none, and raises
         SeatError for a name that cannot be. `taken` is called when the link is used, and may raise
         SeatError: then it is not. `finished` is called when the seat gets no further game.
@@ -93,8 +103,8 @@ class PersonSeat:
         self._alone = alone
         self._replay = replay
         self._taken_back = 0
-        #: While a game is played again: the moves that stand, the game of them, and the ply taken back.
-        self._script: tuple[list[str], str, int] | None = None
+        #: While a game is played again, or begins with the moves of another one.
+        self._script = script
         self._leaving: asyncio.TimerHandle | None = None
         self.invitation = invitation
         self._connect = connect
@@ -208,7 +218,8 @@ class PersonSeat:
             raise SeatError(f"{MOST_TAKEN_BACK} moves have been taken back, as many as may be")
         self._taken_back += 1
         game_id, ply = self._game.game_id, own[-1]
-        self._script = [move for _, move in played[: ply - 1]], game_id, ply
+        moves = tuple(move for _, move in played[: ply - 1])
+        self._script = MoveScript(moves, f"{self.name} took back ply {ply} of {game_id}")
         self._turn = None
         self._replay(game_id, self.name, f"{self.name} takes back ply {ply}")
         self._publish()
@@ -293,7 +304,7 @@ class PersonSeat:
             case wire.Turn(ply):
                 self._turn = ply
                 if self._script is not None:
-                    self._follow(*self._script)
+                    self._follow(self._script)
             case wire.Over(end="void") if self._script is not None:
                 pass  # the page shows this game until the new one has come as far
             case _ if self._game is not None and message is not None:
@@ -322,16 +333,16 @@ class PersonSeat:
                 self.state, self._turn = "over", None
                 self._show_game()
 
-    def _follow(self, moves: Sequence[str], before: str, taken_back: int) -> None:
-        """Play on as in the game `before`; after the last of `moves`, or where another seat departs, stop."""
+    def _follow(self, script: MoveScript) -> None:
+        """Play as `script` has it; after its last move, or where another seat departs, stop."""
         assert self._game is not None
         assert self._turn is not None
-        played = [move for _, move in self._game.moves()]
-        if len(played) < len(moves) and played == list(moves[: len(played)]):
+        played, moves = tuple(move for _, move in self._game.moves()), script.moves
+        if len(played) < len(moves) and played == moves[: len(played)]:
             self.move(self._turn, moves[len(played)])
             return
         same = sum(takewhile(bool, (now == then for now, then in zip(played, moves, strict=False))))
-        text = f"{self.name} took back ply {taken_back} of {before}; plies 1 to {same} are the same"
+        text = f"{script.note}; plies 1 to {same} are the same"
         self._send(wire.Info(self._game.game_id, self._turn, text=text))
         self._show_game()
 

@@ -9,6 +9,7 @@
     POST undo                             the last own move is taken back (see person)
     POST rematch --> key                  the same players again (see casual)
     GET  offer.json, POST start           games that visitors start themselves (see casual)
+    GET  on.json?contest=&game=&ply=      who sat where in a game that is played on (see played_on)
 
 A request carries its key or session in the body, so that no foreign page can make one; `start`, which
 needs neither, is refused to foreign pages by their Origin.
@@ -31,8 +32,17 @@ from starlette.types import Receive, Scope, Send
 from arena_server.core.ratelimit import Limit
 from arena_server.web.casual import CasualGames, parse_name, parse_request
 from arena_server.web.person import Connect, PersonSeat, SeatError
+from arena_server.web.played_on import source_of
 from arena_server.web.ports import Invitation
-from arena_server.web.security import STARTS, WrongSecrets, address_of, is_foreign, is_loopback, read_body
+from arena_server.web.security import (
+    STARTS,
+    WrongSecrets,
+    address_of,
+    is_foreign,
+    is_loopback,
+    read_body,
+    small_number,
+)
 from arena_server.web.streams import EventStream, combined
 
 API: Final = "/api/v1/play"
@@ -62,6 +72,7 @@ class PlayApi:
         orders = [Route(f"{API}/{verb}", self._post, methods=["POST"]) for verb in VERBS]
         casual = [
             Route(f"{API}/offer.json", self._offer),
+            Route(f"{API}/on.json", self._source),
             Route(f"{API}/start", self._start, methods=["POST"]),
         ]
         return [
@@ -78,6 +89,16 @@ class PlayApi:
         except SeatError as error:
             return JSONResponse({"error": str(error)}, 503)
 
+    async def _source(self, request: Request) -> Response:
+        assert self._casual is not None
+        given = request.query_params
+        ply = small_number(given.get("ply", ""))
+        try:
+            found = await self._casual.source(given.get("contest", ""), given.get("game", ""), ply or 0)
+        except SeatError as error:
+            return JSONResponse({"error": str(error)}, 404)
+        return JSONResponse(found)
+
     async def _start(self, request: Request) -> Response:
         assert self._casual is not None
         if is_foreign(request):
@@ -88,7 +109,8 @@ class PlayApi:
         if limited and self._starts.wait(address, time.monotonic_ns()):
             return JSONResponse({"error": "too many games from this address; try again in a minute"}, 429)
         try:
-            started = await self._casual.start(parse_request(await _body(request)), address)
+            body = await _body(request)
+            started = await self._casual.start(parse_request(body), address, source_of(body))
             if limited:
                 self._starts.count(address, time.monotonic_ns())
             return JSONResponse(started)

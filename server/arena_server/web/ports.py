@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import socket
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -73,6 +73,8 @@ class CasualSetup:
     database: Path
     arena: Sequence[str]
     sock: socket.socket
+    #: The engines that play the contests of this server, as `arena bot` is given them, by contest and bot.
+    engines: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,8 +133,12 @@ class StoredDocuments:
         read = partial(self._reads.archive.bot_contests, name)
         return JSONResponse(await self._reads.share(("bots", name), read))
 
+    async def record(self, contest: str, game: str) -> bytes:
+        """The record of a game that may be shown. Raises NotFoundError and StoreError."""
+        return await self._reads.of(contest, Archive.record, game)
+
     async def _record_of(self, request: Request, game: str) -> bytes:
-        return await self._reads.of(request.path_params["number"], Archive.record, game)
+        return await self.record(request.path_params["number"], game)
 
     async def _record(self, request: Request) -> Response:
         data = await self._record_of(request, request.path_params["game"])

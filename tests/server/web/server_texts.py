@@ -16,7 +16,7 @@ ROOT = Path(arena_server.__file__).parent
 SOURCES = (
     *(
         f"web/{name}.py"
-        for name in ("adding", "api", "archive", "bridge", "casual", "feeds", "person", "play")
+        for name in ("adding", "api", "archive", "bridge", "casual", "feeds", "person", "play", "played_on")
     ),
     *(f"web/{name}.py" for name in ("ratings", "register", "security", "site")),
     *(f"core/{name}.py" for name in ("commands", "fixtures", "jury", "rulings")),

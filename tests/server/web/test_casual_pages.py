@@ -136,6 +136,40 @@ def test_a_game_against_an_engine_from_the_form_to_the_record(pages: Watched, tm
 
 
 @pytest.mark.soak
+def test_a_game_is_played_on_from_a_ply_of_its_record(pages: Watched, tmp_path: Path) -> None:
+    with server_of(tmp_path) as server:
+        page = pages.open(f"{server.url}/play.html")
+        page.get_by_label("Kind of game").select_option("tictactoe")
+        page.get_by_role("button", name="Start the game").click()
+        wait_for_turn(page, 1)
+        move_until_the_end(page, [f"{column}{row}" for column in "abc" for row in "123"])
+        page.get_by_role("link", name="The record of game g1").click()
+        page.get_by_text("Verified here").wait_for()
+        page.goto(f"{page.url.partition('#')[0]}#ply=2")
+        page.get_by_role("link", name="Play on").click()
+        page.get_by_role("heading", name="Play on from ply 2 of g1").wait_for()
+        pages.check_schemes(page, "play-on")
+        page.get_by_label("In the place of").select_option("1")
+        page.get_by_label("Against").select_option("perfect")
+        page.get_by_role("button", name="Play on").click()
+        wait_for_turn(page, 3)
+        assert page.locator(".seat h2").all_inner_texts() == ["person-1", "perfect-2"]
+        move_until_the_end(page, [f"{column}{row}" for column in "abc" for row in "123"])
+        page.get_by_role("link", name="Another game").wait_for()
+        pages.close()
+        newest, _ = played(server)
+        assert verified(server, newest["id"]) == "verified: 1 game\n"
+        database = f"sqlite:///{play_database(server)}"
+        record = json.loads(
+            inside("replay", "g1", "--json", "--contest", newest["id"], "--database", database).out
+        )
+        assert re.fullmatch(
+            r"played on from ply 2 of g1 of play-\S+; plies 1 to 2 are the same",
+            next(note["text"] for note in record["infos"] if note["seat"] == 1),
+        )
+
+
+@pytest.mark.soak
 def test_two_people_by_a_link(pages: Watched, tmp_path: Path) -> None:
     pages.expected.append("409 (Conflict)")  # the name of the other
     with server_of(tmp_path) as server:

@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from arena_protocol import messages as wire
 from arena_server.web import person as module
-from arena_server.web.person import PersonSeat, SeatError
+from arena_server.web.person import MoveScript, PersonSeat, SeatError
 from arena_server.web.ports import invite
 
 from .spectating import NEXT, OVER, PLAYED, START, STATE, FakeViewer
@@ -346,6 +346,25 @@ class TestTakeBack:
         assert (len(snapshot["plies"]), snapshot["game"]["game_id"]) == (2, "g8")
         seat.seat.move(3, "7")
         assert await reader.readline() == b"MOVE 7\n"
+        await seat.close()
+
+    async def test_a_game_that_begins_with_the_moves_of_another_one(self, referee: Referee) -> None:
+        script = MoveScript(("6", "6"), "played on from ply 2 of g3 of friday")
+        seat = Seat(referee, contest="play-1", place=1, script=script)
+        reader, writer = await referee.next()
+        await reader.readline()
+        send(writer, welcome("r1"), *AGAIN[:3])
+        assert await reader.readline() == b"READY g8\n", "by itself"
+        send(writer, AGAIN[3], b"TURN 1 clock=1000,1000 lag=0 credit=0")
+        assert await reader.readline() == b"MOVE 6\n"
+        send(writer, *AGAIN[4:], b"TURN 3 clock=997,996 lag=0 credit=0")
+        text = b"played on from ply 2 of g3 of friday; plies 1 to %d are the same"
+        moves = [line.partition(b"move=")[2].split()[0] for line in AGAIN[4:]]
+        same = 2 if moves == [b"6", b"6"] else 1
+        assert await reader.readline() == b"INFO game=g8 ply=3 text=" + text % same + b"\n"
+        await seat.until(lambda shown: shown["turn"] == 3)
+        (snapshot,) = (data for kind, data in seat.events if kind != "seat")
+        assert len(snapshot["plies"]) == 2
         await seat.close()
 
     async def test_an_opponent_that_answers_otherwise(self, referee: Referee) -> None:

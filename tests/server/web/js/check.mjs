@@ -26,6 +26,7 @@ const { RULES } = await load("rules.js");
 const { arranged, isWanted } = await load("places.js");
 const { newsBetween } = await load("notices.js");
 const { highlightTexts } = await load("highlights.js");
+const { opponents, playOnWish } = await load("playon.js");
 const { chosenPart } = await load("tabs.js");
 const { hex, sha256 } = await load("sha256.js");
 
@@ -41,6 +42,8 @@ const commands = {
     // Every phase follows from the one before by its paths.
     return [formatBoard(result.board), result.removed, result.fell, result.waves, result.phases.map((phase) => formatBoard(phase.board))];
   },
+  playOn: ({ search }) => playOnWish(search),
+  opponents: ({ source, seat }) => opponents(source, seat),
   highlight: ({ found }) => highlightTexts(found),
   runs: ({ board }) => runs(parseBoard(board)).length,
   deal: ({ game, options, seats, seed }) => makeGame(game, options, seats).deal(seed),

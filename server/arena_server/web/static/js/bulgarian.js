@@ -401,6 +401,12 @@ export const TEXTS = {
   "Drop a file here: a record of ": "Пуснете файл тук: запис от ", " or the output of ": " или изхода на ",
   ". It stays in your browser.": ". Той остава в браузъра ви.", "the file is larger than 50 MB": "файлът е над 50 MB",
   "Choose another file": "Изберете друг файл", "or drop it here": "или го пуснете тук",
+  // play on
+  "Play on": "Играй оттук", "Play on from this ply against an engine": "Играйте от този ход срещу програма",
+  "Play on from ply {} of {}": "Игра от ход {} на {}", "In the place of": "На мястото на",
+  "{} (seat {})": "{} (играч {})", "{}, as in the record": "{}, както в записа",
+  "The same deal and the moves up to there, then a game of its own: recorded, and outside the standings.":
+    "Същото раздаване и ходовете дотам, после отделна партия: записана и извън класирането.",
   // highlights
   "Highlights": "Най-интересното", "{} more": "още {}", "Upset": "Изненада", "Comeback": "Обрат", "Cascade": "Каскада",
   "First fault": "Първа грешка", "Game of the day, {}": "Партия на деня, {}",
@@ -685,6 +691,11 @@ export const SERVER = {
   "expected as your name {}, got {}": "за име се очаква {}, получено {}",
   "expected {} as a {}, got {}": "очаква се {} като {}, получено {}", "it is not your turn": "не сте на ход",
   "no engine {} for {}; there are: {}": "няма програма {} за {}; има: {}",
+  "{} is no engine that this server can start": "{} не е програма, която този сървър може да пусне",
+  "expected from as contest, game and ply, got {}": "за from се очакват състезание, партия и ход, получено {}",
+  "this server has no records to play on from": "този сървър няма записи, от които да се играе",
+  "expected a ply from 0 to {}, after which a move is to come, got {}":
+    "очаква се ход от 0 до {}, след който има още един, получен {}",
   "every player has left": "всички играчи си тръгнаха",
   "the game was ended after {} hours": "партията беше прекратена след {} часа",
   "no page showed this seat": "никоя страница не показваше това място",

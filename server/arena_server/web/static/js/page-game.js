@@ -88,7 +88,8 @@ async function proofOf(bytes) {
   const head = document.status === "running" || row === null ? null : document.head;
   const proof = { bytes, listed, place, games: document.list.games, head, digests: () => loadChain(document) };
   const ways = row === null || embedded ? [] : await waysOn(document, row, place);
-  const more = document.status === "running" && site?.live && !embedded ? [nextRunning()] : [];
+  const runs = document.status === "running" && site?.live;
+  const more = embedded ? [] : [runs ? nextRunning() : null, site?.start ? playOn() : null].filter(Boolean);
   return { proof, ways: [...ways, ...more], notes: row === null ? [] : decisionNotes(document, row) };
 }
 
@@ -99,6 +100,18 @@ function decisionNotes(document, row) {
   const names = row.seats.map((bot) => document.bots[bot]);
   return [el("p", { class: "jury" }, el("b", {}, t`By the jury: `),
     resultText(names, row.totals, row.end, !document.decided), ` – ${decision.reason}`)];
+}
+
+/** A link to a game of one's own from the ply that is shown. */
+function playOn() {
+  const anchor = el("a", { class: "button same", title: t`Play on from this ply against an engine` }, t`Play on`);
+  const update = () => {
+    const ply = /^#ply=(\d{1,6})$/.exec(location.hash)?.[1] ?? 0;
+    anchor.href = link("play.html", { contest, game, ply });
+  };
+  for (const kind of ["pointerenter", "focus", "click"]) anchor.addEventListener(kind, update);
+  update();
+  return anchor;
 }
 
 /** A button that opens the running game that stands behind this one on the wall. */

@@ -8,6 +8,7 @@ import { loadGames } from "./gamelist.js";
 import { gameLink, GameView } from "./gameview.js";
 import { hint } from "./hint.js";
 import { LiveGame } from "./livegame.js";
+import { playOnPart, playOnWish } from "./playon.js";
 import { said } from "./said.js";
 import { t } from "./texts.js";
 
@@ -59,7 +60,9 @@ async function explain() {
     // The first visitor waits until the server has listed its engines.
     page(el("h1", {}, t`Play`), el("p", { class: "empty" }, t`Loading the engines ...`));
     try {
-      return page(el("h1", {}, t`Play`), await casualPart({ onstart, take }));
+      const wish = playOnWish(location.search);
+      const part = wish === null ? casualPart({ onstart, take }) : playOnPart(wish, { onstart, take });
+      return page(el("h1", {}, t`Play`), await part);
     } catch (error) {
       message.textContent = t`No game can be started here: ${error.message}.`;
     }
