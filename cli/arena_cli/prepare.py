@@ -84,8 +84,6 @@ def prepare(paths: Sequence[Path], options: ServeOptions, *, keep: bool = True) 
     With `keep` a contest of these that is over is shown, and none begins in its place; without, as for a
     tournament, it begins at once.
     """
-    from arena_server.web.identity import identity_of
-
     seasons = load(paths, options)
     own = frozenset(stage.name for season in seasons for stage in season.stages)
     contests = seated(seasons, options)
@@ -104,11 +102,9 @@ def prepare(paths: Sequence[Path], options: ServeOptions, *, keep: bool = True) 
     planned = [_planned(season, stage, options, persons, keep=keep) for season, stage in later]
     _check_places(paths, server, specs)
     submissions = _submissions(contests, options)
-    about = identity_of(files[0].site, contests[0].path)
     idle = _idle(seasons, contests)
     prepared = open_ports(specs, server, options, persons, submissions=submissions, idle=idle)
-    casual = prepared.web.casual and replace(prepared.web.casual, engines=_engines(contests))
-    prepared = replace(prepared, web=replace(prepared.web, about=about, casual=casual))
+    prepared = replace(prepared, web=_of_contests(prepared.web, contests))
     if submissions and prepared.inner is None:
         from arena_server.host.sockets import bind
 
@@ -176,14 +172,18 @@ def _idle(seasons: Sequence[Season], contests: Sequence[SeatedContest]) -> dict[
     return found
 
 
-def _engines(contests: Sequence[SeatedContest]) -> dict[tuple[str, str], str]:
-    """The engines of the house, by contest and bot, against which visitors may play on from a record."""
-    return {
+def _of_contests(ports: WebPorts, contests: Sequence[SeatedContest]) -> WebPorts:
+    """The ports with what the files say: whose site it is, and the engines that visitors may play against."""
+    from arena_server.web.identity import identity_of
+
+    engines = {
         (contest.file.contest.name, bot.name): bot.engine
         for contest in contests
         for bot in contest.file.bot
         if bot.engine is not None
     }
+    about = identity_of(contests[0].file.site, contests[0].path)
+    return replace(ports, about=about, casual=ports.casual and replace(ports.casual, engines=engines))
 
 
 def _submissions(contests: Sequence[SeatedContest], options: ServeOptions) -> list[SubmissionSetup]:
