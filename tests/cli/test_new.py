@@ -11,16 +11,19 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.server.programs import Shell
 from tests.slices import all_of
 
+from arena_cli import proposal
 from arena_cli.draft import Draft, DraftBot, check_place, new_tokens, parse_players
 from arena_cli.proposal import propose, propose_format
 from arena_protocol.games import GAMES
 from arena_server.core.formats import FORMATS
 from arena_server.errors import ConfigError
+from arena_server.host.forecast import Forecast
 from arena_server.terms.file import check_remote_bots, parse_contest
 from arena_server.terms.idle_keys import idle_keys
 
@@ -43,10 +46,23 @@ def players(count: int, *, local: bool) -> list[DraftBot]:
     return [DraftBot(f"b{number}", engine="random" if local else "") for number in range(count)]
 
 
+#: What was simulated, by the question.
+SIMULATED: dict[str, Forecast] = {}
+
+
 @pytest.fixture(autouse=True)
 def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is proposed is simulated less often: no test is about how sure it is."""
-    monkeypatch.setattr("arena_cli.proposal.RUNS", 2)
+    """What is proposed is simulated less often, and once for all tests: none is about how sure it is."""
+    simulate = proposal._forecast
+
+    def once(*question: Any) -> Forecast:
+        key = repr(question)
+        if key not in SIMULATED:
+            SIMULATED[key] = simulate(*question)
+        return SIMULATED[key]
+
+    monkeypatch.setattr(proposal, "RUNS", 2)
+    monkeypatch.setattr(proposal, "_forecast", once)
 
 
 @all_of(("form", "count"), [*product(FORMATS, (4, 8))])

@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from hashlib import sha256
+from typing import NamedTuple
 
 from tests.simulation.given_orders import GivenOrders
 from tests.simulation.leaks import Leaks
@@ -76,10 +77,19 @@ class GameTrace:
         self.clocks = (clock_ms,) * len(self.clocks)
 
 
+class Counts(NamedTuple):
+    """How many games have a result, are void, or run."""
+
+    done: int
+    void: int
+    running: int
+
+
 class InvariantChecker:
     """Observes one contest (it is a server's Observer), and raises Violation.
 
-    `may` has the faults that the record of a bot may hold. `progress` and `deadline` ask the contest.
+    `may` has the faults that the record of a bot may hold. `progress`, `counts` and `deadline` ask the
+    contest. `counts` are those of `progress`, without its table; each eighth time both are asked.
     """
 
     def __init__(
@@ -87,6 +97,7 @@ class InvariantChecker:
         config: ContestConfig,
         may: Mapping[str, frozenset[str]],
         progress: Callable[[], Progress],
+        counts: Callable[[], Counts],
         deadline: Callable[[], int | None],
         slots: Mapping[str, int] | None = None,
     ) -> None:
@@ -113,6 +124,8 @@ class InvariantChecker:
         self._seats = game_of(config).seats
         self._may = may
         self._progress = progress
+        self._counts = counts
+        self._counted = 0
         self._deadline = deadline
         self._slots = slots or {}
         #: The bots of each game that was started, and the games that have no record yet.
@@ -321,13 +334,18 @@ class InvariantChecker:
 
     def _count(self) -> None:
         """Every game that was started is finished, void or running."""
-        progress = self._progress()
-        known = progress.done + progress.void + progress.running
+        counts = self._counts()
+        known = counts.done + counts.void + counts.running
         self.require(known == self._started, f"{self._started} games were started, {known} are known")
-        counted = progress.done + progress.void
+        counted = counts.done + counts.void
         self.require(
             counted <= len(self.durable), f"{counted} results count, {len(self.durable)} are durable"
         )
+        self._counted += 1
+        if self._counted % 8 == 0:
+            told = self._progress()
+            same = Counts(told.done, told.void, told.running)
+            self.require(same == counts, f"{counts} is shown as {same}")
 
     # -- lines
 

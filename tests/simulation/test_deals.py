@@ -136,7 +136,7 @@ A_SECRET = r"has the (seed|nonce|sequence) at [\d.]+ s of a deal played in g\d+"
             # Of a contest without a delay: files are cut by the clock on the wall.
             (6, _ask_nobody("records"), rf"public/api/g\d+\.\w+ {A_SECRET}"),
         ],
-        every=4,
+        every=7,
     ),
 )
 def test_a_server_that_is_broken_on_purpose_is_found(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from tests.server.core.contest_harness import seated
-from tests.simulation.invariants import InvariantChecker, Violation
+from tests.simulation.invariants import Counts, InvariantChecker, Violation
 
 from arena_protocol.messages import Game, Over, Played, Turn, encode
 from arena_protocol.record import FaultRecord, GameRecord
@@ -31,10 +31,15 @@ class Case:
         self.progress = Progress(0, 1, 0, 1, 0, 2, None, ())
         self.deadline: int | None = None
         may = {"ann": frozenset({"timeout"}), "bob": frozenset()}
-        self.checker = InvariantChecker(CONFIG, may, lambda: self.progress, lambda: self.deadline)
+        self.checker = InvariantChecker(
+            CONFIG, may, lambda: self.progress, self.counts, lambda: self.deadline
+        )
         for conn in (1, 2):
             self.checker.handled(Opened(conn, "x"), [], 0)
         self.do(BEGIN, self.send(GAME))
+
+    def counts(self) -> Counts:
+        return Counts(self.progress.done, self.progress.void, self.progress.running)
 
     def send(self, message: object, conn: int = 1) -> Send:
         return Send(conn, encode(message))  # type: ignore[arg-type]
@@ -123,6 +128,16 @@ def test_games_that_are_lost() -> None:
     case = Case()
     case.progress = replace(case.progress, running=0)
     case.reports("1 games were started, 0 are known", CloseConnection(2))
+
+
+def test_counts_that_the_page_tells_otherwise() -> None:
+    case = Case()
+    case.counts = lambda: Counts(0, 0, 1)  # type: ignore[method-assign]
+    case.checker._counts = case.counts
+    case.progress = replace(case.progress, void=1)
+    for _ in range(6):
+        case.do()
+    case.reports("Counts(done=0, void=0, running=1) is shown as Counts(done=0, void=1, running=1)")
 
 
 def test_results_that_count_too_early() -> None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from tests.simulation.bots import HONEST, Honest, Spectator
 from tests.simulation.client import Client, Connection
-from tests.simulation.invariants import InvariantChecker, Violation
+from tests.simulation.invariants import Counts, InvariantChecker, Violation
 from tests.simulation.network import LOCAL, MS, EventQueue, FaultProfile, Link, ServerSocket, seeded
 from tests.simulation.server import Hosted, SimulatedServer
 
@@ -74,6 +74,7 @@ class Part:
             plan.config,
             may,
             lambda: self.contest.progress(),
+            self._counts,
             lambda: self.contest.deadlines.next,
             plan.slots,
         )
@@ -91,6 +92,11 @@ class Part:
     def contest(self) -> Contest:
         """The contest of the current process of the server."""
         return self._world.server.process.runs[self.plan.config.name].contest
+
+    def _counts(self) -> Counts:
+        games = self.contest._games
+        running = sum(live.counts and not live.announced for live in games._games.values())
+        return Counts(games.fixtures.results.done, games.fixtures.results.void, running)
 
     def connect_bots(self) -> None:
         """Make the machines of the bots."""

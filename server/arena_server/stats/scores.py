@@ -150,10 +150,8 @@ def bootstrap(columns: Sequence[Sequence[float]], statistic: Callable[..., float
     if size == 0:
         return [0.0, 0.0]
     chance = random.Random(size)  # noqa: S311 - statistics, not secrets
-    values = []
-    for _ in range(RESAMPLES):
-        drawn = chance.choices(range(size), k=size)
-        values.append(statistic(*([column[at] for at in drawn] for column in columns)))
+    deals = list(zip(*columns, strict=True))
+    values = [statistic(*zip(*chance.choices(deals, k=size), strict=True)) for _ in range(RESAMPLES)]
     values.sort()
     return [round(values[int(share * (RESAMPLES - 1))], 4) for share in (0.025, 0.975)]
 

@@ -20,6 +20,7 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from hashlib import sha256
 from html import escape
 from pathlib import Path, PurePosixPath
@@ -148,9 +149,16 @@ def _join(name: str, folder: Path, done: dict[str, str]) -> None:
     """Add `name` to `done`, and everything that it imports."""
     if name in done:
         return
-    source = (folder / name).read_text(encoding="utf-8")
-    for _, path in _IMPORT.findall(source):
-        _join(_resolve(name, path), folder, done)
+    imported, statement = _converted(name, (folder / name).read_text(encoding="utf-8"))
+    for each in imported:
+        _join(each, folder, done)
+    done[name] = statement
+
+
+@cache  # each page is joined of nearly the same modules
+def _converted(name: str, source: str) -> tuple[tuple[str, ...], str]:
+    """The modules that a module imports, and the statement that defines it. Raises ValueError."""
+    imported = tuple(_resolve(name, path) for _, path in _IMPORT.findall(source))
     body = _IMPORT.sub(lambda found: f'const {{ {found[1]} }} = load("{_resolve(name, found[2])}");', source)
     body = _COMMENT.sub("", body)
     exported = ", ".join(match[2] for match in _EXPORT.finditer(body))
@@ -158,7 +166,7 @@ def _join(name: str, folder: Path, done: dict[str, str]) -> None:
     rest = re.search(r"^\s*(import|export)\b(?!\.).*", body, re.MULTILINE)
     if rest:
         raise ValueError(f"{name}: not of the subset that can be joined: {rest[0]}")
-    done[name] = f'bodies["{name}"] = () => {{\n{body}return {{ {exported} }};\n}};\n'
+    return imported, f'bodies["{name}"] = () => {{\n{body}return {{ {exported} }};\n}};\n'
 
 
 def _resolve(importer: str, path: str) -> str:

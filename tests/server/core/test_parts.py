@@ -49,6 +49,14 @@ def test_no_part_is_asked_for_a_move(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(questions) == {"shown", "take", "may_pair", "due"}
 
 
+def test_who_is_connected_and_well_is_not_absent() -> None:
+    harness = ContestHarness("ann", "bob")
+    parts, there = harness.contest._parts, harness.contest._bots
+    assert [parts.is_absent(bot) for bot in there] == [True, True]
+    harness.log_in("ann")
+    assert [parts.is_absent(bot) for bot in there] == [False, True]
+
+
 def test_the_parts_are_a_closed_tuple() -> None:
     parts = ContestHarness(Entrant("ann"), "bob").contest._parts
     assert isinstance(parts._all, tuple)

@@ -1,4 +1,4 @@
-"""Durations: the texts people write, the round trip, and what is refused."""
+"""Durations and sizes: the texts people write, the round trip, and what is refused."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.slices import all_of
 
+from arena_server.errors import ConfigError
+from arena_server.terms.file import parse_contest
 from arena_server.terms.tables import format_duration, parse_duration
+
+from .test_config_file import toml
 
 
 @all_of(
@@ -48,3 +52,22 @@ def test_refuses_a_part_of_a_millisecond() -> None:
 def test_any_text_gives_a_number_or_value_error(text: str) -> None:
     with suppress(ValueError):
         assert parse_duration(text) >= 0
+
+
+@all_of(
+    ("size", "line"),
+    [
+        ("3", 'expected a size such as "20MB", got 3'),
+        ('"101MB"', 'expected "1MB" to "100MB", got \'101MB\''),
+        ('"0MB"', 'expected "1MB" to "100MB", got \'0MB\''),
+    ],
+)
+def test_what_is_no_size_of_a_submission(size: str, line: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        parse_contest(toml(more=f"[submissions]\nsize = {size}"), "c.toml")
+    assert str(refused.value) == f"c.toml: submissions.size: {line}"
+
+
+def test_a_size_is_read() -> None:
+    file = parse_contest(toml(more='[submissions]\nsize = "2MB"'), "c.toml")
+    assert file.submissions.rules().limits.packed == 2_000_000

@@ -80,6 +80,23 @@ def test_the_titles_of_the_levels() -> None:
     assert titles == ["last 16", "quarter-finals", "semi-finals", "final"]
 
 
+def test_who_is_not_beaten_has_games_until_the_final_is_over() -> None:
+    """Also while it waits for its opponent in the next level."""
+    names = tuple(f"b{number}" for number in range(8))
+    field = Field(
+        Knockout, Terms(names, 2, 1), Random(1), play=lambda seats, rng: tuple(map(names.index, seats))
+    )
+    for name in names:
+        field.enter(name)
+    field.start()
+    left = set(names)
+    while field.running:
+        field.end()
+        left.remove(min(field.results[-1].names))
+        field.start()
+        assert {name for name in names if field.form.has_games(name)} == (left if field.running else set())
+
+
 @all_of("games", [1, 2])
 @all_of("bots", [4, 5, 8, 16])
 def test_the_total_keeps_the_matches_of_those_who_left(bots: int, games: int) -> None:

@@ -57,6 +57,19 @@ def test_while_both_are_present_neither_starts_another_game() -> None:
     assert again in taken(form)
 
 
+def test_a_place_is_kept_for_a_void_game_also_before_its_bots_are_free() -> None:
+    form = open_to(open_to(ladder(bots(3)), "b0", games=2), "b1")
+    (game,) = taken(form)
+    again = Pairing(form.next_number, game.names, form.next_number)
+    form.again(again, game.number)
+    open_to(form, "b2")
+    assert taken(form) == []
+    form.free("b0", 2)
+    assert [set(each.names) for each in taken(form)] == [{"b0", "b2"}]
+    form.free("b1", 1)
+    assert taken(form) == [again]
+
+
 def void_of_one(form: Ladder, game: Pairing, free: str) -> Pairing:
     """The same of a game of whose bots only one is present."""
     again = Pairing(form.next_number, game.names, form.next_number)

@@ -178,6 +178,25 @@ def test_a_weight_of_a_large_field_fits_the_library() -> None:
     assert max(weights) * len(players) // 2 < 1 << swiss_pairing.WEIGHT_BITS
 
 
+def matchings(places: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
+    """All ways to pair these places."""
+    if not places:
+        yield []
+    for other in places[1:]:
+        left = [place for place in places[1:] if place != other]
+        yield from ([(places[0], other), *rest] for rest in matchings(left))
+
+
+@all_of("salt", range(3))
+def test_rounds_come_in_the_order_of_their_costs_and_each_once(salt: int) -> None:
+    """Against all matchings."""
+    players = [Candidate(f"b{place}", place % 3, owner=str(place % 2)) for place in range(6)]
+    edges = list(swiss_pairing.edges(players, len(players), True))
+    weights = {(a, b): weight for a, b, weight in swiss_pairing.weighted(players, edges, salt)}
+    right = sorted(matchings(range(6)), key=lambda each: -sum(map(weights.__getitem__, each)))
+    assert [sorted(each) for each in swiss_pairing._ranked(players, True, salt)] == right
+
+
 # -- tournaments
 
 

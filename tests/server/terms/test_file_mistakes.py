@@ -291,18 +291,6 @@ def test_a_wrong_address_of_a_webhook(url: str) -> None:
             "bot 1: submit: expected token_sha256 beside it, the digest of its author's token, got none",
         ),
         (
-            toml(more="[submissions]\nsize = 3"),
-            'submissions.size: expected a size such as "20MB", got 3',
-        ),
-        (
-            toml(more='[submissions]\nsize = "101MB"'),
-            'submissions.size: expected "1MB" to "100MB", got \'101MB\'',
-        ),
-        (
-            toml(more='[submissions]\nsize = "0MB"'),
-            'submissions.size: expected "1MB" to "100MB", got \'0MB\'',
-        ),
-        (
             toml(more="[submissions]\nimages = []"),
             "submissions.images: expected a list with an entry, got []",
         ),
