@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, ClassVar
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.protocol import oracle
+from tests.protocol.records import ZOMBIE, a_record
 
 from arena_protocol.games import make_game
+from arena_protocol.record import GameRecord
+from arena_server.web.documents import record_json
 
 from .node import Node
 
 #: Enough for the search to end by itself.
 LONG_MS = 20_000
+LONG = a_record(options={"plies": 120})
 
 
 class TestHint:
@@ -90,3 +95,37 @@ class TestTv:
         assert node("choose", shown={"id": "g0", "since": 0}, scores=scores, now=1) == "g2"
         assert node("choose", shown=None, scores=scores, now=1) == "g2"
         assert node("choose", shown=None, scores=[], now=1) is None
+
+    @given(st.lists(st.integers(1, 40), max_size=4), st.integers(0, 30))
+    def test_the_next_of_the_schedule_is_behind_all_that_run(
+        self, node: Node, running: list[int], planned: int
+    ) -> None:
+        rows = [[f"g{number}", [0, 1]] for number in range(1, planned + 1)]
+        # Validation games have no place in the schedule.
+        found = node("planned", rows=rows, ids=["v1", *(f"g{number}" for number in running)])
+        following = max(running, default=0) + 1
+        assert found == ([f"g{following}", [0, 1]] if following <= planned else None)
+
+    @given(
+        st.sampled_from(["upset", "swing", "cascade", "day", "fault"]),
+        st.integers(0, 300),
+        st.integers(1, 300),
+    )
+    def test_a_moment_has_its_ply_or_the_end(self, node: Node, kind: str, ply: int, length: int) -> None:
+        first, last = node("moment", highlight={"kind": kind, "ply": ply}, length=length)
+        assert 0 <= first <= last <= length
+        assert last - first <= 12
+        assert last == length if kind in ("upset", "day") or not ply else first <= min(ply, length) <= last
+
+
+def test_a_ply_is_a_sentence(node: Node) -> None:
+    def texts(record: GameRecord, *plies: int) -> list[str]:
+        found: list[str] = node("sentences", record=json.dumps(record_json(record)), plies=plies)
+        return found
+
+    first = LONG.plies[0]
+    assert texts(LONG, 1) == [f"{LONG.names[0]} plays {first.move}, {first.points} points"]
+    played = next(number for number, ply in enumerate(ZOMBIE.plies, 1) if ply.zombie)
+    assert "plays 6 (played by the server), " in texts(ZOMBIE, played)[0]
+    scored = next(number for number, ply in enumerate(LONG.plies, 1) if ply.points)
+    assert f", {LONG.plies[scored - 1].points} points" in texts(LONG, scored)[0]

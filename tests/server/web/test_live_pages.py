@@ -419,7 +419,8 @@ def test_tv_shows_a_game_and_goes_on_to_the_next(pages: Watched, tmp_path: Path)
         persons[1].play(1, "3")
         for _ in range(30):
             page.clock.run_for(1000)
-        page.locator(".tv .status", has_text="Game g2, ply 1").wait_for()
+        page.locator(".tv .status", has_text="Game g2, ply 1: ").wait_for()
+        assert "Game 2 of 2" in page.inner_text(".tv-foot")
         phone = pages.open(f"{server.url}/tv", PHONE)
         phone.locator(".tv .status", has_text="Game g2, ply 1").wait_for()
         assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -432,4 +433,12 @@ def test_tv_shows_a_game_and_goes_on_to_the_next(pages: Watched, tmp_path: Path)
         with Results(server.database) as results:
             leaders = [row.name for row in results.sums.standings(results.contest("trial")) if row.rank == 1]
         page.get_by_text(f"trial is finished, 2 games were played, first: {', '.join(leaders)}.").wait_for()
+        # The best moments of a contest that is over, one ply after another.
+        page.clock.run_for(2000)
+        page.locator(".tv-caption").wait_for()
+        before = page.inner_text(".tv-board .status")
+        page.clock.run_for(1500)
+        page.locator(".tv-board .status", has_not_text=before).wait_for()
+        pages.check_access(page)
+        pages.shoot(page, "tv-highlights")
         pages.close()

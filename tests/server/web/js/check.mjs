@@ -10,7 +10,7 @@ const { makeGame } = await load("rules.js");
 const { parseRecord, readRecord, RecordError } = await load("record.js");
 const { verify, verifyChain, verifyListed } = await load("verify.js");
 const { hint } = await load("hint.js");
-const { choose, interest } = await load("interest.js");
+const { choose, interest, plannedAfter } = await load("interest.js");
 const { paceText, rankingText, resultText } = await load("dom.js");
 const { changed, cut, encodeGif, reduceColours } = await load("gif.js");
 const bulgarian = await load("bulgarian.js");
@@ -20,6 +20,8 @@ const { COUNTED, translated, useCatalogue } = await load("texts.js");
 const { evaluations } = await load("graphs.js");
 const { windowOf } = await load("movelist.js");
 const { Timeline } = await load("timeline.js");
+const { momentOf } = await load("programme.js");
+const { playText } = await load("sentences.js");
 const { quantile, valuesByBot } = await load("details.js");
 const { readRow, scoreFor } = await load("gamelist.js");
 const { RULES } = await load("rules.js");
@@ -76,6 +78,9 @@ const commands = {
   part: ({ hash, names }) => chosenPart(hash, names),
   arranged: ({ before, running, over, most }) => arranged(before, running, over, most ?? undefined),
   wanted: ({ names, text, stars, starred }) => isWanted(names, text, stars, starred),
+  planned: ({ rows, ids }) => plannedAfter(rows, ids),
+  moment: ({ highlight, length }) => momentOf(highlight, length),
+  sentences: ({ record, plies }) => plies.map((ply) => playText(Timeline.ofRecord(parseRecord(record)), ply)),
   choose: ({ shown, scores, now }) => choose(shown, new Map(scores), now),
   // `pictures` are RGBA bytes as hexadecimal.
   gif: ({ width, height, pictures, delay }) => {

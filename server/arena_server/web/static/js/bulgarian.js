@@ -164,7 +164,8 @@ export const TEXTS = {
   "The bots see {} ahead by {} of 100, each by its own evaluations":
     "Според ботовете {} води с {} от 100, всеки по своите оценки",
   "The start.": "Начало.", " (played by the server)": " (играно от сървъра)",
-  "Ply {}: {} plays {}": "Ход {}: {} играе {}", " in {} waves": " в {} вълни",
+  "Ply {}: {}.": "Ход {}: {}.", "{} plays {}": "{} играе {}", "Game {} of {}": "Партия {} от {}",
+  " in {} waves": " в {} вълни",
   "Moves": "Ходове", "Time left": "Оставащо време", "Evaluation, each bot for itself": "Оценка на всеки бот",
   "Graphs": "Графики", "Evaluation": "Оценка", "Evaluation: up is better for {}": "Оценка: нагоре е по-добре за {}",
   "ply {}: the bots disagree for the first time: {} sees itself at {}, {} at {}":

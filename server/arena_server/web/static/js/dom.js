@@ -111,11 +111,14 @@ export function dateText(seconds) {
 /** The same of a text as the API has it. */
 export const instantText = (iso) => dateText(Date.parse(iso) / 1000);
 
+/** When the last game of a running contest will be over; empty where that is not known. */
+export function leftText(pace) {
+  return pace && pace.left_s !== null ? t`, about ${durationText(pace.left_s)} left` : "";
+}
+
 /** How fast the games of a running contest end, and when the last one will; empty before the first result. */
 export function paceText(pace) {
-  if (!pace) return "";
-  const left = pace.left_s === null ? "" : t`, about ${durationText(pace.left_s)} left`;
-  return t`; ${plural(Math.round(pace.games_per_hour), "game")} an hour${left}`;
+  return pace ? t`; ${plural(Math.round(pace.games_per_hour), "game")} an hour${leftText(pace)}` : "";
 }
 
 /** The server says when in UTC; a page says every time in the reader's zone. */

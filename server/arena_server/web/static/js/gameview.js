@@ -1,10 +1,11 @@
 // A game on the page: board, seats, controls, graphs and moves, over a timeline that may still grow.
 
 import { makeBoard } from "./boards.js";
-import { el, link, numberText, plural, resultText, signedText, svg } from "./dom.js";
+import { el, link, numberText, plural, signedText, svg } from "./dom.js";
 import { Graphs } from "./graphs.js";
 import { MoveList } from "./movelist.js";
 import { LeaningBar, SeatCard, ShareBar } from "./seats.js";
+import { overText, playText } from "./sentences.js";
 import { named, t } from "./texts.js";
 
 const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16];
@@ -270,17 +271,8 @@ export class GameView {
   }
 
   #sentence(ply) {
-    const { timeline } = this;
-    const last = timeline.ply(ply);
-    if (timeline.end !== null && ply === timeline.length) {
-      return `${resultText(timeline.info.names, timeline.points(ply), timeline.end, !timeline.decided)}.`;
-    }
-    if (last === null) return t`The start.`;
-    const zombie = last.zombie ? t` (played by the server)` : "";
-    const points = timeline.decided ? "" : `, ${plural(last.points, "point")}`;
-    const { waves } = timeline.steps[ply];
-    const cascade = waves > 1 ? t` in ${waves} waves` : "";
-    return `${t`Ply ${ply}: ${this.#name(last.seat)} plays ${last.move}`}${zombie}${points}${cascade}.`;
+    return overText(this.timeline, ply)
+      ?? (ply ? t`Ply ${ply}: ${playText(this.timeline, ply)}.` : t`The start.`);
   }
 
   #controls() {

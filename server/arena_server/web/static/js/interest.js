@@ -19,6 +19,18 @@ export function interest(game, gains, now, plies) {
   return 0.2 + closeness * (0.3 + progress) + Math.min(1, action);
 }
 
+/** The number of a game of the schedule: that of g26 is 26; null of any other game. */
+export function numberOf(id) {
+  const found = /^g(\d+)$/.exec(id);
+  return found ? Number(found[1]) : null;
+}
+
+/** The first game of the schedule behind those that run (`ids`); null without one. `rows` are [id, seats]. */
+export function plannedAfter(rows, ids) {
+  const last = Math.max(0, ...ids.map(numberOf));
+  return rows.find(([id]) => numberOf(id) > last) ?? null;
+}
+
 /** Which game to show: `shown` is {id, since} or null, `scores` are by game. The current one has an advantage. */
 export function choose(shown, scores, now) {
   const best = [...scores].reduce((a, b) => (b[1] > a[1] ? b : a), [null, 0]);

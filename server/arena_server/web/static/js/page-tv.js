@@ -1,29 +1,33 @@
 // The most interesting running game on the whole screen; it goes on to the next one by itself.
 
 import { get } from "./api.js";
-import { makeBoard } from "./boards.js";
-import { applyTheme, el, numberText, pageHeader, parameter, rankingText, resultText, heldText } from "./dom.js";
+import {
+  applyTheme, el, gamesText, heldText, leftText, numberText, pageHeader, parameter, rankingText,
+} from "./dom.js";
 import { gameLink } from "./gameview.js";
-import { choose, interest, RECENT_MS } from "./interest.js";
+import { choose, interest, numberOf, plannedAfter, RECENT_MS } from "./interest.js";
 import { gamePath, LiveGame } from "./livegame.js";
 import { livePath, LiveStream } from "./livestream.js";
-import { LeaningBar, SeatCard, ShareBar } from "./seats.js";
+import { playHighlights } from "./programme.js";
 import { ring, soundButton } from "./sound.js";
 import { said } from "./said.js";
 import { named, t } from "./texts.js";
+import { Screen } from "./tv-screen.js";
 
 /** The result stays on the screen for so long. */
 const RESULT_MS = 8000;
-const PHASE_MS = 170;
-
 const main = document.getElementById("main");
 /** The menu goes away when the pointer has not moved for so long. */
 const IDLE_MS = 3000;
+/** Without a running game for so long the highlights are shown; at once when the contest is over. */
+const PROGRAMME_MS = 10_000;
 const state = { shown: null, live: null, gains: new Map(), totals: new Map(), games: [], until: 0, contest: null,
-  pinned: false };
+  pinned: false, document: null, schedule: new Map(), emptySince: null, programme: null };
 const stage = el("div", { class: "tv-stage" });
 const leaders = el("ol", { class: "tv-leaders" });
 const title = el("b", {});
+/** Which game of how many, and when the last one will be over. */
+const progress = el("span", {});
 const upcoming = el("span", { class: "sub" });
 const open = el("a", { class: "button", hidden: true }, t`Open the game`);
 const pin = el("button",
@@ -49,11 +53,37 @@ function setPinned(on) {
   pin.setAttribute("aria-pressed", String(on));
 }
 
-/** What is likely to be shown after this game: of the others the most interesting one. */
-function showUpcoming(scores) {
+/** The rows of the schedule behind the game number `last`, of one chunk or two. */
+async function scheduled(last) {
+  const { id, schedule } = state.document;
+  const chunk = Math.floor(last / schedule.chunk);
+  if (last >= schedule.games) return [];
+  if (!state.schedule.has(chunk)) state.schedule.set(chunk, get(`contests/${id}/schedule-${chunk}.json`));
+  return state.schedule.get(chunk).catch(() => []);
+}
+
+/** What is likely to be shown after this game: the most interesting of the others, else the next of the schedule. */
+async function showUpcoming(scores) {
   const [next] = [...scores].filter(([id]) => id !== state.shown?.id).sort((a, b) => b[1] - a[1]);
   const game = next && state.games.find((each) => each.game_id === next[0]);
-  upcoming.textContent = game ? t`Next: ${game.names.join(" – ")} (${game.game_id})` : "";
+  let names = game?.names;
+  let id = game?.game_id;
+  if (!game && state.document?.status === "running") {
+    const known = state.games.map((each) => each.game_id);
+    const row = plannedAfter(await scheduled(Math.max(0, ...known.map(numberOf))), known);
+    [id, names] = row === null ? [] : [row[0], row[1].map((bot) => state.document.bots[bot])];
+  }
+  upcoming.textContent = names?.every(Boolean) ? t`Next: ${names.join(" – ")} (${id})` : "";
+}
+
+/** Which game of how many is shown, and how long the contest will take. */
+function showProgress() {
+  const { document: contest, shown } = state;
+  const number = shown && numberOf(shown.id);
+  const { games: all = null, games_played: played = 0, pace = null } = contest ?? {};
+  const which = number !== null && all !== null && number <= all
+    ? t`Game ${numberText(number)} of ${numberText(all)}` : gamesText(played, all);
+  progress.textContent = contest === null ? "" : `${which}${leftText(pace)}`;
 }
 
 function turn() {
@@ -63,6 +93,9 @@ function turn() {
     new Map(running.map((game) => [game.game_id,
       interest(game, state.gains.get(game.game_id) ?? [], now, Number(game.options?.plies) || 0)]));
   showUpcoming(scores);
+  showProgress();
+  state.emptySince = running.length ? null : state.emptySince ?? now;
+  if (state.shown === null) showProgramme(now);
   if (now < state.until || (state.pinned && running.some((game) => game.game_id === state.shown?.id))) return;
   setPinned(false);
   const wanted = choose(state.shown, scores, now);
@@ -72,64 +105,55 @@ function turn() {
   state.live = wanted === null ? null : watch(wanted);
   open.hidden = pin.disabled = wanted === null;
   if (wanted !== null && state.contest !== null) open.href = gameLink(state.contest, wanted);
-  if (wanted === null) stage.replaceChildren(waiting);
+  if (wanted === null) showWaiting();
+}
+
+/** Why no game is shown, until the highlights are. */
+function showWaiting() {
+  stage.classList.remove("decided", "stale");
+  stage.replaceChildren(waiting);
+}
+
+/** The best moments of the contest, while no game runs. */
+function showProgramme(now) {
+  const isOver = state.document !== null && state.document.status !== "running";
+  if (state.programme !== null || state.contest === null || state.emptySince === null
+    || (!isOver && now - state.emptySince < PROGRAMME_MS)) {
+    return;
+  }
+  const programme = {};
+  state.programme = programme;
+  const show = (screen) => {
+    stage.classList.toggle("decided", screen.timeline.decided);
+    stage.replaceChildren(waiting, ...screen.parts);
+  };
+  playHighlights(state.contest, show, () => state.programme === programme);
 }
 
 function watch(id) {
-  let board = null;
-  let cards = [];
-  let shares = null;
-  const leaning = new LeaningBar();
-  const status = el("p", { class: "status", role: "status" });
-  let shown = null;
-  const show = (timeline) => {
-    const ply = timeline.length;
-    const last = timeline.ply(ply);
-    if (shown === null) board.show(timeline.position(ply), last);
-    else if (shown !== ply) board.animate(timeline.steps[ply], last, PHASE_MS);
-    shown = ply;
-    const winner = timeline.winner(ply);
-    shares.show(timeline.points(ply));
-    leaning.show(timeline, timeline.end === null ? ply + 1 : ply);
-    cards.forEach((card, i) =>
-      card.show({ won: winner === i + 1, points: timeline.points(ply)[i], clock: timeline.clocks(ply)[i],
-        bank: timeline.info.clock_ms, moving: timeline.toMove(ply) === i + 1,
-        gained: last?.seat === i + 1 ? last.points : 0, fault: timeline.fault(i + 1, ply) }));
-    status.textContent = timeline.end !== null
-      ? `${resultText(timeline.info.names, timeline.points(ply), timeline.end, !timeline.decided)}.`
-      : t`Game ${id}, ply ${ply}`;
-  };
+  let screen = null;
+  state.programme = null;
   const live = new LiveGame(gamePath(id, parameter("contest")), {
     onbegin: (timeline) => {
       stage.classList.toggle("decided", timeline.decided);
-      board = makeBoard(timeline.rules, timeline.info.layout);
-      cards = timeline.info.names.map((name, i) => new SeatCard(i + 1, name, null));
-      shares = new ShareBar(cards.length);
-      const half = Math.ceil(cards.length / 2);
-      stage.replaceChildren(
-        el("div", { class: "tv-seats" }, ...cards.slice(0, half).map((card) => card.element)),
-        el("div", { class: "tv-board" }, shares.element, el("div", { class: "board-row" }, leaning.element,
-          state.contest === null ? board.element
-            : el("a", { class: "tv-open", href: gameLink(state.contest, id), title: t`Open the game` }, board.element)),
-            board.extra ?? null, status),
-        el("div", { class: "tv-seats" }, ...cards.slice(half).map((card) => card.element)));
-      shown = null;
-      show(timeline);
+      screen = new Screen(timeline, { address: state.contest === null ? null : gameLink(state.contest, id) });
+      stage.replaceChildren(...screen.parts);
+      screen.show(timeline.length);
     },
-    ongrow: () => show(live.timeline),
-    onnote: () => leaning.show(live.timeline, live.timeline.length + 1),
+    ongrow: () => screen.show(live.timeline.length),
+    onnote: () => screen.showNotes(),
     onover: () => { ring(); state.until = performance.now() + RESULT_MS; },
     onstate: (connection) => {
       stage.classList.toggle("stale", connection !== "live");
-      if (live.timeline === null) return;
-      if (connection === "live") show(live.timeline);
+      if (screen === null) return;
+      if (connection === "live") screen.show(live.timeline.length);
       else if (connection === "lost")
-        status.textContent = t`The connection is lost; the game may be further on. Connecting again ...`;
+        screen.status.textContent = t`The connection is lost; the game may be further on. Connecting again ...`;
     },
   });
   live.tick = () => {
     const running = live.running();
-    if (running && cards.length) cards[running.seat - 1].showClock(running.ms, live.timeline.info.clock_ms);
+    if (running && screen !== null) screen.cards[running.seat - 1].showClock(running.ms, live.timeline.info.clock_ms);
   };
   return live;
 }
@@ -159,10 +183,11 @@ async function begin() {
     { type: "button", class: "full", onclick: () => document.documentElement.requestFullscreen?.() }, t`Full screen`);
   main.classList.add("tv");
   main.replaceChildren(el("h1", { class: "visually-hidden" }, t`Running game`), stage, leaders,
-    el("div", { class: "tv-foot" }, title, upcoming, el("span", { class: "tools" }, open, pin, soundButton(), full)));
+    el("div", { class: "tv-foot" }, title, progress, upcoming,
+      el("span", { class: "tools" }, open, pin, soundButton(), full)));
   pin.disabled = true;
   hideMenu();
-  stage.replaceChildren(waiting);
+  showWaiting();
   const site = await get("site.json").catch(() => ({ live: false }));
   if (!site.live) { waiting.textContent = t`This server shows no running games.`; return; }
   state.contest = parameter("contest") ?? site.contest;
@@ -173,10 +198,11 @@ async function begin() {
     turn();
   } });
   const leader = (contest, standings, row) => el("li", {},
-    el("b", {}, row.rank === null ? row.bot : `${row.rank}. ${row.bot}`),
-    ` ${rankingText(contest, standings, row)}`);
+    el("span", { class: "rank" }, row.rank === null ? "–" : String(row.rank)), " ",
+    el("b", { title: row.bot }, row.bot), " ", el("span", { class: "num" }, rankingText(contest, standings, row)));
   const showContest = ({ contest, standings, waiting: bots, holds, live }) => {
     title.textContent = contest?.name ?? "";
+    state.document = contest;
     const over = contest !== null && contest.status !== "running" ? overText(contest, standings) : "";
     waiting.textContent = live ? t`Running games cannot be shown now: ${said(live)}. Trying again ...`
       : over || heldText({ holds, waiting: bots }) || t`Waiting for the next game ...`;
