@@ -277,6 +277,22 @@ class Stays(Good):
         return words[0] != "BYE" and super().is_last(words)
 
 
+@defect("4.9/4")
+class KeepsTheKey(Good):
+    """Brings the key of a contest that is over to the next one."""
+
+    def after(self, words: list[str]) -> float:
+        return 0.6 if words[-1:] == ["again=500"] else super().after(words)
+
+
+@defect("4.9/4")
+class ComesTooSoon(Good):
+    """Comes back for the next contest before again= says so."""
+
+    def after(self, words: list[str]) -> float:
+        return 0.3 if words[-1:] == ["again=500"] else super().after(words)
+
+
 @defect("4.10/1", "4.10/2")
 class LeavesAtErrors(Good):
     """Takes every ERROR for the end."""

@@ -93,7 +93,11 @@ while ((tries < 12)); do
         converse
         exec 3>&-
     fi
-    [[ $last == BYE* && $last != *reason=slow* ]] && exit 0
+    if [[ $last == BYE* && $last != *reason=slow* ]]; then
+        option again "$last"
+        [[ ! $value || ${ARENA_CONTEST-} ]] && exit 0
+        pause=$value resume='' known='' tries=0 # another contest may follow, which knows no key of this one
+    fi
     if [[ $last == ERROR* ]]; then
         code=${last#ERROR } code=${code%% *}
         if [[ $code == token && $resuming ]]; then

@@ -151,7 +151,12 @@ int main(int count, char **given) {
         tries++;
         *last = 0;
         if (sock >= 0) converse(sock, name, token ? token : "", last);
-        if (!strncmp(last, "BYE", 3) && !strstr(last, " reason=slow")) return 0;
+        if (!strncmp(last, "BYE", 3) && !strstr(last, " reason=slow")) {
+            option(last, " again=", text, sizeof text);
+            if (!*text || (getenv("ARENA_CONTEST") && *getenv("ARENA_CONTEST"))) return 0;
+            pause = atol(text); /* another contest may follow, which knows no key of this one */
+            *resume = 0, known = tries = 0;
+        }
         if (sscanf(last, "ERROR %31s", code) == 1) {
             if (!strcmp(code, "token") && resuming) *resume = 0; /* spent or forgotten: log in by name and token */
             else if (strcmp(code, "full") && strcmp(code, "rate") && !(known && !strcmp(code, "name-taken"))) return 1;

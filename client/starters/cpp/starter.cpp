@@ -66,7 +66,13 @@ class Bot {
             std::istringstream words(last);
             string verb, code;
             words >> verb >> code;
-            if (verb == "BYE" && code != "reason=slow") return 0;
+            if (verb == "BYE" && code != "reason=slow") {
+                const char* wanted = std::getenv("ARENA_CONTEST");
+                const string again = options_of(last)["again"];
+                if (again.empty() || (wanted && *wanted)) return 0;
+                pause = std::atol(again.c_str()); // another contest may follow, which knows no key of this one
+                resume_.clear(), known_ = false, tries_ = 0;
+            }
             if (verb == "ERROR") {
                 if (code == "token" && resuming) resume_.clear(); // spent or forgotten: log in by name and token
                 else if (code != "full" && code != "rate" && !(known_ && code == "name-taken")) return 1;

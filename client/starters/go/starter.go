@@ -138,7 +138,11 @@ func main() {
 		words := append(strings.Split(last, " "), "")
 		code := words[1]
 		if words[0] == "BYE" && code != "reason=slow" {
-			return
+			again, err := strconv.Atoi(optionsOf(words)["again"])
+			if err != nil || os.Getenv("ARENA_CONTEST") != "" {
+				return
+			}
+			pause, resume, known, tries = again, "", false, 0 // another contest may follow, which knows no key of this one
 		}
 		if words[0] == "ERROR" {
 			if code == "token" && resuming {

@@ -145,7 +145,14 @@ public class Starter {
             }
             String[] words = (last + "  ").split(" ", 3);
             String code = words[1];
-            if (words[0].equals("BYE") && !code.equals("reason=slow")) return 0;
+            if (words[0].equals("BYE") && !code.equals("reason=slow")) {
+                String again = optionsOf(last).get("again");
+                if (again == null || !variable("ARENA_CONTEST").isEmpty()) return 0;
+                pause = Long.parseLong(again); // another contest may follow, which knows no key of this one
+                resume = "";
+                known = false;
+                tries = 0;
+            }
             if (words[0].equals("ERROR")) {
                 if (code.equals("token") && resuming) resume = ""; // spent or forgotten: log in by name and token
                 else if (!code.equals("full") && !code.equals("rate") && !(known && code.equals("name-taken"))) return 1;

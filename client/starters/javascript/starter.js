@@ -91,7 +91,12 @@ async function main() {
     const resuming = login.resume !== "";
     const words = (await converse(host, Number(port), name)).split(" ");
     const [verb, code] = words;
-    if (verb === "BYE" && code !== "reason=slow") process.exit(0);
+    if (verb === "BYE" && code !== "reason=slow") {
+      const { again } = optionsOf(words);
+      if (!again || env.ARENA_CONTEST) process.exit(0);
+      pause = Number(again); // another contest may follow, which knows no key of this one
+      Object.assign(login, { resume: "", known: false, tries: 0 });
+    }
     if (verb === "ERROR") {
       if (code === "token" && resuming) login.resume = ""; // spent or forgotten: log in by name and token
       else if (code !== "full" && code !== "rate" && !(login.known && code === "name-taken")) process.exit(1);

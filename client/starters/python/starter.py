@@ -93,7 +93,11 @@ def main():
             debug("#", error)
         verb, code, *words = [*last.split(" "), "", ""]
         if verb == "BYE" and code != "reason=slow":
-            return
+            again = [word for word in words if word.startswith("again=")]
+            if not again or contest:
+                return
+            pause = int(again[0][6:]) / 1000  # another contest may follow, which knows no key of this one
+            login.update(resume="", known=False, tries=0)
         if verb == "ERROR":
             if code == "token" and resuming:
                 login["resume"] = ""  # the key is spent or forgotten: log in by name and token

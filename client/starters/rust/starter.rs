@@ -141,7 +141,11 @@ fn main() {
         let mut words = last.split(' ');
         let (verb, code) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
         if verb == "BYE" && code != "reason=slow" {
-            return;
+            match options_of(&last).get("again").and_then(|ms| ms.parse().ok()) {
+                Some(wait) if variable("ARENA_CONTEST").is_empty() => pause = wait,
+                _ => return,
+            }
+            login = Login::default(); // another contest may follow, which knows no key of this one
         }
         if verb == "ERROR" {
             if code == "token" && resuming {

@@ -16,7 +16,7 @@ from arena_check.bot.door import Door
 from arena_check.bot.said import is_note, nothing, only_others, parsed, shown, unanswered
 from arena_check.bot.table import Table, deal
 from arena_check.cases import Finding, LateFinding, Suite, Verdict, failed, reaching
-from arena_check.wire import Form, ReceiveTimeoutError, Wire, WireLog, plainly
+from arena_check.wire import Form, ReceiveTimeoutError, Stream, Wire, WireLog, plainly
 from arena_protocol import messages
 from arena_protocol.framing import CLIENT_LINE_LIMIT, Overlong
 
@@ -90,6 +90,10 @@ class BotBench:
         found = self.door.accept(patience or self.settings.patience)
         if isinstance(found, str):
             raise failed(f"a connection to {self.door.address}", found)
+        self.take(found)
+
+    def take(self, found: Stream) -> None:
+        """Go on with this connection of the bot."""
         self._connections += 1
         self._wire = Wire(found, "S", CLIENT_LINE_LIMIT, self.log, self._connections)
 

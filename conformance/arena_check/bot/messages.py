@@ -231,6 +231,33 @@ def stopped(bench: BotBench) -> None:
 
 
 @case(
+    "4.9/4",
+    POSITIVE,
+    does="sends BYE reason=finished again=500 in the lobby",
+    expects="the bot leaves, or logs in by name and token 500 ms later or more",
+    advice="With again= another contest may follow, which does not know your key: wait for so long and log "
+    "in by name and token; or leave, as without it.",
+    needs=("4.9/1",),
+)
+def next_contest(bench: BotBench) -> None:
+    bench.reach_lobby()
+    since = bench.log.now()
+    bench.send(f"{BYE} again=500")
+    bench.cut()
+    found = bench.door.accept(bench.settings.patience)
+    if isinstance(found, str):
+        return
+    waited = bench.log.now() - since
+    bench.take(found)
+    if waited < 0.5:
+        raise failed("500 ms between the two connections", f"{int(waited * 1000)} ms")
+    hello = bench.log_in()
+    if hello.resume is not None:
+        raise failed("HELLO without resume=", f"HELLO with resume={hello.resume}")
+    bench.play_game()
+
+
+@case(
     "4.10/1",
     NEGATIVE,
     does="sends ERROR in a game, with a known code and an unknown one",

@@ -214,6 +214,40 @@ def test_it_leaves_a_server_that_refuses_it_or_is_none(
     assert complaint in ended.stderr
 
 
+#: What the server says to each log-in: a contest that ends, one that has not begun yet, the last one.
+AFTER_EACH = (
+    f"WELCOME starter session=s1 resume={'0' * 31}1\nBYE reason=finished again=30\n",
+    *["BYE reason=finished again=10\n"] * 14,
+    f"WELCOME starter session=s2 resume={'0' * 31}2\nBYE reason=finished\n",
+)
+
+
+@pytest.mark.real
+@pytest.mark.soak
+@pytest.mark.parametrize("named", [False, True], ids=["any contest", "one contest"])
+def test_it_comes_back_for_the_next_contest(
+    commands: dict[str, list[str]], language: str, named: bool
+) -> None:
+    hellos: list[bytes] = []
+
+    def serve(listener: socket.socket) -> None:
+        for said in AFTER_EACH:
+            with listener.accept()[0] as connection, connection.makefile("rb") as lines:
+                connection.sendall(b"ARENA 1 x/1\n")
+                hellos.append(lines.readline())
+                connection.sendall(said.encode())
+                lines.read()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=serve, args=(listener,), daemon=True).start()
+        port = str(listener.getsockname()[1])
+        contest = {"ARENA_CONTEST": "main"} if named else {}
+        ended = run(commands[language], "127.0.0.1", port, "starter", ARENA_TOKEN=TOKEN, **contest)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert len(hellos) == (1 if named else len(AFTER_EACH))
+    assert all(f" token={TOKEN}".encode() in hello for hello in hellos), hellos
+
+
 @all_of("language", LANGUAGES)
 def test_the_readme_needs_three_commands_and_a_tournament_can_start_it(language: str) -> None:
     text = (FOLDER / language / "README.md").read_text(encoding="utf-8")
