@@ -7,11 +7,13 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 
 from arena_engines.engine import EngineError
+from arena_engines.insertion.evaluation import ZOMBIE_MOVE
 from arena_engines.insertion.fixed_depth import InsertionPosition, task_of, zombies
 from arena_engines.insertion.master.fitting import ORDERS, SeenMove, Shares, WeightFit
 from arena_engines.insertion.master.memory import NEW, NO, OpponentMemory
-from arena_engines.insertion.master.opponent import MODELS, OpponentModel, OpponentModels
+from arena_engines.insertion.master.opponent import CHOICES, MODELS, OpponentModel, OpponentModels
 from arena_engines.insertion.master.search import ALL
+from arena_engines.insertion.master.suspicion import Suspicion
 from arena_engines.insertion.master.workspace import (
     CELL,
     GRID,
@@ -76,8 +78,8 @@ class GameTracker:
     ) -> None:
         """All workspaces get the same views; the first one scores the models.
 
-        `sixes`: consecutive moves 6 that make a zombie; 0 disables the guess. `fitted`: besides `models`,
-        fit the weights of one.
+        `sixes`: consecutive moves 6 that make a zombie, with two seats at the latest; 0 disables the guess.
+        `fitted`: besides `models`, fit the weights of one.
         """
         self.models = OpponentModels(models)
         orders = tuple(order for order in ORDERS if any(model.order == order for model in models))
@@ -102,6 +104,7 @@ class GameTracker:
         self.known_before = self._memory.recall(opponent)
         self.shortfall = self.known_before.shortfall
         self.models.restart(self.known_before.scores)
+        self._suspicion = Suspicion(is_known=self.known_before.games > 0)
         if self.fitted:
             self.fitted.restart(self.known_before.scores)
             self.models.fit(self.fitted.scores)
@@ -164,9 +167,12 @@ class GameTracker:
                 self._rebase(gone)
             move, seat = int(position.moves[gone]), gone % position.rules.seats + 1
             after = play(*self.planes, move, int(pictures[gone]))[:3]
-            if seat != position.seat and position.rules.seats == 2 and not enough():
-                self._write(position, pictures[: gone + self.lookahead])
-                self._score(position, SeenMove(gone, self.planes, after), enough, enough_fitted)
+            if seat != position.seat and position.rules.seats == 2:
+                chosen = 1 / CHOICES
+                if not enough():
+                    self._write(position, pictures[: gone + self.lookahead])
+                    chosen = self._score(position, SeenMove(gone, self.planes, after), enough, enough_fitted)
+                self._suspicion.note(is_six=move == ZOMBIE_MOVE, chosen=chosen)
             self.planes = after
         self._moves = position.moves
 
@@ -176,8 +182,8 @@ class GameTracker:
         seen: SeenMove,
         enough: Callable[[], bool],
         enough_fitted: Callable[[], bool],
-    ) -> None:
-        """Compare the models with an opponent move."""
+    ) -> float:
+        """Compare the models with an opponent move. Returns how likely it was by the best of them."""
 
         @cache
         def predicted(view: int, depth: int) -> list[Planes]:
@@ -187,7 +193,9 @@ class GameTracker:
         def shares(view: int, depth: int) -> Shares:
             return compare(predicted(view, depth), seen.after)
 
-        expected = self.models.best
+        expected, rate = self.models.best, self.models.best_rate
+        share = shares(expected.view, expected.depth)[ORDERS.index(expected.order)]
+        chosen = rate * share or (1 - rate) / CHOICES
         if expected.order == ALL:
             self._note_choice(position, seen, set(predicted(expected.view, expected.depth)))
         self.models.update(lambda model: shares(model.view, model.depth)[ORDERS.index(model.order)], enough)
@@ -195,6 +203,7 @@ class GameTracker:
             self.fitted.note(seen)
             self.fitted.improve(self.models.likeliest, partial(self._shares, position), enough_fitted)
             self.models.fit(self.fitted.scores)
+        return chosen
 
     def _note_choice(self, position: InsertionPosition, seen: SeenMove, predicted: set[Planes]) -> None:
         """Compare what a move of the opponent left me with the mean of the boards that were predicted."""
@@ -233,6 +242,8 @@ class GameTracker:
 
     def _note_zombies(self, position: InsertionPosition) -> None:
         found = zombies(position.moves, position.rules.seats, position.seat, self._sixes)
+        if self._sixes and position.rules.seats == 2 and self._suspicion.is_likely:
+            found = frozenset({3 - position.seat})
         if found != self._zombies:
             self._zombies = found
             self._rebase(position.state.played)

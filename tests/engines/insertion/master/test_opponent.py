@@ -165,13 +165,6 @@ def test_the_best_models_are_scored_first_while_there_is_time() -> None:
     assert len(asked) == 3
 
 
-def test_a_zombie_is_seen_after_so_many_sixes() -> None:
-    seen = positions(Dummy())
-    assert not followed(seen[:5]).alone
-    assert followed(seen[:6]).alone
-    assert not followed(seen[:20], sixes=0).alone
-
-
 def test_another_game_starts_afresh() -> None:
     one, other = positions(Champion({"depth": 2})), positions(Dummy(), start="empty")
     tracker = followed(one + other[:1])
