@@ -65,7 +65,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         *("move_limit_ms", "first_move_limit_ms", "byoyomi_ms", "lag_quota_ms", "board", "sequence", "final"),
         *("seed", "nonce", "commit", "software", "worker", "host", "cpu", "cores", "bench"),
     ),
-    "seats": ("game_id", "seat", "name", "total", "used_ms", "faults", *_USAGE),
+    "seats": ("game_id", "seat", "name", "total", "used_ms", "faults", *_USAGE, "image"),
     "plies": (
         *("game_id", "ply", "seat", "move", "time_ms", "handed_ns", "arrived_ns", "clock", "points", "total"),
         *("zombie", "lag_ms", "credit_ms"),
@@ -356,6 +356,7 @@ def csv_rows(record: GameRecord) -> Iterator[tuple[str, dict[str, Any]]]:
                 "used_ms": sum(ply.time_ms for ply in record.plies if ply.seat == seat),
                 "faults": [fault.kind for fault in record.faults if fault.seat == seat],
                 **{column: getattr(usage.get(seat), field, None) for column, field in _USAGE.items()},
+                "image": record.images[seat - 1] if record.images else "",
             },
         )
     for number, ply in enumerate(record.plies, start=1):

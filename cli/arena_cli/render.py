@@ -89,6 +89,8 @@ def _place(record: GameRecord) -> list[str]:
         speed = f", {record.bench:,} plies/s before its first game" if record.bench else ""
         model = f" ({record.cpu}{bound}{speed})" if record.cpu else ""
         place = [f"played by worker {record.worker} on {record.host}{model}"]
+    held = zip(record.names, record.images, strict=bool(record.images))
+    place += [f"{name}: image {image}" for name, image in held if image != "-"]
     return place + [f"{record.names[each.seat - 1]}: {describe_usage(each)}" for each in record.usage]
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,9 @@ if TYPE_CHECKING:
 
 #: What a player on a command line begins with that runs in a container.
 IMAGE, BUILD = "image:", "build:"
+#: What an image begins with that is a file of `docker save`.
+SAVED = "file:"
+_PINNED = re.compile(r"[^@\s]+@sha256:[0-9a-f]{64}")
 
 
 def is_contained(player: str) -> bool:
@@ -36,18 +41,33 @@ def player_sandbox(player: str, limits: ContainerLimits) -> Sandbox:
     return fetched(player.removeprefix(IMAGE), limits, f"{player}: ")
 
 
-def fetched(image: str, limits: ContainerLimits, place: str) -> Sandbox:
+def fetched(image: str, limits: ContainerLimits, place: str, folder: Path = Path()) -> Sandbox:
     """Return the container of an image, pinned by its present digest.
+
+    Without an engine here NAME@sha256:DIGEST is as it stands, and file:SAVED, relative to `folder`, has the
+    digest of its file: a worker may have an engine.
 
     Raises ConfigError, with `place` and what the engine says.
     """
     from arena_server.errors import ConfigError
     from arena_server.places.base import LaunchError
-    from arena_server.places.docker import Docker
+    from arena_server.places.docker import Docker, NoEngineError
+    from arena_server.places.workers.images import saved_digest
     from arena_server.terms.sandbox import Sandbox
 
     try:
-        return Sandbox(asyncio.run(Docker().image(image)), limits)
+        if image.startswith(SAVED):
+            path = (folder / image.removeprefix(SAVED)).resolve()
+            sandbox = Sandbox(saved_digest(path), limits, str(path))
+            with suppress(NoEngineError):
+                asyncio.run(Docker().load(sandbox.image, path))
+            return sandbox
+        try:
+            return Sandbox(asyncio.run(Docker().image(image)), limits)
+        except NoEngineError:
+            if _PINNED.fullmatch(image):
+                return Sandbox(image, limits)
+            raise
     except LaunchError as error:
         raise ConfigError(f"{place}{error}") from None
 

@@ -269,7 +269,7 @@ def bots_to_start(file: ContestFile, config: Path) -> list[LocalBot]:
                 images = file.submissions.rules().languages
                 sandbox = built(bot.build, config.parent, limits, f"{place}: build: ", images)
             else:
-                sandbox = fetched(bot.image or "", limits, f"{place}: image: ")
+                sandbox = fetched(bot.image or "", limits, f"{place}: image: ", config.parent)
             bots += slots_of(LocalBot(bot.name, bot.command or (), "", sandbox=sandbox), bot.concurrency)
             continue
         if bot.launcher is not None and bot.command is not None:

@@ -114,7 +114,8 @@ class GameRecord:
     A game that was played away from the contest's server names the `worker` and the machine, `host`, with the
     model of its `cpu`, the `cores` that the players were bound to (`0-1`, or `0/1` for a core each; empty: to
     none), and the `bench`, how many plies a second of the rules it made before its first game (0: not known);
-    nothing of that can be proved.
+    nothing of that can be proved. `images` are those of the containers of the seats, by digest, as the server
+    named them, `-` for a seat without one; empty: none has one.
     """
 
     format: int = FORMAT
@@ -148,6 +149,7 @@ class GameRecord:
     cpu: str = ""
     cores: str = ""
     bench: int = 0
+    images: tuple[str, ...] = ()
 
 
 def commitment(nonce: str, board: str, sequence: str) -> str:

@@ -3,8 +3,8 @@
 A record is a canonical msgpack map followed by its SHA-256 digest. One record has exactly one
 encoding, and bytes that differ from it anywhere are refused. The map has the fields of
 `GameRecord` by name and in order, except that `seed` is hex text because it may exceed 64 bits, and
-that `first_move_limit_ms`, `infos`, `worker`, `host`, `usage`, `cpu`, `cores` and `bench` are absent
-if they are 0 or empty. Options are sorted by name; plies, faults, infos and usage are arrays of
+that `first_move_limit_ms`, `infos`, `worker`, `host`, `usage`, `cpu`, `cores`, `bench` and `images` are
+absent if they are 0 or empty. Options are sorted by name; plies, faults, infos and usage are arrays of
 their fields in order.
 """
 
@@ -180,6 +180,8 @@ def _check_seats(record: GameRecord) -> None:
     for what, items in lists:
         if len(items) != seats:
             raise RecordError(f"damaged record: {what}: expected {seats} numbers, found {len(items)}")
+    if len(record.images) not in (0, seats):
+        raise RecordError(f"damaged record: images: expected one of each seat, found {len(record.images)}")
 
 
 def _other_fields() -> RecordError:
@@ -327,6 +329,7 @@ _SPECIAL: dict[str, _Reader] = {
     "totals": _each(_integer),
     "infos": _each(_row(InfoRecord, _INFO)),
     "usage": _each(_row(UsageRecord, _USAGE)),
+    "images": _each(_word),
 }
 #: Fields that older records do not have, with the values that are left out.
 _ADDED: dict[str, object] = {
@@ -338,6 +341,7 @@ _ADDED: dict[str, object] = {
     "cpu": "",
     "cores": "",
     "bench": 0,
+    "images": (),
 }
 _SIMPLE = {"int": _count, "str": _word}
 _FIELDS: dict[str, _Reader] = {

@@ -14,12 +14,17 @@ from pathlib import Path
 import pytest
 from tests.forked import Arena
 from tests.server.places.containers import is_frozen, real_engine
+from tests.server.places.workers.test_images import archive
 from tests.server.programs import PATIENCE_S, arena, inside
 
 from arena_cli.options import DEFAULT_DATABASE
+from arena_cli.sandboxes import fetched
 from arena_cli.tournament import place_of
+from arena_server.errors import ConfigError
 from arena_server.places.cgroup import ControlGroup
+from arena_server.places.docker import Docker, NoEngineError
 from arena_server.places.docker_launcher import LABEL, place_mark
+from arena_server.terms.sandbox import ContainerLimits
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/containers.md").read_text()
@@ -101,6 +106,31 @@ def test_without_an_engine(tmp_path: Path) -> None:
         "arena: c.toml: bot 2: image: docker: No such file or directory;"
         " bots in containers need a Docker engine",
     )
+
+
+def without_engine(monkeypatch: pytest.MonkeyPatch, problem: str) -> None:
+    async def call(_docker: Docker, *_words: str, **_options: float) -> str:
+        raise NoEngineError(problem)
+
+    monkeypatch.setattr(Docker, "call", call)
+
+
+def test_workers_may_have_the_engine_that_the_server_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_engine(monkeypatch, "Cannot connect to the Docker daemon")
+    digest = f"sha256:{'a' * 64}"
+    archive(tmp_path / "mine.tar", [{"Config": f"{'a' * 64}.json"}])
+    pinned = fetched(f"registry.example/mine@{digest}", ContainerLimits(), "")
+    assert (pinned.image, pinned.saved) == (f"registry.example/mine@{digest}", "")
+    saved = fetched("file:mine.tar", ContainerLimits(), "", tmp_path)
+    assert (saved.image, saved.saved) == (digest, str(tmp_path / "mine.tar"))
+    for image, problem in (
+        ("mine:3", "b: Cannot connect to the Docker daemon"),
+        ("file:gone.tar", f"b: {tmp_path}/gone.tar: No such file or directory"),
+    ):
+        with pytest.raises(ConfigError, match=f"^{problem}$"):
+            fetched(image, ContainerLimits(), "b: ", tmp_path)
 
 
 def test_a_contest_decides_what_its_file_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,16 +95,17 @@ class TestCsv:
         plain = to_json(record) | {"infos": [InfoRecord(1, 1)._asdict()]}
         for key, table in (("plies", "plies"), ("faults", "faults"), ("infos", "infos")):
             assert set(plain[key][0]) <= set(TABLES[table])
-        own = set(plain) - {"format", "names", "totals", "plies", "faults", "infos", "usage"}
+        own = set(plain) - {"format", "names", "totals", "plies", "faults", "infos", "usage", "images"}
         assert own <= set(TABLES["games"])
 
     def test_what_bots_in_containers_used_is_in_their_rows(self) -> None:
         from dataclasses import replace
 
-        record = replace(a_record(), usage=(UsageRecord(2, 70, 5, None),))
+        record = replace(a_record(), usage=(UsageRecord(2, 70, 5, None),), images=("-", "sha256:ab"))
         seats = [row for table, row in csv_rows(record) if table == "seats"]
         columns = ("cpu_ms", "cpu_throttled_ms", "cpu_pressure_ms")
         assert [[row[column] for column in columns] for row in seats] == [[None] * 3, [70, 5, None]]
+        assert [row["image"] for row in seats] == ["-", "sha256:ab"]
 
     def test_notes_and_formulas(self, tmp_path: Path) -> None:
         from dataclasses import replace

@@ -37,7 +37,7 @@ def test_the_fields_are_those_of_the_record_in_its_order() -> None:
     (rows,) = tables("field")
     assert names(rows) == [field.name for field in fields(GameRecord)]
     assert f"| `format` | integer | {FORMAT}, " in PAGE
-    assert list(msgpack.unpackb(encode(a_record())[:-32])) == names(rows)[:-8]
+    assert list(msgpack.unpackb(encode(a_record())[:-32])) == names(rows)[:-9]
     noted = replace(
         a_record(),
         first_move_limit_ms=1,
@@ -48,6 +48,7 @@ def test_the_fields_are_those_of_the_record_in_its_order() -> None:
         cpu="Xeon",
         cores="0/1",
         bench=120_000,
+        images=("sha256:ab", "-"),
     )
     assert list(msgpack.unpackb(encode(noted)[:-32])) == names(rows)
 

@@ -88,6 +88,7 @@ def game_records(draw: st.DrawFn) -> GameRecord:
         first_move_limit_ms=draw(count),
         infos=draw(st.lists(infos, max_size=2).map(tuple)),
         usage=draw(st.lists(usage, max_size=2).map(tuple)),
+        images=draw(st.just(()) | st.tuples(*[word] * seats)),
     )
 
 
@@ -251,6 +252,8 @@ PLY: list[Any] = [1, "6", 0, 0, 0, [9, 9], 0, [0, 0], False, 0, 0]
         ),
         (forged(usage=[[3, 1, 1, 1]]), "damaged record: usage 1: expected a seat of 2, found 3"),
         (forged(usage=[[1, -1, 1, 1]]), "damaged record: usage 1: used_ms: expected a whole number"),
+        (forged(images=["-"]), "damaged record: images: expected one of each seat, found 1"),
+        (forged(images=["-", 1]), "damaged record: images 2: expected text, found int"),
         (forged(infos=[]), "damaged record: it is not in the canonical form"),
         (forged(totals=None), "damaged record: totals: expected an array, found NoneType"),
     ],

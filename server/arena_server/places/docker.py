@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -30,6 +31,10 @@ BUILD_LIMITS = ("--memory", "1g", "--memory-swap", "1g", "--cpu-period", "100000
 #: How many processes and threads a step of a stranger's build may have; the engine's builder has no option
 #: for it, so its container gets the limit as soon as it is named.
 BUILD_PIDS = 512
+#: What an image is called that came as a file: `docker image prune` leaves what has a name.
+LOADED = "insertion-arena-bot:{}"
+#: What the command says where no engine answers, or not to us.
+_NO_ENGINE = re.compile("to the docker daemon|error during connect", re.IGNORECASE)
 #: Seconds for the end of a command whose answer is not wanted any more.
 CALL_GRACE_S = 5.0
 #: Seconds for the engine's answer, and for one that fetches or builds an image. Starting or removing a
@@ -40,6 +45,10 @@ IMAGE_S = 3600.0
 
 class NoAnswerError(LaunchError):
     """The engine hangs."""
+
+
+class NoEngineError(LaunchError):
+    """There is no engine, or none that we may use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +99,7 @@ class Docker:
                 stderr=asyncio.subprocess.PIPE,
             )
         except OSError as error:
-            raise LaunchError(
+            raise NoEngineError(
                 f"{self.program}: {error.strerror}; bots in containers need a Docker engine"
             ) from None
         assert process.stdout is not None
@@ -115,7 +124,8 @@ class Docker:
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
         if status:
-            raise LaunchError(_last_line(errors) or f"{self.program} {words[0]} ended with {status}")
+            problem = _last_line(errors) or f"{self.program} {words[0]} ended with {status}"
+            raise (NoEngineError if _NO_ENGINE.search(problem) else LaunchError)(problem)
         return out.decode("utf-8", "replace").strip()
 
     async def child(
@@ -138,11 +148,24 @@ class Docker:
         """Return the digest of an image, which is fetched if it is not here. Raises LaunchError."""
         try:
             return await self.call("image", "inspect", "--format", "{{.Id}}", name)
-        except NoAnswerError:
+        except (NoAnswerError, NoEngineError):
             raise
         except LaunchError:
             await self.call("pull", "--quiet", name, seconds=IMAGE_S)
             return await self.call("image", "inspect", "--format", "{{.Id}}", name)
+
+    async def load(self, image: str, path: Path) -> None:
+        """Take an image from a file of `docker save`, if it is not here. Raises LaunchError."""
+        inspect = "image", "inspect", "--format", "{{.Id}}", image
+        try:
+            await self.call(*inspect)
+        except (NoAnswerError, NoEngineError):
+            raise
+        except LaunchError:
+            await self.call("load", "--input", str(path), seconds=IMAGE_S)
+            await self.call(*inspect)
+            if image.startswith("sha256:"):
+                await self.call("tag", image, LOADED.format(image.removeprefix("sha256:")[:16]))
 
     async def volumes(self, image: str) -> list[str]:
         """The folders that an image (VOLUME) wants to write to on the disk. Raises LaunchError."""

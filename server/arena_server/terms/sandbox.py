@@ -54,10 +54,14 @@ DEFAULT_LIMITS = ContainerLimits()
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """The container of a bot: its image (name or digest) and what it may use."""
+    """The container of a bot: its image (name or digest) and what it may use.
+
+    `saved` is the file of the image on the machine of the server, if it came as one.
+    """
 
     image: str
     limits: ContainerLimits = DEFAULT_LIMITS
+    saved: str = ""
 
 
 def parse_size(text: str) -> int:

@@ -49,11 +49,12 @@ def test_a_result_counts_with_worker_and_host() -> None:
     run = Workers("ann", "bob")
     run.event(Capacity(1))
     true = played(run.assigned[0].setting)
-    run.give(run.assigned[0], replace(true, cpu="Xeon", cores="0/1", bench=5))
+    run.give(run.assigned[0], replace(true, cpu="Xeon", cores="0/1", bench=5, images=("sha256:ab", "-")))
     record = run.records["g1"]
     assert (record.worker, record.host, record.cpu, record.cores) == ("w1", "box", "Xeon", "0/1")
     assert run.of(ResultReturned) == [ResultReturned("g1", record.names, "w1", "box")]
-    assert replace(record, worker="", host="", cpu="", cores="", bench=0, game_id="g1") == true
+    assert record.images == ("sha256:ab", "-")
+    assert replace(record, worker="", host="", cpu="", cores="", bench=0, images=(), game_id="g1") == true
     assert run.contest.progress().done == 1
 
 

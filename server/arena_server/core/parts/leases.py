@@ -235,6 +235,7 @@ class LeasedGames(GameManager):
             cpu=played.cpu,
             cores=played.cores,
             bench=played.bench,
+            images=played.images,
         )
         returned = ResultReturned(live.game_id, record.names, event.worker, event.host)
         self._out.effects += Store(live.game_id, record), returned
@@ -305,7 +306,9 @@ def _offer_of(live: LiveGame) -> Offered:
 
 def _plain(record: GameRecord, game_id: str) -> GameRecord:
     """A worker's record without what a match does not know."""
-    return replace(record, game_id=game_id, worker="", host="", usage=(), cpu="", cores="", bench=0)
+    return replace(
+        record, game_id=game_id, worker="", host="", usage=(), cpu="", cores="", bench=0, images=()
+    )
 
 
 def _judge(live: LiveGame, record: GameRecord, now: int) -> list[GameFact]:

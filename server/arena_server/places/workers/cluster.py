@@ -20,8 +20,10 @@ from typing import Any, Final
 from arena_server.errors import ArenaError
 from arena_server.places.workers.base import GameJob, JobOutcome, PoolEvents, word
 from arena_server.places.workers.dask_task import play_on_worker
+from arena_server.places.workers.images import ENGINE
 from arena_server.places.workers.joining import asks_for, refusal
 from arena_server.places.workers.plain import NotPlain, read_plainly
+from arena_server.places.workers.runners import NO_ENGINE, Runners, is_contained
 
 #: Seconds for a scheduler to answer, and for one that is gone to come back.
 CONNECT_S: Final = 10.0
@@ -65,6 +67,7 @@ class DaskPool:
         self._refused: dict[str, asyncio.Task[bool]] = {}
         self._capacity = 0
         self._topic = f"{_TOPIC}-{os.getpid()}-{id(self)}"
+        self._runners = Runners(self._topic, self._run)
 
     async def open(self, events: PoolEvents) -> None:
         self._events = events
@@ -99,6 +102,7 @@ class DaskPool:
         return client
 
     def submit(self, job: GameJob) -> None:
+        self._runners.expect(job)
         task = asyncio.get_running_loop().create_task(self._play(job))
         self._jobs[job.key] = job, task
 
@@ -115,6 +119,7 @@ class DaskPool:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self._runners.close()
         if self._client is not None:
             with suppress(OSError, TimeoutError, asyncio.CancelledError):
                 await self._client.close()
@@ -128,6 +133,8 @@ class DaskPool:
 
     async def _play(self, job: GameJob) -> None:
         future: Any = None
+        if is_contained(job):
+            await self._runners.there.wait()
         places = self._places[job.key] = self._answering()
         try:
             future = self._client.submit(
@@ -139,6 +146,7 @@ class DaskPool:
                 pure=False,
                 workers=places or None,
                 allow_other_workers=bool(places) and not self._chooses,
+                resources={ENGINE: 1} if is_contained(job) else None,
             )
             outcome, host = _plain_outcome(await future)
             # The scheduler's word: a worker could say that it is another one.
@@ -190,7 +198,18 @@ class DaskPool:
             return False
         if (problem := refusal(terms, answer)) is not None:
             self._events.said(self._names.get(address, address), f"it gets no game: {problem}")
+        else:
+            await self._runners.ask(address)
         return problem is not None
+
+    async def _run(self, address: str, function: Any, *arguments: Any) -> Any:
+        """Run a function on a worker. Raises OSError, ValueError or TimeoutError if it is gone."""
+        running = self._client.run(function, *arguments, workers=[address], on_error="return")
+        return (await asyncio.wait_for(running, GONE_S)).get(address)
+
+    async def _send_image(self, image: str, address: str, worker: str) -> None:
+        if size := await self._runners.send(image, address):
+            self._events.said(worker, f"it has got image {image} from here, {size / 1e6:.0f} MB")
 
     async def _is_refused(self, worker: str) -> bool:
         """Whether a worker of this name, of which a game came back, could not have played it."""
@@ -216,6 +235,9 @@ class DaskPool:
                 self._events.said(worker, line)
             case {"bench": int(bench), "name": str(worker)}:
                 self._events.measured(worker, bench)
+            case {"lacks": str(image), "address": str(address), "name": str(worker)}:
+                if address in self._names:
+                    self._spawn(self._send_image(image, address, worker))
             case {"key": str(key)} if key in self._jobs:
                 self._begun.add(key)
                 self._events.renewed(self._jobs[key][0])
@@ -242,6 +264,7 @@ class DaskPool:
             self._refused[address] = asyncio.get_running_loop().create_task(self._refuse(address))
         for address in self._refused.keys() - workers.keys():
             self._refused.pop(address).cancel()
+        self._look_for_runners()
         self._threads = {
             address: workers[address]["nthreads"]
             for address, name in self._names.items()
@@ -254,6 +277,18 @@ class DaskPool:
         # Where workers get no game, jobs go to those that there are.
         more = MOST_QUEUED if self._threads or not self._chooses else 0
         self._report(threads + more)
+
+    def _look_for_runners(self) -> None:
+        """Give back the games of runners when there is none any more, or say once that there is none."""
+        contained = [job for job, _ in self._jobs.values() if is_contained(job)]
+        if self._runners.keep(self._names):
+            for job in contained:
+                self._jobs.pop(job.key)[1].cancel()
+                self._begun.discard(job.key)
+                self._events.ended(job, JobOutcome(None, NO_ENGINE, lost=True), "", "")
+        asked = self._refused and all(task.done() for task in self._refused.values())
+        if contained and asked and self._runners.said_to_wait():
+            self._events.said(self._where, NO_ENGINE)
 
     async def _renew_queued(self) -> None:
         """Renew the leases of the jobs that no worker has to play yet, or whose worker plays others."""

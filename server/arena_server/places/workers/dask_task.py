@@ -5,13 +5,16 @@ play_on_worker -> a process of `process.serve` -> the outcome
 
 from __future__ import annotations
 
+import asyncio
 import pickle
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from arena_server.places.cores import own_cores, shares
+from arena_server.places.docker_launcher import RELAY_IMAGE
 from arena_server.places.workers.base import GameJob, JobOutcome, this_host, word
-from arena_server.places.workers.process import GameProcess, JobReports
+from arena_server.places.workers.images import runner_images
+from arena_server.places.workers.process import HANDED_BACK, GameProcess, JobReports
 
 
 class _Processes:
@@ -63,14 +66,23 @@ async def play_on_worker(
     job: GameJob = pickle.loads(payload)  # noqa: S301 - who may submit to a Dask cluster runs any code on it
     dask = get_worker()
     worker = word(str(dask.name))
+
+    def wanted() -> bool:
+        task = dask.state.tasks.get(job.key)
+        dask.log_event(topic, {"key": job.key})
+        return task is not None and task.state in ("executing", "long-running")
+
+    def ask(image: str) -> None:
+        dask.log_event(topic, {"lacks": image, "address": dask.address, "name": worker})
+
+    if problem := await _images_problem(job, topic, wanted, ask):
+        return None, problem, False, this_host()
     process = await _processes.take(command, dask.state.nthreads)
     clean = False
 
     def renewed() -> None:
-        task = dask.state.tasks.get(job.key)
-        if task is None or task.state not in ("executing", "long-running"):
+        if not wanted():
             process.terminate()  # no one wants the result
-        dask.log_event(topic, {"key": job.key})
 
     def said(line: str) -> None:
         dask.log_event(topic, {"line": line, "name": worker})
@@ -88,3 +100,21 @@ async def play_on_worker(
         return outcome.record, outcome.problem, outcome.fatal, this_host()
     finally:
         await _processes.leave(process, clean=clean)
+
+
+async def _images_problem(
+    job: GameJob, topic: str, wanted: Callable[[], bool], ask: Callable[[str], None]
+) -> str:
+    """Have the images of the bots of a job here; returns why one is not."""
+    images = [bot.sandbox.image for bot in job.bots if bot.sandbox is not None]
+    if not images:
+        return ""
+    having = asyncio.ensure_future(runner_images.have([RELAY_IMAGE, *images], topic, ask))
+    try:
+        while not having.done():
+            if not wanted():
+                return HANDED_BACK
+            await asyncio.wait([having], timeout=job.renew_s)
+        return having.result()
+    finally:
+        having.cancel()

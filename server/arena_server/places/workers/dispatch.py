@@ -35,6 +35,7 @@ from arena_server.places.workers.blame import (
     Verdict,
 )
 from arena_server.places.workers.comparison import Comparison, StandsOut
+from arena_server.places.workers.images import images_of
 from arena_server.places.workers.process import HANDED_BACK
 from arena_server.stats.results import PastGame
 from arena_server.store.database import Database
@@ -284,6 +285,8 @@ class Dispatcher(PlayedElsewhere):
             self._report_capacity()
 
     def _accept(self, job: GameJob, record: GameRecord, worker: str, host: str) -> None:
+        # What the server has sent out, whatever the worker says.
+        record = replace(record, images=images_of([bot.sandbox for bot in job.bots]))
         self._feed(Returned(job.game_id, job.fence, record, worker, host))
         self._judge(self._lost.played(job.game_id, _names(job), worker), job.game_id, worker, "")
 

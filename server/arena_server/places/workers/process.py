@@ -26,13 +26,13 @@ from arena_protocol.errors import UserError
 from arena_protocol.record import VOID, GameRecord
 from arena_protocol.record_codec import MAX_BYTES, encode
 from arena_server.host.interrupts import stop_signals
-from arena_server.places.base import inherited
 from arena_server.places.cores import (
     cpu_model,
     describe_cores,
     shares,
     use_cores,
 )
+from arena_server.places.docker import Docker
 from arena_server.places.fork_server import outlive_no_parent
 from arena_server.places.process import Child
 from arena_server.places.workers.base import GameJob, JobOutcome, word
@@ -71,7 +71,7 @@ class GameProcess:
     async def start(cls, command: Sequence[str], cores: Sequence[int] = ()) -> Self:
         """Raises OSError if there is no such program."""
         pipe = asyncio.subprocess.PIPE
-        return cls(await Child.start(command, inherited(os.environ), stdin=pipe, split=True), cores)
+        return cls(await Child.start(command, _environment(), stdin=pipe, split=True), cores)
 
     async def play(self, job: GameJob, reports: JobReports) -> JobOutcome | None:
         """Have it play a game; None if the process has ended."""
@@ -112,6 +112,12 @@ class GameProcess:
             # One that was stopped has to end its bots, too: each of them has a session of its own.
             self._child.process.send_signal(signal.SIGCONT)
         await self._child.end(GRACE_S)
+
+
+def _environment() -> dict[str, str]:
+    """What finds the engine of this machine, and its way to the referee, is for the process and no bot."""
+    runtime = os.environ.get("RUNTIME_DIRECTORY")
+    return Docker().environment | ({} if runtime is None else {"RUNTIME_DIRECTORY": runtime})
 
 
 def _frame(values: dict[str, object]) -> bytes:

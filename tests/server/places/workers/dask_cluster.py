@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -27,19 +28,23 @@ class Cluster:
         """What `--on` is given."""
         return f"{'tls' if self._tls else 'dask'}://{self.address}"
 
-    def _start(self, name: str, *arguments: str) -> None:
+    def _start(self, name: str, *arguments: str, **variables: str) -> None:
         with open(self._folder / f"{name}.log", "ab") as log:
             self.processes[name] = subprocess.Popen(
-                [sys.executable, "-m", "dask", *arguments, "--no-dashboard"], stdout=log, stderr=log
+                [sys.executable, "-m", "dask", *arguments, "--no-dashboard"],
+                env=os.environ | variables,
+                stdout=log,
+                stderr=log,
             )
 
     def start_scheduler(self, *options: str) -> None:
         host = ("--host", "tls://127.0.0.1") if self._tls else ("--host", "127.0.0.1")
         self._start("scheduler", "scheduler", *host, "--port", str(self.port), *options)
 
-    def start_worker(self, name: str, *options: str) -> None:
+    def start_worker(self, name: str, *options: str, **variables: str) -> None:
         address = f"{'tls' if self._tls else 'tcp'}://{self.address}"
-        self._start(name, "worker", address, "--nthreads", "1", "--no-nanny", "--name", name, *options)
+        words = ("worker", address, "--nthreads", "1", "--no-nanny", "--name", name, *options)
+        self._start(name, *words, **variables)
 
     def signal(self, name: str, number: int) -> None:
         self.processes[name].send_signal(number)

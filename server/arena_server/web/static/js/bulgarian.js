@@ -208,7 +208,8 @@ export const TEXTS = {
   "clocks and faults are as recorded": "часовници и грешки са като в записа",
   " Moves and points are not checked here: arena verify does that.":
     " Ходове и точки не се проверяват тук: това прави arena verify.",
-  "Played by worker {} on {}": "Играна от работник {} на {}", "bound to cores {}": "само на ядра {}",
+  "Played by worker {} on {}": "Играна от работник {} на {}",
+  "{}: image {}": "{}: образ {}", "bound to cores {}": "само на ядра {}",
   "{} plies/s before its first game": "{} хода/s преди първата му партия",
   "{}: {} of processor time, {} held back by its own limit, {} kept waiting by a busy machine":
     "{}: {} процесорно време, {} спиран от собствения си лимит, {} чакал заета машина",
@@ -763,6 +764,7 @@ export const CHECK = {
   "expected an object": "очаква се обект",
   "format {}; this page reads format {}": "формат {}; страницата чете формат {}",
   "{} is not a whole number": "{} не е цяло число", "{} is not a text": "{} не е текст",
+  "images are not texts": "образите не са текстове",
   "names are not texts": "имената не са текстове", "options are not texts": "опциите не са текстове",
   "totals are not one whole number per seat": "сборовете не са по едно цяло число на играч",
   "plies are not a list": "ходовете не са списък", "faults are not a list": "грешките не са списък",

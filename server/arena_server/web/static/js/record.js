@@ -68,6 +68,8 @@ function checkRecord(record) {
   for (const key of NUMBERS) whole(record[key]) || fail(`${key} is not a whole number`);
   for (const key of TEXTS) typeof record[key] === "string" || fail(`${key} is not a text`);
   const texts = (value) => Array.isArray(value) && value.every((item) => typeof item === "string");
+  if (record.images === undefined) record.images = [];
+  texts(record.images) || fail("images are not texts");
   texts(record.names) && record.names.length || fail("names are not texts");
   record.options !== null && typeof record.options === "object" && texts(Object.values(record.options))
     || fail("options are not texts");

@@ -69,6 +69,8 @@ function placeLines(record) {
     : "";
   const ms = (value) => value === null ? "?" : t`${numberText(value)} ms`;
   return el("div", { class: "sub" }, place === "" ? null : el("p", {}, place),
+    ...record.images.slice(0, record.names.length).map((image, i) =>
+      image === "-" ? null : el("p", {}, t`${record.names[i]}: image ${image}`)),
     ...record.usage.map(({ seat, used_ms: used, throttled_ms: held, pressure_ms: waited }) =>
     el("p", {},
       t`${record.names[seat - 1]}: ${ms(used)} of processor time, ${ms(held)} held back by its own limit, ${ms(waited)} kept waiting by a busy machine`)));

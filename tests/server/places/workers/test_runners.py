@@ -1,0 +1,151 @@
+"""Games of bots in containers on workers with container engines of their own; the server has none.
+
+The engine of this machine is that of one worker; another `dockerd` is started for the other one.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from tests.cli.test_workers import records
+from tests.server.places.containers import real_engine
+from tests.server.places.workers.dask_cluster import Cluster
+from tests.server.programs import arena
+
+from arena_server.places.docker_launcher import LABEL, RELAY_IMAGE
+
+pytestmark = [
+    pytest.mark.skipif(find_spec("distributed") is None, reason="the extra [cluster] is not installed"),
+    pytest.mark.skipif(
+        shutil.which("dockerd") is None or os.getuid() != 0,
+        reason="NO RUNNERS TESTED: no dockerd, or no root",
+    ),
+    real_engine,
+    pytest.mark.real,
+    pytest.mark.soak,
+    pytest.mark.timeout(600),
+]
+NOWHERE = "unix:///nowhere/docker.sock"
+CONTEST = """
+[contest]
+name = "boxes"
+games_per_pair = 4
+[game]
+plies = 20
+[container]
+memory = "256MB"
+[[bot]]
+name = "mine"
+image = "file:mine.tar"
+[[bot]]
+name = "dummy"
+engine = "dummy"
+[[bot]]
+name = "random"
+engine = "random"
+"""
+
+
+def docker(*words: str, host: str = "") -> str:
+    address = ("--host", host) if host else ()
+    return subprocess.run(
+        ["docker", *address, *words], stdout=subprocess.PIPE, text=True, check=True, timeout=300
+    ).stdout.strip()
+
+
+def playing(host: str = "") -> list[str]:
+    return docker("ps", "--quiet", "--filter", f"label={LABEL}", "--filter", "name=mine", host=host).split()
+
+
+@pytest.fixture
+def second(tmp_path: Path) -> Iterator[str]:
+    """The address of another engine, which has the image of the relay and no other."""
+    host = f"unix://{tmp_path}/docker.sock"
+    words = [
+        "dockerd",
+        "--host",
+        host,
+        "--data-root",
+        str(tmp_path / "data"),
+        "--exec-root",
+        str(tmp_path / "x"),
+    ]
+    words += [
+        "--pidfile",
+        str(tmp_path / "pid"),
+        "--bridge",
+        "none",
+        "--iptables=false",
+        "--ip-forward=false",
+    ]
+    with open(tmp_path / "dockerd.log", "wb") as log:
+        engine = subprocess.Popen([*words, "--storage-driver", "overlay2"], stdout=log, stderr=log)
+    try:
+        while subprocess.run(
+            ["docker", "--host", host, "version"], capture_output=True, timeout=60
+        ).returncode:
+            assert engine.poll() is None, (tmp_path / "dockerd.log").read_text()
+            time.sleep(0.2)
+        docker("save", "--output", str(tmp_path / "relay.tar"), RELAY_IMAGE)
+        docker("load", "--input", str(tmp_path / "relay.tar"), host=host)
+        yield host
+    finally:
+        engine.terminate()
+        engine.wait()
+
+
+def test_two_runners_of_which_one_is_killed_and_one_lacks_the_image(tmp_path: Path, second: str) -> None:
+    arena("new", "bot", "mine", cwd=tmp_path)
+    digest = docker("build", "--quiet", str(tmp_path / "mine")).splitlines()[-1]
+    docker("save", "--output", str(tmp_path / "mine.tar"), digest)
+    (tmp_path / "c.toml").write_text(CONTEST)
+    cluster, server = Cluster(tmp_path), None
+    try:
+        cluster.start_scheduler()
+        cluster.start_worker("r1")
+        cluster.start_worker("r2", DOCKER_HOST=second)
+        cluster.start_worker("none", DOCKER_HOST=NOWHERE)
+        words = ["tournament", "c.toml", "--on", cluster.where, "--database", "sqlite:///t.db"]
+        server = subprocess.Popen(
+            [sys.executable, "-P", "-m", "arena_cli", *words, "--no-web", "--audit", "0"],
+            cwd=tmp_path,
+            env=os.environ | {"DOCKER_HOST": NOWHERE},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        while not playing():
+            assert server.poll() is None, server.stdout and server.stdout.read()
+            time.sleep(0.05)
+        cluster.signal("r1", signal.SIGKILL)
+        output, _ = server.communicate(timeout=400)
+    finally:
+        if server is not None:
+            server.kill()  # it may have ended
+        cluster.close()
+    assert server.returncode == 0, output
+    assert f"r2: it has got image {digest} from here, " in output
+    assert output.count("it has got image") == 1
+    found = records(tmp_path / "t.db")
+    assert len(found) == 12
+    for record in found.values():
+        boxed = "mine" in record.names
+        assert record.images == (
+            tuple(digest if name == "mine" else "-" for name in record.names) if boxed else ()
+        )
+        assert record.worker != "none" or not boxed
+    assert any(record.worker == "r2" and record.images for record in found.values())
+    assert not any(record.faults for record in found.values())
+    deadline = time.monotonic() + 60
+    while playing() + playing(second) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert playing() + playing(second) == []
