@@ -109,6 +109,11 @@ class ContestRow(Base):
         return bool(self.config.get("rated", True))
 
     @property
+    def lets_guess(self) -> bool:
+        """Whether visitors of the page may guess the moves of running games."""
+        return bool(self.config.get("guesses", True))
+
+    @property
     def is_played_on(self) -> bool:
         """Whether it is the game of a visitor on the deal of another one, from a ply of that."""
         return self.format == SINGLE and bool(self.config.get("played_on"))

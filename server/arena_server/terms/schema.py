@@ -188,6 +188,7 @@ class ContestTable(FileTable):
     stall_limit: int = _CONFIG.stall_ms
     guests: bool = _CONFIG.guests
     rated: bool = _CONFIG.rated
+    guesses: bool = _CONFIG.guesses
     #: The hours of each day in which games start, in the zone of this machine; None: all.
     open: str | None = None
     #: When the contest begins, and how many bots have to be there; None: as many as a game has seats.

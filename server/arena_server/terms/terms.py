@@ -130,7 +130,8 @@ class HouseTerms:
     A bot may store `storage_bytes` in the contest.
     Spectators are admitted if `guests`, and see a line `spectator_delay_ms` after the players; from
     `freeze_at_ms` (since 1970, UTC) until the end they see nothing new. `about` has what people read of the
-    contest (`about.py`). Games that are not `rated` are practice: no ratings are made of them.
+    contest (`about.py`). Games that are not `rated` are practice: no ratings are made of them. Visitors of
+    the page may guess the moves of running games, unless `guesses` forbids it.
     """
 
     absent_ms: int | None = term(None, key="contest.absent", low=0, high=LONGEST_MS)
@@ -144,3 +145,4 @@ class HouseTerms:
     about: Mapping[str, Any] = term(make=dict, key="contest.about")
     freeze_at_ms: int | None = term(None, key="contest.freeze_at", read=milliseconds)
     rated: bool = term(True, key="contest.rated")
+    guesses: bool = term(True, key="contest.guesses")

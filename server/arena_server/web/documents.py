@@ -23,6 +23,7 @@ def contest_json(contest: ContestRow) -> dict[str, Any]:
         "name": contest.name,
         "about": contest.about,
         **({} if contest.is_rated else {"rated": False}),
+        **({} if contest.lets_guess else {"guesses": False}),
         **({"entrants_from": contest.origin["from"]} if contest.origin else {}),
         "game": contest.game,
         "game_title": title_of(contest.game),

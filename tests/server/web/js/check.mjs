@@ -28,6 +28,7 @@ const { RULES } = await load("rules.js");
 const { arranged, isWanted } = await load("places.js");
 const { newsBetween } = await load("notices.js");
 const { highlightTexts } = await load("highlights.js");
+const { GuessBook, guessTable } = await load("guess.js");
 const { opponents, playOnWish } = await load("playon.js");
 const { chosenPart } = await load("tabs.js");
 const { hex, sha256 } = await load("sha256.js");
@@ -43,6 +44,13 @@ const commands = {
     const result = playBoard(parseBoard(board), move, colour);
     // Every phase follows from the one before by its paths.
     return [formatBoard(result.board), result.removed, result.fell, result.waves, result.phases.map((phase) => formatBoard(phase.board))];
+  },
+  guesses: ({ record, guesses }) => guessTable(Timeline.ofRecord(record), guesses),
+  guessBook: ({ stored, games }) => {
+    const kept = { text: stored };
+    const storage = { getItem: () => kept.text, setItem: (_, text) => { kept.text = text; } };
+    for (const [game, name, ply, move] of games) new GuessBook(game, storage).add(name, ply, move);
+    return JSON.parse(kept.text);
   },
   playOn: ({ search }) => playOnWish(search),
   opponents: ({ source, seat }) => opponents(source, seat),

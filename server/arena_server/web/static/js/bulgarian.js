@@ -409,6 +409,11 @@ export const TEXTS = {
   "{} (seat {})": "{} (играч {})", "{}, as in the record": "{}, както в записа",
   "The same deal and the moves up to there, then a game of its own: recorded, and outside the standings.":
     "Същото раздаване и ходовете дотам, после отделна партия: записана и извън класирането.",
+  // guesses
+  "Guess the move": "Познайте хода", "Your guess": "Вашият ход", "Guess": "Познай", "You": "Вие",
+  "Guesses": "Предположения", "Right": "Познати", "The bots": "Ботовете", "Ply {}: {}": "Ход {}: {}",
+  "What is played at ply {}? Choose it on the board, or type it.":
+    "Какво се играе на ход {}? Изберете го на дъската или го напишете.",
   // highlights
   "Highlights": "Най-интересното", "{} more": "още {}", "Upset": "Изненада", "Comeback": "Обрат", "Cascade": "Каскада",
   "First fault": "Първа грешка", "Game of the day, {}": "Партия на деня, {}",

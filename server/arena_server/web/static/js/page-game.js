@@ -4,6 +4,7 @@ import { API, fileAddress, get, getBytes } from "./api.js";
 import { applyTheme, el, inReport, link, pageHeader, parameter, resultText } from "./dom.js";
 import { findGame, gameAt, loadChain } from "./gamelist.js";
 import { gameHead, gameLink, GameView } from "./gameview.js";
+import { GuessPanel, guessResult } from "./guess.js";
 import { gamePath, LiveGame } from "./livegame.js";
 import { livePath, LiveStream } from "./livestream.js";
 import { loadedAfter } from "./loading.js";
@@ -57,6 +58,8 @@ async function replay() {
     embed: site?.embed ? { contest } : null, address,
     card: site?.pictures ? card : null,
   });
+  const guessed = view && !embedded ? guessResult(view.timeline, `${contest} ${game}`) : null;
+  if (guessed) main.append(guessed);
   // An address without a ply shows the newest one, of a running game as of one that has just ended.
   const asked = /^\d{1,6}$/.exec(parameter("ply"))?.[0] ?? Infinity;
   if (!location.hash) view?.go(Math.min(Number(asked), view.timeline.length));
@@ -165,6 +168,15 @@ function watch() {
   const tag = el("span", { class: "tag" });
   const showTag = (text) => { tag.textContent = text; tag.classList.toggle("live", text === LIVE); };
   let view = null;
+  let guess = null;
+  /** Not before it is known that the contest allows it; nor in a frame. */
+  const mayGuess = embedded ? Promise.resolve(false)
+    : get(`contests/${encodeURIComponent(contest)}.json`).then(({ guesses = true }) => guesses, () => false);
+  const showGuess = async (shown) => {
+    if (!await mayGuess || view !== shown) return;
+    guess = new GuessPanel(shown, `${contest} ${game}`);
+    shown.element.querySelector(".side").prepend(guess.element);
+  };
   /** The game may have ended while this page was not shown, or asleep. */
   const isOver = async () => {
     const { state } = await get(`contests/${encodeURIComponent(contest)}/state/${encodeURIComponent(game)}.json`)
@@ -186,8 +198,10 @@ function watch() {
             : [soundButton(), nextRunning(),
               el("a", { class: "button", href: link("tv.html", { contest }) }, t`TV`)] }), banner, view.element);
       keys.view = view;
+      guess = null;
+      showGuess(view);
     },
-    ongrow: () => view.grown(),
+    ongrow: () => { view.grown(); guess?.update(); },
     onnote: () => view.noted(),
     onover: () => { ring(); ended(); },
     onstate: async (state) => {
