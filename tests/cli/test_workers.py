@@ -378,21 +378,28 @@ dask_task.play_on_worker = play_on_worker
 @pytest.mark.soak
 @pytest.mark.filterwarnings("ignore")
 def test_a_worker_that_swaps_programs_is_excluded_and_changes_nothing(tmp_path: Path) -> None:
+    """It is the only worker until it is excluded, so how many games it plays before does not matter."""
     preload = tmp_path / "swaps.py"
     preload.write_text(SWAPS)
     cluster = Cluster(tmp_path)
     match = ("match", "greedy", "dummy", "--deals", "60", "--option", "plies=20", "--seed", "5", "--json")
     try:
         cluster.start_scheduler()
-        cluster.start_worker("honest")
         cluster.start_worker("swapper", "--preload", str(preload))
-        there = inside(*match, "--on", f"dask://{cluster.address}")
+        on = ("--on", f"dask://{cluster.address}", "--audit", "1")
+        with Arena([*match, *on], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as there:
+            try:
+                assert there.stderr is not None
+                lines = iter(there.stderr.readline, "")
+                said = next(line for line in lines if "excluded" in line)
+                cluster.start_worker("honest")
+                out, _ = there.communicate(timeout=300)
+            finally:
+                there.kill()
     finally:
         cluster.close()
-    lines = there.err.splitlines()
-    assert [
-        line for line in lines if line.startswith("swapper: it is excluded, and its games are played again")
-    ]
+    assert said.startswith("swapper: it is excluded, and its games are played again")
+    assert there.returncode == 0
     here = inside(*match)
     for key in ("games", "points", "pairs"):  # intervals depend on the order of the results
-        assert json.loads(there.out)[key] == json.loads(here.out)[key]
+        assert json.loads(out)[key] == json.loads(here.out)[key]
