@@ -289,7 +289,8 @@ def bots_to_start(file: ContestFile, config: Path) -> list[LocalBot]:
         else:
             continue
         bots += local_bots(bot.name, command, bot.concurrency)
-    return bots
+    needed = {bot.name: bot.resources for bot in file.bot}
+    return [replace(bot, resources=needed[bot.name]) for bot in bots]
 
 
 def _check_launcher(name: str, place: str) -> None:

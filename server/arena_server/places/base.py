@@ -56,6 +56,8 @@ class LocalBot:
     variables: Mapping[str, str] = field(default_factory=dict)
     #: The launcher of a plug-in that starts it (`launchers.py`); empty for none.
     launcher: str = ""
+    #: What a machine has to have for it (`places/workers/`): amounts by name; empty for nothing.
+    resources: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def label(self) -> str:

@@ -7,6 +7,7 @@ are in `tables.py`.
 from __future__ import annotations
 
 import base64
+import math
 import re
 from datetime import datetime
 from ipaddress import ip_network
@@ -388,9 +389,21 @@ class BotTable(ContainerTable):
     url: str = Field(default="", max_length=200)
     #: How many games it may play at once, each on a connection of its own.
     concurrency: int = Field(default=1, ge=1, le=MOST_SLOTS)
+    #: What a worker has to have for it, and how much of it: the resources of Dask.
+    resources: dict[str, float] = Field(default_factory=dict, max_length=8)
 
     _name = field_validator("name", "owner")(_check_name)
     _url = field_validator("url")(check_url)
+
+    @field_validator("resources")
+    @classmethod
+    def _check_resources(cls, resources: dict[str, float]) -> dict[str, float]:
+        for name, amount in resources.items():
+            if not valid_name(name) or not 0 < amount < math.inf:
+                raise ValueError(
+                    f"expected amounts above 0 by name, such as {{ GPU = 1 }}, got {name:.40} = {amount:g}"
+                )
+        return resources
 
     @field_validator("command", mode="before")
     @classmethod

@@ -237,6 +237,10 @@ def test_a_wrong_address_of_a_webhook(url: str) -> None:
             "bot: expected every bot to have a name of its own, got 'a' twice",
         ),
         (
+            toml(bots='[[bot]]\nname = "a"\nresources = { GPU = 0 }\n[[bot]]\nname = "b"'),
+            "bot 1: resources: expected amounts above 0 by name, such as { GPU = 1 }, got GPU = 0",
+        ),
+        (
             toml(bots='[[bot]]\nname = "a"\nengine = "x"\ncommand = ["y"]\n[[bot]]\nname = "b"'),
             "bot 1: expected at most one of engine, command, image, build, token_sha256 and person, "
             "got engine and command",

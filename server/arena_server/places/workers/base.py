@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import socket
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -39,6 +40,14 @@ class GameJob:
     engines: Sequence[str]
     python: str
     renew_s: float
+
+    @property
+    def resources(self) -> dict[str, float]:
+        """What its worker has to have for all of its bots."""
+        needed: Counter[str] = Counter()
+        for bot in self.bots:
+            needed.update(bot.resources)
+        return dict(needed)
 
 
 @dataclass(frozen=True, slots=True)

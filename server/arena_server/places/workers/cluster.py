@@ -65,6 +65,8 @@ class DaskPool:
         self._excluded: set[str] = set()
         #: Whether the worker at an address could play, from when it joined; True: it could not.
         self._refused: dict[str, asyncio.Task[bool]] = {}
+        #: What no worker has, as it was said.
+        self._missing: set[str] = set()
         self._capacity = 0
         self._topic = f"{_TOPIC}-{os.getpid()}-{id(self)}"
         self._runners = Runners(self._topic, self._run)
@@ -146,7 +148,7 @@ class DaskPool:
                 pure=False,
                 workers=places or None,
                 allow_other_workers=bool(places) and not self._chooses,
-                resources={ENGINE: 1} if is_contained(job) else None,
+                resources=job.resources | ({ENGINE: 1} if is_contained(job) else {}) or None,
             )
             outcome, host = _plain_outcome(await future)
             # The scheduler's word: a worker could say that it is another one.
@@ -270,6 +272,7 @@ class DaskPool:
             for address, name in self._names.items()
             if name not in self._excluded and _says_no(self._refused[address])
         }
+        self._name_missing(workers)
         threads = sum(count for each, count in self._threads.items() if each not in self._silent)
         if self._share < 1:
             self._report(min(threads, max(1, int(self._share * threads))))
@@ -289,6 +292,23 @@ class DaskPool:
         asked = self._refused and all(task.done() for task in self._refused.values())
         if contained and asked and self._runners.said_to_wait():
             self._events.said(self._where, NO_ENGINE)
+
+    def _name_missing(self, workers: dict[str, Any]) -> None:
+        """Say once of a bot whose games wait that no worker has what it needs."""
+        waiting = [job for key, (job, _) in self._jobs.items() if key not in self._begun]
+        for job in waiting if self._threads else ():
+            needed = job.resources
+            had = (workers[address].get("resources") or {} for address in self._threads)
+            if needed and not any(all(each.get(name, 0) >= needed[name] for name in needed) for each in had):
+                text = " ".join(f"{name}={amount:g}" for name, amount in sorted(needed.items()))
+                if text not in self._missing:
+                    self._missing.add(text)
+                    names = ", ".join(bot.name for bot in job.bots if bot.resources)
+                    self._events.said(
+                        self._where,
+                        f"no worker has {text} for a game of {names}; start one by "
+                        f'`dask worker ... --resources "{text}"`',
+                    )
 
     async def _renew_queued(self) -> None:
         """Renew the leases of the jobs that no worker has to play yet, or whose worker plays others."""
