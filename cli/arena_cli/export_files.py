@@ -136,7 +136,7 @@ def unseen_text(games: int, option: str = "") -> str:
     if not games:
         return ""
     are = "1 game is" if games == 1 else f"{games} games are"
-    keys = "contest.spectator_delay, contest.freeze_at"
+    keys = "contest.spectator_delay, contest.freeze_at, contest.anonymous"
     return f"; {are} not shown yet ({keys}{f'; {option} writes all' if option else ''})"
 
 

@@ -186,7 +186,7 @@ class TestWhatTheCommandsSay:
         monkeypatch.chdir(tmp_path)
         keep(tmp_path, LIVES["running, before the delay has passed"])
 
-    KEYS = "(contest.spectator_delay, contest.freeze_at"
+    KEYS = "(contest.spectator_delay, contest.freeze_at, contest.anonymous"
 
     def test_how_many_are_missing(self, shell: Shell) -> None:
         missing = f"; 1 game is not shown yet {self.KEYS}"

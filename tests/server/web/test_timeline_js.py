@@ -13,6 +13,7 @@ from tests.protocol.records import FORFEIT, RECORD, ZOMBIE, a_record
 from arena_cli.why import TOP, examine
 from arena_protocol.record import GameRecord, InfoRecord, describe_result
 from arena_protocol.record_codec import to_json
+from arena_server.core.cut import shown_names
 from arena_server.web.documents import record_json
 
 from .node import Node
@@ -27,6 +28,16 @@ GAMES = {
 
 def text_of(record: GameRecord) -> str:
     return json.dumps(to_json(record))
+
+
+@pytest.mark.parametrize(
+    ("names", "anonymous"),
+    [(("player-1", "ann"), False), (("ann", "player-2"), False), (("ann", "bob"), True)],
+)
+def test_a_bot_that_is_called_like_a_hidden_player_is_one(
+    node: Node, names: tuple[str, ...], anonymous: bool
+) -> None:
+    assert node("anonymous", names=shown_names(names, 0, anonymous=anonymous)) == anonymous
 
 
 @pytest.mark.parametrize("name", GAMES)

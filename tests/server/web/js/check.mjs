@@ -19,7 +19,7 @@ const { gameText } = await load("share.js");
 const { COUNTED, translated, useCatalogue } = await load("texts.js");
 const { evaluations } = await load("graphs.js");
 const { windowOf } = await load("movelist.js");
-const { Timeline } = await load("timeline.js");
+const { isAnonymous, Timeline } = await load("timeline.js");
 const { momentOf } = await load("programme.js");
 const { playText } = await load("sentences.js");
 const { quantile, valuesByBot } = await load("details.js");
@@ -77,6 +77,7 @@ const commands = {
   ranking: ({ scoring, rows }) => rows.map((row) => rankingText({ scoring }, rows, row)),
   result: ({ names, totals, end }) => resultText(names, totals, end),
   interest: ({ game, gains, now, plies }) => interest(game, gains, now, plies),
+  anonymous: ({ names }) => isAnonymous(names),
   quantiles: ({ values, shares }) => shares.map((share) => quantile(values, share)),
   values: ({ contest, rows }) => valuesByBot(contest, rows.map(readRow), (row, seat) => row.used[seat]),
   scores: ({ contest, row }) => contest.bots.map((_, bot) => scoreFor(contest, readRow(row), bot)),

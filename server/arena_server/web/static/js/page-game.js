@@ -14,6 +14,7 @@ import { RULES } from "./rules.js";
 import { said } from "./said.js";
 import { ring, soundButton } from "./sound.js";
 import { t } from "./texts.js";
+import { isAnonymous } from "./timeline.js";
 
 applyTheme();
 document.body.prepend(pageHeader());
@@ -28,8 +29,6 @@ document.body.classList.toggle("embedded", embedded);
 const contest = parameter("contest");
 const game = parameter("game");
 const botLink = (name) => (embedded ? null : link("bot.html", { contest, bot: name }));
-/** The same while a game runs: the players of an anonymous contest are called player-1, player-2, and are no bots. */
-const playerLink = (name) => (/^player-\d+$/.test(name) ? null : botLink(name));
 const recordPath = `contests/${encodeURIComponent(contest)}/records/${encodeURIComponent(game)}`;
 
 let site = null;
@@ -188,7 +187,8 @@ function watch() {
     onbegin: (timeline) => {
       const followed = view === null || view.following;
       const ply = view?.ply ?? 0;
-      view = new GameView(timeline, { botLink: playerLink, live: true });
+      const links = isAnonymous(timeline.info.names) ? {} : { botLink };
+      view = new GameView(timeline, { ...links, live: true });
       view.drawLines();
       if (!followed) { view.following = false; view.go(Math.min(ply, timeline.length)); }
       showTitle(timeline.info.names);

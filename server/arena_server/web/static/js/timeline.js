@@ -21,6 +21,9 @@ function leaning(value, all) {
   return value ? value / (Math.abs(value) + sizes[Math.floor(sizes.length / 4)]) : 0;
 }
 
+/** Whether these are the seats of a game of an anonymous contest that runs: player-1, player-2, who are no bots. */
+export const isAnonymous = (names) => names.every((name, i) => name === `player-${i + 1}`);
+
 export class Timeline {
   /**
    * `game` has {game_id, contest, game, options, names, clock_ms, board, sequence}, and {layout, scene, to_move} for a
