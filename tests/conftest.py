@@ -67,6 +67,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             function._hypothesis_internal_use_settings = settings(asked, max_examples=count)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[pytest.Item] | None:
+    """The parameters of a soak test are thousands, which need not be made to leave them out."""
+    expression = collector.config.option.markexpr
+    if expression.startswith("not soak") and " or " not in expression:
+        marks = getattr(obj, "pytestmark", ())
+        if isinstance(marks, list) and any(mark.name == "soak" for mark in marks):
+            return []
+    return None
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """8,000 tests live until the end: the garbage collector does not look at them again and again.
@@ -101,6 +112,26 @@ def group(items: list[pytest.Item]) -> None:
             names[item.path] = real, str(file)
         real, own = names[item.path]
         item.add_marker(pytest.mark.xdist_group(real if item.get_closest_marker("real") else own))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """A worker of xdist reports one phase of a test that passed, not three, nor that it begins and ends.
+
+    That is half of what xdist costs.
+    """
+    plugins = session.config.pluginmanager.get_plugins()
+    worker = next((each for each in plugins if type(each).__name__ == "WorkerInteractor"), None)
+    if worker is not None:
+        send = worker.sendevent
+
+        def send_less(name: str, **what: Any) -> None:
+            report = what["data"] if name == "testreport" else {}
+            spare = report.get("when") in ("setup", "teardown") and report["outcome"] == "passed"
+            if not spare and name not in ("logstart", "logfinish"):
+                send(name, **what)
+
+        worker.sendevent = send_less
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -41,7 +41,7 @@ def shortened(command: str) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", rows(ARENA, 4))
+@pytest.mark.parametrize("command", rows(ARENA, 8))
 def test_a_command_of_the_page_runs(command: str) -> None:
     options = ["--option", "plies=12"] if "match" in command else []
     done = CliRunner().invoke(app, [*shortened(command), *options, "--json"], catch_exceptions=False)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
-from tests.slices import all_of
+from tests.slices import all_of, rows
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -53,8 +53,16 @@ def installed_with(*extras: str) -> set[str]:
     return found
 
 
+#: A tournament runs its engines as programs, a match runs them itself.
+RUNS = (
+    ("tournament contest.toml --port 0 --no-web", "finished"),
+    ("match champion:depth=1 random --deals 1 --option plies=8", "champion"),
+)
+
+
 @pytest.mark.real
-def test_a_tournament_runs_with_what_its_target_installs(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("arguments", "last"), rows(RUNS, 2))
+def test_a_tournament_runs_with_what_its_target_installs(arguments: str, last: str, tmp_path: Path) -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     target = re.search(r"^\$\(TOURNAMENT\):.*\n\t\$\(call pip,(.*)\)", makefile, re.M)
     assert target
@@ -75,17 +83,13 @@ def test_a_tournament_runs_with_what_its_target_installs(tmp_path: Path) -> None
         '[[bot]]\nname = "one"\nengine = "random"\n[[bot]]\nname = "two"\nengine = "random"\n'
     )
     env = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    # The processes of a tournament's bots do not get this environment; a match runs its engines itself.
-    for arguments, last in (
-        ("tournament contest.toml --port 0 --no-web", "finished"),
-        ("match champion:depth=1 random --deals 1 --option plies=8", "champion"),
-    ):
-        done = subprocess.run(
-            [sys.executable, "-m", "arena_cli", *arguments.split()],
-            cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        assert last in done.stdout
+    # The processes of a tournament's bots do not get this environment.
+    done = subprocess.run(
+        [sys.executable, "-m", "arena_cli", *arguments.split()],
+        cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert last in done.stdout
     refused = subprocess.run(
         [sys.executable, "-c", "import sympy"], env=env, capture_output=True, text=True, check=False
     )

@@ -34,7 +34,7 @@ def crowd(seed: int) -> Worlds:
 
 
 #: Those of 3 and of 7 take as long as all others.
-@pytest.mark.parametrize("seed", rows([1, 2, 4, 5, 7, 6, 8, 3], 3))
+@pytest.mark.parametrize("seed", rows([1, 2, 4, 5, 7, 6, 8, 3], 8))
 def test_every_contest_plays_to_its_end(seed: int) -> None:
     world = crowd(seed)
     world.run(LIMIT)

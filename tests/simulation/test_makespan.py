@@ -135,7 +135,9 @@ def test_a_slow_bot_costs_its_own_games_and_no_more(name: str, slow: str) -> Non
     assert last(world) <= own * SLOW_GAME + alone
 
 
-@pytest.mark.parametrize(("name", "slow"), [("gauntlet", "bot7"), ("gauntlet", "bot0"), ("ladder", "bot0")])
+@pytest.mark.parametrize(
+    ("name", "slow"), rows([("ladder", "bot0"), ("gauntlet", "bot7"), ("gauntlet", "bot0")], 3)
+)
 def test_without_a_barrier_the_others_lose_only_their_own_games_with_it(name: str, slow: str) -> None:
     alone, world = with_one_slow(name, slow)
     ended = world.checker.ended

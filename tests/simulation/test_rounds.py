@@ -86,11 +86,12 @@ def spread(boundaries: int, kills: int) -> range:
 
 
 @drawing
-def test_killed_at_boundaries_it_draws_the_same_and_ends_the_same(name: str) -> None:
+@pytest.mark.parametrize("kills", rows([1, 2], 2))
+def test_killed_at_boundaries_it_draws_the_same_and_ends_the_same(name: str, kills: int) -> None:
     whole, boundaries = play(name, STEADY)
     assert whole.server.finished == "finished"
     assert boundaries > 60
-    for number in spread(boundaries, 2):
+    for number in spread(boundaries, kills):
         world, _ = play(name, STEADY, number, power=number % 2 == 0)
         assert (world.server.crashes, world.server.finished) == (1, "finished")
         assert facts(world, "drawn") == facts(whole, "drawn")
@@ -109,7 +110,7 @@ def test_killed_at_every_boundary(name: str) -> None:
 
 
 @drawing
-@pytest.mark.parametrize("kills", rows([2, 40], 2))
+@pytest.mark.parametrize("kills", rows([1, 2, 40], 3))
 def test_a_bot_that_vanishes_between_rounds_loses_by_walkover(name: str, kills: int) -> None:
     """Its opponent goes on, no round waits for it longer than `absent`, and the contest has a whole table."""
     kinds: dict[str, type[Honest]] = {**STEADY, "b4": Vanishing}
@@ -147,7 +148,7 @@ def of_one_owner(name: str) -> set[frozenset[str]]:
     return {frozenset(pair) for pair in combinations(owners, 2) if owners[pair[0]] == owners[pair[1]]}
 
 
-@pytest.mark.parametrize("kills", rows([2, 20], 2))
+@pytest.mark.parametrize("kills", rows([1, 2, 20], 3))
 @pytest.mark.parametrize("name", OWNERS)
 def test_bots_of_one_owner_do_not_meet_first_whatever_the_server_does(name: str, kills: int) -> None:
     options: dict[str, Any] = {"format_options": {"groups": 2} if name == "groups" else {}}
@@ -162,7 +163,7 @@ def test_bots_of_one_owner_do_not_meet_first_whatever_the_server_does(name: str,
         assert table(world) == table(whole)
 
 
-@pytest.mark.parametrize("kills", rows([2, 20], 2))
+@pytest.mark.parametrize("kills", rows([1, 2, 20], 3))
 def test_bots_of_one_owner_never_meet_if_the_swiss_says_so(kills: int) -> None:
     owners, options = OWNERS["swiss"], {"rounds": 4, "same_owner": "never"}
     whole, boundaries = play("swiss", SIX, owners=owners, format_options=options)

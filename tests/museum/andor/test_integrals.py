@@ -75,7 +75,7 @@ def test_of_fifty_integrals_these_are_solved(text: str) -> None:
     assert vanishes(sp.diff(solved.answer, variable) - integrand, variable)
 
 
-@pytest.mark.parametrize("text", fifty.UNSOLVED)
+@pytest.mark.parametrize("text", rows(fifty.UNSOLVED, 10))
 def test_of_fifty_integrals_these_are_not_solved(text: str) -> None:
     assert solve(*parse(text)) is None
 
@@ -106,12 +106,12 @@ def test_the_integral_of_slagles_saint_is_solved_by_its_substitution() -> None:
 
 #: Of the kind of x^4/(1-x^2)^(5/2): other constants, the other two signs, a middle term.
 QUADRATIC = {
+    "1/(4+x^2)^2": "x = 2*z",
     "x^4/(7-x^2)^(5/2)": "x = sqrt(7)*z",
     "x^4/(9-4*x^2)^(5/2)": "x = 3*z/2",
     "x^4/(pi-x^2)^(5/2)": "x = sqrt(pi)*z",
     "x^2*sqrt(3-x^2)": "x = sqrt(3)*z",
     "x^2/(9+x^2)^(3/2)": "x = 3*z",
-    "1/(4+x^2)^2": "x = 2*z",
     "1/sqrt(x^2-4)": "x = 2*z",
     "sqrt(2*x-x^2)": "x = z + 1",
     "1/(5+4*x-x^2)^(3/2)": "x = 3*z + 2",
@@ -175,7 +175,7 @@ def test_the_seeds_example_has_the_seeds_solution_graph() -> None:
     assert solved.answer == sp.tan(x) ** 3 / 3 - sp.tan(x) + x
 
 
-@pytest.mark.parametrize("text", ["exp(x^2)", "sin(x)/x", "x^x", "1/log(x)"])
+@pytest.mark.parametrize("text", rows(["exp(x^2)", "sin(x)/x", "x^x", "1/log(x)"], 4))
 def test_what_the_rules_do_not_solve_has_no_answer(text: str) -> None:
     assert integrate(*parse(text), limit=60) is None
 
@@ -213,6 +213,7 @@ def test_another_form_of_an_integrand_has_the_same_values(
     assert found >= 1
 
 
+@pytest.mark.soak
 def test_every_rule_finds_something_among_the_examples() -> None:
     texts = [*SOLVED, *fifty.SOLVED, *QUADRATIC, "1/(1+x^2)", "sin(x)^2/cos(x)^3", "1/sqrt(x^2-1)"]
     examples = [Integral(*parse(text)) for text in texts]

@@ -27,6 +27,7 @@ HIDE = """(shown) => {
 }"""
 
 
+@pytest.mark.soak
 def test_eight_contests_in_eight_tabs(pages: Watched, tmp_path: Path) -> None:
     more = []
     for place in range(1, CONTESTS):
