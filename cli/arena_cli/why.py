@@ -127,6 +127,8 @@ class PostMortem:
     leader: str | None
     led_from: int | None
     usage: UsageRecord | None = None
+    #: Of the other seats.
+    others: tuple[UsageRecord, ...] = ()
 
 
 def examine(record: GameRecord, seat: int) -> PostMortem:
@@ -176,6 +178,7 @@ def examine(record: GameRecord, seat: int) -> PostMortem:
         leader=None if leader is None else record.names[leader - 1],
         led_from=led_from,
         usage=next((each for each in record.usage if each.seat == seat), None),
+        others=tuple(each for each in record.usage if each.seat != seat),
     )
 
 
@@ -282,6 +285,10 @@ def _times(found: PostMortem, top: int) -> Iterator[str]:
         yield f"    ply {row[0].ply:<4} " + " ".join(f"{ply.time_ms:>{width}}" for ply in row)
     if found.usage is not None:
         yield from _usage(found.usage)
+    for other in found.others:
+        if other.pressure_ms is not None:
+            name = found.names[other.seat - 1]
+            yield f"  the container of {name}: {other.pressure_ms:,} ms kept waiting by a busy machine"
 
 
 def _usage(usage: UsageRecord) -> Iterator[str]:

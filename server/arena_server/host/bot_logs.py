@@ -23,7 +23,15 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from arena_server.core.effects import ChunkMark, Effect, Marker, ShowLog
-from arena_server.core.log_events import ConnectionEvent, LogEvent, LoggedIn, ResultReturned
+from arena_server.core.log_events import (
+    ConnectionEvent,
+    GameOver,
+    GameResumed,
+    GameStarted,
+    LogEvent,
+    LoggedIn,
+    ResultReturned,
+)
 from arena_server.errors import ArenaError
 from arena_server.host.connection import (
     ArrivalClock,
@@ -54,6 +62,8 @@ CHUNK_BYTES = 32 * 1024
 CHUNK_S = 10.0
 
 CLIENT, SERVER, EVENT = b"C", b"S", b"*"
+#: How long a bot waited for a processor, in the logs of those that it played against.
+OPPONENT_WAITED = "opponent-usage"
 #: What a log line escapes: all but printable ASCII, backslashes, blanks beside blanks and at the ends.
 _UNSAFE = re.compile(rb"[^ -\[\]-~]|(?<= ) |^ | $")
 
@@ -74,6 +84,8 @@ class BotLogs(Attachment):
         self._bots: dict[int, str] = {}
         #: What came with HELLO in one batch, before the event of the login.
         self._early: dict[int, list[tuple[int, bytes]]] = {}
+        #: Of the running games.
+        self._players: dict[str, Sequence[str]] = {}
         self._entries: list[Entry] = []
         self._work: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="bot-logs", daemon=True)
@@ -129,8 +141,19 @@ class BotLogs(Attachment):
                 self._add_event(bot, event)
                 if isinstance(event, LoggedIn):
                     self._begin_lines(event.conn, bot)
-            case SubmissionNoted(bot=bot) | BotUsage(bot=bot):
+            case SubmissionNoted(bot=bot):
                 self._add_event(bot, event)
+            case GameStarted(game, names) | GameResumed(game, names):
+                self._players[game] = names
+            case GameOver(game):
+                self._players.pop(game, None)
+            case BotUsage(game, bot, pressure_ms=pressure):
+                self._add_event(bot, event)
+                # Nothing else of the other bot, whose name may be hidden until the contest is over.
+                text = f"{OPPONENT_WAITED} game={game} pressure_ms={pressure}"
+                for other in self._players.get(game, ()):
+                    if other != bot:
+                        self._add((other, time.monotonic_ns(), EVENT, text.encode()))
             case ResultReturned(names=names):
                 for bot in names:
                     self._add_event(bot, event)

@@ -20,7 +20,15 @@ from tests.server.peers import PATIENCE_S, Peer, Recorder, RunningDriver, Script
 from arena_protocol.messages import Log, parse_server
 from arena_server.core.effects import CloseConnection, Effect, Send, ShowLog
 from arena_server.core.events import Event, Lost, Opened, Received
-from arena_server.core.log_events import ConnectionLost, LogEvent, LoggedIn, ResultReturned
+from arena_server.core.log_events import (
+    ConnectionLost,
+    GameOver,
+    GameResumed,
+    GameStarted,
+    LogEvent,
+    LoggedIn,
+    ResultReturned,
+)
 from arena_server.errors import ArenaError
 from arena_server.host import bot_logs
 from arena_server.host.bot_logs import (
@@ -30,7 +38,7 @@ from arena_server.host.bot_logs import (
     format_time,
 )
 from arena_server.host.driver import Run
-from arena_server.host.log_events import SubmissionNoted
+from arena_server.host.log_events import BotUsage, SubmissionNoted
 from arena_server.host.sockets import bind
 
 
@@ -78,6 +86,24 @@ def text(path: Path) -> list[str]:
     lines = path.read_text("ascii").splitlines()
     assert all(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z [CS*]( |$)", line) for line in lines)
     return [line.partition(" ")[2] for line in lines]
+
+
+def test_how_long_a_bot_waited_for_a_processor_is_in_the_logs_of_both(tmp_path: Path, loop: Loop) -> None:
+    logs = begin(tmp_path / "logs", loop)
+    logs.happened(GameStarted("g1", ("ann", "bob")))
+    logs.happened(GameResumed("g2", ("ann", "eve"), 3))
+    for game, bot in (("g1", "bob"), ("g2", "eve")):
+        logs.happened(BotUsage(game, bot, 1, 1000, 0, 1064))
+    logs.happened(GameOver("g1", "complete", (1, 2)))
+    logs.happened(BotUsage("g1", "bob", 1, 2000, 0, 7))
+    logs.close()
+    # The name of the other one may be hidden until the contest is over, and its processor time is its own.
+    assert text(tmp_path / "logs/ann.log") == [
+        "* opponent-usage game=g1 pressure_ms=1064",
+        "* opponent-usage game=g2 pressure_ms=1064",
+    ]
+    own = "* usage game=g1 slot=1 used_ms={} throttled_ms=0 pressure_ms={}"
+    assert text(tmp_path / "logs/bob.log") == [own.format(1000, 1064), own.format(2000, 7)]
 
 
 @given(st.binary(max_size=60).filter(lambda data: b"\n" not in data))
