@@ -39,7 +39,7 @@ from arena_server.places.supervisor import ProgressListener
 from arena_server.places.workers.base import Workers
 from arena_server.store.database import Database, database_of
 from arena_server.store.preflight import check_writable
-from arena_server.terms.config import check_numbers, contest_of
+from arena_server.terms.config import ContestConfig, check_numbers, contest_of
 from arena_server.terms.sandbox import DEFAULT_LIMITS, ContainerLimits
 from arena_server.terms.spec import ContestSpec, entrant_of, fresh_seed
 from arena_server.terms.terms import GameTerms
@@ -64,7 +64,8 @@ class LocalContest:
 
     A bot with neither command nor sandbox is not started, and with `workers` none is. An unfinished contest
     of equal terms, bots and `programs` goes on if it is `resumed`.
-    Durations are milliseconds. The games have the clocks that are given here, or the terms `like`.
+    Durations are milliseconds. The games have the clocks that are given here, or the terms of the contest
+    `like`, and its bots store as many bytes.
     """
 
     name: str
@@ -76,7 +77,7 @@ class LocalContest:
     concurrency: int = 1
     byoyomi_ms: int = 0
     seed: int | None = None
-    like: GameTerms | None = None
+    like: ContestConfig | None = None
     workers: Workers | None = None
     programs: str = ""
     resumed: bool = False
@@ -94,6 +95,7 @@ class LocalContest:
             absent_ms=ABSENT_MS,
             probation=0,
             guests=False,
+            storage_bytes=0 if self.like is None else self.like.storage_bytes,
             programs=self.programs,
         )
         check_numbers(config)

@@ -45,8 +45,8 @@ from arena_server.stats.scores import (
     mean_text,
 )
 from arena_server.store.database import database_of
+from arena_server.terms.config import ContestConfig
 from arena_server.terms.sandbox import DEFAULT_LIMITS, ContainerLimits
-from arena_server.terms.terms import GameTerms
 
 #: The name of the contest in the database of --keep.
 CONTEST = "match"
@@ -67,8 +67,8 @@ class MatchPlan:
     test: Sprt | LeadTest | None = None
     until_decided: bool = False
     concurrency: int = 1
-    #: The contest whose clocks count, and what a container may use.
-    like: GameTerms | None = None
+    #: The contest whose clocks and storage count, and what a container may use.
+    like: ContestConfig | None = None
     limits: ContainerLimits = DEFAULT_LIMITS
     #: What the environment of the programs has beside that of a contest.
     variables: Mapping[str, str] = field(default_factory=dict)

@@ -41,7 +41,14 @@ def test_the_contest_of_a_host() -> None:
 
 def test_a_match_like_a_contest_has_the_terms_of_its_games() -> None:
     like = ContestConfig(
-        name="like", seed=9, stall_ms=77, clock_ms=78, rest_ms=79, scoring="wins", guests=True
+        name="like",
+        seed=9,
+        stall_ms=77,
+        clock_ms=78,
+        rest_ms=79,
+        scoring="wins",
+        guests=True,
+        storage_bytes=80,
     )
     config = contest(like=like, options={"seats": "2"}).spec().config
     assert (config.stall_ms, config.clock_ms, config.scoring, config.options) == (
@@ -50,6 +57,7 @@ def test_a_match_like_a_contest_has_the_terms_of_its_games() -> None:
         "wins",
         {"seats": 2},
     )
+    assert (config.storage_bytes, contest().spec().config.storage_bytes) == (80, 0)
     assert (config.rest_ms, config.guests, config.format, config.absent_ms) == (0, False, "matches", 30_000)
 
 
