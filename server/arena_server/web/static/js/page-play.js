@@ -194,7 +194,12 @@ function sit(session) {
       show();
     },
     ongrow: () => { if (seat.next === null) seat.view.grown(); show(); },
-    onover: () => { if (seat.next === null) seat.view.grown(); show(); showResult(seat.view.timeline.info.game_id); },
+    onover: () => {
+      if (seat.next === null) seat.view.grown();
+      show();
+      panel.scrollIntoView({ block: "nearest" });
+      showResult(seat.view.timeline.info.game_id);
+    },
     onstate: (state) => {
       if (seat.state === "finished" && state === "lost") return seat.live.close(); // it is kept for a rematch
       board.classList.toggle("stale", state !== "live");
@@ -246,6 +251,7 @@ function show() {
       ? CASUAL_TEXTS[seat.alone && !seat.refused && ["invited", "ready"].includes(seat.state) ? "connecting"
         : seat.state] : null) ?? TEXTS[seat.state] ?? "";
   const sentence = words.replace(t`The game is over`, t`The game is over${outcome}`);
+  text.classList.toggle("over", shown !== undefined && shown.end !== null);
   text.classList.toggle("won",
     shown !== undefined && shown.end !== null && shown.winner(shown.length) === place(shown));
   text.textContent = seat.problem ? `${sentence} (${said(seat.problem)})` : sentence;
