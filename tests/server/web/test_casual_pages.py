@@ -135,6 +135,30 @@ def test_a_game_against_an_engine_from_the_form_to_the_record(pages: Watched, tm
         ]
 
 
+#: Of the first window: whose turn it is, the controls, and the whole board.
+IN_SIGHT = """
+[".turn", "#move", ".board-row"].every((name) => {
+  const { top, bottom } = document.querySelector(name).getBoundingClientRect();
+  return top >= 0 && bottom <= innerHeight;
+})
+"""
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("size", [(1280, 800), (640, 400), (390, 844), (844, 390)])
+def test_turn_controls_and_board_are_in_the_first_window(
+    pages: Watched, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    """640 x 400 is what a window of 1280 x 800 has at 200 %."""
+    with server_of(tmp_path) as server:
+        page = pages.open(f"{server.url}/play.html", size)
+        page.get_by_role("button", name="Start the game").click()
+        wait_for_turn(page, 1)
+        assert page.evaluate(IN_SIGHT)
+        pages.check_access(page)
+        pages.close()
+
+
 @pytest.mark.soak
 def test_a_game_is_played_on_from_a_ply_of_its_record(pages: Watched, tmp_path: Path) -> None:
     with server_of(tmp_path) as server:
