@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from arena_client.run import ConnectArgs
 
 STEADY = "An engine answers as before where a game is played again and goes the same way."
+Opening = Annotated[
+    str, typer.Option(metavar="MOVES", help="An engine begins with these moves of all seats, by blanks.")
+]
 
 
 def command(
@@ -55,9 +58,7 @@ def command(
     tls: Tls = False,
     tls_ca: TlsCa = None,
     steady: Annotated[bool, typer.Option("--steady", help=STEADY)] = False,
-    opening: Annotated[
-        str, typer.Option(metavar="MOVES", help="An engine begins with these moves of all seats, by blanks.")
-    ] = "",
+    opening: Opening = "",
 ) -> None:
     """Let an engine play at a server until the server sends BYE.
 
