@@ -9,6 +9,7 @@ import pytest
 
 from .run import run
 from .upgrades import run as run_upgrades
+from .workers import run as run_workers
 
 #: Kilobytes that a server may grow from the first third of its lives to the last.
 GROWTH_KB = 30_000
@@ -23,6 +24,17 @@ def test_everything_is_killed_and_nothing_is_lost(tmp_path: Path, soak_seed: int
     assert report.announced > report.games
     assert report.kills.keys() == {"bot", "server", "postgresql"}
     assert report.third(True) - report.third(False) < GROWTH_KB
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(0)
+def test_workers_are_killed_and_every_game_counts_once(tmp_path: Path, soak_seed: int) -> None:
+    pytest.importorskip("distributed")
+    report = run_workers(tmp_path, float(os.environ.get("SOAK_MINUTES", "3")) / 3, seed=soak_seed)
+    print(report)
+    assert report.kills.total() > 0
+    assert report.void == 0
+    assert report.games > 0
 
 
 @pytest.mark.soak

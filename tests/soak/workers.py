@@ -1,0 +1,181 @@
+"""A contest on a Dask cluster in which server, workers and scheduler are killed.
+
+    run(minutes) -> `dask scheduler`, three `dask worker`, `arena serve --on` -> kills at random moments
+                 -> the contest goes on to its end -> check -> Campaign
+
+Every game counts once, every record and the chain verify, no bot has a fault, and the table is that of a
+contest that nothing has happened to: the bots are deterministic. The seed draws the moments.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+import typer
+
+from arena_protocol.record import VOID
+from arena_protocol.record_codec import decode
+from arena_protocol.verify import verify
+from arena_server.errors import StoreError
+from arena_server.store.reader import Results
+
+from ..server.places.workers.dask_cluster import Cluster
+from ..server.records import shown
+
+PATIENCE_S = 300.0
+WORKERS = ("w1", "w2", "w3")
+#: What is killed, by weight.
+VICTIMS = {"worker": 6, "server": 3, "scheduler": 1}
+#: Seconds between two kills, at most.
+PAUSE_S = 8.0
+BOTS = ("greedy", "dummy", "greedy")
+
+
+@dataclass
+class Campaign:
+    """What a run came to; `by` counts the games of each worker."""
+
+    seconds: float = 0.0
+    kills: Counter[str] = field(default_factory=Counter)
+    games: int = 0
+    void: int = 0
+    by: Counter[str] = field(default_factory=Counter)
+
+    def __str__(self) -> str:
+        kills = ", ".join(f"{number} of {what}" for what, number in sorted(self.kills.items()))
+        games = ", ".join(f"{name} {number}" for name, number in sorted(self.by.items()))
+        return (
+            f"{self.seconds / 60:.1f} minutes, kills: {kills}\n"
+            f"{self.games:,} games with a result, each once; {self.void} void; played by {games}"
+        )
+
+
+class _Field:
+    """The processes of one run."""
+
+    def __init__(self, folder: Path, seed: int, games: int) -> None:
+        self.campaign = Campaign()
+        self.database = folder / "arena.db"
+        self._folder = folder
+        self._chance = Random(seed)
+        self._cluster = Cluster(folder)
+        self._server: subprocess.Popen[bytes] | None = None
+        bots = "".join(f'[[bot]]\nname = "b{place}"\nengine = "{name}"\n' for place, name in enumerate(BOTS))
+        (folder / "c.toml").write_text(
+            f'[contest]\nname = "c"\nseed = 7\ngames_per_pair = {games}\nprobation = 0\n'
+            f'[game]\nplies = 40\nclock = "60s"\n{bots}'
+        )
+
+    def start(self) -> None:
+        self._cluster.start_scheduler()
+        for name in WORKERS:
+            self._cluster.start_worker(name)
+        self._start_server()
+
+    def _start_server(self) -> None:
+        words = ["serve", "c.toml", "--port", "0", "--no-web", "--until-finished", "--lease", "10s"]
+        words += ["--on", self._cluster.where, "--log-level", "error"]
+        with open(self._folder / "server.log", "ab") as log:
+            self._server = subprocess.Popen(
+                [sys.executable, "-m", "arena_cli", *words], cwd=self._folder, stdout=log, stderr=log
+            )
+
+    def kill_one(self) -> None:
+        """Kill something, and start it again."""
+        (what,) = self._chance.choices(list(VICTIMS), list(VICTIMS.values()))
+        if what == "server":
+            assert self._server is not None
+            self._server.send_signal(self._chance.choice((signal.SIGKILL, signal.SIGTERM)))
+            self._server.wait(PATIENCE_S)
+            if self.is_over():
+                return
+            self._start_server()
+        else:
+            name = self._chance.choice(WORKERS) if what == "worker" else "scheduler"
+            self._cluster.signal(name, signal.SIGKILL)
+            self._cluster.processes[name].wait(PATIENCE_S)
+            self._cluster.start_worker(name) if what == "worker" else self._cluster.start_scheduler()
+        self.campaign.kills[what] += 1
+        for name in WORKERS:  # one that has lost its scheduler may end
+            if self._cluster.processes[name].poll() is not None:
+                self._cluster.start_worker(name)
+
+    def is_over(self) -> bool:
+        with suppress(StoreError), Results(self.database) as results:
+            return results.contest().status == "finished"
+        return False
+
+    def play(self, seconds: float, say: Callable[[str], None]) -> None:
+        """Kill for so long, then let the contest come to its end."""
+        begun = time.monotonic()
+        self.start()
+        while time.monotonic() < begun + seconds and not self.is_over():
+            time.sleep(self._chance.uniform(0.5, PAUSE_S))
+            self.kill_one()
+        say(f"{self.campaign.kills.total()} kills in {(time.monotonic() - begun) / 60:.1f} minutes")
+        assert self._server is not None
+        if not self.is_over():
+            assert self._server.wait(PATIENCE_S + seconds) == 0, (self._folder / "server.log").read_text()
+        self.campaign.seconds = time.monotonic() - begun
+
+    def close(self) -> None:
+        if self._server is not None:
+            self._server.kill()
+            self._server.wait(PATIENCE_S)
+        self._cluster.close()
+
+    def check(self) -> None:
+        """Every game counts once, its record verifies, and the table is as without kills."""
+        with Results(self.database) as results:
+            (contest,) = results.contests()
+            rows = [(row.name, row.points, row.games) for row in results.sums.standings(contest)]
+            records = [decode(shown(data)) for _, data in results.games.records(contest)]
+        for record in records:
+            verify(record)
+            assert not any(fault.seat for fault in record.faults), record.game_id
+            self.campaign.by[record.worker] += 1
+        self.campaign.void = sum(record.end == VOID for record in records)
+        self.campaign.games = len(records) - self.campaign.void
+        words = [sys.executable, "-m", "arena_cli"]
+        subprocess.run([*words, "verify"], cwd=self._folder, check=True, stdout=subprocess.DEVNULL)
+        quiet = ["tournament", "c.toml", "--database", "sqlite:///quiet.db"]
+        subprocess.run([*words, *quiet], cwd=self._folder, check=True, stdout=subprocess.DEVNULL)
+        with Results(self._folder / "quiet.db") as results:
+            same = results.sums.standings(results.contest())
+        assert rows == [(row.name, row.points, row.games) for row in same]
+
+
+def run(
+    folder: Path, minutes: float, seed: int, games: int | None = None, say: Callable[[str], None] = print
+) -> Campaign:
+    """Play with kills for so long, check, and return the figures; `games` a pair."""
+    with ExitStack() as stack:
+        played = _Field(folder, seed, games or max(2, round(40 * minutes)) * 2)
+        stack.callback(played.close)
+        played.play(minutes * 60, say)
+        played.check()
+    return played.campaign
+
+
+def main(
+    minutes: Annotated[float, typer.Option(help="How long something is killed.")] = 10.0,
+    seed: Annotated[int, typer.Option(help="What draws the moments.")] = 1,
+) -> None:
+    """Play a contest on workers in which server, workers and scheduler are killed, and print the figures."""
+    with TemporaryDirectory(prefix="arena-soak-") as folder:
+        typer.echo(run(Path(folder), minutes, seed, say=lambda line: typer.echo(line, err=True)))
+
+
+if __name__ == "__main__":
+    typer.run(main)
