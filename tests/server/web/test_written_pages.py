@@ -55,7 +55,7 @@ def test_from_the_standings_to_a_verified_game(played: Path, pages: Watched, tmp
     shown = page.locator(".standings tbody .name-cell").all_inner_texts()
     assert shown == [row["bot"] for row in rows]
     assert page.locator("h2").all_inner_texts() == [
-        *("Standings", "Ratings", "Cross-table", "Per game", "Faults", "Games")
+        *("Standings", "Highlights", "Ratings", "Cross-table", "Per game", "Faults", "Games")
     ]
     assert 'zero sent an illegal move "0" at ply' in page.locator(".fault-list").inner_text()
     pages.check_access(page)
