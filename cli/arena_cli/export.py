@@ -211,6 +211,8 @@ def _write_msgpack(folder: Path, results: Results, contest: ContestRow, last: in
         "order": order,
         "rounds": results.sums.plan(contest, last),
     }
+    if contest.is_played_on:
+        chain["played_on"] = contest.config["played_on"]
     _write_private(folder / CHAIN_FILE, (json.dumps(chain, indent=1) + "\n").encode("ascii"))
     return written
 

@@ -56,7 +56,8 @@ class Listed:
 class ChainFile:
     """`rounds` is what was drawn, without results; None if nothing was, or if an earlier version wrote it.
 
-    `over`: every game of the contest has a result.
+    `over`: every game of the contest has a result. `played_on`: it is the game of a visitor, on the deal of
+    another one.
     """
 
     head: bytes
@@ -64,6 +65,7 @@ class ChainFile:
     games_per_pair: int
     rounds: History | None = None
     over: bool = False
+    played_on: bool = False
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -86,7 +88,7 @@ class ChainFile:
         deals = min(int(chain.get("games_per_pair", len(order))), MOST_DEALS)
         head, plan = bytes.fromhex(chain["head"]), chain.get("rounds")
         if plan is None:
-            return cls(head, order, deals)
+            return cls(head, order, deals, played_on=bool(chain.get("played_on")))
         return cls(head, order, deals, history_of_plan(plan), plan["over"] is True)
 
 

@@ -29,6 +29,8 @@ class Verification:
 
     def __init__(self) -> None:
         self.count = self.absent = self.validations = 0
+        #: Games of visitors on the deal of another game, which the secret of their contest does not give.
+        self.played_on = 0
         self.errors: dict[str, str] = {}
         self._links: list[ChainLink] = []
         self._deals: dict[tuple[str, ...], set[int]] = {}
@@ -262,7 +264,7 @@ class Verification:
         games = sum(name != WHOLE for name in self.errors)
         verified = self.count - min(games, self.count)
         counts = {"games": self.count, "verified": verified, "withheld": self.absent}
-        plain = {**counts, "validations": self.validations, "wrong": wrong}
+        plain = {**counts, "validations": self.validations, "played_on": self.played_on, "wrong": wrong}
         if self._has_chain:
             from arena_server.store.chain import GENESIS
 

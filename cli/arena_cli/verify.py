@@ -103,10 +103,20 @@ def command(
         print_json(verification.plain())
     verification.require_no_error()
     if not as_json:
-        games = "game" if verification.count == 1 else "games"
-        own = f", {verification.validations} of them for validation" if verification.validations else ""
-        absent = f", {verification.absent} more withheld" if verification.absent else ""
-        typer.echo(f"verified: {verification.count} {games}{own}{absent}{_since(since)}")
+        typer.echo(f"verified: {_counts(verification)}{_since(since)}")
+
+
+def _counts(verification: Verification) -> str:
+    """Return what was checked, for a person."""
+    games = "game" if verification.count == 1 else "games"
+    parts = (
+        (verification.validations, "of them for validation"),
+        (verification.played_on, "of them on the deal of another game"),
+        (verification.absent, "more withheld"),
+    )
+    return ", ".join(
+        [f"{verification.count} {games}", *(f"{count} {text}" for count, text in parts if count)]
+    )
 
 
 def _verified(target: str | None, secret: int | None, options: VerifyOptions) -> Verification:
@@ -180,9 +190,8 @@ def check_contest(
     from arena_server.core.formats import find_format
     from arena_server.core.formats.knockout import Knockout
 
-    deals = results.deals(chosen)
+    deals, damages = results.deals(chosen), dict[str, str]()
     count = results.games.games_stored(chosen) if game is None else 1
-    damages: dict[str, str] = {}
     annulled = results.facts.annulled(chosen)
     facts = results.facts
     rulings = verification.rulings_of(facts.rulings(chosen), facts.orders(chosen))
@@ -202,7 +211,9 @@ def check_contest(
             verification.check_ruled(name, data, ruled, None if name in annulled else found, chosen)
         secret = not deals.may_show(name)
         record = verification.check(name, data, {**row, "contest": chosen.name}, link, secret=secret)
-        if record is not None and not chosen.is_played_on:
+        if chosen.is_played_on:
+            verification.played_on += 1
+        elif record is not None:
             deal = deals.number(name)
             verification.check_deal(name, record, int(chosen.seed), deal, chosen.games_per_pair)
         if damage is not None:
@@ -290,7 +301,9 @@ def _check_folder(folder: Path, verification: Verification, secret: int | None) 
         if path.exists():
             data = read_record(path)
             record = verification.check(each.game, data, link=(place, each.chain))
-            if record is not None and secret is not None:
+            if chain.played_on:
+                verification.played_on += 1
+            elif record is not None and secret is not None:
                 verification.check_deal(each.game, record, secret, each.deal, chain.games_per_pair)
             if record is not None and chain.rounds is not None:
                 past = _past(record, each.deal)

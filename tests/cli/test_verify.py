@@ -27,7 +27,14 @@ class TestVerify:
         assert shell("verify", "records/g6.record").out == "verified: 1 game\n"
         answer = json.loads(shell("verify", "--json").out)
         assert len(answer.pop("head")) == 64
-        assert answer == {"games": 6, "verified": 6, "withheld": 0, "validations": 0, "wrong": []}
+        assert answer == {
+            "games": 6,
+            "verified": 6,
+            "withheld": 0,
+            "validations": 0,
+            "played_on": 0,
+            "wrong": [],
+        }
 
     def test_of_many_games_a_terminal_shows_how_far_it_is(
         self, here: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch

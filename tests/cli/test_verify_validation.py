@@ -105,11 +105,12 @@ def test_only_the_game_of_a_visitor_may_have_the_deal_of_another_one(
     keep_played(
         tmp_path / "arena.db", ContestHeader(config, {"plies": "2"}, ("ann", "bob"), games=2), harness.effects
     )
-    outcome = shell("verify")
-    if form == "single":
-        assert outcome.out == "verified: 2 games\n"
-    else:
-        assert "g1: the deal is not derived from the contest's secret" in outcome.line
+    assert shell("export", "out").code == 0
+    for outcome in (shell("verify"), shell("verify", "out", "--secret", "8")):
+        if form == "single":
+            assert outcome.out == "verified: 2 games, 2 of them on the deal of another game\n"
+        else:
+            assert "g1: the deal is not derived from the contest's secret" in outcome.line
 
 
 def test_another_move_of_the_server_is_found(
