@@ -8,9 +8,10 @@ runs when the first other one asks for it, so that a page runs what it needs:
     bodies["a.js"] = () => { const { B } = load("b/b.js"); ...; return { A }; };
     load("a.js");
 
-The pages that a spectator goes through share a script, each of the others has its own. The Bulgarian texts
-are a module by themselves, which a page in English does not load. Scripts and style have a digest of their
-bytes in their names: a browser may keep them for ever.
+The pages that a spectator goes through share a script of the modules that two of them need, and each has one
+with the rest; each of the others has a script of its own. The Bulgarian texts are a module by themselves,
+which a page in English does not load. Scripts and style have a digest of their bytes in their names: a
+browser may keep them for ever.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import gzip
 import json
 import re
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
@@ -32,7 +34,7 @@ from arena_server.web.security import digest_source
 STATIC: Final = Path(__file__).parent / "static"
 #: `page-NAME.js` is the entry of each page.
 PAGES: Final = ("index", "contest", "bot", "game", "replay", "tv", "play", "organiser", "register")
-#: The pages that have a script in common.
+#: The pages whose modules are shared, where two of them need one.
 SHARED: Final = ("index", "contest", "bot", "game")
 #: The title of a page whose organiser has given none.
 NAME: Final = "insertion-arena"
@@ -51,6 +53,8 @@ _NO_SCRIPT: Final = (
 #: Comments on lines of their own: a fifth of what a browser would load.
 _COMMENT: Final = re.compile(r"^[ \t]*(?://[^\n]*|/\*.*?\*/[ \t]*)\n", re.MULTILINE | re.DOTALL)
 _IMPORT: Final = re.compile(r'^import \{\s([^}]+?),?\s\} from "(\.[^"]+)";$', re.MULTILINE)
+#: Before the modules of a script.
+_HEAD: Final = "const modules = {}, bodies = {}, load = (name) => modules[name] ??= bodies[name]();\n"
 _EXPORT: Final = re.compile(r"^export ((?:async )?function\*?|class|const) ([A-Za-z_$][\w$]*)", re.MULTILINE)
 
 
@@ -61,13 +65,9 @@ def site_files(
 
     `head` is put into the head of every page.
     """
-    shared = _script(
-        [f"page-{name}.js" for name in SHARED], "`page-${document.documentElement.dataset.page}.js`"
-    )
-    scripts = {
-        page: shared if page in SHARED else _script([f"page-{page}.js"], f'"page-{page}.js"')
-        for page in pages
-    }
+    shared, scripts = _shared_scripts()
+    common = _lasting(shared, "js")
+    scripts = {page: scripts.get(page) or _script(page) for page in pages}
     catalogue = _COMMENT.sub("", (STATIC / "js" / CATALOGUE).read_text(encoding="utf-8")).encode()
     # A file of its own: the check of a record on a phone begins without the pages' modules.
     worker = join_modules([WORKER], f'"{WORKER}"').encode()
@@ -81,23 +81,44 @@ def site_files(
     own = " ".join(f'data-{name}="{_lasting(part, "js")}"' for name, part in parts.items())
     attributes = f'data-menu="{links}" {own}{said}'
     title = about.title or NAME
+    # Else the browser would ask for it once it has the page's own script.
+    soon = f'<link rel="modulepreload" href="{common}">\n'
     html = {
-        f"{page}.html": _page(page, attributes, names | {"js": _lasting(script, "js")}, head, title).encode()
+        f"{page}.html": _page(
+            page, attributes, names | {"js": _lasting(script, "js")}, soon * (page in SHARED) + head, title
+        ).encode()
         for page, script in scripts.items()
     }
-    lasting = {_lasting(script, "js"): script for script in (*scripts.values(), *parts.values())}
+    lasting = {_lasting(script, "js"): script for script in (*scripts.values(), *parts.values(), shared)}
     return html | {names[kind]: data for kind, data in assets.items()} | lasting | logo
 
 
-def _script(entries: Sequence[str], first: str) -> bytes:
-    """The script of pages; in another language than English it waits for the catalogue."""
-    wait = (
-        f'const texts = load("{LANGUAGE}");\n'
-        'if (texts.language !== "en") '
-        f'texts.useCatalogue(await load("{LOADING}").loadedAfter('
-        "import(`./${document.documentElement.dataset.catalogue}`)));\n"
-    )
-    return join_modules([LOADING, *entries], first, before=wait).encode()
+#: In another language than English a page waits for the catalogue.
+_WAIT: Final = (
+    f'const texts = load("{LANGUAGE}");\n'
+    'if (texts.language !== "en") '
+    f'texts.useCatalogue(await load("{LOADING}").loadedAfter('
+    "import(`./${document.documentElement.dataset.catalogue}`)));\n"
+)
+
+
+def _script(page: str) -> bytes:
+    """The whole script of a page."""
+    return join_modules([LOADING, f"page-{page}.js"], f'"page-{page}.js"', before=_WAIT).encode()
+
+
+def _shared_scripts() -> tuple[bytes, dict[str, bytes]]:
+    """The script that the pages of SHARED have in common, and the script of each."""
+    needed = {page: _modules([LOADING, f"page-{page}.js"]) for page in SHARED}
+    users = Counter(name for modules in needed.values() for name in modules)
+    common = {name: body for modules in needed.values() for name, body in modules.items() if users[name] > 1}
+    shared = f"{_HEAD}{''.join(common.values())}export {{ bodies, load }};\n".encode()
+    begin = f'import {{ bodies, load }} from "./{_lasting(shared, "js")}";\n'
+    scripts = {}
+    for page, modules in needed.items():
+        own = "".join(body for name, body in modules.items() if name not in common)
+        scripts[page] = f'{begin}{own}{_WAIT}load("page-{page}.js");\n'.encode()
+    return shared, scripts
 
 
 def _identity(about: SiteIdentity, logo: str | None) -> str:
@@ -138,11 +159,15 @@ def join_modules(
     `first` is an expression; the statements `before` run before it. Raises ValueError for an import or
     export that is not of the subset.
     """
+    return f"{_HEAD}{''.join(_modules(entries, folder).values())}{before}load({first});\n"
+
+
+def _modules(entries: Iterable[str], folder: Path = STATIC / "js") -> dict[str, str]:
+    """The statements that define `entries` and all that they import, by their names."""
     done: dict[str, str] = {}
     for entry in entries:
         _join(entry, folder, done)
-    head = "const modules = {}, bodies = {}, load = (name) => modules[name] ??= bodies[name]();\n"
-    return f"{head}{''.join(done.values())}{before}load({first});\n"
+    return done
 
 
 def _join(name: str, folder: Path, done: dict[str, str]) -> None:

@@ -61,19 +61,50 @@ class TestFiles:
             assert all(LASTING.fullmatch(name) for name in names)
             named.update(names)
             scripts[page] = names[-1]
+            loaded = "".join(files[each].decode() for each in self.scripts_of(files, page))
             # A page in English does not load the texts of another language.
-            assert re.findall("[А-Яа-я]{3,}", files[names[-1]].decode()) == ["Български"]
+            assert re.findall("[А-Яа-я]{3,}", loaded) == ["Български"]
             assert f'data-page="{page}" data-menu="index.html replay.html"' in text
             # Until the script runs, which knows the reader's language, a page shows no words.
             shown = text.partition("<noscript>")[0] + text.partition("</noscript>")[2]
             assert re.findall(r"[A-Za-z]{2,}", re.sub("<[^>]*>", "", shown)) == ["insertion", "arena"] * 2
         # A browser that prints a page by command does so once it is loaded.
-        script = files[scripts["contest"]].decode()
-        assert script.count("loadedAfter(begin()") == len(SHARED)
-        assert 'await load("loading.js").loadedAfter(import(' in script
+        for page in SHARED:
+            script = files[scripts[page]].decode()
+            assert script.count("loadedAfter(begin()") == 1
+            assert 'await load("loading.js").loadedAfter(import(' in script
         assert named == {name for name in files if not name.endswith(".html")}
-        assert len({scripts[page] for page in SHARED}) == 1
-        assert len(set(scripts.values())) == 1 + len(PAGES) - len(SHARED)
+        assert len(set(scripts.values())) == len(PAGES)
+
+    def scripts_of(self, files: dict[str, bytes], page: str) -> list[str]:
+        """The script of a page, and the one that it imports."""
+        text = files[f"{page}.html"].decode()
+        own = re.findall(r'<script type="module" src="([^"]+)"', text)
+        imported = re.findall(
+            r'^import \{ bodies, load \} from "\./([^"]+)";$', files[own[0]].decode(), re.MULTILINE
+        )
+        # The browser asks for both at once.
+        assert imported == re.findall(r'<link rel="modulepreload" href="([^"]+)">', text)
+        return own + imported
+
+    def test_the_pages_of_a_spectator_share_the_modules_that_two_of_them_need(self) -> None:
+        files = site_files(list(PAGES), MENU)
+        modules = {
+            page: [re.findall(r'^bodies\["([^"]+)"\]', files[each].decode(), re.MULTILINE) for each in names]
+            for page in SHARED
+            if (names := self.scripts_of(files, page))
+        }
+        (common,) = {tuple(shared) for _, shared in modules.values()}
+        own = [name for each, _ in modules.values() for name in each]
+        assert len({*own, *common}) == len(own) + len(common)
+        assert {f"page-{page}.js" for page in SHARED} <= set(own)
+
+    @pytest.mark.parametrize("page", SHARED)
+    def test_a_first_visit_is_light(self, page: str) -> None:
+        files = site_files(list(PAGES), MENU)
+        style = re.findall(r'<link rel="stylesheet" href="([^"]+)"', files[f"{page}.html"].decode())
+        loaded = [f"{page}.html", *style, *self.scripts_of(files, page)]
+        assert sum(len(gzip.compress(files[each], 9)) for each in loaded) <= 70_000
 
     def test_the_name_is_another_one_once_the_bytes_are(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
