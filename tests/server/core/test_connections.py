@@ -191,6 +191,13 @@ def test_markers_of_no_open_turn_have_no_effect() -> None:
     assert "time=3 " in harness.last_line("ann")
 
 
+def test_a_marker_of_a_game_that_is_over_has_no_effect() -> None:
+    """The last TURN may reach the socket once the slot is free again."""
+    harness = ContestHarness("ann", "bob")
+    harness.log_in("ann")
+    assert harness.event(Flushed(harness.conns["ann"], TurnMark(1, 1), harness.now)) == []
+
+
 def test_a_marker_of_a_former_game_opens_no_turn() -> None:
     """Its TURN had the same ply, and reached the socket when the one of this game still waited."""
     harness = seated("ann", "bob", ready=False)

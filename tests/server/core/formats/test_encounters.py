@@ -58,6 +58,18 @@ def test_a_game_that_was_not_drawn_is_refused() -> None:
         form.void(9)
 
 
+def test_a_void_game_that_is_played_again_is_not_open() -> None:
+    """A server that starts learns of the repeat first, and then that both games were handed out."""
+    form = begun(FIRST)
+    void, *_ = form.planned(1, 2)
+    form.void(1)
+    form.again(void.__class__(5, void.names, 5), 1)
+    form.started(void)
+    (encounter,) = (each for each in form.draws.last if each.names == void.names)
+    assert (encounter.open, encounter.void) == (set(), set())
+    assert encounter.begun
+
+
 def test_a_game_of_an_earlier_round_is_not_played_again() -> None:
     form = begun(FIRST)
     assert form.may_repeat(1)
