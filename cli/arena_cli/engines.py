@@ -97,12 +97,12 @@ def _lines_of_compiler() -> list[str]:
 
     lines: list[str] = []
 
-    class Printed(logging.StreamHandler[TextIO]):
+    class CompilerLines(logging.StreamHandler[TextIO]):
         def emit(self, record: logging.LogRecord) -> None:
             lines.append(record.getMessage())
             super().emit(record)
 
     logger = logging.getLogger("arena_engines")
-    logger.addHandler(Printed(sys.stdout))
+    logger.addHandler(CompilerLines(sys.stdout))
     logger.setLevel(logging.INFO)
     return lines

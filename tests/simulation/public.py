@@ -15,7 +15,7 @@ from starlette.routing import Route
 from tests.cli.reports import unpacked
 from tests.server.programs import inside
 
-from arena_server.web import bots as bots_page
+from arena_server.web import filling
 from arena_server.web.app import archive_app
 from arena_server.web.ports import WebPorts
 
@@ -62,8 +62,8 @@ def site(path: Path, games: list[str], bots: list[str]) -> dict[str, bytes]:
         return {address: await _get(app, address) for address in addresses(app, games, bots)}
 
     with pytest.MonkeyPatch.context() as patch:  # an answer has all, however long its fits take
-        patch.setattr(bots_page, "WAIT_S", None)
-        patch.setattr(bots_page, "PAUSE", 0.0)
+        patch.setattr(filling, "WAIT_S", None)
+        patch.setattr(filling, "PAUSE", 0.0)
         return asyncio.run(read())
 
 

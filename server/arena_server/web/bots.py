@@ -19,7 +19,6 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Final, NamedTuple
 
 from arena_protocol.record import RecordError
@@ -28,6 +27,7 @@ from arena_server.stats.rated_games import version_of
 from arena_server.stats.ratings import Ratings, fit_counted
 from arena_server.store.sums import Endings
 from arena_server.web.archive import Archive, NotFoundError
+from arena_server.web.filling import Filling
 
 #: A record is read in 1 to 3 ms.
 RECORDS: Final = 100
@@ -36,10 +36,6 @@ KEPT_RECORDS: Final = 20_000
 POINTS: Final = 24
 #: First moves in the document.
 MOVES: Final = 5
-#: A server that plays has the rest of a processor: a million games take 9 s of one.
-PAUSE: Final = 2.0
-#: How long a page waits for points that are being fitted; it gets those that are there.
-WAIT_S: Final = 1.0
 
 
 class SeatMoves(NamedTuple):
@@ -160,25 +156,12 @@ class RatingHistories:
 
     def __init__(self) -> None:
         self._kept: dict[tuple[Archive, int], _History] = {}
-        self._running: dict[tuple[Archive, int], asyncio.Future[None]] = {}
-        self._thread = ThreadPoolExecutor(1, "history")
+        self._filling = Filling("history", self.fill)
 
     async def get(self, archive: Archive, number: int, name: str) -> dict[str, Any]:
         """The points of a bot that are known after WAIT_S at most. Raises NotFoundError and StoreError."""
-        key = archive, number
-        if key not in self._running:
-            loop = asyncio.get_running_loop()
-            self._running[key] = loop.run_in_executor(self._thread, self.fill, archive, number, PAUSE)
-            self._running[key].add_done_callback(partial(self._filled, key))
-        done, _ = await asyncio.wait([running := self._running[key]], timeout=WAIT_S)
-        if done:
-            running.result()
-        return self.document(archive, number, name, whole=bool(done))
-
-    def _filled(self, key: tuple[Archive, int], running: asyncio.Future[None]) -> None:
-        del self._running[key]
-        if not running.cancelled():
-            running.exception()  # of those who wait each raises it
+        whole = await self._filling.wait(archive, number)
+        return self.document(archive, number, name, whole=whole)
 
     def fill(self, archive: Archive, number: int, pause: float = 0.0) -> None:
         """Fit the points that are missing; on any thread, one at a time. Raises as `get` does.

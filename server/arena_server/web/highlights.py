@@ -6,14 +6,11 @@ record that is withheld is asked for again when more results are there.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from threading import Lock
 from typing import Any, Final
 
@@ -24,14 +21,11 @@ from arena_server.store.chain import verify_checksum
 from arena_server.store.game_reader import GameSummary
 from arena_server.web.archive import Archive, NotFoundError
 from arena_server.web.documents import plain_seconds
+from arena_server.web.filling import Filling
 from arena_server.web.ratings import RatingDocuments
 
 #: Records that are read before the thread sleeps.
 PART: Final = 50
-#: A server that plays has the rest of a processor: a record takes 1 to 2 ms.
-PAUSE: Final = 2.0
-#: How long a page waits for records that are being read; it gets what is known.
-WAIT_S: Final = 1.0
 #: Contests whose highlights are kept.
 KEPT: Final = 100
 
@@ -52,8 +46,7 @@ class HighlightDocuments:
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[Archive, int], _Known] = OrderedDict()
-        self._running: dict[tuple[Archive, int], asyncio.Future[None]] = {}
-        self._thread = ThreadPoolExecutor(1, "highlights")
+        self._filling = Filling("highlights", self.fill)
         #: Pages read what that thread writes.
         self._lock = Lock()
 
@@ -64,20 +57,8 @@ class HighlightDocuments:
 
         `rated` are the ratings as `RatingDocuments` has them, `document` is that of the contest.
         """
-        key = archive, number
-        if key not in self._running:
-            loop = asyncio.get_running_loop()
-            self._running[key] = loop.run_in_executor(self._thread, self.fill, archive, number, PAUSE)
-            self._running[key].add_done_callback(partial(self._filled, key))
-        done, _ = await asyncio.wait([running := self._running[key]], timeout=WAIT_S)
-        if done:
-            running.result()
-        return self.document(archive, number, rated, document, whole=bool(done))
-
-    def _filled(self, key: tuple[Archive, int], running: asyncio.Future[None]) -> None:
-        del self._running[key]
-        if not running.cancelled():
-            running.exception()  # of those who wait each raises it
+        whole = await self._filling.wait(archive, number)
+        return self.document(archive, number, rated, document, whole=whole)
 
     def fill(self, archive: Archive, number: int, pause: float = 0.0) -> None:
         """Read the records that are new; on any thread, one at a time. Raises as `get` does.

@@ -25,6 +25,7 @@ from arena_server.store.reader import Results
 from arena_server.store.schema import contest_row
 from arena_server.terms.config import ContestConfig
 from arena_server.web import bots as module
+from arena_server.web import filling
 from arena_server.web.archive import Archive, NotFoundError
 from arena_server.web.bots import (
     POINTS,
@@ -228,7 +229,7 @@ class TestHistory:
             return original(counts)  # type: ignore[arg-type]
 
         monkeypatch.setattr(module, "fit_counted", counted)
-        monkeypatch.setattr(module, "PAUSE", 0.0)
+        monkeypatch.setattr(filling, "PAUSE", 0.0)
         kept = Kept(path, opening(names=("a", "b")))
         kept.start()
         histories, archive = RatingHistories(), Archive(path, tomorrow)
@@ -277,22 +278,23 @@ class TestHistory:
         kept.start()
         store(kept, game(1, totals=(1, 2)), game(2, totals=(2, 1)))
         kept.close("finished")
-        archive, histories, goes_on = Archive(path, tomorrow), RatingHistories(), threading.Event()
+        archive, goes_on = Archive(path, tomorrow), threading.Event()
         fill = RatingHistories.fill
 
         def waits(self: RatingHistories, archive: Archive, number: int, pause: float) -> None:
-            assert pause == module.PAUSE > 0
+            assert pause == filling.PAUSE > 0
             goes_on.wait()
             fill(self, archive, number)
 
         monkeypatch.setattr(RatingHistories, "fill", waits)
-        monkeypatch.setattr(module, "WAIT_S", 0.0)
+        monkeypatch.setattr(filling, "WAIT_S", 0.0)
+        histories = RatingHistories()
 
         async def ask() -> None:
             nothing = {"whole": False, "points": [], "versions": []}
             assert await histories.get(archive, 1, "a") == nothing
             goes_on.set()
-            await asyncio.wait(histories._running.values())
+            await asyncio.wait(histories._filling._running.values())
 
         asyncio.run(ask())
         assert len(histories.document(archive, 1, "a")["points"]) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -14,6 +15,7 @@ from starlette.requests import Request
 
 from arena_protocol.record import FaultRecord, GameRecord, PlyRecord
 from arena_server.store.database import ContestHeader
+from arena_server.web import filling
 from arena_server.web import highlights as module
 from arena_server.web.archive import Archive, NotFoundError
 from arena_server.web.highlights import HighlightDocuments
@@ -150,8 +152,15 @@ def test_a_damaged_record_is_left_out(path: Path, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.asyncio
 async def test_a_page_gets_what_is_known_by_then(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "WAIT_S", 0.0)
-    monkeypatch.setattr(module, "PAUSE", 0.0)
+    monkeypatch.setattr(filling, "WAIT_S", 0.0)
+    goes_on, fill = threading.Event(), HighlightDocuments.fill
+
+    def waits(documents: HighlightDocuments, archive: Archive, number: int, pause: float) -> None:
+        assert pause == filling.PAUSE > 0
+        goes_on.wait()
+        fill(documents, archive, number)
+
+    monkeypatch.setattr(HighlightDocuments, "fill", waits)
     kept = Kept(path, opening(names=("a", "b")))
     kept.start()
     store(kept, comeback(1))
@@ -159,14 +168,14 @@ async def test_a_page_gets_what_is_known_by_then(path: Path, monkeypatch: pytest
     documents, archive = HighlightDocuments(), Archive(path, tomorrow)
     about = archive.contest(1)
     first = await documents.get(archive, 1, {}, about)
-    assert first["whole"] in (True, False)
-    if running := documents._running.get((archive, 1)):
-        await running
+    assert first == {"whole": False, "games": 0, "highlights": []}
+    goes_on.set()
+    await documents._filling._running[archive, 1]
     assert games_of(documents.document(archive, 1, {}, about)) == ["g1", "g1"]
     monkeypatch.setattr(HighlightDocuments, "fill", lambda *_: 1 / 0)
-    monkeypatch.setattr(module, "WAIT_S", 9.0)
+    monkeypatch.setattr(filling, "WAIT_S", None)
     with pytest.raises(ZeroDivisionError):
-        await documents.get(archive, 1, {}, about)
+        await HighlightDocuments().get(archive, 1, {}, about)
 
 
 @pytest.mark.asyncio
