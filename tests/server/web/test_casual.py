@@ -26,8 +26,9 @@ from arena_server.terms.config import (
 from arena_server.terms.spec import ContestSpec
 from arena_server.terms.terms import LONGEST_MS
 from arena_server.web import casual as module
-from arena_server.web import person
-from arena_server.web.casual import MOVE_MS, PERSON, CasualGames, GameRequest, config_of, parse_request
+from arena_server.web import casual_game, person
+from arena_server.web.casual import CasualGames, parse_request
+from arena_server.web.casual_game import MOVE_MS, PERSON, GameRequest, config_of
 from arena_server.web.casual_host import Replay, Streams
 from arena_server.web.person import PersonSeat, SeatError
 from arena_server.web.ports import CasualSetup
@@ -254,7 +255,7 @@ class TestGames:
     async def test_an_invited_person_that_does_not_come(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(module, "WAIT_MS", 0)
+        monkeypatch.setattr(casual_game, "WAIT_MS", 0)
         started = games(tmp_path, host=(host := FakeHost()))
         await started.start(replace(WANTED, opponent=PERSON), HERE)
         assert await finished(started) == "a player has not come"
@@ -412,7 +413,7 @@ class TestGames:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(person, "ABANDONED_S", 0.0)
-        monkeypatch.setattr(module, "REST_S", 0.0)
+        monkeypatch.setattr(casual_game, "REST_S", 0.0)
         started = games(tmp_path)
         await started.start(GameRequest("lastcoin", PERSON, clock=False, seat=1, hints=True), HERE)
         first, second = started.seats()
@@ -434,7 +435,7 @@ class TestGames:
     @pytest.mark.real
     @pytest.mark.soak
     async def test_a_game_that_takes_too_long(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(module, "LONGEST_S", 0.0)
+        monkeypatch.setattr(casual_game, "LONGEST_S", 0.0)
         started = games(tmp_path)
         await started.start(GameRequest("lastcoin", PERSON, clock=False, seat=2, hints=True), HERE)
         assert [seat.name for seat in started.seats()] == ["person-2", "person-1"]
