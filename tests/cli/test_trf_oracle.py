@@ -15,8 +15,8 @@ from random import Random
 
 import pytest
 from tests.server.core.formats.drawn import Field
+from tests.server.core.formats.swiss_twin import strengths, sums
 from tests.server.core.formats.test_rounds import bots
-from tests.server.core.formats.test_swiss import strengths, sums
 
 from arena_server.core.formats.swiss import Swiss, SwissDraw
 from arena_server.core.formats.swiss_pairing import Candidate

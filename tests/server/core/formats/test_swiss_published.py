@@ -14,7 +14,7 @@ import pytest
 
 from arena_server.core.formats.swiss_pairing import FIRST, SECOND, Candidate, pair
 
-from .test_swiss import sums
+from .swiss_twin import sums
 
 #: A published test of bbpPairings, which implements the Dutch system: 60 players, 14 rounds, then the pairing
 #: of round 15 (repository BieremaBoyzProgramming/bbpPairings, test/tests/issue_7.input and .output.expected;
