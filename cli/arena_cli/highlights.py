@@ -92,7 +92,7 @@ def told(found: Mapping[str, Any]) -> str:
 def _scenes(archive: Archive, contest: int, chosen: Sequence[Mapping[str, Any]]) -> list[list[Frame]]:
     from arena_protocol.record_codec import decode
 
-    records = dict(archive.shown_records(contest, [each["game"] for each in chosen]))
+    records = dict(archive.records(contest, [each["game"] for each in chosen]))
     return [_around(decode(records[each["game"]]), each, place) for place, each in enumerate(chosen, 1)]
 
 

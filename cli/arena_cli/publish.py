@@ -143,7 +143,7 @@ def _games(document: dict[str, Any]) -> str:
 
 def _cards(archive: Archive, number: int) -> Cards:
     """The cards of the players of a Swiss, none of another format."""
-    from arena_server.web.archive import NotFoundError
+    from arena_server.web.shown_results import NotFoundError
 
     try:
         found: Cards = json.loads(archive.rounds(number)).get("cards", ())

@@ -154,9 +154,9 @@ def _write_pages(folder: Path, about: SiteIdentity) -> None:
 
 def documents(archive: Archive, number: int) -> Iterator[tuple[str, bytes]]:
     """The documents of a contest by their paths under API, without its records and `contests.json`."""
-    from arena_server.web.archive import NotFoundError
     from arena_server.web.highlights import HighlightDocuments
     from arena_server.web.ratings import RatingDocuments
+    from arena_server.web.shown_results import NotFoundError
 
     home = f"contests/{number}"
     document = archive.contest(number)
@@ -181,8 +181,8 @@ def documents(archive: Archive, number: int) -> Iterator[tuple[str, bytes]]:
 
 
 def _bot_documents(archive: Archive, number: int, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    from arena_server.web.archive import NotFoundError
     from arena_server.web.bots import BotDocuments, RatingHistories
+    from arena_server.web.shown_results import NotFoundError
 
     bots, histories = BotDocuments(), RatingHistories()
     is_rated = True

@@ -76,7 +76,7 @@ def test_nothing_that_was_stored_after_the_table_was_frozen(
     monkeypatch.chdir(tmp_path)
     with Results(tmp_path / "arena.db") as results:
         first = results.games.stored_last(results.contest(), 1)
-    monkeypatch.setattr(Archive, "_until", lambda *_: first)
+    monkeypatch.setattr(Archive, "until", lambda *_: first)
     out = shell(command, "out").out
     assert out.startswith("written: 1 games of trial to out")
     assert "withheld" not in out

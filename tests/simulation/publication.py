@@ -21,8 +21,9 @@ from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import ContestHeader
 from arena_server.store.journal import unpack
 from arena_server.terms.config import game_of
-from arena_server.web.archive import Archive, NotFoundError
+from arena_server.web.archive import Archive
 from arena_server.web.documents import stored_record_json
+from arena_server.web.shown_results import NotFoundError
 
 #: The commands that print or write something about a contest, in the folder of its database.
 COMMANDS = (

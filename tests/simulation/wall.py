@@ -14,7 +14,7 @@ BEGIN: Final = datetime(2026, 1, 1)
 BEGIN_MS: Final = int(BEGIN.replace(tzinfo=UTC).timestamp() * 1000)
 #: Modules that ask the clock by `datetime.now`.
 READERS = (
-    "arena_server.web.archive",
+    "arena_server.web.shown_results",
     "arena_server.web.stored",
     "arena_cli.export",
     "arena_cli.publish",

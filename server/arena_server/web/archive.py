@@ -1,57 +1,40 @@
-"""The results of a database as the site shows them: contests, standings, lists of games, records.
+"""The results of a database as the site shows them: contests, standings, lists of games.
 
-Everything here blocks; the web application calls it on one thread of its own. Games are shown once
-the spectator delay of their contest has passed since they were stored, so that no page shows anything
-before a spectator could have seen it, also not the page of another contest in the same database. The
-table of a contest stays in memory, and so do the parts of the list of its games that were asked for: they
-are JSON in chunks of CHUNK games, and a chunk that is full never changes.
+Everything here blocks; the web application calls it on one thread of its own. The table of a contest stays
+in memory, and so do the parts of the list of its games that were asked for: they are JSON in chunks of
+CHUNK games, and a chunk that is full never changes.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from pathlib import Path
+from datetime import datetime
 from typing import Any, Final
 
-from arena_protocol.games import GAMES
-from arena_protocol.record import describe_fault
 from arena_server.core.deal import number_of
 from arena_server.core.formats.history import History
 from arena_server.core.formats.player_cards import cards_of
 from arena_server.core.life import RUNNING
 from arena_server.core.rulings import OF_A_GAME
-from arena_server.errors import EmptyDatabaseError, PublicError, StoreError
+from arena_server.errors import EmptyDatabaseError, StoreError
 from arena_server.stats.pace import LAST_GAMES, pace_json
-from arena_server.stats.rated_games import Games
 from arena_server.stats.results import PastGame
 from arena_server.stats.standings import Standings, row_json
 from arena_server.stats.teams import team_json, team_rows
-from arena_server.store.bot_games import BotGame
 from arena_server.store.database import Database
-from arena_server.store.deals import WithheldError
 from arena_server.store.game_reader import GameSummary
 from arena_server.store.plans import history_of, table_of, without_pairs
 from arena_server.store.reader import Results
 from arena_server.store.schema import ContestRow, plain_time
-from arena_server.store.sums import Endings
-from arena_server.web.documents import contest_json, encoded, game_json, plain_seconds
+from arena_server.web.documents import contest_json, encoded, game_json
+from arena_server.web.shown_results import NotFoundError, ShownResults, utc_now
 
-#: States of a game that has ended.
-OVER, WITHHELD = "over", "withheld"
 #: Games in one file of the list of games.
 CHUNK: Final = 2000
 #: Contests in the document of a bot.
 MOST_CONTESTS: Final = 50
-#: Faults in one document.
-MOST_FAULTS: Final = 500
-
-
-class NotFoundError(PublicError):
-    """No such contest or game, or it may not be shown yet; the text is one line."""
 
 
 @dataclass(slots=True)
@@ -84,8 +67,8 @@ class _GameIndex:
     complete: bool = False
 
 
-class Archive:
-    """Reads one database, as far as it may be seen (`core/cut.py`, also for `live`); `clock` is in UTC.
+class Archive(ShownResults):
+    """With the tables and the lists of games, of which it keeps what it has read: on one thread.
 
     With `by_name` its contests have their name as their id: they have numbers of another database.
     """
@@ -93,15 +76,13 @@ class Archive:
     def __init__(
         self,
         database: Database,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC).replace(tzinfo=None),
+        clock: Callable[[], datetime] = utc_now,
         *,
         by_name: bool = False,
         live: bool = False,
     ) -> None:
+        super().__init__(database, clock, live=live)
         self._by_name = by_name
-        self._live = live
-        self._database = database
-        self._clock = clock
         self._indexes: dict[int, _GameIndex] = {}
 
     def contests(self) -> list[dict[str, Any]]:
@@ -124,10 +105,6 @@ class Archive:
             return self._plain(contest) | {"games_played": contest.archive["games"]}
         return index.contest | {"games_played": index.table.games}
 
-    def exists(self) -> bool:
-        """Whether there is a database: that of casual games is made by the first one."""
-        return not isinstance(self._database, Path) or self._database.exists()
-
     def recent(self, most: int) -> list[dict[str, Any]]:
         """The latest `most` contests, the newest first, with the rows of their games. Raises StoreError.
 
@@ -144,7 +121,7 @@ class Archive:
     def contest(self, number: int) -> dict[str, Any]:
         """A contest with its standings. Raises NotFoundError and StoreError."""
         with Results(self._database) as results:
-            contest = self._find(results, number)
+            contest = self.find(results, number)
             index = self._read(results, contest)
             pace = self._pace(results, contest, index)
             teams = (
@@ -180,7 +157,7 @@ class Archive:
             return {"jury": [], "ruled": {}}
         changed = results.facts.ruled(contest)
         annulled = dict.fromkeys(results.facts.annulled(contest), 0)
-        ruled = {name: order for name, order in changed.items() if self._is_over(results, contest, name)}
+        ruled = {name: order for name, order in changed.items() if self.is_over(results, contest, name)}
         of_games = {order.number for order in results.facts.decisions(contest) if order.verb in OF_A_GAME}
         hidden = of_games & set(changed.values()) - set(ruled.values())
         jury = [
@@ -216,7 +193,7 @@ class Archive:
         with faults as [seat, ply, kind], and the milliseconds charged to each seat, none if not known.
         """
         with Results(self._database) as results:
-            contest = self._find(results, number)
+            contest = self.find(results, number)
             index = self._read(results, contest)
             if 0 <= chunk <= index.last // CHUNK:
                 return _chunk(results, contest, index, chunk)
@@ -228,7 +205,7 @@ class Archive:
         They lead to the head of a contest that is over. Raises NotFoundError before.
         """
         with Results(self._database) as results:
-            contest = self._find(results, number)
+            contest = self.find(results, number)
             index = self._read(results, contest)
             if not index.complete or contest.head is None:
                 raise NotFoundError(f"the chain of contest {number} is published when the contest is over")
@@ -246,7 +223,7 @@ class Archive:
         played again have numbers beyond the schedule. There is none while it may not be seen who plays whom.
         """
         with Results(self._database) as results:
-            contest = self._find(results, number)
+            contest = self.find(results, number)
             index = self._read(results, contest)
             if not results.deals(contest).may_name:
                 return encoded([])
@@ -269,11 +246,11 @@ class Archive:
         """
         found: list[tuple[str, tuple[str, ...]]] = []
         with Results(self._database) as results:
-            contest = self._find(results, number)
+            contest = self.find(results, number)
             index = self._read(results, contest)
             if contest.status != RUNNING or index.contest["frozen_at"] is not None or not index.named:
                 return found
-            until, last = self._until(results, contest), index.planned or 0
+            until, last = self.until(results, contest), index.planned or 0
             for first in range(index.open_from, last + 1, CHUNK):
                 planned = results.facts.planned(contest, first, first + CHUNK)
                 over = results.games.over(contest, [f"g{game.number}" for game in planned], until)
@@ -284,103 +261,6 @@ class Archive:
                 if not found and first + CHUNK <= last:
                     index.open_from = first + CHUNK
         return found[:CHUNK]
-
-    def faults(self, number: int) -> dict[str, Any]:
-        """The latest faults of a contest, the newest first, at most MOST_FAULTS. Raises NotFoundError.
-
-        A row is [game id, place in `bots`, ply, kind, the whole in words with the line].
-        """
-        with Results(self._database) as results:
-            contest = self._find(results, number)
-            bots = results.bots(contest)
-            found = results.games.faults(contest, self._until(results, contest), MOST_FAULTS)
-        zombie_move = GAMES[contest.game].zombie_move
-        rows = []
-        for game_id, names, (seat, ply, kind, line) in found:
-            name = names[seat - 1]
-            text = describe_fault(name, kind, ply, line, zombie_move=zombie_move)
-            rows.append([game_id, bots.index(name), ply, kind, text])
-        return {"faults": rows}
-
-    def shown_state(self, number: int) -> tuple[bytes, int]:
-        """What says that the results that may be shown now are the same; on any thread. Raises NotFoundError.
-
-        It is the head of the chain of their records, and how often results were changed.
-        """
-        with Results(self._database) as results:
-            contest = self._find(results, number)
-            head = results.games.head(contest, self._shown(results, contest))
-            return head, results.facts.changes(contest)
-
-    def _rated(self, results: Results, number: int) -> ContestRow:
-        """The contest, of whose games ratings are made. Raises NotFoundError."""
-        contest = self._find(results, number)
-        if not contest.is_rated:
-            raise NotFoundError("this contest is not rated: its games are practice")
-        return contest
-
-    def rated(self, number: int) -> tuple[Games, Games]:
-        """The games that may be shown now, of bots and of their versions; on any thread."""
-        with Results(self._database) as results:
-            contest = self._rated(results, number)
-            until = self._until(results, contest)
-            bots, versions = (results.sums.rated(contest, versions=by, until=until) for by in (False, True))
-            return bots, versions
-
-    def shown_place(self, number: int) -> tuple[int, int]:
-        """The place of the last game that may be shown now, and how often results were changed.
-
-        On any thread.
-        """
-        with Results(self._database) as results:
-            contest = self._find(results, number)
-            return self._shown(results, contest), results.facts.changes(contest)
-
-    def rated_steps(
-        self, number: int, endings: Endings, places: Sequence[int]
-    ) -> Iterator[tuple[int, int, Games, Games | None]]:
-        """The games up to each of `places`, as `SumReader.rated_steps` has them; on any thread.
-
-        Times are seconds since 1970.
-        """
-        with Results(self._database) as results:
-            for place, at, bots, versions in results.sums.rated_steps(
-                self._rated(results, number), endings, places
-            ):
-                yield place, plain_seconds(at), bots, versions
-
-    def name(self, number: int, place: int) -> str:
-        """The name of the bot at this place of `bots`; on any thread. Raises NotFoundError."""
-        with Results(self._database) as results:
-            return self._name(results, self._find(results, number), place)
-
-    def _name(self, results: Results, contest: ContestRow, place: int) -> str:
-        bots = results.bots(contest)
-        if place >= len(bots):
-            raise NotFoundError(f"contest {contest.id} has no bot {place}")
-        return bots[place]
-
-    def appearances(self, number: int, place: int, limit: int) -> tuple[dict[str, Any], list[BotGame]]:
-        """Name and details of the bot at this place of `bots`, and its newest games; on any thread."""
-        with Results(self._database) as results:
-            contest = self._find(results, number)
-            name = self._name(results, contest, place)
-            games = results.games.newest_games(contest, name, self._until(results, contest), limit)
-            return {"name": name, **results.facts.details(contest, name)}, games
-
-    def shown_records(self, number: int, games: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-        """The records of games that are over, as far as they may be shown; on any thread."""
-        with Results(self._database) as results:
-            contest = self._find(results, number)
-            last = self.last_shown(results, contest)
-            for game_id in games:
-                with suppress(WithheldError):
-                    yield game_id, results.games.record(contest, game_id, last)
-
-    def past(self, number: int, after: int, last: int) -> list[GameSummary]:
-        """The games at the places beyond `after` up to `last`, which `shown_place` gave; on any thread."""
-        with Results(self._database) as results:
-            return results.games.summaries(self._find(results, number), after, last)
 
     def bot_contests(self, name: str) -> dict[str, Any]:
         """The rows of all bots of this name, the newest contest first, at most MOST_CONTESTS."""
@@ -400,61 +280,6 @@ class Archive:
             index.rows = known, [row_json(row) for row in index.table.rows()]
         return index.rows[1]
 
-    def record(self, number: int, game_id: str) -> bytes:
-        """The record of a game as `arena export` writes it. Raises NotFoundError."""
-        with Results(self._database) as results:
-            contest = self._find(results, number)
-            if not self._is_over(results, contest, game_id):
-                raise NotFoundError(f"no game {game_id} with a result in contest {number}")
-            try:
-                return results.games.record(contest, game_id, self.last_shown(results, contest))
-            except WithheldError as error:
-                raise NotFoundError(str(error)) from None
-
-    def state(self, number: int, game_id: str) -> str | None:
-        """`over`, or `withheld` if the record may not be shown yet; None for any other game.
-
-        Raises NotFoundError for an unknown contest.
-        """
-        with Results(self._database) as results:
-            contest = self._find(results, number)
-            if not self._is_over(results, contest, game_id):
-                return None
-            shown = results.deals(contest).may_show(game_id, self.last_shown(results, contest))
-            return OVER if shown else WITHHELD
-
-    def _is_over(self, results: Results, contest: ContestRow, game_id: str) -> bool:
-        stored = results.games.stored_at(contest, game_id)
-        return stored is not None and stored <= self._until(results, contest)
-
-    def last_shown(self, results: Results, contest: ContestRow) -> int:
-        """The place of the last result that may be seen."""
-        return results.games.games_stored(contest, self._until(results, contest))
-
-    def _until(self, results: Results, contest: ContestRow) -> datetime:
-        """What was stored later is not shown yet."""
-        return results.deals(contest).results_until(self._clock(), live=self._live)
-
-    def _shown(self, results: Results, contest: ContestRow) -> int:
-        return results.games.games_stored(contest, self._until(results, contest))
-
-    def running(self) -> dict[str, int]:
-        """The numbers of the contests that are not over, by name, the latest of each."""
-        return {name: number for name, number, status in self._names() if status == RUNNING}
-
-    def latest(self, name: str) -> int | None:
-        """The number of the latest contest of this name; None if there is none."""
-        numbers = [number for known, number, _ in self._names() if known == name]
-        return numbers[-1] if numbers else None
-
-    def _names(self) -> list[tuple[str, int, str]]:
-        """Name, number and status of all contests, the oldest first."""
-        try:
-            with Results(self._database) as results:
-                return [(contest.name, contest.id, contest.status) for contest in results.contests()]
-        except EmptyDatabaseError:  # the server of these pages is about to begin its contest
-            return []
-
     def _pace(self, results: Results, contest: ContestRow, index: _GameIndex) -> dict[str, Any] | None:
         """How fast the games of a running contest ended, as far as it is shown; see `pace_json`."""
         if contest.status != RUNNING:
@@ -463,21 +288,15 @@ class Archive:
         since = results.games.stored_last(contest, before) if before else contest.started_at
         total = index.contest["games"]
         left = None if total is None else total - index.table.games
-        return pace_json(index.last - before, (self._until(results, contest) - since).total_seconds(), left)
+        return pace_json(index.last - before, (self.until(results, contest) - since).total_seconds(), left)
 
     # -- reading
 
     def _plain(self, contest: ContestRow) -> dict[str, Any]:
         return contest_json(contest) | ({"id": contest.name} if self._by_name else {})
 
-    def _find(self, results: Results, number: int) -> ContestRow:
-        contest = next((each for each in results.contests() if each.id == number), None)
-        if contest is None:
-            raise NotFoundError(f"no contest {number}")
-        return contest
-
     def _index(self, results: Results, number: int) -> _GameIndex:
-        return self._read(results, self._find(results, number))
+        return self._read(results, self.find(results, number))
 
     def _read(self, results: Results, contest: ContestRow) -> _GameIndex:
         """Read on in a contest."""
@@ -504,8 +323,8 @@ class Archive:
         for name in results.bots(contest)[len(index.bots) :]:
             index.bots.append(name)
             index.table.join(name)
-        until = self._until(results, contest)
-        _add_results(results, contest, index, self._shown(results, contest))
+        until = self.until(results, contest)
+        _add_results(results, contest, index, self.last_shown(results, contest))
         over = contest.ended_at is not None and contest.ended_at <= until
         if over and (separated := results.facts.separated(contest)) is not None:
             index.contest["separated"] = separated._asdict()

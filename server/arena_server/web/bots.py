@@ -26,8 +26,8 @@ from arena_protocol.record_codec import decode
 from arena_server.stats.rated_games import version_of
 from arena_server.stats.ratings import Ratings, fit_counted
 from arena_server.store.sums import Endings
-from arena_server.web.archive import Archive, NotFoundError
 from arena_server.web.filling import Filling
+from arena_server.web.shown_results import NotFoundError, ShownResults
 
 #: A record is read in 1 to 3 ms.
 RECORDS: Final = 100
@@ -94,24 +94,22 @@ class BotDocuments:
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, "bots")
-        self._moves: OrderedDict[tuple[Archive, int, str], tuple[SeatMoves, ...]] = OrderedDict()
+        self._moves: OrderedDict[tuple[ShownResults, int, str], tuple[SeatMoves, ...]] = OrderedDict()
 
-    async def get(self, archive: Archive, number: int, place: int) -> dict[str, Any]:
+    async def get(self, shown: ShownResults, number: int, place: int) -> dict[str, Any]:
         """The document of the bot at `place`. Raises NotFoundError and StoreError."""
-        return await asyncio.get_running_loop().run_in_executor(
-            self._thread, self.find, archive, number, place
-        )
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self.find, shown, number, place)
 
-    def find(self, archive: Archive, number: int, place: int) -> dict[str, Any]:
+    def find(self, shown: ShownResults, number: int, place: int) -> dict[str, Any]:
         """The same on this thread."""
-        about, games = archive.appearances(number, place, RECORDS)
+        about, games = shown.appearances(number, place, RECORDS)
         programs = Counter(game.agent for game in games if game.agent is not None)
         # What may be shown once may be shown for ever.
-        new = [game.game_id for game in games if (archive, number, game.game_id) not in self._moves]
-        for game_id, record in archive.shown_records(number, new):
+        new = [game.game_id for game in games if (shown, number, game.game_id) not in self._moves]
+        for game_id, record in shown.records(number, new):
             with suppress(RecordError):  # a damaged one is said on the page of its game
-                self._moves[archive, number, game_id] = seat_moves(record)
-        known = ((game.seat, self._moves.get((archive, number, game.game_id))) for game in games)
+                self._moves[shown, number, game_id] = seat_moves(record)
+        known = ((game.seat, self._moves.get((shown, number, game.game_id))) for game in games)
         found = [moves[seat - 1] for seat, moves in known if moves is not None]
         while len(self._moves) > KEPT_RECORDS:
             self._moves.popitem(last=False)
@@ -155,26 +153,26 @@ class RatingHistories:
     """The documents `contests/N/history-K.json`."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[Archive, int], _History] = {}
+        self._kept: dict[tuple[ShownResults, int], _History] = {}
         self._filling = Filling("history", self.fill)
 
-    async def get(self, archive: Archive, number: int, name: str) -> dict[str, Any]:
+    async def get(self, shown: ShownResults, number: int, name: str) -> dict[str, Any]:
         """The points of a bot that are known after WAIT_S at most. Raises NotFoundError and StoreError."""
-        whole = await self._filling.wait(archive, number)
-        return self.document(archive, number, name, whole=whole)
+        whole = await self._filling.wait(shown, number)
+        return self.document(shown, number, name, whole=whole)
 
-    def fill(self, archive: Archive, number: int, pause: float = 0.0) -> None:
+    def fill(self, shown: ShownResults, number: int, pause: float = 0.0) -> None:
         """Fit the points that are missing; on any thread, one at a time. Raises as `get` does.
 
         After each point the thread sleeps for `pause` times what it took.
         """
         if importlib.util.find_spec("numpy") is None:
             raise NotFoundError("this server has no numpy, which ratings need: it lacks the extra [ratings]")
-        history = self._kept.setdefault((archive, number), _History())
-        last, changes = archive.shown_place(number)
+        history = self._kept.setdefault((shown, number), _History())
+        last, changes = shown.shown_place(number)
         history.thin(last, changes)
         began = time.perf_counter()
-        for place, at, bots, versions in archive.rated_steps(number, history.endings, history.missing(last)):
+        for place, at, bots, versions in shown.rated_steps(number, history.endings, history.missing(last)):
             rated = fit_counted(bots)
             apart = None if versions is None else fit_counted(versions)
             history.points = [*history.points, _Point(place, at, _rows(rated), _rows(apart))]
@@ -182,9 +180,9 @@ class RatingHistories:
                 time.sleep(pause * (time.perf_counter() - began))
             began = time.perf_counter()
 
-    def document(self, archive: Archive, number: int, name: str, *, whole: bool = True) -> dict[str, Any]:
+    def document(self, shown: ShownResults, number: int, name: str, *, whole: bool = True) -> dict[str, Any]:
         """The points of the bot `name`, and of each of its versions: games, time, rating, half interval."""
-        points = self._kept.get((archive, number), _History()).points
+        points = self._kept.get((shown, number), _History()).points
         players = sorted({player for point in points for player in point.versions if _is_of(player, name)})
         return {
             "whole": whole,

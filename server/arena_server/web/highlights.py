@@ -19,10 +19,11 @@ import msgpack
 from arena_server.stats.highlights import Highlights, Ply, SeenGame, played_waves
 from arena_server.store.chain import verify_checksum
 from arena_server.store.game_reader import GameSummary
-from arena_server.web.archive import Archive, NotFoundError
+from arena_server.web.archive import Archive
 from arena_server.web.documents import plain_seconds
 from arena_server.web.filling import Filling
 from arena_server.web.ratings import RatingDocuments
+from arena_server.web.shown_results import NotFoundError, ShownResults
 
 #: Records that are read before the thread sleeps.
 PART: Final = 50
@@ -45,7 +46,7 @@ class HighlightDocuments:
     """The documents `contests/N/highlights.json`."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[Archive, int], _Known] = OrderedDict()
+        self._kept: OrderedDict[tuple[ShownResults, int], _Known] = OrderedDict()
         self._filling = Filling("highlights", self.fill)
         #: Pages read what that thread writes.
         self._lock = Lock()
@@ -60,7 +61,7 @@ class HighlightDocuments:
         whole = await self._filling.wait(archive, number)
         return self.document(archive, number, rated, document, whole=whole)
 
-    def fill(self, archive: Archive, number: int, pause: float = 0.0) -> None:
+    def fill(self, archive: ShownResults, number: int, pause: float = 0.0) -> None:
         """Read the records that are new; on any thread, one at a time. Raises as `get` does.
 
         After each part the thread sleeps for `pause` times what it took.
@@ -82,11 +83,11 @@ class HighlightDocuments:
             if asks and pause:
                 time.sleep(pause * (time.perf_counter() - began))
 
-    def _read_part(self, archive: Archive, number: int, known: _Known, until: int) -> None:
+    def _read_part(self, archive: ShownResults, number: int, known: _Known, until: int) -> None:
         """Read the records up to the place `until`, and those that were withheld before."""
         games = archive.past(number, known.last, until)
         asked = {**known.withheld, **{game.game_id: game for game in games}}
-        for game_id, record in archive.shown_records(number, [*asked]):
+        for game_id, record in archive.records(number, [*asked]):
             with suppress(ValueError):  # a damaged one is said on the page of its game
                 played, waves = _read(asked[game_id], record)
                 with self._lock:

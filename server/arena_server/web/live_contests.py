@@ -14,13 +14,14 @@ from starlette.responses import JSONResponse, Response
 
 from arena_server.errors import ArenaError
 from arena_server.host.waiting import NOT_HELD
-from arena_server.web.archive import Archive, NotFoundError
+from arena_server.web.archive import Archive
 from arena_server.web.feeds import LiveFeed
 from arena_server.web.gamestream import GameStream
 from arena_server.web.live import LiveHub
 from arena_server.web.livestreams import NOT_LIVE
 from arena_server.web.previews import Preview, running_preview
 from arena_server.web.shared_reads import Endpoint, SharedReads
+from arena_server.web.shown_results import NotFoundError
 
 #: Rows of the standings in an event; the page of the contest has all.
 EVENT_ROWS: Final = 100

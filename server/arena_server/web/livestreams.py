@@ -20,8 +20,8 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from arena_server.errors import ArenaError, public_text
-from arena_server.web.archive import NotFoundError
 from arena_server.web.live import LiveHub
+from arena_server.web.shown_results import NotFoundError
 from arena_server.web.streams import Channel, EventStream, Viewer, combined, last_event_id
 
 CORS: Final = {"Access-Control-Allow-Origin": "*"}

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from arena_server.stats.rated_games import Games
 from arena_server.stats.ratings import fit_counted, plain
-from arena_server.web.archive import Archive, NotFoundError
+from arena_server.web.shown_results import NotFoundError, ShownResults
 
 #: A new fit waits for this many times what the last one took, and for LEAST_S.
 PAUSE: Final = 10.0
@@ -38,24 +38,24 @@ class RatingDocuments:
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
-        self._kept: dict[tuple[Archive, int], _Fit] = {}
+        self._kept: dict[tuple[ShownResults, int], _Fit] = {}
         self._thread = ThreadPoolExecutor(1, "ratings")
 
-    async def get(self, archive: Archive, number: int) -> dict[str, Any]:
+    async def get(self, shown: ShownResults, number: int) -> dict[str, Any]:
         """The ratings of what may be shown now. Raises NotFoundError and StoreError."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self.find, archive, number)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self.find, shown, number)
 
-    def find(self, archive: Archive, number: int) -> dict[str, Any]:
+    def find(self, shown: ShownResults, number: int) -> dict[str, Any]:
         """The same on this thread."""
         if importlib.util.find_spec("numpy") is None:
             raise NotFoundError("this server has no numpy, which ratings need: it lacks the extra [ratings]")
-        kept, now = self._kept.get((archive, number)), self._clock()
-        state = archive.shown_state(number)
+        kept, now = self._kept.get((shown, number)), self._clock()
+        state = shown.shown_state(number)
         if kept is not None and (kept.state == state or now < kept.next_at):
             return kept.document
-        document = rating_document(*archive.rated(number))
+        document = rating_document(*shown.rated(number))
         next_at = self._clock() + max(LEAST_S, PAUSE * (self._clock() - now))
-        self._kept[archive, number] = _Fit(state, next_at, document)
+        self._kept[shown, number] = _Fit(state, next_at, document)
         return document
 
 

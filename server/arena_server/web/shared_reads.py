@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 from starlette.requests import Request
 from starlette.responses import Response
 
-from arena_server.web.archive import Archive, NotFoundError
+from arena_server.web.archive import Archive
 from arena_server.web.security import small_number
+from arena_server.web.shown_results import NotFoundError
 
 T = TypeVar("T")
 Endpoint = Callable[[Request], Awaitable[Response]]

@@ -43,13 +43,14 @@ from starlette.routing import BaseRoute, Route
 
 from arena_protocol.record import RecordError
 from arena_server.errors import ArenaError, public_text
-from arena_server.web.archive import Archive, NotFoundError
+from arena_server.web.archive import Archive
 from arena_server.web.feeds import LiveFeed
 from arena_server.web.live_contests import Begun, Held, LiveContests, Served
 from arena_server.web.livestreams import CORS, LiveStreams
 from arena_server.web.pages import API
 from arena_server.web.previews import Painter, Preview
 from arena_server.web.shared_reads import Endpoint, SharedReads
+from arena_server.web.shown_results import NotFoundError
 from arena_server.web.stored import StoredDocuments
 
 #: Documents of this size and more are compressed, where the browser takes it.

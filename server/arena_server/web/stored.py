@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from arena_protocol.record import RecordError
 from arena_protocol.record_codec import decode
 from arena_server.errors import ArenaError
-from arena_server.web.archive import WITHHELD, Archive, NotFoundError
+from arena_server.web.archive import Archive
 from arena_server.web.bots import BotDocuments, RatingHistories
 from arena_server.web.documents import stored_record_json
 from arena_server.web.following import News, atom_text, calendar_text, newest, news_of
@@ -41,6 +41,7 @@ from arena_server.web.previews import (
 from arena_server.web.ratings import RatingDocuments
 from arena_server.web.security import small_number
 from arena_server.web.shared_reads import Endpoint, SharedReads
+from arena_server.web.shown_results import WITHHELD, NotFoundError
 
 #: Games of visitors in a list.
 RECENT: Final = 20

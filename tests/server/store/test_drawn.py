@@ -16,7 +16,8 @@ from arena_server.core.formats.base import PairingError
 from arena_server.core.journal import entry_of
 from arena_server.store.plans import history_of_plan
 from arena_server.store.reader import Results
-from arena_server.web.archive import Archive, NotFoundError
+from arena_server.web.archive import Archive
+from arena_server.web.shown_results import NotFoundError
 
 from ..records import Kept, game, opening
 

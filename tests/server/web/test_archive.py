@@ -23,8 +23,10 @@ from arena_server.store.reader import Results
 from arena_server.store.schema import ContestRow, open_engine, set_status
 from arena_server.terms.config import ContestConfig
 from arena_server.web import archive as module
-from arena_server.web.archive import Archive, NotFoundError
+from arena_server.web import shown_results
+from arena_server.web.archive import Archive
 from arena_server.web.documents import stored_record_json
+from arena_server.web.shown_results import NotFoundError
 
 from ..records import Kept, game, keep_early_end, opening, tomorrow
 
@@ -163,7 +165,7 @@ class TestFaults:
         assert archive.faults(1) == {"faults": [["g1", 1, 1, "illegal", self.TEXT.format(line)]]}
 
     def test_the_newest_come_first_and_few_enough(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(module, "MOST_FAULTS", 2)
+        monkeypatch.setattr(shown_results, "MOST_FAULTS", 2)
         kept = Kept(path, opening())
         kept.start()
         for number in range(1, 4):

@@ -26,7 +26,7 @@ from arena_server.store.schema import contest_row
 from arena_server.terms.config import ContestConfig
 from arena_server.web import bots as module
 from arena_server.web import filling
-from arena_server.web.archive import Archive, NotFoundError
+from arena_server.web.archive import Archive
 from arena_server.web.bots import (
     POINTS,
     BotDocuments,
@@ -36,6 +36,7 @@ from arena_server.web.bots import (
     moves_document,
     seat_moves,
 )
+from arena_server.web.shown_results import NotFoundError
 
 from ..records import Kept, game, opening, tomorrow
 
@@ -88,13 +89,13 @@ class TestDocument:
     def test_the_newest_records_are_read_once(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "RECORDS", 2)
         read: list[str] = []
-        shown = Archive.shown_records
+        shown = Archive.records
 
         def noted(archive: Archive, number: int, games: Sequence[str]) -> object:
             read.extend(games)
             return shown(archive, number, games)
 
-        monkeypatch.setattr(Archive, "shown_records", noted)
+        monkeypatch.setattr(Archive, "records", noted)
         kept = Kept(path, opening(names=("a", "b", "ab")))
         kept.start()
         documents, archive = BotDocuments(), Archive(path, tomorrow)
@@ -108,7 +109,7 @@ class TestDocument:
         assert document["first_moves"] == [["5", 1, 1], ["8", 1, 1]]
         assert read == ["g2", "g1", "g5"]
         assert documents.find(archive, 1, 2)["first_moves"] == [["6", 1, 1]], "ab is not a"
-        monkeypatch.setattr(Archive, "shown_records", lambda *_: [("g1", b"damaged")])
+        monkeypatch.setattr(Archive, "records", lambda *_: [("g1", b"damaged")])
         assert BotDocuments().find(archive, 1, 0)["records"] == 0, "its own page says so"
         with pytest.raises(NotFoundError, match=r"^contest 1 has no bot 3$"):
             documents.find(archive, 1, 3)

@@ -17,9 +17,10 @@ from arena_protocol.record import FaultRecord, GameRecord, PlyRecord
 from arena_server.store.database import ContestHeader
 from arena_server.web import filling
 from arena_server.web import highlights as module
-from arena_server.web.archive import Archive, NotFoundError
+from arena_server.web.archive import Archive
 from arena_server.web.highlights import HighlightDocuments
 from arena_server.web.shared_reads import SharedReads
+from arena_server.web.shown_results import NotFoundError
 from arena_server.web.stored import StoredDocuments
 
 from ..records import Kept, game, opening, tomorrow
@@ -56,13 +57,13 @@ def games_of(document: dict[str, Any]) -> list[str]:
 def test_each_record_is_read_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PART", 2)
     read: list[str] = []
-    shown = Archive.shown_records
+    shown = Archive.records
 
     def noted(archive: Archive, number: int, games: Sequence[str]) -> object:
         read.extend(games)
         return shown(archive, number, games)
 
-    monkeypatch.setattr(Archive, "shown_records", noted)
+    monkeypatch.setattr(Archive, "records", noted)
     kept = Kept(path, opening(names=("a", "b")))
     kept.start()
     documents, archive = HighlightDocuments(), Archive(path, tomorrow)
@@ -146,7 +147,7 @@ def test_a_damaged_record_is_left_out(path: Path, monkeypatch: pytest.MonkeyPatc
     kept.start()
     store(kept, comeback(1))
     kept.close("finished")
-    monkeypatch.setattr(Archive, "shown_records", lambda *_: [("g1", b"damaged")])
+    monkeypatch.setattr(Archive, "records", lambda *_: [("g1", b"damaged")])
     assert HighlightDocuments().find(Archive(path, tomorrow), 1)["games"] == 0
 
 

@@ -16,12 +16,12 @@ from arena_server.core.deal import Setting
 from arena_server.core.formats.base import Pairing
 from arena_server.terms.config import ContestConfig, game_of
 from arena_server.web import played_on
-from arena_server.web.archive import NotFoundError
 from arena_server.web.casual import CasualGames
 from arena_server.web.casual_game import GameRequest, config_of
 from arena_server.web.person import MoveScript, SeatError
 from arena_server.web.played_on import SAME, read_source, source_of, up_to
 from arena_server.web.ports import CasualSetup
+from arena_server.web.shown_results import NotFoundError
 
 from ..records import game
 from .node import Node

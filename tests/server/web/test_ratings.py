@@ -13,10 +13,11 @@ from tests.server.records import Kept, game, opening, tomorrow
 
 from arena_cli.site import documents
 from arena_server.stats.ratings import REASONS
-from arena_server.web.archive import Archive, NotFoundError
+from arena_server.web.archive import Archive
 from arena_server.web.bots import RatingHistories
 from arena_server.web.bundle import STATIC
 from arena_server.web.ratings import LEAST_S, RatingDocuments
+from arena_server.web.shown_results import NotFoundError
 
 NOW = datetime(2026, 11, 23, 12)  # before and after every game, by a shift
 
