@@ -79,7 +79,7 @@ def measure(bots: int, stored: int, running: int) -> None:
             contest = Contest(config, entrants, lambda length: "0" * length, 0, found.past)
             contest.handle(Tick(), 0)
             took, used = time.perf_counter() - began, time.process_time() - cpu
-    progress = contest.progress()
+    progress = contest.status.progress()
     print(
         f"{bots} bots: {progress.done} games stored, {progress.running} running, "
         f"{progress.plies} plies in all: {took:.2f} s, CPU {used:.2f} s"

@@ -73,7 +73,7 @@ def test_all_channels_show_the_table_of_the_server_and_verify_agrees(
     harness = decided(form, options, seed)
     header = ContestHeader(harness.config, {"plies": "1"}, FIELD, games=99)
     keep_played(tmp_path / "arena.db", header, harness.effects)
-    expected = [row_json(row) for row in harness.contest.progress().standings]
+    expected = [row_json(row) for row in harness.contest.status.progress().standings]
     with Results(tmp_path / "arena.db") as results:
         contest = results.contest()
         assert [row_json(row) for row in results.sums.standings(contest)] == expected

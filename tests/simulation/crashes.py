@@ -70,7 +70,7 @@ class Organiser:
 
     def _is_known(self, who: str) -> bool:
         alive = self._world.server.alive
-        return alive and any(order.who == who for order in self._world.contest.overview().orders)
+        return alive and any(order.who == who for order in self._world.contest.status.overview().orders)
 
 
 def at(*numbers: int, power: bool = False) -> Crash:

@@ -31,7 +31,7 @@ def play(crash: Crash = NEVER, writes: str = "queued") -> tuple[World, int]:
 
 def table(world: World) -> list[tuple[str, int, int]]:
     """What does not depend on when things happened."""
-    rows: tuple[Row, ...] = world.contest.progress().standings
+    rows: tuple[Row, ...] = world.contest.status.progress().standings
     return sorted((row.name, row.games, row.points) for row in rows)
 
 

@@ -77,7 +77,7 @@ def when(world: World, call: Callable[[], bool]) -> None:
 
 def order(world: World, verb: str) -> bool:
     """One that a killed server has not carried out is given again."""
-    if any(each.verb == verb for each in world.contest.overview().orders):
+    if any(each.verb == verb for each in world.contest.status.overview().orders):
         return world.contest.ended is not None
     world.server.order("end", verb)
     return False
@@ -220,7 +220,7 @@ def check(world: World, folder: Path, status: str) -> None:
     if not world.server.alive:  # the process that has ended knew more than its disk
         assert len({each.games for each in told.values()}) == 1
         return
-    progress = world.contest.progress()
+    progress = world.contest.status.progress()
     table = [(row.name, row.points, row.games) for row in progress.standings]
     by_name = sorted(row for row in table if row[2])
     for name, each in told.items():

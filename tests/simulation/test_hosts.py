@@ -88,7 +88,7 @@ def test_a_contest_that_raises_is_closed_and_the_others_go_on() -> None:
     # What was durable stays: a server that is started again goes on from there.
     past = world.server.disk.past("broken")
     assert len(past.results) == 2
-    assert broken.make(world.queue.now, past).progress().done == 2
+    assert broken.make(world.queue.now, past).status.progress().done == 2
 
 
 def test_a_stall_voids_the_games_of_every_contest() -> None:

@@ -64,7 +64,7 @@ def check(world: World, *, paired: bool = False) -> None:
     results = [record for record in world.records.values() if record.end != VOID]
     assert len(results) == GAMES
     assert sorted(map(number_of, world.records)) == list(range(1, len(world.records) + 1))
-    progress = world.contest.progress()
+    progress = world.contest.status.progress()
     assert (progress.done, progress.total) == (GAMES, GAMES)
     if paired:
         boards = [(record.board, record.sequence) for record in results]
@@ -107,7 +107,7 @@ def test_it_is_open_until_the_organiser_closes_it() -> None:
     ]
     for crashes in ((70, 300),):
         world, _ = play(STEADY, crashes, games=0, orders=orders)
-        progress = world.contest.progress()
+        progress = world.contest.status.progress()
         assert (progress.total, world.server.reasons["ladder"]) == (None, "stopped")
         assert progress.done > 30
         assert progress.void >= 2

@@ -73,8 +73,8 @@ def meetings(world: World) -> Counter[frozenset[str]]:
 def check(world: World) -> None:
     assert world.server.finished == "finished"
     assert meetings(world) == {frozenset(pair): 10 for pair in combinations(KINDS, 2)}
-    assert world.contest.progress().total == 60
-    assert {row.games for row in world.contest.progress().standings} == {30}
+    assert world.contest.status.progress().total == 60
+    assert {row.games for row in world.contest.status.progress().standings} == {30}
 
 
 def test_a_round_robin_in_which_bots_come_and_go() -> None:
@@ -102,7 +102,7 @@ def test_other_formats_in_which_bots_come_and_go(name: str, options: dict[str, i
     moments = range(boundaries // (kills + 1), boundaries, boundaries // (kills + 1) + 1)
     for world in (whole, *(play(number, **config)[0] for number in moments)):
         assert world.server.finished == "finished"
-        progress = world.contest.progress()
+        progress = world.contest.status.progress()
         assert progress.done == progress.total == sum(meetings(world).values())
         assert next(row.games for row in progress.standings if row.name == "late") > 0
         assert world.queue.now < 600 * SECOND

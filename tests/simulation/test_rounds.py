@@ -74,7 +74,7 @@ def facts(world: World, word: str) -> dict[int, object]:
 
 
 def table(world: World) -> tuple[Row, ...]:
-    return world.contest.progress().standings
+    return world.contest.status.progress().standings
 
 
 STEADY: dict[str, type[Honest]] = {f"b{number}": Steady for number in range(5)}

@@ -88,7 +88,7 @@ def check(world: World) -> Separated:
     """It has ended early once and for all, and no game began after that."""
     assert world.server.finished == "finished"
     (decision,) = decisions(world)
-    progress = world.contest.progress()
+    progress = world.contest.status.progress()
     assert decision.names == progress.separated == ("ann",)
     assert progress.standings[0].name == "ann"
     assert progress.total == TOTAL
@@ -102,8 +102,8 @@ def test_it_ends_early_as_finished() -> None:
     decision = check(world)
     assert decision.games % (TOTAL // 10) == 0, "it is decided after tenths of all games"
     assert 0 < decided < boundaries
-    assert world.contest.progress().unplayed == {}
-    assert world.contest.held()[1] == ()
+    assert world.contest.status.progress().unplayed == {}
+    assert world.contest.status.held()[1] == ()
 
 
 def test_killed_at_boundaries_it_decides_once() -> None:

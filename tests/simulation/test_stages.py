@@ -103,7 +103,7 @@ def check(world: World, ending: str, folder: Path, rule: str, *, leads: bool) ->
                     draw_entrants(results, two, {one.name: 1})
                 return
             names, origin = draw_entrants(results, two, {one.name: 1})
-    ranks = {row.name: row.rank for row in world.contest.progress().standings}
+    ranks = {row.name: row.rank for row in world.contest.status.progress().standings}
     _expect(names, two.sources, ranks)
     begin(path, two, names, origin, new=False)
     begun = begun_stages((one, two), latest_contests(path, [one.name, two.name]))
@@ -143,7 +143,7 @@ def name_of(cell: Cell) -> str:
 
 def play(cell: Cell, folder: Path) -> None:
     world, ending = first_stage(cell)
-    leads = ending in LEADS_ON and world.contest.progress().done > 0
+    leads = ending in LEADS_ON and world.contest.status.progress().done > 0
     for number, rule in enumerate(RULES):
         (folder / str(number)).mkdir()
         check(world, ending, folder / str(number), rule, leads=leads)

@@ -77,7 +77,7 @@ def check(world: World) -> None:
     """All but the bot that never plays well are paired, without a fault in the table."""
     good = KINDS.keys() - {"mad"}
     assert world.checker.validated == good
-    progress = world.contest.progress()
+    progress = world.contest.status.progress()
     assert progress.ended == "incomplete"
     assert {row.name: row.games for row in progress.standings} == dict.fromkeys(good, 6) | {"mad": 0}
     assert not any(row.faults for row in progress.standings)

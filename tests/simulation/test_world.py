@@ -58,7 +58,7 @@ world_of_each_seed = pytest.mark.parametrize("seed", rows([1, 2, 3], 3))
 @world_of_each_seed
 def test_the_contest_ends_and_every_game_has_one_result(seed: int) -> None:
     world = all_kinds(seed)
-    progress = world.contest.progress()
+    progress = world.contest.status.progress()
     assert world.checker.finished in ENDS
     assert progress.done == len(world.records) == len(world.checker.durable) > 200
     assert (progress.running, progress.void, progress.connected) == (0, 0, 0)
@@ -213,7 +213,7 @@ def test_probation_ends_the_games_of_the_bad(every: int) -> None:
     """Beside all kinds of the honest, or every fourth."""
     world = play(5, (*HONEST[::every], *BAD), probation=2)
     assert world.checker.finished in ENDS
-    for row in world.contest.progress().standings:
+    for row in world.contest.status.progress().standings:
         assert sum(row.faults.values()) <= 2
 
 

@@ -73,7 +73,7 @@ class Part:
         self.checker = InvariantChecker(
             plan.config,
             may,
-            lambda: self.contest.progress(),
+            lambda: self.contest.status.progress(),
             self._counts,
             lambda: self.contest.deadlines.next,
             plan.slots,

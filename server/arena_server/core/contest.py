@@ -13,7 +13,6 @@ no sequence of events. No result is sent before the event Stored.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 from arena_protocol.errors import ByeReason
@@ -49,32 +48,20 @@ from arena_server.core.handlers import Handlers
 from arena_server.core.journal import Past
 from arena_server.core.life import (
     ABORTED,
-    DRAWING,
     FINISHED,
-    NOT_BEGUN,
     STOPPED,
-    WAITING,
-    Hold,
     Life,
 )
 from arena_server.core.log_events import LoopStalled
 from arena_server.core.login import Authenticator
 from arena_server.core.news import Begins, Expired
-from arena_server.core.overview import (
-    Awaited,
-    BotState,
-    Overview,
-    Progress,
-    absent_or_removed,
-    causes_of_absence,
-    where_is,
-    why_waiting,
-)
+from arena_server.core.overview import causes_of_absence
 from arena_server.core.parts.leases import LeasedGames
 from arena_server.core.parts.parts import Parts
 from arena_server.core.peers import NotFree, Outbox, Peer
 from arena_server.core.recovery import recover
 from arena_server.core.seat_lines import SeatLines
+from arena_server.core.status import ContestStatus
 from arena_server.terms.config import (
     ContestConfig,
     ContestConfigError,
@@ -144,6 +131,7 @@ class Contest:
         self.entrants = self._parts.late_entrants
         self.life = Life(quorum, quorum > game.seats, ended)
         self._commands = Commands(self.life, self._games, self._parts, self.output)
+        self.status = ContestStatus(self.life, self._games, self._parts, self._commands, self._bots)
         self._was_over = ended is not None
         #: Whether contests are planned that may get bots from this one; for the shell to say.
         self.leads_on = False
@@ -151,13 +139,13 @@ class Contest:
         self._leaving: frozenset[str] = frozenset()
         #: The ending of which the shell knows.
         self._reported = ended
-        self._missing_at_end: tuple[str, ...] = ()
         if past is not None:
             recover(past, self._games, self._commands, self._parts, bots, now)
-        if self._was_over:
-            return
-        results = self._games.fixtures.results
-        if not self._games.quiet or results.stored > 0:
+        if not self._was_over:
+            self._begin(now)
+
+    def _begin(self, now: int) -> None:
+        if not self._games.quiet or self._games.fixtures.results.stored > 0:
             # Of an earlier version, which had no fact of it.
             self._commands.restore_begun()
         self._notes.add(Begins())
@@ -309,70 +297,6 @@ class Contest:
         if self._notes.changed or self.life.ended is not None:
             self._start_and_end(now)
 
-    # -- status
-
-    def progress(self) -> Progress:
-        """The work grows with the number of bots."""
-        connected = sum(bot.connected for bot in self._bots)
-        progress = self._games.progress(
-            connected, self.ended, causes_of_absence(self._bots, self._parts.shown)
-        )
-        holds, waiting = self.held()
-        return replace(progress, missing=self._missing_at_end, waiting=waiting, holds=holds)
-
-    def held(self) -> tuple[tuple[Hold, ...], tuple[Awaited, ...]]:
-        """Why no game is offered, or not all; and whom it waits for, in the order of the entrants.
-
-        Both are empty once it has ended.
-        """
-        if self.ended is not None:
-            return (), ()
-        here = sum(bot.plays and self._parts.present(bot) for bot in self._bots)
-        drawing = (Hold(DRAWING),) if self._games.fixtures.drawing else ()
-        probation = self._parts.probation
-        waiting = tuple(
-            Awaited.of(bot, reason, probation.faulty_games(bot), probation.faulty_trials(bot))
-            for bot in self._bots
-            if bot.plays
-            and not bot.withdrawn
-            and (reason := why_waiting(bot, self._parts.shown(bot))) is not None
-            and self._games.fixtures.has_games_left(bot.name)
-        )
-        return (*self.life.holds(here), *drawing, *((Hold(WAITING),) if waiting else ())), waiting
-
-    @property
-    def idle(self) -> bool:
-        """Whether games may start, or will once bots are there, and none runs."""
-        holds = [hold.kind for hold in self.life.holds()]
-        may_start = self.life.may_start or NOT_BEGUN in holds
-        return self.ended is None and may_start and self._games.quiet
-
-    def overview(self) -> Overview:
-        """The organiser's view; the work grows with the numbers of bots and of games."""
-        mean_move_ms = self._games.fixtures.results.mean_move_ms
-        return Overview(
-            phase=self.life.phase,
-            state=self.life.shown_state,
-            until=None if self.ended is not None else self.life.until,
-            progress=self.progress(),
-            running=self._games.running(),
-            bots=tuple(
-                BotState.of(
-                    bot,
-                    where_is(bot, self._parts.shown(bot)),
-                    self._parts.probation.faulty_games(bot),
-                    mean_move_ms(bot.name),
-                )
-                for bot in self._bots
-                if bot.plays
-            ),
-            orders=tuple(self._commands.orders),
-            length=None if self.ended is not None else self._commands.length,
-            invitations=self._parts.invitations.listed(),
-            registrations=self._parts.registration.states,
-            applicants=self._parts.registration.applicants,
-        )
-
     # -- events
 
     def _tick(self, now: int) -> None:
@@ -446,8 +370,7 @@ class Contest:
         if life.ended is None and self._games.quiet:
             causes = causes_of_absence(self._bots, self._parts.shown, patient=True)
             if self._commands.end(causes, goes_on=goes_on) not in (None, FINISHED):
-                # Kept: after the end every bot leaves, and all would seem to be missing.
-                self._missing_at_end = absent_or_removed(self._bots, self._parts.shown)
+                self.status.keep_missing()
         elif life.ended is not None and life.is_aborted:
             # Also after its last game, as a drained contest: no server goes on with it.
             life.end(ABORTED)

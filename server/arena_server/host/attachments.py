@@ -97,7 +97,7 @@ class PaceLog(Attachment):
 
     def started(self) -> None:
         self._logged = time.monotonic()
-        self._results = self._contest.progress().done
+        self._results = self._contest.status.progress().done
         self._pace.see(self._logged, self._results)
 
     def recorded(self, record: GameRecord) -> None:
@@ -107,7 +107,7 @@ class PaceLog(Attachment):
         self._results += 1
         self._pace.see(now, self._results)
         if now >= self._logged + LOG_PACE_S:
-            known = self._contest.progress()
+            known = self._contest.status.progress()
             progress = replace(known, done=known.done + 1)  # its Stored is still to come
             if (pace := self.pace(progress)) is not None:
                 self._logged = now

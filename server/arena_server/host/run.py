@@ -151,7 +151,7 @@ class ContestRun:
         config = self.spec.config if found is None else replace(self.spec.config, seed=found.seed)
         self._log_beginning(found)
         contest = self.contest = self._make_contest(config, found)
-        self.results = contest.progress().done
+        self.results = contest.status.progress().done
         self.run = Run(contest, self._writer, self, [*self._all(TranscriptReader)])
         is_over = found is not None and found.ended is not None
         if not is_over:
@@ -219,7 +219,7 @@ class ContestRun:
         own += (
             Timekeeper(self.spec.timetable, self.feed),
             PaceLog(contest, self.spec.timetable, self.log),
-            WaitingList(contest, delay, self.log),
+            WaitingList(contest.status, delay, self.log),
             StoreWatch(self.run, self.log),
         )
         # Before the others: a line stands in the log of a bot when they read of it.

@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from arena_server.core.contest import Contest
 from arena_server.core.life import CLOSED, DRAWING, NOT_BEGUN, TIME_UP, WAITING, Hold, RunState
 from arena_server.core.log_events import LogEvent
 from arena_server.core.overview import (
@@ -25,6 +24,7 @@ from arena_server.core.overview import (
     VALIDATION,
     Awaited,
 )
+from arena_server.core.status import ContestStatus
 from arena_server.host.log_events import ContestWaiting
 from arena_server.host.observers import Attachment
 
@@ -160,8 +160,8 @@ class WaitingList(Attachment):
     Probation, a lost connection and a draw tell of a game, which spectators see that late, too.
     """
 
-    def __init__(self, contest: Contest, delay: int, log: Callable[[LogEvent], None]) -> None:
-        self._contest = contest
+    def __init__(self, status: ContestStatus, delay: int, log: Callable[[LogEvent], None]) -> None:
+        self._status = status
         self._delay = delay
         self._log = log
         self._timer: asyncio.TimerHandle | None = None
@@ -191,12 +191,12 @@ class WaitingList(Attachment):
 
     def look(self, now: int, wall: float) -> None:
         """Read the list once."""
-        shown = HeldContest(*self._contest.held())
+        shown = HeldContest(*self._status.held())
         if not self._history or self._history[-1][1] != shown:
             self._history.append((now, shown))
         while len(self._history) > 1 and self._history[1][0] <= now - self._delay:
             self._history.popleft()
-        idle, self._idle = self._idle, shown.waiting if self._contest.idle else ()
+        idle, self._idle = self._idle, shown.waiting if self._status.idle else ()
         due = self._logged_at is None or now >= self._logged_at + LOG_S * NS_PER_S
         if due and self._idle == idle and idle not in ((), self._logged):
             self._logged, self._logged_at = idle, now

@@ -186,7 +186,7 @@ def report_of(hosted: ContestRun) -> dict[str, Any]:
     """Return the progress of a contest as JSON types; one that has not begun is stopped, without games."""
     if hosted.contest is None:
         return _NOT_BEGUN
-    return report_json(hosted.contest.overview()) | {"scoring": hosted.spec.config.scoring}
+    return report_json(hosted.contest.status.overview()) | {"scoring": hosted.spec.config.scoring}
 
 
 def report_json(overview: Overview) -> dict[str, Any]:

@@ -98,5 +98,5 @@ class ContestAdder:
 
 def _state_of(hosted: ContestRun) -> dict[str, Any]:
     assert hosted.contest is not None, "it has been added"
-    overview = hosted.contest.overview()
+    overview = hosted.contest.status.overview()
     return {"contest": hosted.name, "phase": str(overview.phase), "ended": overview.progress.ended}

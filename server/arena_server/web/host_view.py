@@ -210,7 +210,7 @@ class HostView(HostObserver):
                 continue
             labels = {"name": config.name, "game": config.game, "software": config.software}
             durations = Durations() if contest is None else hosted.run.durations.copy()
-            progress = None if contest is None else contest.progress()
+            progress = None if contest is None else contest.status.progress()
             watch = hosted.find(StoreWatch)
             waited = 0 if watch is None else watch.waited_s(time.monotonic_ns())
             contests.append(ContestSnapshot(labels, recorder.counts(), durations, progress, waited))
@@ -255,7 +255,7 @@ class HostView(HostObserver):
         """
         hosted = self.hosted(name)
         assert hosted.contest is not None
-        overview = hosted.contest.overview()
+        overview = hosted.contest.status.overview()
         pace = hosted.find(PaceLog)
         pace_now = None if pace is None else pace.pace(overview.progress)
         return hosted.name, overview, self._host.connections[0], pace_now
@@ -270,7 +270,7 @@ class HostView(HostObserver):
         logs = hosted.find(BotLogs)
         if logs is None or hosted.over.is_set():
             raise LookupError("this server keeps no logs of bots: see server.bot_logs")
-        if bot not in [each.name for each in hosted.contest.overview().bots]:
+        if bot not in [each.name for each in hosted.contest.status.overview().bots]:
             raise LookupError(f"no bot of this contest is called {bot!r:.40}")
         logs.read(bot, done)
 

@@ -239,10 +239,10 @@ def play_rematches(again: ContestHarness) -> None:
 
 
 def rows(harness: ContestHarness) -> dict[str, Row]:
-    return {row.name: row for row in harness.contest.progress().standings}
+    return {row.name: row for row in harness.contest.status.progress().standings}
 
 
 def check_sums(harness: ContestHarness) -> None:
     """Every game that was started is finished, void or running."""
-    progress = harness.contest.progress()
+    progress = harness.contest.status.progress()
     assert len(harness.logged(GameStarted)) == progress.done + progress.void + progress.running

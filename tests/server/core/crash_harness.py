@@ -176,4 +176,4 @@ class CrashHarness:
         process = Process(contest, now, self.disk, list(self.bots.values()), self._conns)
         process.run()
         self.finished = process.finished or ""
-        self.standings = contest.progress().standings
+        self.standings = contest.status.progress().standings

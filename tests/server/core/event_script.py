@@ -88,8 +88,8 @@ class EventScript(Harness):
             if verb == b"wait":
                 self.now += _number(rest) * MS
             self.event(self._event(verb, rest, step))
-        self.contest.progress()
-        self.contest.overview()
+        self.contest.status.progress()
+        self.contest.status.overview()
 
     def _event(self, verb: bytes, rest: bytes, step: bytes) -> Event:
         first, _, more = rest.partition(b" ")
@@ -139,7 +139,7 @@ class EventScript(Harness):
             self.event(Stored(game_id))
         self.wait(LARGEST)
         assert self.finished is not None
-        assert self.contest.progress().running == 0
+        assert self.contest.status.progress().running == 0
 
 
 def _number(text: bytes) -> int:

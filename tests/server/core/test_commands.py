@@ -60,7 +60,7 @@ def test_all_games_that_can_start_do_so_at_resume() -> None:
     for name in ("ann", "bob", "cid", "dan"):
         harness.log_in(name)
     harness.command("resume")
-    assert harness.contest.progress().running == 2
+    assert harness.contest.status.progress().running == 2
 
 
 def test_a_pause_outlives_the_server_and_a_drain_does_not() -> None:
@@ -80,7 +80,7 @@ def test_a_drained_contest_stops_after_the_games_that_run() -> None:
     harness.send("ann", "MOVE 7")
     assert harness.finished == "stopped"
     assert harness.last_line("ann") == "BYE reason=stopped"
-    assert harness.contest.progress().void == 0
+    assert harness.contest.status.progress().void == 0
     again = restarted(harness)
     again.log_in("ann")
     again.log_in("bob")
@@ -114,7 +114,7 @@ def test_a_kick_outlives_the_server_and_so_does_its_lift() -> None:
     for name in ("ann", "bob"):
         again.log_in(name)
     assert [again.last_line(name).split()[0] for name in ("ann", "bob")] == ["BYE", "BYE"]
-    assert (again.finished, again.contest.progress().done) == ("incomplete", 0)
+    assert (again.finished, again.contest.status.progress().done) == ("incomplete", 0)
     harness = ContestHarness("ann", "bob", "cid", options=ONE_PLY)
     for verb in ("kick", "lift"):
         harness.command(verb, "ann")
@@ -128,7 +128,7 @@ def test_an_absent_bot_may_be_kicked() -> None:
     harness = ContestHarness("ann", "bob")
     assert harness.command("kick", "ann") is None
     assert harness.finished == "incomplete"  # no opponent is left
-    assert harness.contest.progress().done == 0
+    assert harness.contest.status.progress().done == 0
 
 
 def test_an_absent_bot_may_be_lifted() -> None:
@@ -183,7 +183,7 @@ def test_without_a_limit_of_faulty_games_a_lifted_bot_is_paired_after_a_restart_
     harness.command("lift", "ann")
     assert harness.last_entries[0] == (0, "conduct", "ann", 1, False, 0)
     again = restarted(harness)
-    assert {bot.name: bot.where for bot in again.contest.overview().bots} == {
+    assert {bot.name: bot.where for bot in again.contest.status.overview().bots} == {
         "ann": "playing",
         "bob": "playing",
     }
@@ -208,7 +208,7 @@ def test_a_void_game_is_not_played_again_unless_the_organiser_wants_it() -> None
     harness.send("ann", "READY g2")
     harness.send("bob", "READY g2", "MOVE 7")
     assert harness.finished == "incomplete"
-    progress = harness.contest.progress()
+    progress = harness.contest.status.progress()
     assert (progress.done, progress.left) == (1, 1)
     assert replace(progress, total=None).left is None  # an open contest
     check_sums(harness)
@@ -233,7 +233,7 @@ def test_a_void_game_is_played_again_with_the_same_seats(deals: str, deal: int) 
     assert (first.seed == last.seed) is (deals == "paired")
     assert last.seed == deal_seed(harness.config.seed, ("ann", "bob"), deal)
     assert first.commit != last.commit
-    assert harness.contest.progress().done == 2
+    assert harness.contest.status.progress().done == 2
     check_sums(harness)
 
 
@@ -258,8 +258,8 @@ def test_a_running_game_is_broken_off_and_played_again_even_after_a_restart() ->
     assert harness.command("replay", "g1") is None
     again = restarted(harness)
     play_rematches(again)
-    assert again.contest.progress().done == 2
-    assert again.contest.progress().void == 1
+    assert again.contest.status.progress().done == 2
+    assert again.contest.status.progress().void == 1
 
 
 def test_a_game_voided_for_good_stays_so_after_a_restart_and_can_be_replayed_then() -> None:
@@ -331,7 +331,7 @@ def test_who_ordered_what_when_and_why_is_kept() -> None:
     again = restarted(harness)
     assert again.command("resume", who="eve", at=7) is None
     assert again.last_orders == [(2, "resume", "", "eve", 7, "")]
-    assert list(restarted(again).contest.overview().orders) == [
+    assert list(restarted(again).contest.status.overview().orders) == [
         Order(1, "pause", "", "jan", 1_800_000_000_000, "lunch"),
         Order(2, "resume", "", "eve", 7, ""),
     ]

@@ -269,7 +269,7 @@ def test_a_bot_that_never_connects_is_awaited_until_the_limit() -> None:
     harness.wait(1)
     assert harness.finished == "incomplete"
     assert harness.logged(BotAbsent) == [BotAbsent("ghost")]
-    assert harness.contest.progress().done == 2
+    assert harness.contest.status.progress().done == 2
 
 
 def test_after_the_end_no_bot_is_absent() -> None:
@@ -292,7 +292,7 @@ def test_a_late_bot_plays_if_the_contest_still_goes_on() -> None:
     harness.wait(3000)
     harness.log_in("late")
     play_on(harness)
-    assert harness.contest.progress().done == 6
+    assert harness.contest.status.progress().done == 6
     assert harness.logged(BotAbsent) == [BotAbsent("late")]
 
 
@@ -307,7 +307,7 @@ def test_a_late_bot_is_awaited_again() -> None:
     harness.log_in("late")
     harness.disconnect("late")
     play_on(harness)
-    assert (harness.contest.progress().done, harness.finished) == (2, None)
+    assert (harness.contest.status.progress().done, harness.finished) == (2, None)
     harness.wait(5000)
     assert harness.finished == "incomplete"
 

@@ -38,7 +38,7 @@ def test_a_pair_plays_as_soon_as_both_are_connected() -> None:
     assert offers(harness, "eve") == []
     harness.log_in("dan")
     assert offers(harness, "eve") == offers(harness, "dan") != []
-    assert harness.contest.progress().running == 2
+    assert harness.contest.status.progress().running == 2
 
 
 def test_a_contest_from_its_first_game_to_its_last() -> None:
@@ -49,7 +49,7 @@ def test_a_contest_from_its_first_game_to_its_last() -> None:
     assert harness.finished == "finished"
     assert [harness.last_line(name) for name in ("ann", "bob", "eve")] == ["BYE reason=finished"] * 3
     assert all(harness.is_closed(name) for name in ("ann", "bob", "eve"))
-    progress = harness.contest.progress()
+    progress = harness.contest.status.progress()
     assert (progress.done, progress.total, progress.running, progress.plies) == (6, 6, 0, 6)
     assert (progress.connected, progress.ended) == (0, "finished")
     assert [row.games for row in progress.standings] == [4, 4, 4]
@@ -68,19 +68,19 @@ def test_a_result_is_sent_only_when_it_is_durable() -> None:
     harness.stores = False
     harness.send("ann", "MOVE 7")
     assert not any(line.startswith("OVER") for name in ("ann", "bob") for line in harness.received(name))
-    progress = harness.contest.progress()
+    progress = harness.contest.status.progress()
     assert (progress.done, progress.running, progress.plies) == (0, 1, 1)
     assert [row.games for row in progress.standings] == [0, 0]
     harness.stored("g1")
     assert harness.last_line("ann").startswith("NEXT")
-    assert harness.contest.progress().done == 1
+    assert harness.contest.status.progress().done == 1
 
 
 def test_stored_has_no_effect_for_a_game_that_is_not_over_or_unknown() -> None:
     harness = seated("ann", "bob")
     for game_id in ("g1", "g7", "x"):
         assert harness.event(Stored(game_id)) == []
-    assert harness.contest.progress().done == 0
+    assert harness.contest.status.progress().done == 0
 
 
 def test_lines_between_the_last_ply_and_the_result_are_no_fault() -> None:
@@ -104,7 +104,7 @@ def test_probation_after_three_faulty_games() -> None:
     assert harness.logged(BotOnProbation) == [BotOnProbation("zero", 3)]
     assert harness.finished == "incomplete"
     assert harness.last_line("zero") == "BYE reason=incomplete"
-    progress = harness.contest.progress()
+    progress = harness.contest.status.progress()
     assert (progress.done, progress.total) == (7, 12)
     assert sum("zero" not in record.names for record in harness.records.values()) == 4
 
@@ -114,8 +114,8 @@ def test_without_probation_a_bad_bot_plays_all_its_games() -> None:
     harness.log_in("zero")
     harness.log_in("ann")
     play_on(harness, zero="0")
-    assert harness.contest.progress().done == 8
-    faults = {row.name: row.faults for row in harness.contest.progress().standings}
+    assert harness.contest.status.progress().done == 8
+    faults = {row.name: row.faults for row in harness.contest.status.progress().standings}
     assert faults == {"zero": {"illegal": 8}, "ann": {}}
 
 
@@ -156,7 +156,7 @@ def test_beyond_the_stall_limit_games_whose_clock_ran_are_void_and_played_again(
     assert record.faults[0].line == b"stalled 501 ms"
     assert "total=0,0 end=void" in harness.transcript("ann")
     check_sums(harness)
-    assert harness.contest.progress().void == 1
+    assert harness.contest.status.progress().void == 1
 
 
 def test_a_turn_that_was_sent_after_the_stall_is_not_void() -> None:
@@ -243,7 +243,7 @@ def test_stopped_games_are_played_again_when_the_contest_is_resumed() -> None:
     assert harness.finished == "stopped"
     again = restarted(harness)
     play_rematches(again)
-    assert [row.games for row in again.contest.progress().standings] == [2, 2]
+    assert [row.games for row in again.contest.status.progress().standings] == [2, 2]
     assert isinstance(again.effects[-1], Finished)
     again.event(Tick())
 
@@ -257,7 +257,7 @@ def test_four_seats() -> None:
     for name in "abcd":
         harness.log_in(name)
     play_on(harness)
-    assert harness.contest.progress().done == 4
+    assert harness.contest.status.progress().done == 4
     assert {record.names for record in harness.records.values()} == {
         ("a", "b", "c", "d"), ("b", "c", "d", "a"), ("c", "d", "a", "b"), ("d", "a", "b", "c")
     }  # fmt: skip

@@ -43,7 +43,7 @@ def test_a_void_game_of_an_earlier_round_is_not_played_again() -> None:
     harness = seated(*BOTS, format="swiss", options=ONE_PLY, ready=False, logs=True)
     assert harness.command("void", "g1") is None
     while len(harness.logged(RoundDrawn)) < 2:
-        game = harness.contest.overview().running[0]
+        game = harness.contest.status.overview().running[0]
         for name in game.names:
             harness.send(name, f"READY {game.game_id}")
         harness.send(game.names[0], "MOVE 7")

@@ -220,7 +220,7 @@ def test_after_a_forfeit_only_other_forfeits_and_the_end_may_follow() -> None:
     first: list[GameFact] = [QUIT, Ended((0, 2), "forfeit")]
     both: list[GameFact] = [QUIT, other, Ended((0, 0), "forfeit")]
     for facts in (first, both):
-        assert contest(*of_g1(*READY, *facts), **FORFEIT_GAME).progress().running == 1
+        assert contest(*of_g1(*READY, *facts), **FORFEIT_GAME).status.progress().running == 1
     for wrong in (Ready(2), PLY):
         with pytest.raises(JournalError, match="the game is over"):
             contest(*of_g1(QUIT, wrong), **FORFEIT_GAME)

@@ -85,8 +85,8 @@ def test_the_result_follows_the_whole_game_and_the_next_game_follows_the_result(
     harness.disconnect("bob")
     harness.log_in("bob", conn="again")
     harness.send("again", "what?")  # two zombies: the other thousand plies come at once
-    assert harness.contest.progress().done == 1
-    assert harness.contest.progress().running == 0
+    assert harness.contest.status.progress().done == 1
+    assert harness.contest.status.progress().running == 0
     harness.log_in("ann")
     assert not any(line.startswith("GAME g2") for line in harness.received("ann"))
     harness.take_chunks("again")
@@ -150,7 +150,7 @@ def test_a_large_event_reaches_every_spectator_in_chunks() -> None:
     harness = long_game(1000, "one", "two")
     for name in ("ann", "bob"):
         harness.send(name, "QUIT")
-    assert harness.contest.progress().done == 1
+    assert harness.contest.status.progress().done == 1
     assert [plies(harness, name)[-1] < 2000 for name in ("one", "two")] == [True, True]
     for name in ("one", "two"):
         harness.take_chunks(name)

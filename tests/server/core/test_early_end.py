@@ -53,9 +53,9 @@ DECISION: Entry = (0, "separated", LOOK, ("ann",))
 def test_the_game_that_decides_is_the_last() -> None:
     harness = going_on(LOOK - 1)
     assert facts(harness) == []
-    assert harness.contest.progress().separated == ()
+    assert harness.contest.status.progress().separated == ()
     play_on(harness)
-    progress = harness.contest.progress()
+    progress = harness.contest.status.progress()
     assert (harness.finished, progress.done, progress.total) == ("finished", LOOK, 40)
     assert (progress.separated, progress.unplayed) == (("ann",), {})
     assert facts(harness) == [DECISION]
@@ -71,7 +71,7 @@ def test_the_fact_stands_without_a_look() -> None:
     """Whatever the results say: they may be counted in another way by a later version."""
     harness = going_on(3, (0, "separated", 3, ("bob",)))
     assert harness.finished == "finished"
-    assert harness.contest.progress().separated == ("bob",)
+    assert harness.contest.status.progress().separated == ("bob",)
     assert harness.logged(FieldSeparated) == []
 
 
@@ -86,15 +86,15 @@ def test_a_game_that_runs_then_is_played_to_its_end_and_never_again() -> None:
     everyone, harness.conns = harness.conns, first
     play_on(harness)
     harness.conns = everyone
-    assert harness.contest.progress().separated == ("ann",)
+    assert harness.contest.status.progress().separated == ("ann",)
     assert harness.finished is None, "a game runs"
-    assert [awaited.name for awaited in harness.contest.held()[1]] == []
+    assert [awaited.name for awaited in harness.contest.status.held()[1]] == []
     problem = harness.command("extend", "2")
     assert problem is not None
     assert "the contest ends early: it is certain who is first" in problem
     harness.command("replay", "g17")
     assert harness.finished == "finished"
-    assert (harness.contest.progress().done, harness.contest.progress().void) == (LOOK, 1)
+    assert (harness.contest.status.progress().done, harness.contest.status.progress().void) == (LOOK, 1)
 
 
 def test_the_end_is_the_same_as_without_a_rule() -> None:

@@ -36,7 +36,7 @@ def token(harness: ContestHarness, name: str, text: str) -> str | None:
 
 
 def where(harness: ContestHarness) -> dict[str, str]:
-    return {bot.name: bot.where for bot in harness.contest.overview().bots}
+    return {bot.name: bot.where for bot in harness.contest.status.overview().bots}
 
 
 class TestAdd:
@@ -80,7 +80,7 @@ class TestAdd:
             (0, "token", "cid", token_digest(TOKEN)),
         ]
         assert harness.logged(BotJoined) == [BotJoined("cid")]
-        assert harness.contest.progress().total == 6
+        assert harness.contest.status.progress().total == 6
         assert harness.contest.slots == 3
         harness.log_in("cid")
         assert harness.last_line("cid").startswith("ERROR token"), "its name alone is not enough"
@@ -105,10 +105,10 @@ class TestAdd:
         assert harness.last_entries[0][:4] == (0, "joined", "cid", 4)
         assert harness.command("replay", "g3") is not None  # it has not begun
         harness.log_in("cid", f" token={TOKEN}")
-        running = [each.game_id for each in harness.contest.overview().running]
+        running = [each.game_id for each in harness.contest.status.overview().running]
         assert harness.command("replay", running[0]) is None  # g8
         again = restarted(restarted(harness))
-        assert again.contest.progress().total == 6
+        assert again.contest.status.progress().total == 6
         for name in ("ann", "bob"):
             again.log_in(name)
         again.log_in("cid", f" token={TOKEN}")
@@ -126,7 +126,7 @@ class TestAdd:
         harness.wait(1000)
         assert harness.finished == "incomplete"
         assert BotAbsent("cid") in harness.logged(BotAbsent)
-        assert harness.contest.progress().unplayed == {"absent: cid": 4}
+        assert harness.contest.status.progress().unplayed == {"absent: cid": 4}
 
     def test_after_a_restart_its_absence_expires_too(self) -> None:
         harness = seated("ann", "bob", options=ONE_PLY, absent_ms=1000)
@@ -149,7 +149,7 @@ class TestAdd:
         harness = seated("ann", "bob")
         assert add(harness, name, **more) == problem
         assert harness.last_entries == []
-        assert harness.contest.progress().total == 2
+        assert harness.contest.status.progress().total == 2
 
     @all_of("verb", ["add", "token"])
     @all_of("entrant", [None, Entrant("cid"), Entrant("bob", token_digest("x"))])
@@ -177,10 +177,10 @@ class TestRemove:
         assert harness.logged(BotLeft) == [BotLeft("ann")]
         assert harness.last_line("ann") == "BYE reason=kicked"
         assert {record.end for record in harness.records.values()} == {"void"}
-        assert harness.contest.progress().total == 2
+        assert harness.contest.status.progress().total == 2
         assert harness.contest.slots == 2
         assert where(harness) == {"ann": "withdrawn", "bob": "playing", "cid": "playing"}
-        assert harness.contest.held()[1] == ()
+        assert harness.contest.status.held()[1] == ()
         harness.log_in("ann", conn="again")
         assert harness.last_line("again").startswith("ERROR token")
         for again in (restarted(harness), harness):
@@ -197,7 +197,7 @@ class TestRemove:
         assert harness.command("remove", "bob") is None
         assert harness.finished == "finished"
         assert rows(harness)["bob"].games == 1
-        assert harness.contest.progress().missing == ()
+        assert harness.contest.status.progress().missing == ()
 
     def test_a_key_does_not_bring_it_back(self) -> None:
         harness = seated("ann", "bob", "cid")
@@ -225,7 +225,7 @@ class TestRemove:
             (0, "conduct", "ann", 0, False, 0),
             (0, "trial", "ann", False),
         ]
-        assert harness.contest.progress().total == 6
+        assert harness.contest.status.progress().total == 6
         for again in (restarted(harness), harness):
             for name in ("bob", "cid"):
                 if again is not harness:
@@ -240,7 +240,7 @@ class TestRemove:
 
         def others_play(times: int) -> None:
             for _ in range(times):
-                for game in harness.contest.overview().running:
+                for game in harness.contest.status.overview().running:
                     if "dan" not in game.names:
                         for name in game.names:
                             harness.send(name, f"READY {game.game_id}")
@@ -249,10 +249,12 @@ class TestRemove:
         assert harness.command("remove", "dan") is None
         others_play(12)
         assert add(harness, "dan") is None
-        known = {*harness.records, *(game.game_id for game in harness.contest.overview().running)}
+        known = {*harness.records, *(game.game_id for game in harness.contest.status.overview().running)}
         harness.log_in("dan", f" token={TOKEN}")
         others_play(6)
-        assert any("dan" in game.names for game in harness.contest.overview().running), "it takes its time"
+        assert any("dan" in game.names for game in harness.contest.status.overview().running), (
+            "it takes its time"
+        )
         assert set(harness.records) - known, "a game of two others has started, and is over"
 
     def test_in_a_format_that_takes_no_late_entrants_it_can_come_back(self) -> None:
@@ -281,12 +283,12 @@ class TestLadder:
         harness = ContestHarness("ann", "bob", "cid", format="ladder", options=ONE_PLY)
         assert add(harness, "dan") is None
         assert harness.last_entries[0][:3] == (0, "joined", "dan")
-        assert harness.contest.progress().total is None
+        assert harness.contest.status.progress().total is None
         before = restarted(harness)
         for again in (before, restarted(before)):
             again.log_in("dan", f" token={TOKEN}")
             again.log_in("ann")
-            (game,) = again.contest.overview().running
+            (game,) = again.contest.status.overview().running
             assert set(game.names) == {"ann", "dan"}
             for name in ("ann", "dan"):
                 again.send(name, f"READY {game.game_id}")
@@ -295,14 +297,16 @@ class TestLadder:
 
     def test_what_is_owed_to_a_bot_that_has_left_is_not_played_until_it_is_back(self) -> None:
         harness = ladder(deals="paired", format_options={"games": 4})
-        game = harness.contest.overview().running[0]
+        game = harness.contest.status.overview().running[0]
         gone = game.names[0]
         assert harness.command("remove", gone) is None
-        assert harness.contest.progress().total == 2, "its game is void, and so is the other of the deal"
+        assert harness.contest.status.progress().total == 2, (
+            "its game is void, and so is the other of the deal"
+        )
         again = restarted(harness)
-        assert again.contest.progress().total == 2
+        assert again.contest.status.progress().total == 2
         assert add(again, gone) is None
-        assert again.contest.progress().total == 4
+        assert again.contest.status.progress().total == 4
         for name in {"ann", "bob", "cid"} - {gone}:
             again.log_in(name)
         again.log_in(gone, f" token={TOKEN}")
@@ -380,7 +384,9 @@ class TestSent:
     def test_it_plays_as_its_versions_and_by_no_other_token(self, again: bool) -> None:
         harness = restarted(restarted(self.harness())) if again else self.harness()
         assert harness.contest.entrants.sent == {"cid": True}
-        assert ("cid", "no-version") in [(each.name, each.reason) for each in harness.contest.held()[1]]
+        assert ("cid", "no-version") in [
+            (each.name, each.reason) for each in harness.contest.status.held()[1]
+        ]
         harness.log_in("cid", f" token={TOKEN}")
         assert harness.last_line("cid").startswith("ERROR token")
         harness.event(Replace("cid", token_digest("run"), "v1"))

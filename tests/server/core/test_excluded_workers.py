@@ -23,7 +23,7 @@ from .lease_harness import NAMES, Workers, played, resumed
 
 
 def table(run: Workers) -> dict[str, tuple[int, int, int]]:
-    return {row.name: (row.points, row.games, row.wins) for row in run.contest.progress().standings}
+    return {row.name: (row.points, row.games, row.wins) for row in run.contest.status.progress().standings}
 
 
 def counted(run: Workers, worker: str) -> dict[str, tuple[int, int, int]]:
@@ -48,14 +48,14 @@ def test_all_games_of_a_worker_are_void_and_played_again() -> None:
     run.find_games("w1")
     assert run.of(WorkerVoided) == [WorkerVoided("w1", 4, 0)]
     assert table(run) == counted(run, "w1")
-    progress = run.contest.progress()
+    progress = run.contest.status.progress()
     assert (progress.done, progress.void, progress.total) == (4, 4, 12)
     run.find_games("w1")
     assert run.of(WorkerVoided)[1:] == [WorkerVoided("w1", 0, 0)]
     while run.finished is None:
         run.give(run.assigned[-1], worker="w0")
     assert len(run.records) == 16
-    assert (run.finished, run.contest.progress().done) == ("finished", 12)
+    assert (run.finished, run.contest.status.progress().done) == ("finished", 12)
     assert table(run) == counted(run, "w1")
 
 
@@ -95,7 +95,7 @@ def test_a_result_that_was_accepted_before_and_is_stored_after_the_order_is_void
     run.event(PlayedBy("w1", []))
     run.stored("g1")
     assert run.of(WorkerVoided) == [WorkerVoided("w1", 0, 0), WorkerVoided("w1", 1, 0)]
-    assert (run.contest.progress().done, run.contest.progress().void) == (0, 1)
+    assert (run.contest.status.progress().done, run.contest.status.progress().void) == (0, 1)
     assert run.assigned[-1].game_id != "g1"
 
 
@@ -107,11 +107,11 @@ def test_the_next_server_asks_again_for_the_games_of_an_excluded_worker() -> Non
     run.command("void-worker", "w1")
     after = resumed(run)
     assert after.excluded == ["w1"]
-    assert after.contest.progress().done == 2
+    assert after.contest.status.progress().done == 2
     after.find_games("w1", run.records)
-    assert (after.contest.progress().done, after.contest.progress().void) == (1, 1)
+    assert (after.contest.status.progress().done, after.contest.status.progress().void) == (1, 1)
     later = resumed(after)
-    assert (later.contest.progress().done, later.contest.progress().void) == (1, 1)
+    assert (later.contest.status.progress().done, later.contest.status.progress().void) == (1, 1)
     assert table(later) == table(after)
     later.event(Capacity(1))
     later.give(later.assigned[0], worker="w1")
@@ -124,11 +124,11 @@ def test_a_fault_of_a_void_game_does_not_count_against_its_bot() -> None:
     faulty = next(each for seed in range(100) if (each := played(run.assigned[0].setting, seed)).faults)
     run.give(run.assigned[0], faulty, worker="w1")
     blamed = {faulty.names[fault.seat - 1] for fault in faulty.faults}
-    assert [bot.name for bot in run.contest.overview().bots if bot.faulty_games] == sorted(blamed)
+    assert [bot.name for bot in run.contest.status.overview().bots if bot.faulty_games] == sorted(blamed)
     run.command("void-worker", "w1")
     run.find_games("w1")
-    assert not any(bot.faulty_games or bot.where == "probation" for bot in run.contest.overview().bots)
-    assert all(not row.faults for row in run.contest.progress().standings)
+    assert not any(bot.faulty_games or bot.where == "probation" for bot in run.contest.status.overview().bots)
+    assert all(not row.faults for row in run.contest.status.progress().standings)
 
 
 def faulty_free(setting: Setting) -> GameRecord:
@@ -164,7 +164,7 @@ def test_what_was_forgiven_of_a_void_game_is_not_forgiven_to_another() -> None:
     run.find_games("w1")
     blamed = fail("w2")
     for each in (run, resumed(run, **config)):
-        where = {bot.name for bot in each.contest.overview().bots if bot.where == "probation"}
+        where = {bot.name for bot in each.contest.status.overview().bots if bot.where == "probation"}
         assert where == blamed
 
 
@@ -194,10 +194,10 @@ def test_games_of_the_present_round_are_played_again() -> None:
     run.find_games("w1")
     assert run.of(WorkerVoided) == [WorkerVoided("w1", 1, 0)]
     after = resumed(run, **config)
-    assert after.contest.progress().standings == run.contest.progress().standings
+    assert after.contest.status.progress().standings == run.contest.status.progress().standings
     while run.finished is None:
         run.give(run.assigned[-1], worker="w2")
-    assert (run.finished, run.contest.progress().unplayed) == ("finished", {})
+    assert (run.finished, run.contest.status.progress().unplayed) == ("finished", {})
 
 
 def test_the_games_of_an_open_contest_are_played_again() -> None:
@@ -233,7 +233,7 @@ def test_nothing_ends_before_the_games_of_an_excluded_worker_were_found() -> Non
         each.find_games("w1", run.records)
         each.event(Capacity(1))
         each.give(each.assigned[-1], worker="w2")
-        assert (each.finished, each.contest.progress().done) == ("finished", 2)
+        assert (each.finished, each.contest.status.progress().done) == ("finished", 2)
 
 
 def test_no_round_is_drawn_before_the_games_of_an_excluded_worker_were_found() -> None:
@@ -247,14 +247,14 @@ def test_no_round_is_drawn_before_the_games_of_an_excluded_worker_were_found() -
     assert run.of(WorkerVoided) == [WorkerVoided("w1", 1, 0)]
     while run.finished is None:
         run.give(run.assigned[-1], worker="w2")
-    assert run.contest.progress().unplayed == {}
+    assert run.contest.status.progress().unplayed == {}
 
 
 def test_a_contest_without_workers_has_none_to_exclude() -> None:
     run = ContestHarness("ann", "bob")
     assert run.command("void-worker", "w1") == "no worker plays games of this contest: it has no --on"
     after = ContestHarness("ann", "bob", past=Past((), ((0, "excluded", "w1"),)))
-    assert after.contest.progress().done == 0
+    assert after.contest.status.progress().done == 0
 
 
 @settings(max_examples=30)
@@ -288,7 +288,7 @@ def test_whatever_is_killed_nothing_of_an_excluded_worker_counts(seed: int, pair
         for game, each in (records | run.records).items()
         if int(game[1:]) not in void
     ]
-    assert len(counts) == run.contest.progress().done == 12
+    assert len(counts) == run.contest.status.progress().done == 12
     expected = {row.name: (row.points, row.games, row.wins) for row in standings(NAMES, counts)}
     assert table(run) == expected
     assert all(records[f"g{number}"].worker == "w1" for number in void)

@@ -267,8 +267,8 @@ def test_the_organiser_stops_the_contest() -> None:
     """)
     assert faults(harness) == (FaultRecord(0, 2, "void", b"stopped"),)
     assert harness.finished == "stopped"
-    assert harness.contest.progress().void == 1
-    assert [row.games for row in harness.contest.progress().standings] == [0, 0]
+    assert harness.contest.status.progress().void == 1
+    assert [row.games for row in harness.contest.status.progress().standings] == [0, 0]
 
 
 def test_the_first_fault_is_the_only_one() -> None:

@@ -69,7 +69,7 @@ def test_time_used_breaks_ties_and_outlives_a_crash() -> None:
                 harness.send(name, f"READY {offers(harness, name)[-1]}")
     again = ContestHarness(*harness.entrants, past=harness.durable(), tie_breaks=("time-used",))
     for contest in (harness.contest, again.contest):
-        used = {row.name: row.tie_breaks["time-used"] for row in contest.progress().standings}
+        used = {row.name: row.tie_breaks["time-used"] for row in contest.status.progress().standings}
         assert used == {"slow": Fraction("-0.028"), "good": Fraction("-0.012")}
 
 

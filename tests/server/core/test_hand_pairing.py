@@ -87,7 +87,7 @@ def test_a_round_is_repaired_while_no_game_of_it_has_begun_and_the_server_killed
     ]
     for each in (harness, restarted(harness)):
         assert rounds(each) == [["ann:cid", "bob:dan"]]
-        assert each.contest.progress().total == 4
+        assert each.contest.status.progress().total == 4
         found = history(each)
         assert [made.get("by_hand") for made in found.document()["rounds"]] == ["again"]
     again = restarted(harness)

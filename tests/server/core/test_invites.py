@@ -35,7 +35,7 @@ def register(
 
 
 def owners(harness: ContestHarness) -> dict[str, str]:
-    return {bot.name: bot.owner for bot in harness.contest.overview().bots}
+    return {bot.name: bot.owner for bot in harness.contest.status.overview().bots}
 
 
 def test_an_author_registers_one_bot_and_it_plays() -> None:
@@ -87,14 +87,14 @@ def test_another_code_of_an_invitation_makes_the_first_one_useless() -> None:
     assert invite(harness, code=newer, renews=True, until=3_000) is None
     assert harness.last_entries == [(0, "invited", 1, "jan", newer, 3_000)]
     for each in (harness, restarted(harness)):
-        listed = each.contest.overview().invitations
+        listed = each.contest.status.overview().invitations
         assert [(one.number, one.owner, one.until, one.bot) for one in listed] == [(1, "jan", 3_000, None)]
         assert register(each) == NO_CODE
     assert register(harness, code=newer) is None
-    assert [one.bot for one in restarted(harness).contest.overview().invitations] == ["cid"]
+    assert [one.bot for one in restarted(harness).contest.status.overview().invitations] == ["cid"]
     assert invite(harness, renews=True) == "jan has no invitation that is still open"
     assert invite(harness) is None, "for another bot of the same author"
-    assert [one.bot for one in harness.contest.overview().invitations] == ["cid", None]
+    assert [one.bot for one in harness.contest.status.overview().invitations] == ["cid", None]
 
 
 def test_a_bot_that_was_removed_is_not_brought_back_by_its_link() -> None:

@@ -273,7 +273,7 @@ def decide(harness: ContestHarness, chance: random.Random) -> None:
     verb, _, target = order.format(chance.choice(FIELD)).partition(" ")
     if verb == "undo":
         # Without its pause the contest may end.
-        if standing(harness.contest.overview().orders)[-1].verb in JURY:
+        if standing(harness.contest.status.overview().orders)[-1].verb in JURY:
             assert harness.command("undo") is None
     elif verb and not (verb == "disqualify" and chance.random() < 0.5):
         rule(harness, verb, target)
@@ -329,16 +329,16 @@ def test_a_bot_is_disqualified_and_its_games_leave_the_table() -> None:
     assert rule(harness, "disqualify", "ann leave") is None
     after = rows(harness)
     assert (after["ann"].games, after["bob"].games, after["cid"].games) == (0, 2, 2)
-    progress = harness.contest.progress()
+    progress = harness.contest.status.progress()
     assert (progress.done, progress.void, progress.total) == (2, 4, 2)
     assert rule(harness, "disqualify", "ann lost") == "ann is disqualified: undo that first"
     again = restarted(harness)
     assert rows(again) == after
-    assert again.contest.progress().total == 2
+    assert again.contest.status.progress().total == 2
     assert again.command("undo") is None
     assert rows(again) == before
-    assert again.contest.progress().total == 6
-    assert restarted(again).contest.progress().done == 6
+    assert again.contest.status.progress().total == 6
+    assert restarted(again).contest.status.progress().done == 6
     assert rule(again, "disqualify", "ann lost") is None
     assert rows(again)["ann"].wins == 0
     assert {row.games for row in rows(again).values()} == {4}
@@ -349,11 +349,11 @@ def test_a_bot_is_disqualified_and_its_games_leave_the_table() -> None:
 def test_who_is_disqualified_is_withdrawn_and_cannot_be_added_before_that_is_undone() -> None:
     harness = seated("ann", "bob", "cid", ready=False, options=ONE_PLY, games_per_pair=2)
     assert rule(harness, "disqualify", "ann lost") is None
-    assert harness.contest.overview().bots[0].where == "withdrawn"
+    assert harness.contest.status.overview().bots[0].where == "withdrawn"
     entrant = Entrant("ann", token_digest("t" * 20))
     assert harness.command("add", "ann", entrant=entrant) == "ann is disqualified: undo that first"
     assert harness.command("undo") is None
-    assert harness.contest.overview().bots[0].where == "away"
+    assert harness.contest.status.overview().bots[0].where == "away"
 
 
 @pytest.mark.parametrize(
@@ -396,7 +396,7 @@ def test_who_has_left_is_disqualified_and_has_still_left_once_that_is_undone() -
     assert harness.last_entries[-1] == (0, "disqualified", "ann", "lost", False)
     for each in (harness, restarted(harness)):
         assert each.command("undo") is None
-        assert each.contest.overview().bots[0].where == "withdrawn"
+        assert each.contest.status.overview().bots[0].where == "withdrawn"
 
 
 def test_undo_of_a_ruling_brings_the_result_of_before_back_and_no_bot() -> None:
@@ -452,7 +452,7 @@ def test_penalty_points_are_taken_from_the_score_and_given_back() -> None:
         assert rule(harness, "correct", f"g{number} 1-1") is None
     assert rule(harness, "penalty", "ann 0.5") is None
     assert harness.last_entries == [(0, "penalised", "ann", 50)]
-    assert [(row.name, row.score, row.penalty) for row in harness.contest.progress().standings] == [
+    assert [(row.name, row.score, row.penalty) for row in harness.contest.status.progress().standings] == [
         ("bob", 1, 0),
         ("ann", Fraction(1, 2), Fraction(1, 2)),
     ]
@@ -496,20 +496,20 @@ def test_undo_takes_the_orders_back_one_after_the_other() -> None:
         ("remove", "bob"),
     ):
         assert harness.command(verb, target) is None
-    assert [bot.where for bot in harness.contest.overview().bots] == ["kicked", "withdrawn"]
+    assert [bot.where for bot in harness.contest.status.overview().bots] == ["kicked", "withdrawn"]
     for _ in range(2):
         assert harness.command("undo") is None
-    assert [bot.where for bot in harness.contest.overview().bots] == ["away", "away"]
+    assert [bot.where for bot in harness.contest.status.overview().bots] == ["away", "away"]
     assert harness.last_orders[0][:3] == (7, "undo", "4")
-    length = harness.contest.overview().length
+    length = harness.contest.status.overview().length
     assert length is not None
     assert harness.command("undo") is None
-    again = harness.contest.overview().length
+    again = harness.contest.status.overview().length
     assert again is not None
     assert again.now == length.now + 2
     for _ in range(2):
         assert harness.command("undo") is None
-    assert harness.contest.overview().state == "open"
+    assert harness.contest.status.overview().state == "open"
     assert harness.command("undo") == "no order stands that could be undone"
 
 
@@ -517,7 +517,7 @@ def test_undo_of_a_drain_while_a_game_runs() -> None:
     harness = seated("ann", "bob", options=ONE_PLY, games_per_pair=2)
     assert harness.command("drain") is None
     assert harness.command("undo") is None
-    assert harness.contest.overview().state == "open"
+    assert harness.contest.status.overview().state == "open"
 
 
 def test_an_order_that_cannot_be_undone_says_what_can_be_done() -> None:

@@ -55,7 +55,7 @@ def test_a_result_counts_with_worker_and_host() -> None:
     assert run.of(ResultReturned) == [ResultReturned("g1", record.names, "w1", "box")]
     assert record.images == ("sha256:ab", "-")
     assert replace(record, worker="", host="", cpu="", cores="", bench=0, images=(), game_id="g1") == true
-    assert run.contest.progress().done == 1
+    assert run.contest.status.progress().done == 1
 
 
 def test_the_late_result_of_a_lease_that_ended_is_refused() -> None:
@@ -172,7 +172,7 @@ def test_no_bot_logs_in_and_none_is_awaited() -> None:
     run.now = 10**12
     run.event(Tick())
     assert run.finished is None
-    assert run.contest.held()[1] == ()
+    assert run.contest.status.held()[1] == ()
     assert run.contest.slots == 0
     run.connect("ann")
     run.send("ann", "HELLO 1 ann")
@@ -297,7 +297,7 @@ def test_whatever_workers_do_each_game_counts_once_as_without_them(seed: int, ga
     assert run.finished == "finished"
     records |= run.records
     assert len(records) == 3 * 2 * games
-    assert run.contest.progress().done == len(records)
+    assert run.contest.status.progress().done == len(records)
     for game_id, record in records.items():
         assert replace(record, worker="", host="") == replace(played(offers[game_id]), game_id=game_id)
 

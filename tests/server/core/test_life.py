@@ -35,11 +35,11 @@ def test_a_contest_of_which_no_round_can_be_drawn_is_short() -> None:
     """It is no finished contest of two rounds: the games of the third are counted, and missing."""
     harness = owned(*BOTS)
     play_on(harness)
-    progress = harness.contest.progress()
+    progress = harness.contest.status.progress()
     assert (harness.finished, progress.done, progress.total) == ("short", 8, 12)
     assert progress.unplayed == {"not drawn": 4}
     assert [event.draw for event in harness.logged(NotDrawn)] == [3]
-    assert harness.contest.overview().state == "short"
+    assert harness.contest.status.overview().state == "short"
     assert harness.command("extend", "1") == "the contest is over: short"
 
 
@@ -47,7 +47,7 @@ def test_a_server_that_was_killed_before_the_end_comes_to_the_same() -> None:
     harness = owned(*BOTS)
     play_on(harness)
     again = restarted(harness)
-    progress = again.contest.progress()
+    progress = again.contest.status.progress()
     assert (again.finished, progress.done, progress.total) == ("short", 8, 12)
 
 
@@ -61,7 +61,7 @@ def test_a_final_that_both_have_left_is_not_played() -> None:
     assert harness.finished == "incomplete"
     assert harness.logged(WalkedOver)[0].absent == ("ann", "bob")
     for each in (harness, restarted(harness)):
-        progress = each.contest.progress()
+        progress = each.contest.status.progress()
         assert (each.finished, progress.done, progress.total) == ("incomplete", 0, 2)
         assert progress.unplayed == {"removed: ann, removed: bob": 2}
         assert [row.score for row in rows(each).values()] == [0, 0]
@@ -78,13 +78,13 @@ def test_a_contest_without_a_game_is_not_finished() -> None:
 def test_an_open_contest_is_finished_once_it_has_a_game(games: int, ended: str) -> None:
     harness = seated("ann", "bob", format="ladder", options=ONE_PLY, ready=False)
     for _ in range(games):
-        game = harness.contest.overview().running[0]
+        game = harness.contest.status.overview().running[0]
         for name in game.names:
             harness.send(name, f"READY {game.game_id}")
         harness.send(game.names[0], "MOVE 7")
-    harness.command("void", harness.contest.overview().running[0].game_id)
+    harness.command("void", harness.contest.status.overview().running[0].game_id)
     harness.event(TimeUp())
-    for game in harness.contest.overview().running:
+    for game in harness.contest.status.overview().running:
         harness.command("void", game.game_id)
     assert harness.finished == ended
 
@@ -103,7 +103,7 @@ def test_a_contest_that_is_over_is_shown_as_it_ended(ended: str) -> None:
     assert shown.last_line("eye") == f"BYE reason={ended}"
     shown.wait(60_000)
     assert shown.command("resume") == f"the contest is over: {ended}"
-    overview = shown.contest.overview()
+    overview = shown.contest.status.overview()
     assert (overview.state, overview.progress.done) == (ended, 2)
     assert {name: row.games for name, row in rows(shown).items()} == {"ann": 2, "bob": 2}
     assert (shown.entries, shown.records, shown.finished) == ([], {}, None)
@@ -122,7 +122,7 @@ def test_no_bot_is_absent_before_the_contest_has_begun(form: str) -> None:
     harness.log_in("ann")
     harness.wait(NIGHT)
     assert (harness.finished, harness.logged(BotAbsent), harness.logged(ContestBegun)) == (None, [], [])
-    assert [each.name for each in harness.contest.held()[1]] == ["bob", "cid", "dan"]
+    assert [each.name for each in harness.contest.status.held()[1]] == ["bob", "cid", "dan"]
     for name in BOTS[1:]:
         harness.log_in(name)
     assert harness.logged(ContestBegun) == [ContestBegun(2)]
@@ -146,24 +146,27 @@ def test_no_game_starts_before_the_quorum() -> None:
     harness = ContestHarness(*BOTS, options=ONE_PLY, quorum=4, logs=True)
     for name in BOTS[:3]:
         harness.log_in(name)
-    overview = harness.contest.overview()
-    assert (overview.state, overview.running, harness.contest.idle) == ("planned", (), True)
+    overview = harness.contest.status.overview()
+    assert (overview.state, overview.running, harness.contest.status.idle) == ("planned", (), True)
     harness.event(Hours(is_open=False))
     harness.log_in("dan")
-    assert (harness.contest.overview().state, harness.logged(ContestBegun)) == ("closed", [])
+    assert (harness.contest.status.overview().state, harness.logged(ContestBegun)) == ("closed", [])
     harness.event(Hours(is_open=True))
     assert harness.logged(ContestBegun) == [ContestBegun(4)]
-    assert (harness.contest.overview().state, len(harness.contest.overview().running)) == ("open", 2)
+    assert (harness.contest.status.overview().state, len(harness.contest.status.overview().running)) == (
+        "open",
+        2,
+    )
     play_on(harness)
     again = restarted(harness)
     again.event(Tick())
-    assert again.contest.overview().state == "finished"
+    assert again.contest.status.overview().state == "finished"
 
 
 def test_one_that_was_paused_says_so_before_it_has_begun() -> None:
     harness = ContestHarness(*BOTS, options=ONE_PLY, quorum=4)
     assert harness.command("pause") is None
-    assert harness.contest.overview().state == "paused"
+    assert harness.contest.status.overview().state == "paused"
 
 
 def test_a_contest_whose_time_is_up_before_it_has_begun_is_incomplete() -> None:

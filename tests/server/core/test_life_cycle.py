@@ -24,12 +24,12 @@ CLOSED, OPEN = Hours(is_open=False, until=1_000), Hours(is_open=True, until=2_00
 
 
 def state(harness: ContestHarness) -> str:
-    return harness.contest.overview().state
+    return harness.contest.status.overview().state
 
 
 def play_first(harness: ContestHarness) -> str:
     """Play the first of the games that run; returns its id."""
-    game = harness.contest.overview().running[0]
+    game = harness.contest.status.overview().running[0]
     for name in game.names:
         harness.send(name, f"READY {game.game_id}")
     harness.send(game.names[0], "MOVE 7")
@@ -42,7 +42,7 @@ def test_the_mean_time_of_a_move_is_that_of_all_its_plies_also_after_a_restart()
         harness.wait(ms)
         harness.send(name, f"MOVE {column}")
     for each in (harness, restarted(harness)):
-        times = {bot.name: bot.move_ms for bot in each.contest.overview().bots}
+        times = {bot.name: bot.move_ms for bot in each.contest.status.overview().bots}
         assert times == {"ann": 15, "bob": 50}
 
 
@@ -50,7 +50,7 @@ class TestAbort:
     def test_the_contest_ends_at_once_with_the_table_as_it_is(self) -> None:
         harness = seated("ann", "bob", "cid", options=ONE_PLY)
         first = play_first(harness)
-        assert harness.contest.progress().done == 1
+        assert harness.contest.status.progress().done == 1
         assert harness.command("abort", who="jan", reason="no power") is None
         assert harness.finished == "aborted"
         assert harness.last_entries[0] == (0, "run-state", "", "aborted")
@@ -69,7 +69,7 @@ class TestAbort:
         assert harness.finished == "stopped"
         assert harness.command("abort") is None
         assert harness.finished == "aborted"
-        assert harness.contest.overview().state == "aborted"
+        assert harness.contest.status.overview().state == "aborted"
         assert harness.command("resume") == "the contest is over: aborted"
         assert restarted(harness).finished == "aborted"
 
@@ -88,7 +88,7 @@ class TestAbort:
         assert harness.command("abort") is None
         again = restarted(harness)
         assert again.finished == "aborted"
-        assert again.contest.progress().done == 0
+        assert again.contest.status.progress().done == 0
 
 
 class TestExtend:
@@ -115,17 +115,17 @@ class TestExtend:
         for entrant, games in (("cid", "2"), ("dan", "4")):
             assert harness.command("add", entrant, entrant=Entrant(entrant, digest)) is None
             assert harness.command("extend", games) is None
-        assert harness.contest.progress().total == 6 * 8
+        assert harness.contest.status.progress().total == 6 * 8
         assert harness.command("remove", "dan") is None
-        assert harness.contest.progress().total == 3 * 8
-        assert restarted(harness).contest.progress().total == 3 * 8
+        assert harness.contest.status.progress().total == 3 * 8
+        assert restarted(harness).contest.status.progress().total == 3 * 8
 
     def test_a_ladder_has_more_games_and_an_open_one_has_no_number(self) -> None:
         ladder: dict[str, Any] = {"format": "ladder", "options": ONE_PLY}
         harness = seated("ann", "bob", format_options={"games": 1}, **ladder)
         assert harness.command("extend", "1") is None
         play_on(harness)
-        assert (harness.finished, harness.contest.progress().done) == ("finished", 2)
+        assert (harness.finished, harness.contest.status.progress().done) == ("finished", 2)
         assert seated("ann", "bob", **ladder).command("extend", "1") == (
             "contest.games: this ladder is open, and has no number of games to extend"
         )
@@ -158,7 +158,7 @@ class TestExtend:
         assert problem is not None
         assert problem.endswith(UNCONFIRMED)
         assert harness.command("extend", "222", confirmed=True) is None
-        assert harness.contest.progress().total == 244
+        assert harness.contest.status.progress().total == 244
 
     def test_a_damaged_journal(self) -> None:
         past = Past(entries=((0, "extended", 1, 9, 2),))
@@ -173,7 +173,7 @@ class TestShorten:
         assert harness.command("shorten", "2") is None
         assert harness.last_entries == [(0, "shortened", 1, 7, 2), (0, "games", "", 4)]
         again = restarted(harness)
-        assert again.contest.overview().length == Length(4, 2, 1_000_000, "games for each group", 2)
+        assert again.contest.status.overview().length == Length(4, 2, 1_000_000, "games for each group", 2)
         assert again.command("extend", "2") is None
         assert again.last_entries == [(0, "extended", 2, 7, 2), (0, "games", "", 6)]
         again = restarted(again)
@@ -190,12 +190,14 @@ class TestShorten:
         play_first(harness)
         assert harness.command("shorten", "2") is None, "the second game runs"
         play_first(harness)
-        assert (harness.finished, harness.contest.progress().total) == ("finished", 2)
-        assert harness.contest.overview().length is None
+        assert (harness.finished, harness.contest.status.progress().total) == ("finished", 2)
+        assert harness.contest.status.overview().length is None
 
     def test_the_length_stays_while_a_round_is_being_drawn(self) -> None:
         harness = ContestHarness("ann", "bob", "cid", "dan", format="swiss", format_options={"rounds": 2})
-        assert harness.contest.overview().length == Length(2, 1, 3, "rounds", why="no two bots meet twice")
+        assert harness.contest.status.overview().length == Length(
+            2, 1, 3, "rounds", why="no two bots meet twice"
+        )
         harness.contest._games.fixtures.drawing = True
         problem = "a round is being drawn: change the number of games once it is"
         assert [harness.command(verb, "1") for verb in ("shorten", "extend")] == [problem, problem]
@@ -225,7 +227,7 @@ class TestShorten:
 
     def test_an_extension_beyond_the_bound_of_today_is_taken_up(self) -> None:
         past = Past(entries=((0, "extended", 1, 3, 1_000_000),))
-        assert ContestHarness("ann", "bob", past=past).contest.progress().total == 1_000_002
+        assert ContestHarness("ann", "bob", past=past).contest.status.progress().total == 1_000_002
 
 
 #: A contest of each format whose length changes, and its order of N games or rounds.
@@ -248,7 +250,7 @@ def test_a_contest_is_as_long_as_the_orders_make_it(name: str, orders: list[tupl
     harness = seated("ann", "bob", "cid", options=ONE_PLY, **LENGTHS[name])
 
     def length() -> Length | None:
-        return harness.contest.overview().length
+        return harness.contest.status.overview().length
 
     def restart() -> None:
         nonlocal harness
@@ -266,7 +268,7 @@ def test_a_contest_is_as_long_as_the_orders_make_it(name: str, orders: list[tupl
             restart()
         elif verb == "play":
             for _ in range(number):
-                if harness.contest.overview().running:
+                if harness.contest.status.overview().running:
                     play_first(harness)
         else:
             problem = harness.command(verb, str(number))
@@ -281,7 +283,7 @@ def test_a_contest_is_as_long_as_the_orders_make_it(name: str, orders: list[tupl
         assert last is not None
         groups = {"gauntlet": 2}.get(name, 3) if "ladder" not in name else 1
         assert harness.finished == "finished"
-        progress = harness.contest.progress()
+        progress = harness.contest.status.progress()
         assert progress.done == progress.total == last.now * groups
 
 
@@ -289,14 +291,14 @@ class TestHours:
     def test_outside_of_them_no_game_starts_and_those_that_run_go_on(self) -> None:
         harness = seated("ann", "bob", options=ONE_PLY)
         harness.event(CLOSED)
-        overview = harness.contest.overview()
+        overview = harness.contest.status.overview()
         assert (overview.state, overview.until) == ("closed", 1_000)
         harness.send("ann", "MOVE 7")
-        assert harness.contest.progress().done == 1
-        assert harness.contest.overview().running == ()
-        assert not harness.contest.idle
+        assert harness.contest.status.progress().done == 1
+        assert harness.contest.status.overview().running == ()
+        assert not harness.contest.status.idle
         harness.event(OPEN)
-        assert (state(harness), harness.contest.overview().until) == ("open", 2_000)
+        assert (state(harness), harness.contest.status.overview().until) == ("open", 2_000)
         play_on(harness)
         assert harness.finished == "finished"
 
@@ -361,7 +363,7 @@ class TestEnd:
         assert harness.finished is None
         harness.send("ann", "MOVE 7")
         assert harness.finished == "finished"
-        assert harness.contest.progress().done == 1
+        assert harness.contest.status.progress().done == 1
 
     def test_other_contests_may_be_incomplete_and_go_on_when_they_have_more_time(self) -> None:
         harness = seated("ann", "bob", options=ONE_PLY)
@@ -408,7 +410,7 @@ class TestFreeze:
             assert not any("g2" in line for line in harness.received(name))
         assert harness.finished == "finished", "nothing is kept for spectators"
         assert any(line.startswith("OVER g2") for line in harness.received("ann"))
-        assert harness.contest.progress().done == 2
+        assert harness.contest.status.progress().done == 2
 
     def test_after_a_restart_nothing_is_shown(self) -> None:
         harness = seated("ann", "bob", options=ONE_PLY)

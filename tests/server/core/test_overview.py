@@ -13,7 +13,7 @@ def where(harness: ContestHarness) -> dict[str, str]:
 
 
 def overview(harness: ContestHarness) -> Overview:
-    return harness.contest.overview()
+    return harness.contest.status.overview()
 
 
 def start_game(harness: ContestHarness) -> RunningGame:
@@ -29,7 +29,7 @@ def test_before_any_bot_has_connected() -> None:
     seen = overview(harness)
     assert (seen.state, seen.running) == ("open", ())
     assert seen.bots == (BotState("ann", "away", False, 0), BotState("bob", "away", False, 0))
-    assert seen.progress == harness.contest.progress()
+    assert seen.progress == harness.contest.status.progress()
 
 
 def test_a_running_game_and_a_free_bot() -> None:
@@ -91,7 +91,7 @@ def test_probation_and_what_is_forgiven() -> None:
 
 
 def waiting(harness: ContestHarness) -> list[Awaited]:
-    return list(harness.contest.held()[1])
+    return list(harness.contest.status.held()[1])
 
 
 def test_whom_games_wait_for_that_has_never_connected_or_is_away() -> None:
@@ -105,8 +105,8 @@ def test_whom_games_wait_for_that_has_never_connected_or_is_away() -> None:
         Awaited("bob", "away", 1500 * MS, 0),
         Awaited("cid", "never-connected", None, 0),
     ]
-    assert harness.contest.progress().waiting == harness.contest.held()[1]
-    assert not harness.contest.idle
+    assert harness.contest.status.progress().waiting == harness.contest.status.held()[1]
+    assert not harness.contest.status.idle
     harness.log_in("bob")
     assert [each.name for each in waiting(harness)] == ["cid"]
 
@@ -119,9 +119,9 @@ def test_a_bot_that_watches_is_waited_for() -> None:
         ("ann", "away"),
         ("bob", "never-connected"),
     ]
-    assert harness.contest.idle
+    assert harness.contest.status.idle
     harness.command("pause")
-    assert not harness.contest.idle
+    assert not harness.contest.status.idle
 
 
 def test_after_a_restart_it_is_known_who_was_there_before() -> None:
@@ -154,7 +154,7 @@ def test_a_bot_on_probation_is_waited_for_and_is_not_missing_while_it_is_connect
     harness.send("ann", "what?")
     harness.send("bob", "READY g1", "MOVE 7")
     assert harness.finished == "incomplete"
-    progress = harness.contest.progress()
+    progress = harness.contest.status.progress()
     assert (progress.missing, progress.unplayed) == ((), {"on probation: ann": 1})
     assert progress.waiting == ()
 
@@ -184,7 +184,7 @@ def test_at_the_end_a_bot_on_probation_that_has_gone_is_missing() -> None:
     harness.disconnect("ann")
     harness.command("kick", "bob")
     assert harness.finished == "incomplete"
-    assert harness.contest.progress().missing == ("ann", "bob")
+    assert harness.contest.status.progress().missing == ("ann", "bob")
 
 
 def test_the_run_state_and_the_end() -> None:

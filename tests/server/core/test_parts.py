@@ -42,7 +42,7 @@ def test_no_part_is_asked_for_a_move(monkeypatch: pytest.MonkeyPatch) -> None:
         harness.send("ann", "MOVE 4")
         harness.send("bob", "MOVE 4")
     assert questions == []
-    assert harness.contest.overview().running[0].plies == 20
+    assert harness.contest.status.overview().running[0].plies == 20
     assert set(questions) == {"shown", "may_pair"}, "it is said who is here"
     harness.disconnect("ann")
     harness.log_in("ann")

@@ -109,7 +109,7 @@ def test_an_order_exists_in_its_phases_and_is_refused_with_one_line_in_every_oth
     verb: str, phase: ContestPhase
 ) -> None:
     harness = SCENES[phase]()
-    assert harness.contest.overview().phase is phase
+    assert harness.contest.status.overview().phase is phase
     problem, target = give(harness, verb), TARGETS.get(verb)
     if phase not in ORDERS[verb].phases:
         own = ORDERS[verb].refused.format(phase)
@@ -184,7 +184,7 @@ def test_an_aborted_contest_is_over_while_its_games_are_stored() -> None:
     harness = playing()
     harness.stores = False
     assert harness.command("abort") is None
-    overview = harness.contest.overview()
+    overview = harness.contest.status.overview()
     assert (overview.phase, overview.state, overview.progress.ended) == ("over", "aborted", None)
     assert overview.progress.holds == ()
 
@@ -194,7 +194,7 @@ def test_no_contest_is_archived_while_its_last_games_are_stored() -> None:
     harness.stores = False
     assert harness.command("abort") is None
     assert harness.command("archive") == "archive: the last games are being stored; give the order again"
-    assert harness.contest.overview().phase is ContestPhase.OVER
+    assert harness.contest.status.overview().phase is ContestPhase.OVER
 
 
 @pytest.mark.parametrize("end", ["finished", "incomplete", "aborted"])
@@ -219,7 +219,7 @@ def test_that_it_is_archived_is_a_fact_which_outlives_its_server(end: str) -> No
             "ann", "bob", past=harness.durable(), ended=ended, options=ONE_PLY, games_per_pair=4, quorum=2
         )
         again.wait(1)
-        overview = again.contest.overview()
+        overview = again.contest.status.overview()
         assert (overview.phase, overview.state, again.contest.life.is_archived) == ("archived", final, True)
         assert again.command("resume") == REFUSED[ContestPhase.ARCHIVED]
         again.connect("ann")
@@ -231,7 +231,7 @@ def test_one_that_is_over_may_be_archived_by_a_later_server() -> None:
     past = over().durable()
     later = ContestHarness("ann", "bob", past=past, ended="aborted", options=ONE_PLY, games_per_pair=4)
     assert later.command("archive", who="jan") is None
-    assert later.contest.overview().phase is ContestPhase.ARCHIVED
+    assert later.contest.status.overview().phase is ContestPhase.ARCHIVED
     assert [order[1] for order in later.last_orders] == ["archive"]
 
 
@@ -247,11 +247,14 @@ def test_the_organiser_begins_it_without_its_quorum_and_before_its_moment() -> N
     harness.event(soon)
     for name in ("ann", "bob"):
         harness.log_in(name)
-    overview = harness.contest.overview()
+    overview = harness.contest.status.overview()
     assert (overview.phase, overview.state, overview.until) == ("planned", "closed", 7)
     assert harness.command("start") is None
     assert (0, "begun", "", 2) in harness.entries
-    assert (harness.contest.overview().state, len(harness.contest.overview().running)) == ("open", 1)
+    assert (harness.contest.status.overview().state, len(harness.contest.status.overview().running)) == (
+        "open",
+        1,
+    )
     # The answer was lost: the same order again changes nothing.
     assert harness.command("start") is None
     assert (harness.last_entries, harness.last_orders[0][:2]) == ([], (2, "start"))
@@ -259,7 +262,10 @@ def test_the_organiser_begins_it_without_its_quorum_and_before_its_moment() -> N
         "ann", "bob", "cid", past=harness.durable(), options=ONE_PLY, quorum=3, absent_ms=8_000
     )
     again.event(soon)
-    assert (again.contest.overview().phase, again.contest.overview().state) == ("playing", "open")
+    assert (again.contest.status.overview().phase, again.contest.status.overview().state) == (
+        "playing",
+        "open",
+    )
 
 
 def test_one_without_a_quorum_waits_for_its_moment_alone() -> None:
@@ -272,7 +278,7 @@ def test_one_without_a_quorum_waits_for_its_moment_alone() -> None:
     assert harness.command("start") is None
     assert held(harness) == []
     harness.event(Hours(is_open=False, until=9))  # its daily hours stay
-    assert harness.contest.progress().holds == (Hold("closed", until=9),)
+    assert harness.contest.status.progress().holds == (Hold("closed", until=9),)
 
 
 def test_that_it_has_begun_is_a_fact_which_outlives_its_server() -> None:
@@ -289,7 +295,7 @@ def test_a_contest_of_an_earlier_version_whose_games_have_begun_has_begun() -> N
     entries = tuple(entry for entry in harness.durable().entries if entry[1] != "begun")
     assert len(entries) < len(harness.durable().entries)
     again = ContestHarness("ann", "bob", past=Past(entries=entries), options=ONE_PLY, quorum=2)
-    assert again.contest.overview().phase is ContestPhase.PLAYING
+    assert again.contest.status.overview().phase is ContestPhase.PLAYING
     assert (0, "begun", "", 2) not in again.entries
 
 
@@ -300,19 +306,21 @@ def test_a_state_of_no_contest_is_a_damaged_journal() -> None:
 
 
 def held(harness: ContestHarness) -> list[str]:
-    return [hold.kind for hold in harness.contest.progress().holds]
+    return [hold.kind for hold in harness.contest.status.progress().holds]
 
 
 def test_every_hold_is_shown_while_it_lasts() -> None:
     harness = ContestHarness("ann", "bob", "cid", "dan", format="swiss", options=ONE_PLY, quorum=4)
     assert held(harness) == ["not-begun", "waiting"]
     for name in ("ann", "bob", "cid", "dan"):
-        assert harness.contest.progress().holds[0] == Hold("not-begun", here=len(harness.conns), quorum=4)
+        assert harness.contest.status.progress().holds[0] == Hold(
+            "not-begun", here=len(harness.conns), quorum=4
+        )
         harness.log_in(name)
     assert held(harness) == []
     assert harness.command("pause") is None
     harness.event(Hours(is_open=False, until=7))
-    assert harness.contest.progress().holds == (Hold("paused"), Hold("closed", until=7))
+    assert harness.contest.status.progress().holds == (Hold("paused"), Hold("closed", until=7))
     assert harness.command("drain") is None
     harness.event(TimeUp())
     assert held(harness) == ["draining", "closed", "time-up"]

@@ -91,11 +91,11 @@ def test_a_game_whose_program_is_not_thawed_is_void_and_the_bot_waits_for_its_en
     harness.wait(100_000)
     assert harness.last_line("ann").startswith("OVER g1")
     assert (offers(harness, "ann"), harness.frozen) == (["g1"], {("ann", 1)})
-    assert [(each.name, each.reason) for each in harness.contest.held()[1]] == [("ann", "frozen")]
-    assert harness.contest.overview().bots[1].where == "frozen"
+    assert [(each.name, each.reason) for each in harness.contest.status.held()[1]] == [("ann", "frozen")]
+    assert harness.contest.status.overview().bots[1].where == "frozen"
     harness.thaw_next()
     assert offers(harness, "ann") == ["g1", "g2"]
-    assert harness.contest.held()[1] == ()
+    assert harness.contest.status.held()[1] == ()
 
 
 def test_who_is_not_thawed_for_too_long_is_absent_until_it_is() -> None:
@@ -107,7 +107,7 @@ def test_who_is_not_thawed_for_too_long_is_absent_until_it_is() -> None:
     assert harness.contest.ended is None
     harness.wait(1)
     assert harness.contest.ended == "incomplete"
-    assert harness.contest.progress().missing == ("ann",)
+    assert harness.contest.status.progress().missing == ("ann",)
 
 
 def test_who_is_thawed_in_time_is_not_absent() -> None:
@@ -151,7 +151,7 @@ def test_a_program_that_is_not_thawed_at_the_end_of_its_game_is_not_paired_befor
     harness.send("bob", "MOVE 9")
     harness.wait(400)
     assert (harness.records["g1"].end, offers(harness, "ann")) == ("complete", ["g1"])
-    assert [each.name for each in harness.contest.held()[1]] == ["ann"]
+    assert [each.name for each in harness.contest.status.held()[1]] == ["ann"]
     harness.thaw_next()
     assert offers(harness, "ann") == ["g1", "g2"]
 
@@ -162,7 +162,7 @@ def test_the_connection_of_a_program_that_is_not_thawed_may_end() -> None:
     harness.send("bob", "MOVE 9")
     harness.wait(400)
     harness.disconnect("ann")
-    assert [each.reason for each in harness.contest.held()[1]] == ["away"]
+    assert [each.reason for each in harness.contest.status.held()[1]] == ["away"]
     harness.frozen.clear()
     harness.log_in("ann")
     assert offers(harness, "ann")[-1] == "g2"
@@ -268,7 +268,7 @@ def test_of_two_slots_one_that_is_not_thawed_makes_no_bot_absent() -> None:
     harness.send("cyd", "MOVE 9")
     harness.wait(5000)
     assert (harness.records["g2"].end, harness.contest.ended) == ("void", None)
-    assert [each.name for each in harness.contest.held()[1]] == []
+    assert [each.name for each in harness.contest.status.held()[1]] == []
 
 
 def test_who_is_not_thawed_in_a_pause_is_not_absent_before_its_end() -> None:

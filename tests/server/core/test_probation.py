@@ -9,12 +9,12 @@ from .contest_harness import ONE_PLY, ContestHarness, restarted, seated
 
 
 def where(harness: ContestHarness, name: str = "ann") -> str:
-    return next(bot.where for bot in harness.contest.overview().bots if bot.name == name)
+    return next(bot.where for bot in harness.contest.status.overview().bots if bot.name == name)
 
 
 def play(harness: ContestHarness, move: str) -> None:
     """The running game: seat 1 moves so; if it is ann it may be at fault."""
-    (game,) = harness.contest.overview().running
+    (game,) = harness.contest.status.overview().running
     for name in set(game.names) - {"referee"}:
         harness.send(name, f"READY {game.game_id}")
     if game.names[0] != "referee":
@@ -39,22 +39,24 @@ def on_probation(limit: int = 1) -> ContestHarness:
 def test_a_validation_game_without_a_fault_ends_it() -> None:
     harness = on_probation(limit=2)
     assert harness.finished is None, "the contest waits for the test game"
-    assert harness.contest.overview().running == ()
+    assert harness.contest.status.overview().running == ()
     harness.wait(59_999)
     assert harness.logged(ValidationStarted) == []
     harness.wait(1)
     assert harness.logged(ValidationStarted) == [ValidationStarted("ann", "v1")]
-    done = harness.contest.progress().done
+    done = harness.contest.status.progress().done
     play(harness, "7")
     assert harness.logged(ProbationOver) == [ProbationOver("ann")]
-    assert harness.contest.progress().done == done
-    assert harness.contest.overview().bots[0].faulty_games == 0
+    assert harness.contest.status.progress().done == done
+    assert harness.contest.status.overview().bots[0].faulty_games == 0
     again = restarted(harness)
     for name in ("ann", "bob"):
         again.log_in(name)
     while where(again) != "probation":
         play(again, "99")
-    assert again.contest.overview().bots[0].faulty_games == 2, "it has as many as before the first time"
+    assert again.contest.status.overview().bots[0].faulty_games == 2, (
+        "it has as many as before the first time"
+    )
 
 
 def test_a_faulty_one_begins_it_again() -> None:
@@ -124,11 +126,11 @@ def test_a_bot_of_many_slots_plays_its_test_game_alone() -> None:
     for name in ("ann", "bob"):
         harness.log_in(name)
         harness.log_in(name, " slot=2", conn=f"{name}-2")
-    assert len(harness.contest.overview().running) == 2
+    assert len(harness.contest.status.overview().running) == 2
     harness.wait(30_000)  # no seat is ready: each game is a fault of both
-    assert harness.contest.overview().running == ()
+    assert harness.contest.status.overview().running == ()
     harness.wait(60_000)
-    assert [(game.game_id, game.names) for game in harness.contest.overview().running] == [
+    assert [(game.game_id, game.names) for game in harness.contest.status.overview().running] == [
         ("v1", ("ann", "referee")),
         ("v2", ("referee", "bob")),
     ]

@@ -285,7 +285,7 @@ def test_a_game_that_was_over_is_stored_and_announced() -> None:
     harness.send("ann", "MOVE 7")
     again = restarted(harness)
     assert list(again.records) == ["g1"]
-    assert again.contest.progress().done == 1
+    assert again.contest.status.progress().done == 1
 
 
 def test_a_result_that_was_not_stored_yet_does_not_wait_for_absent_bots() -> None:
@@ -294,7 +294,7 @@ def test_a_result_that_was_not_stored_yet_does_not_wait_for_absent_bots() -> Non
     harness.stores = False
     harness.send("ann", "MOVE 7")
     again = restarted(harness)
-    assert again.contest.progress().done == 1
+    assert again.contest.status.progress().done == 1
     again.wait(5000)
     assert again.finished == "incomplete"
 
@@ -302,11 +302,13 @@ def test_a_result_that_was_not_stored_yet_does_not_wait_for_absent_bots() -> Non
 def test_all_is_over_when_all_results_are_there() -> None:
     whole = CrashHarness(config(), bots()).run()
     again = Contest(config(), [Entrant(name) for name in whole.bots], str, 0, whole.disk.past)
-    assert again.progress().done == 6
+    assert again.status.progress().done == 6
     assert again.handle(Tick(), 0)[-1].reason == "finished"  # type: ignore[union-attr]
 
 
 def test_entries_of_a_stored_game_do_not_count() -> None:
     whole = CrashHarness(config(), bots()).run()
     past = replace(whole.disk.past, entries=(*whole.disk.past.entries, (1, "offer", ("ann", "bob"), 1, ())))
-    assert Contest(config(), [Entrant(name) for name in whole.bots], str, 0, past).progress().running == 0
+    assert (
+        Contest(config(), [Entrant(name) for name in whole.bots], str, 0, past).status.progress().running == 0
+    )

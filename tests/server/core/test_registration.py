@@ -34,11 +34,11 @@ def register(harness: ContestHarness, name: str, owner: str = "jan", **more: Any
 
 
 def names(harness: ContestHarness) -> list[str]:
-    return [bot.name for bot in harness.contest.overview().bots]
+    return [bot.name for bot in harness.contest.status.overview().bots]
 
 
 def waiting(harness: ContestHarness) -> list[str]:
-    return [each.name for each in harness.contest.overview().applicants]
+    return [each.name for each in harness.contest.status.overview().applicants]
 
 
 def plays(harness: ContestHarness, name: str) -> bool:
@@ -49,7 +49,7 @@ def plays(harness: ContestHarness, name: str) -> bool:
 def test_each_author_registers_up_to_the_quota() -> None:
     harness = opened(options=ONE_PLY)
     assert harness.last_entries == [(0, "registration", "", CODE, 2_000, 2, False)]
-    (state,) = harness.contest.overview().registrations
+    (state,) = harness.contest.status.overview().registrations
     assert (state.quota, state.until, state.approves, state.owner) == (2, 2_000, False, "")
     assert register(harness, "j1") is None
     assert register(harness, "j2") is None
@@ -81,7 +81,7 @@ def test_one_that_waits_for_approval_is_no_bot_until_then(restarts: bool) -> Non
     assert harness.command("approve", "j1") is None
     harness = restarted(harness) if restarts else harness
     assert (names(harness), waiting(harness)) == (["ann", "bob", "j1"], [])
-    assert harness.contest.overview().bots[-1].owner == "jan"
+    assert harness.contest.status.overview().bots[-1].owner == "jan"
     assert plays(harness, "j1")
     assert harness.command("approve", "j1") == "no bot called 'j1' waits for approval"
 
@@ -95,7 +95,7 @@ def test_a_rejected_name_is_free_and_those_that_wait_count() -> None:
     harness = restarted(harness)
     assert register(harness, "j1", "eve") is None, "after it was rejected"
     again = restarted(harness)
-    assert [(each.name, each.owner) for each in again.contest.overview().applicants] == [("j1", "eve")]
+    assert [(each.name, each.owner) for each in again.contest.status.overview().applicants] == [("j1", "eve")]
 
 
 def test_a_bot_whose_versions_are_sent_keeps_its_author_s_token() -> None:
@@ -117,13 +117,13 @@ def test_the_link_of_an_owner_bounds_the_bots_of_its_holders(restarts: bool) -> 
     assert set_quota(harness, "1 eve", code=of_eve) is None
     assert register(harness, "j1", "invented", code=of_jan) is None
     harness = restarted(harness) if restarts else harness
-    states = harness.contest.overview().registrations
+    states = harness.contest.status.overview().registrations
     assert [(each.owner, each.quota) for each in states] == [("", 2), ("jan", 2), ("eve", 1)]
     assert register(harness, "j2", "another", code=of_jan) is None
     assert register(harness, "j3", "a-third", code=of_jan) == "jan has 2 of 2 bots already"
     assert register(harness, "e1", "", code=of_eve) is None
     assert register(harness, "e2", "jan2", code=of_eve) == "eve has 1 of 1 bots already"
-    bots = harness.contest.overview().bots
+    bots = harness.contest.status.overview().bots
     assert [(bot.name, bot.owner) for bot in bots[2:]] == [("j1", "jan"), ("j2", "jan"), ("e1", "eve")]
     assert set_quota(harness, "0 jan", code=token_digest("x")) is None
     harness = restarted(harness) if restarts else harness
@@ -143,7 +143,7 @@ def test_what_is_closed_or_past_takes_none() -> None:
     harness = opened()
     assert register(harness, "j1", at=2_001) == NO_CODE
     assert set_quota(harness, "0") is None
-    assert harness.contest.overview().registrations == ()
+    assert harness.contest.status.overview().registrations == ()
     assert register(restarted(harness), "j1") == NO_CODE
     assert register(harness, "j1") == NO_CODE
     assert set_quota(harness, "1", code=token_digest("newer")) is None

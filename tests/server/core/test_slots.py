@@ -28,7 +28,7 @@ def harness_of(*entrants: str | Entrant, **config: object) -> ContestHarness:
 
 
 def running(harness: ContestHarness) -> list[tuple[str, tuple[str, ...]]]:
-    return sorted((game.game_id, game.names) for game in harness.contest.overview().running)
+    return sorted((game.game_id, game.names) for game in harness.contest.status.overview().running)
 
 
 class TestLogIn:
@@ -37,7 +37,7 @@ class TestLogIn:
         assert harness.received("ann")[1:] == ["WELCOME ann session=id2 resume=key1"]
         assert harness.received("ann 2")[1:] == ["WELCOME ann session=id4 resume=key3"]
         assert [login.slot for login in harness.logged(LoggedIn)] == [1, 2]
-        assert harness.contest.progress().connected == 1
+        assert harness.contest.status.progress().connected == 1
 
     @pytest.mark.parametrize(
         ("slot", "entrant", "text"),
@@ -166,7 +166,7 @@ class TestGames:
         assert harness.command("kick", "ann") is None
         assert harness.received("ann")[-1] == harness.received("ann 2")[-1] == "BYE reason=kicked"
         assert running(harness) == [("g1", ("bob", "cid"))]
-        assert harness.contest.progress().void == 2
+        assert harness.contest.status.progress().void == 2
 
     def test_the_contest_waits_while_one_slot_is_connected(self) -> None:
         harness = harness_of(ANN, "bob", absent_ms=5000)

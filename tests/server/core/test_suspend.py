@@ -12,7 +12,7 @@ from .contest_harness import MS, ONE_PLY, ContestHarness, play_on, restarted, se
 
 
 def ended(harness: ContestHarness) -> tuple[str | None, ContestPhase, int]:
-    return harness.finished, harness.contest.life.phase, harness.contest.progress().running
+    return harness.finished, harness.contest.life.phase, harness.contest.status.progress().running
 
 
 SUSPENDED = ("stopped", ContestPhase.SUSPENDED, 1)
@@ -35,7 +35,7 @@ def test_a_running_game_goes_on_with_the_next_server(ready: bool) -> None:
         assert [line.split()[1] for line in again.received(name) if line.startswith("GAME")] == ["g1"]
     play_on(again)
     assert {record.end for record in again.records.values()} == {"complete"}
-    assert [row.games for row in again.contest.progress().standings] == [2, 2]
+    assert [row.games for row in again.contest.status.progress().standings] == [2, 2]
 
 
 def test_a_bot_whose_program_ends_with_the_server_gets_bye() -> None:
@@ -58,7 +58,7 @@ def test_a_result_that_is_being_stored_is_announced_before() -> None:
         assert harness.last_line(name).startswith("OVER g1 ")
         assert harness.is_closed(name)
     assert ended(harness) == ("stopped", ContestPhase.SUSPENDED, 0)
-    assert restarted(harness).contest.progress().done == 1
+    assert restarted(harness).contest.status.progress().done == 1
 
 
 def test_one_that_leaves_before_its_result_is_stored_is_not_awaited() -> None:
@@ -106,7 +106,7 @@ def test_an_order_holds_for_the_next_server(verb: str) -> None:
     assert [harness.finished, harness.contest.ended] == ["stopped", "stopped"]
     again = restarted(harness)
     again.log_in("bob")
-    assert again.contest.progress().void == 1
+    assert again.contest.status.progress().void == 1
 
 
 def test_one_that_is_aborted_ends_as_aborted() -> None:

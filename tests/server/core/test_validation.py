@@ -47,7 +47,7 @@ def begun(*names: str | Entrant, **config: Any) -> ContestHarness:
 
 
 def where(harness: ContestHarness) -> dict[str, str]:
-    return {bot.name: bot.where for bot in harness.contest.overview().bots}
+    return {bot.name: bot.where for bot in harness.contest.status.overview().bots}
 
 
 def records(harness: ContestHarness) -> dict[str, GameRecord]:
@@ -58,7 +58,7 @@ def records(harness: ContestHarness) -> dict[str, GameRecord]:
 
 def play(harness: ContestHarness, name: str, move: str = "7") -> None:
     """`name` plays its validation game to the end, by this move."""
-    (game,) = (each for each in harness.contest.overview().running if {name, REFEREE} == {*each.names})
+    (game,) = (each for each in harness.contest.status.overview().running if {name, REFEREE} == {*each.names})
     harness.send(name, f"READY {game.game_id}", f"MOVE {move}")
     harness.wait(0)
 
@@ -179,7 +179,9 @@ class TestFault:
             "you are not paired until you connect again and play one without"
         )
         assert where(harness) == {"ann": "validation", "bob": "free"}
-        assert [(each.name, each.reason) for each in harness.contest.held()[1]] == [("ann", "validation")]
+        assert [(each.name, each.reason) for each in harness.contest.status.held()[1]] == [
+            ("ann", "validation")
+        ]
         harness.wait(1_000_000)
         assert harness.finished is None
         assert len(harness.logged(ValidationStarted)) == 2
@@ -213,7 +215,7 @@ class TestFault:
         harness.wait(1)
         assert harness.logged(BotAbsent) == [BotAbsent("ann")]
         assert harness.finished == "incomplete"
-        assert harness.contest.progress().unplayed == {"not validated: ann": 2}
+        assert harness.contest.status.progress().unplayed == {"not validated: ann": 2}
 
     def test_several_in_a_row_are_a_probation(self) -> None:
         harness = begun("ann", "bob", probation=2)
@@ -226,7 +228,7 @@ class TestFault:
         third = restarted(again)
         third.log_in("ann")
         assert where(third)["ann"] == "probation"
-        assert third.contest.held()[1][0] == Awaited("ann", "probation", None, 0, 2)
+        assert third.contest.status.held()[1][0] == Awaited("ann", "probation", None, 0, 2)
         assert third.logged(ValidationStarted) == []
         assert third.command("validate", "ann") is None
         play(third, "ann")
@@ -253,7 +255,7 @@ class TestVoid:
         assert harness.logged(GameVoided) == [GameVoided("v1", "organiser", True)]
         assert records(harness)["v1"].end == "void"
         assert harness.logged(ValidationStarted)[-1] == ValidationStarted("ann", "v3")
-        assert harness.contest.progress().void == 0
+        assert harness.contest.status.progress().void == 0
         assert harness.command("replay", "v1") is not None
 
     def test_a_new_version_plays_its_own(self) -> None:
@@ -265,7 +267,7 @@ class TestVoid:
         play(harness, "bob")
         assert harness.command("validate", "ann") is None
         play_on(harness)  # g1, which is running
-        assert harness.contest.progress().done == 1
+        assert harness.contest.status.progress().done == 1
         assert harness.logged(ValidationStarted)[-1] == ValidationStarted("ann", "v4")
         harness.wait(0)
         play_on(harness)

@@ -24,7 +24,7 @@ def replace(harness: ContestHarness, number: int) -> None:
 
 
 def waiting(harness: ContestHarness) -> list[tuple[str, str]]:
-    return [(each.name, each.reason) for each in harness.contest.held()[1]]
+    return [(each.name, each.reason) for each in harness.contest.status.held()[1]]
 
 
 def agents(harness: ContestHarness) -> list[tuple[str | None, ...]]:

@@ -170,7 +170,11 @@ async def test_a_contest_that_is_over_is_shown_and_a_new_one_is_played(tmp_path:
         assert await played == ["BYE reason=finished"] * 2
         state = here.host.contests["friday"]
         assert state.contest is not None
-        assert (state.reason, state.results, state.contest.overview().state) == ("finished", 4, "finished")
+        assert (state.reason, state.results, state.contest.status.overview().state) == (
+            "finished",
+            4,
+            "finished",
+        )
     assert " info is-over contest=friday games=4 ended=finished " in here.log
     assert here.results("saturday") == ("finished", 4)
     with Results(here.database) as results:
@@ -197,7 +201,7 @@ async def test_outside_its_hours_a_contest_misses_no_bot_at_its_beginning(tmp_pa
     async with running(tmp_path, [closed]) as here:
         contest = here.host.contests["friday"].contest
         assert contest is not None
-        assert (contest.ended, contest.overview().state) == (None, "closed")
+        assert (contest.ended, contest.status.overview().state) == (None, "closed")
 
 
 @pytest.mark.soak
@@ -209,7 +213,7 @@ async def test_the_log_says_how_far_a_contest_is(tmp_path: Path, monkeypatch: py
         pace_log = hosted.find(PaceLog)
         assert hosted.contest is not None
         assert pace_log is not None
-        pace = pace_log.pace(hosted.contest.progress())
+        pace = pace_log.pace(hosted.contest.status.progress())
     assert re.findall(r" info progress done=(\d) total=(\d) ", here.log) == [
         *(("1", "4"), ("2", "4"), ("3", "4"), ("4", "4"))
     ]

@@ -6,10 +6,10 @@ from typing import cast
 
 from tests.slices import all_of
 
-from arena_server.core.contest import Contest
 from arena_server.core.life import HOLDS, WAITING, Hold
 from arena_server.core.log_events import LogEvent
 from arena_server.core.overview import Awaited
+from arena_server.core.status import ContestStatus
 from arena_server.host.log_events import ContestWaiting
 from arena_server.host.waiting import WaitingList, holds_json, holds_line, waiting_json, waiting_line
 
@@ -83,7 +83,7 @@ def test_the_words_of_a_hold(hold: Hold, until: str | None, text: str) -> None:
     assert holds_line(plain * 2) == f"{text}; {text}"
 
 
-class ScriptedContest:
+class ScriptedStatus:
     """What the list reads of a contest."""
 
     def __init__(self) -> None:
@@ -98,14 +98,14 @@ class Looked:
     """A list that is read once a second."""
 
     def __init__(self, delay_s: int = 0) -> None:
-        self.contest = ScriptedContest()
+        self.status = ScriptedStatus()
         self.logged: list[LogEvent] = []
-        self.list = WaitingList(cast(Contest, self.contest), delay_s * S, self.logged.append)
+        self.list = WaitingList(cast(ContestStatus, self.status), delay_s * S, self.logged.append)
         self.now = 0
 
     def look(self, seconds: int, *waiting: Awaited, idle: bool = True) -> list[LogEvent]:
         """What is logged in this many seconds."""
-        self.contest.list, self.contest.idle = waiting, idle
+        self.status.list, self.status.idle = waiting, idle
         for _ in range(seconds):
             self.list.look(self.now, NOON)
             self.now += S

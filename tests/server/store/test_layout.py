@@ -228,7 +228,7 @@ def test_a_contest_of_layout_5_goes_on_with_its_pairings(
     assert all(fact_of(entry) for entry in found.past.entries)
     entrants = [Entrant(each) for each in names]
     again = Contest(replace(header.config, seed=found.seed), entrants, str, 0, found.past)
-    assert again.progress().done == sum(game.end != "void" for game in found.past.results)
+    assert again.status.progress().done == sum(game.end != "void" for game in found.past.results)
 
 
 @pytest.fixture

@@ -86,7 +86,7 @@ class Table:
     async def until_both_play(self) -> None:
         contest = self.here.host.contests[NAME].contest
         assert contest
-        await self.here.until(lambda: contest.progress().running == 1)
+        await self.here.until(lambda: contest.status.progress().running == 1)
 
     async def until_removed(self) -> None:
         await self.here.until(lambda: list(self.here.host.contests) == ["friday"])
@@ -201,7 +201,7 @@ async def test_a_game_that_raises_does_not_hurt_the_contest(
     feed = Contest.feed
 
     def faulty(contest: Contest, event: Event, now: int) -> None:
-        if contest.name == NAME and contest.progress().connected:
+        if contest.name == NAME and contest.status.progress().connected:
             raise RuntimeError("a bug")
         feed(contest, event, now)
 

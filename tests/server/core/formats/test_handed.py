@@ -75,7 +75,7 @@ def test_bots_stay_connected_from_game_to_game() -> None:
         (("ann", "bob"), *DEALT, "complete"),
         (("bob", "ann"), *OTHER, "complete"),
     ]
-    assert (harness.contest.ended, harness.contest.progress().connected) == (None, 2)
+    assert (harness.contest.ended, harness.contest.status.progress().connected) == (None, 2)
 
 
 def test_a_bot_that_stays_away_ends_the_contest_without_its_game() -> None:
