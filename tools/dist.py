@@ -33,6 +33,7 @@ COMMANDS = {
     "testing": 'python -c "import arena_protocol.testing"',
     "learning": 'python -c "import arena.aec, arena.gym"',
     "parquet": "arena export --help",
+    "mcp": 'python -c "from arena_cli import agent_tools"',
     "docs": 'python -c "import furo, myst_parser, sphinx"',
     "all": "arena explain --help",
     "test": 'python -c "import pytest, playwright, hypothesis"',

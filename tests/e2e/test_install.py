@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -105,6 +106,10 @@ def test_the_pinned_versions_are_in_the_ranges(extra: str) -> None:
     for requirement in map(Requirement, EXTRAS[extra]):
         if canonical(requirement.name) in pins:
             assert requirement.specifier.contains(pins[canonical(requirement.name)]), requirement
+
+
+def test_make_dist_has_a_command_for_each_extra() -> None:
+    assert [*runpy.run_path(str(ROOT / "tools" / "dist.py"))["COMMANDS"]] == ["none", *EXTRAS]
 
 
 def test_a_library_whose_classes_are_subclassed_is_bounded_above() -> None:
