@@ -23,117 +23,26 @@ waits in the queue only with the places that are left; what it waits for is game
 last place keeps that one, leaves the queue, and joins it again behind the others. If one of the players
 leaves, the others go on without it.
 
-Two bots that meet again change seats; otherwise the seats go to those that have had them least. Ratings are
-Elo's with a factor that falls with the number of games (A. E. Elo, "The Rating of Chessplayers", 1978); with
-more than two seats a game counts as its mean against each of the others. They only choose opponents: the
-ratings that are published are fitted to all games at once (`stats/ratings.py`).
+Two bots that meet again change seats; otherwise the seats go to those that have had them least. Ratings
+(`rating_queue.py`) only choose opponents: those that are published are fitted to all games at once
+(`stats/ratings.py`).
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
-from collections import OrderedDict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
 from typing import ClassVar, Final
 
 from arena_server.core.formats.base import Format, Pairing, PairingError
 from arena_server.core.formats.length import GAMES, MOST_GAMES, Length
+from arena_server.core.formats.owed_games import Owed, OwedGames
+from arena_server.core.formats.rating_queue import EloRatings, Queue
 from arena_server.stats.results import PastGame
 from arena_server.terms.formats import FormatError, Option, Terms
 
 #: One bot of this many may wait for a better opponent. In simulated fields of 20 to 60 bots with a standard
 #: deviation of 400 Elo, twice as many find the order hardly earlier, and the bots play 13 % fewer games.
 WAITING_SHARE: Final = 8
-START: Final = 1500.0
-#: How much a rating moves by one game at most: at first, in the end, and after how many games half as much.
-FIRST_STEP: Final = 200.0
-LAST_STEP: Final = 16.0
-HALVED_AFTER: Final = 4
-
-
-class EloRatings:
-    """The running estimates of the ratings, by player."""
-
-    def __init__(self) -> None:
-        self.ratings: list[float] = []
-        self._games: list[int] = []
-
-    def add_player(self) -> None:
-        self.ratings.append(START)
-        self._games.append(0)
-
-    def add(self, players: Sequence[int], totals: Sequence[int]) -> None:
-        """Learn from a game, whose `totals` are in the order of `players`."""
-        before = [self.ratings[player] for player in players]
-        for seat, player in enumerate(players):
-            others = [other for other in range(len(players)) if other != seat]
-            gained = sum(_score(totals[seat], totals[other]) for other in others)
-            expected = sum(expected_score(before[seat] - before[other]) for other in others)
-            step = max(LAST_STEP, FIRST_STEP / (1 + self._games[player] / HALVED_AFTER))
-            self.ratings[player] += step * (gained - expected) / len(others)
-            self._games[player] += 1
-
-
-def expected_score(difference: float) -> float:
-    """The score that is expected of a player who is stronger by this number of Elo points."""
-    return float(1 / (1 + 10 ** (-difference / 400)))
-
-
-def _score(own: int, other: int) -> float:
-    return 1.0 if own > other else 0.5 if own == other else 0.0
-
-
-class Queue:
-    """The players that wait, in the order in which they came and in the order of their ratings."""
-
-    def __init__(self, ratings: Sequence[float]) -> None:
-        self._ratings = ratings
-        #: The key under which each player stands in `_by_rating`.
-        self._waiting: OrderedDict[int, tuple[float, int]] = OrderedDict()
-        self._by_rating: list[tuple[float, int]] = []
-
-    def __len__(self) -> int:
-        return len(self._waiting)
-
-    def __contains__(self, player: int) -> bool:
-        return player in self._waiting
-
-    def __iter__(self) -> Iterator[int]:
-        """Who waits, the one that has waited longest first."""
-        return iter(self._waiting)
-
-    def enter(self, player: int) -> None:
-        """`player` waits, behind all others."""
-        key = self._waiting[player] = self._ratings[player], player
-        insort(self._by_rating, key)
-
-    def leave(self, player: int) -> None:
-        key = self._waiting.pop(player)
-        del self._by_rating[bisect_left(self._by_rating, key)]
-
-    def rerate(self, player: int) -> None:
-        """The rating of `player` has changed; it keeps its place if it waits."""
-        if player in self._waiting:
-            del self._by_rating[bisect_left(self._by_rating, self._waiting[player])]
-            key = self._waiting[player] = self._ratings[player], player
-            insort(self._by_rating, key)
-
-    def nearest(self, player: int) -> Iterator[int]:
-        """The others that wait, by the distance of their ratings from that of `player`."""
-        own = self._waiting[player]
-        above = bisect_left(self._by_rating, own) + 1
-        below = above - 2
-        while below >= 0 or above < len(self._by_rating):
-            if below < 0 or (
-                above < len(self._by_rating)
-                and self._by_rating[above][0] - own[0] < own[0] - self._by_rating[below][0]
-            ):
-                yield self._by_rating[above][1]
-                above += 1
-            else:
-                yield self._by_rating[below][1]
-                below -= 1
 
 
 class SeatMemory:
@@ -170,72 +79,6 @@ class SeatMemory:
         one, other = players[:2]
         self._behind[one] |= 1 << other
         self._behind[other] &= ~(1 << one)
-
-
-@dataclass(frozen=True, slots=True)
-class Owed:
-    """A game of these players on this deal that is to be played; one that is played again has a `number`."""
-
-    players: tuple[int, ...]
-    deal: int
-    number: int | None = None
-
-
-class OwedGames:
-    """What is owed, and which of it may start."""
-
-    def __init__(self) -> None:
-        self.by_player: list[dict[Owed, None]] = []
-        #: The players that have left, and what is not played for it.
-        self._left: set[int] = set()
-        self.dropped: list[Owed] = []
-        #: Those of which a player may have become free since they could not start.
-        self._maybe: dict[Owed, None] = {}
-
-    def __iter__(self) -> Iterator[Owed]:
-        return iter({owed: None for games in self.by_player for owed in games})
-
-    def add(self, owed: Owed) -> None:
-        if not self._left.isdisjoint(owed.players):
-            self.dropped.append(owed)
-            return
-        for player in owed.players:
-            self.by_player[player][owed] = None
-        self._maybe[owed] = None
-
-    def remove(self, owed: Owed) -> None:
-        for player in owed.players:
-            del self.by_player[player][owed]
-
-    def leave(self, player: int) -> None:
-        """What `player` owes is not played, until it comes back."""
-        self._left.add(player)
-        for owed in list(self.by_player[player]):
-            self.remove(owed)
-            self.dropped.append(owed)
-
-    def come_back(self, player: int) -> None:
-        self._left.discard(player)
-        dropped, self.dropped = self.dropped, []
-        for owed in dropped:
-            self.add(owed)
-
-    def partners(self, player: int) -> set[int]:
-        """With whom it owes a game: when `player` comes or goes they may wait for others, or not any more."""
-        return {each for owed in self.by_player[player] for each in owed.players} - {player}
-
-    def look_at(self, player: int) -> None:
-        """`player` is free."""
-        self._maybe.update(self.by_player[player])
-
-    def take(self, free: Mapping[int, int]) -> Owed | None:
-        """A game that can start now; `free` has how many games each player that is present can start."""
-        while self._maybe:
-            owed = next(iter(self._maybe))
-            del self._maybe[owed]
-            if all(free.get(player, 0) > 0 for player in owed.players):
-                return owed
-        return None
 
 
 class Ladder(Format):

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from tests.slices import all_of, rows
 
 from arena_server.core.formats.base import Pairing, PairingError
-from arena_server.core.formats.ladder import (
+from arena_server.core.formats.ladder import Ladder
+from arena_server.core.formats.rating_queue import (
     FIRST_STEP,
     LAST_STEP,
     START,
     EloRatings,
-    Ladder,
     Queue,
     expected_score,
 )
