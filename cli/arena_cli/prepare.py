@@ -102,6 +102,8 @@ def prepare(paths: Sequence[Path], options: ServeOptions, *, keep: bool = True) 
     planned = [_planned(season, stage, options, persons, keep=keep) for season, stage in later]
     _check_places(paths, server, specs)
     submissions = _submissions(contests, options)
+    if workers is not None and submissions:
+        workers = replace(workers, saved=submissions[0].saved)
     idle = _idle(seasons, contests)
     prepared = open_ports(specs, server, options, persons, submissions=submissions, idle=idle)
     prepared = replace(prepared, web=_of_contests(prepared.web, contests))
@@ -282,6 +284,8 @@ def _workers(contests: Sequence[SeatedContest], options: WorkerOptions) -> Worke
     if options.on is None:
         return None
     from arena_cli.tournament import bots_to_start
+    from arena_server.places.base import LocalBot
+    from arena_server.terms.sandbox import Sandbox
 
     if len(contests) > 1:
         raise ConfigError(f"--on: expected one contest, got {len(contests)}")
@@ -291,11 +295,21 @@ def _workers(contests: Sequence[SeatedContest], options: WorkerOptions) -> Worke
             f"{path}: contest: expected neither validation nor probation_for with --on, "
             "because validation games need bots that log in"
         )
+    if file.submissions.late:
+        raise ConfigError(
+            f"{path}: submissions.late: expected none with --on, whose workers play the bots of the file"
+        )
     bots = {bot.name: bot for bot in bots_to_start(file, path) if bot.slot == 1}
+    limits = file.container.limits()
+    bots |= {
+        bot.name: LocalBot(bot.name, (), "", sandbox=Sandbox("", bot.limits(limits)), resources=bot.resources)
+        for bot in file.bot
+        if bot.submit
+    }
     for bot in file.bot:
         if bot.name not in bots:
             raise ConfigError(
-                f"{path}: bot {bot.name}: expected engine, command, image or build, "
+                f"{path}: bot {bot.name}: expected engine, command, image, build or submit, "
                 "because with --on every bot is started by a worker"
             )
         if bots[bot.name].launcher:

@@ -256,6 +256,7 @@ def _submissions(prepared: Prepared, host: Host, log: Log) -> Iterator[Submissio
     if not prepared.submissions:
         yield None
         return
+    from arena_server.places.docker import Docker
     from arena_server.places.docker_launcher import ContainerLauncher
     from arena_server.submissions.admission import EngineExaminer
     from arena_server.submissions.thread import SubmissionThread
@@ -267,9 +268,10 @@ def _submissions(prepared: Prepared, host: Host, log: Log) -> Iterator[Submissio
     }
     # The same each time: the next start removes the containers that a crash of the machine has left.
     mark = "\n".join(str(setup.folder / setup.contest) for setup in prepared.submissions)
-    with SubmissionThread(
-        prepared.submissions, examiners, lambda: ContainerLauncher(address[0], address[1], mark), host, log
-    ) as thread:
+    workers = prepared.workers
+    place = None if workers is not None else lambda: ContainerLauncher(address[0], address[1], mark)
+    saver = Docker() if workers is not None and workers.far else None
+    with SubmissionThread(prepared.submissions, examiners, place, host, log, saver) as thread:
         yield thread
 
 

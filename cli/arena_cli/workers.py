@@ -86,6 +86,7 @@ class WorkerOptions:
             engines=engines or {},
             lease_ms=duration(self.lease, "--lease"),
             audit=_audit(self.on, self.audit),
+            far=_DASK.fullmatch(self.on) is not None,
         )
 
 

@@ -116,10 +116,19 @@ def test_every_bot_needs_a_program(tmp_path: Path) -> None:
     file.write_text(contest("ann", "bob", seed=None))
     outcome = inside("serve", file, "--on", "local:1", "--database", f"sqlite:///{tmp_path}/arena.db")
     assert outcome.line == (
-        f"arena: {file}: bot ann: expected engine, command, image or build, "
+        f"arena: {file}: bot ann: expected engine, command, image, build or submit, "
         "because with --on every bot is started by a worker"
     )
     assert (outcome.code, (tmp_path / "arena.db").exists()) == (2, False)
+
+
+def test_bots_that_come_late_have_no_workers(tmp_path: Path) -> None:
+    file = tmp_path / "cup.toml"
+    file.write_text(contest("ann", "bob") + "[submissions]\nlate = 2\n")
+    outcome = inside("serve", file, "--on", "local:1", "--database", f"sqlite:///{tmp_path}/arena.db")
+    assert outcome.line == (
+        f"arena: {file}: submissions.late: expected none with --on, whose workers play the bots of the file"
+    )
 
 
 def test_validation_games_need_bots_that_log_in(tmp_path: Path) -> None:

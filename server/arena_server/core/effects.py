@@ -137,11 +137,15 @@ class StartDraw:
 
 @dataclass(frozen=True, slots=True)
 class Assign:
-    """Have a worker play this game, then feed Returned with its record, or NotPlayed; Renewed meanwhile."""
+    """Have a worker play this game, then feed Returned with its record, or NotPlayed; Renewed meanwhile.
+
+    `images`: by seat the image of a bot whose author sends versions, `""` for another one; empty: all are.
+    """
 
     game_id: str
     fence: int
     setting: Setting
+    images: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

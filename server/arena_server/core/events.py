@@ -178,12 +178,14 @@ class Abandoned:
 class Replace:
     """Another program is to play for `bot`, once no game of the present one runs: it has its own token.
 
-    Its games are those of `version`. The effect BotReplaced says when the token counts.
+    Its games are those of `version`. The effect BotReplaced says when the token counts. Workers need
+    the digest of its `image` instead: games that are out end as they are, the next lease is of this version.
     """
 
     bot: str
     token_sha256: str
     version: str
+    image: str = ""
 
 
 @dataclass(frozen=True, slots=True)

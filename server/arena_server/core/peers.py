@@ -68,7 +68,7 @@ class Bot:
     One that does not play may only watch; who is `withdrawn` cannot log in. `gone`: not to be paired for
     longer than the contest waits. `known`: it has logged in to this contest before. `last_seen` (ns) is when
     it lost its last connection to this server. With `author_sha256` its programs are `version`s that the
-    server starts.
+    server or a worker starts; a worker does so by its `image`.
     """
 
     number: int
@@ -83,6 +83,12 @@ class Bot:
     entrant: Entrant = _NO_ENTRANT
     author_sha256: str | None = None
     version: str | None = None
+    image: str = ""
+
+    @property
+    def lacks_version(self) -> bool:
+        """Whether its programs are versions, and none has come yet."""
+        return self.author_sha256 is not None and self.version is None
 
     @property
     def connected(self) -> bool:
@@ -140,9 +146,9 @@ class Bot:
         """The digest of the token that opens its log."""
         return self.author_sha256 or self.token_sha256
 
-    def succeed(self, digest: str, version: str) -> None:
+    def succeed(self, digest: str, version: str, image: str) -> None:
         """Only the program of this token logs in from now on; it is called by its version."""
-        self.token_sha256, self.version = digest, version
+        self.token_sha256, self.version, self.image = digest, version, image
 
     def set_awaited(self, awaited: bool) -> None:
         """Whether the contest waits for it."""
@@ -349,7 +355,8 @@ class LiveGame:
     @property
     def agents(self) -> tuple[str | None, ...]:
         """What the bot of each seat calls its program; empty if none says."""
-        agents = tuple(slot.agent for slot in self.seated)
+        # A worker's program does not log in here: it is known by its version alone.
+        agents = tuple(slot.agent or slot.bot.version for slot in self.seated)
         return agents if any(agents) else ()
 
 

@@ -57,8 +57,12 @@ class RejectedError(Exception):
     """A version does not pass a stage; the text is one line."""
 
 
+class EngineAwayError(Exception):
+    """No engine answers; no version is to blame, and its admission begins again later."""
+
+
 class Examiner(Protocol):
-    """What examines a version; the methods are called in this order. Raises RejectedError.
+    """What examines a version; the methods are called in this order. Raises RejectedError or EngineAwayError.
 
     Lines for the author go to `say`.
     """
@@ -99,6 +103,7 @@ class EngineExaminer:
                 check_dockerfile(file.read(DOCKERFILE_BYTES + 1), rules.images, network=rules.build_network)
         except ArchiveError as error:
             raise RejectedError(str(error)) from None
+        await self._find_engine()
         words = self.docker.strangers_build(str(folder), str(digest), tag, network=rules.build_network)
         limits: list[asyncio.Task[None]] = []
 
@@ -130,7 +135,15 @@ class EngineExaminer:
             (folder / DOCKERFILE).write_text(language.dockerfile(image), encoding="utf-8")
             say(f"no Dockerfile: {language.file} is built as {language.title} on {image}")
 
+    async def _find_engine(self) -> None:
+        """Raises EngineAwayError."""
+        try:
+            await self.docker.call("version", "--format", "{{.Server.Version}}")
+        except LaunchError as error:
+            raise EngineAwayError(str(error)) from None
+
     async def check(self, image: str, bot: str, say: Say) -> None:
+        await self._find_engine()
         report = _CheckReport(say)
         try:
             await self._run(self.check_command, image, bot, report.note)

@@ -79,6 +79,8 @@ class ContestLink(Attachment):
         self._hosted: ContestRun | None = None
         self.games = ObservedGames(self.feed)
         self.bots: dict[str, DeployedBot] = {}
+        #: The versions that are to play, by bot and version.
+        self._awaited: dict[tuple[str, str], asyncio.Event] = {}
         #: Each bot whose versions are sent, with whether it takes part from now on.
         self.news: asyncio.Queue[tuple[str, bool]] = asyncio.Queue()
         self._orders = Orders()
@@ -102,8 +104,22 @@ class ContestLink(Attachment):
         match event:
             case LoggedIn(bot=str(name), slot=slot) if name in self.bots:
                 self.bots[name].logged_in(slot)
-            case BotReplaced(name, version) if name in self.bots:
-                self.bots[name].replaced(version)
+            case BotReplaced(name, version) if (name, version) in self._awaited:
+                self._awaited[name, version].set()
+
+    async def replace(self, bot: SubmittedBot, number: int, token: str, wanted: asyncio.Event) -> bool:
+        """Have the contest take a version; False if another one is `wanted` before it did."""
+        version, name = bot.versions.find(number), bot.key[1]
+        done = self._awaited[name, version.name] = asyncio.Event()
+        self.feed(Replace(name, token_digest(token), version.name, version.image))
+        other, begun = asyncio.ensure_future(wanted.wait()), asyncio.ensure_future(done.wait())
+        try:
+            await asyncio.wait([other, begun], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            other.cancel()
+            begun.cancel()
+            del self._awaited[name, version.name]
+        return done.is_set()
 
     def _hear(self, name: str, takes_part: bool, joined: bool) -> None:
         self._enter(name, joined)
@@ -175,7 +191,6 @@ class DeployedBot:
         self._link = link
         self._launcher = launcher
         self._wanted = asyncio.Event()
-        self._replaced: dict[str, asyncio.Event] = {}
         self._running: list[RestartingBot] = []
         bot.watchers.append(self._watch)
         link.bots[bot.key[1]] = self
@@ -194,11 +209,6 @@ class DeployedBot:
         """Its program in a slot, if it runs."""
         return next((each.running for each in self._running if each.bot.slot == slot), None)
 
-    def replaced(self, version: str) -> None:
-        """The contest takes the token of this version from now on."""
-        if version in self._replaced:
-            self._replaced[version].set()
-
     async def run(self) -> None:
         """Play with the active version, and with each one after it; it ends by being cancelled."""
         await self._link.begun.wait()
@@ -213,7 +223,7 @@ class DeployedBot:
                 assert number is not None, "a version is active from now on"
                 self._wanted.clear()
                 token = secrets.token_hex(TOKEN_BYTES)
-                if not await self._replace(number, token):
+                if not await self._link.replace(self._bot, number, token, self._wanted):
                     number = versions.active
                     continue
                 await _cancel(playing)
@@ -227,20 +237,6 @@ class DeployedBot:
                 number = versions.active
         finally:
             await _cancel(playing)
-
-    async def _replace(self, number: int, token: str) -> bool:
-        """Have the contest take a version; False if another one became active before it did."""
-        name = self._bot.versions.find(number).name
-        done = self._replaced[name] = asyncio.Event()
-        self._link.feed(Replace(self._bot.key[1], token_digest(token), name))
-        other, begun = asyncio.ensure_future(self._wanted.wait()), asyncio.ensure_future(done.wait())
-        try:
-            await asyncio.wait([other, begun], return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            other.cancel()
-            begun.cancel()
-            del self._replaced[name]
-        return done.is_set()
 
     async def _play(self, number: int, token: str) -> None:
         """Run the containers of a version until it is cancelled."""

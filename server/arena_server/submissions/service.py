@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from arena_server.submissions.admission import Examiner, RejectedError, tag_of
+from arena_server.submissions.admission import EngineAwayError, Examiner, RejectedError, tag_of
 from arena_server.submissions.board import AdmissionBoard, Lane, Ticket
 from arena_server.submissions.bot import (
     NO_FAULT,
@@ -149,11 +149,10 @@ class SubmissionService:
                     )
                 if lane is Lane.EXAMINE or not whole:
                     self._activate(bot, number)
-            except OSError as error:
+            except (OSError, EngineAwayError) as error:
                 # A full disk ends neither the submissions of the others nor this one.
-                bot.say(
-                    number, f"the server cannot write: {error.strerror}; it tries again in {AGAIN_S:.0f} s"
-                )
+                what = f"cannot write: {error.strerror}" if isinstance(error, OSError) else f"waits: {error}"
+                bot.say(number, f"the server {what}; it tries again in {AGAIN_S:.0f} s")
                 asyncio.get_running_loop().call_later(AGAIN_S, self._enter, bot, number, Lane.BUILD)
             else:
                 if lane is Lane.BUILD and whole:

@@ -3,6 +3,7 @@
 FOLDER/CONTEST/BOT/versions.jsonl    the facts, a JSON object a line, synced
 FOLDER/CONTEST/BOT/3.tar.gz          the archive of version 3, there before its fact
 FOLDER/CONTEST/BOT/3.log             what its admission printed, for its author
+FOLDER/CONTEST/BOT/5a3c....image.tar the image of a version that workers play, by its digest
 FOLDER/CONTEST/BOT~1/                what a bot of the same name had in an earlier contest
 FOLDER/CONTEST/BOT/*.part            an upload; removed at the next start
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Collection
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -19,6 +21,7 @@ from typing import Final
 
 from arena_server.errors import ArenaError
 from arena_server.submissions.versions import VersionError, VersionFact, Versions, fact_json, parse_fact
+from arena_server.terms.submissions import IMAGE_ENDING, image_file
 
 _FACTS: Final = "versions.jsonl"
 #: What is kept of the output of an admission.
@@ -109,8 +112,19 @@ class VersionStore:
     def forget_workplace(self, number: int) -> None:
         rmtree(self._workplace(number), ignore_errors=True)
 
+    def image(self, image: str) -> Path:
+        """The place of the file of an image."""
+        return self._folder / image_file(image)
+
+    def keep_images(self, images: Collection[str]) -> None:
+        """Remove the files of all other images; what cannot be removed stays."""
+        kept = {image_file(image) for image in images}
+        for path in self._folder.glob(f"*{IMAGE_ENDING}"):
+            if path.name not in kept:
+                self.forget(path)
+
     def forget(self, upload: Path) -> None:
-        """Remove an upload; what cannot be removed now goes at the next start."""
+        """Remove a file; an upload that cannot be removed now goes at the next start."""
         with suppress(OSError):
             upload.unlink()
 

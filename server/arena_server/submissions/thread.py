@@ -10,7 +10,7 @@ import asyncio
 import threading
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 from typing import Final, Self
 
@@ -20,8 +20,10 @@ from arena_server.host.log_events import WebFault
 from arena_server.host.logs import Log
 from arena_server.host.loop_link import LoopLink
 from arena_server.places.base import Launcher, LaunchError
+from arena_server.places.docker import Docker
 from arena_server.submissions.admission import Examiner
 from arena_server.submissions.deploy import ContestLink, DeployedBot, HostLink
+from arena_server.submissions.leased import LeasedBot
 from arena_server.submissions.service import SubmissionService
 from arena_server.terms.submissions import SubmissionSetup
 
@@ -39,14 +41,17 @@ class SubmissionThread:
         self,
         setups: Sequence[SubmissionSetup],
         examiners: Mapping[str, Examiner],
-        place: Place,
+        place: Place | None,
         host: Host,
         log: Log,
+        saver: Docker | None = None,
     ) -> None:
+        """Without a place workers play; a `saver` saves the images for those on other machines."""
         self.loop: Final = asyncio.new_event_loop()
         self.service: Final = SubmissionService(setups, examiners)
         self._setups = setups
         self._place = place
+        self._saver = saver
         self._log = log
         host_loop = asyncio.get_running_loop()
         self._link, self._to_host = LoopLink(self.loop), LoopLink(host_loop)
@@ -104,14 +109,16 @@ class SubmissionThread:
         self._to_host.post(tell)
 
     async def _serve(self) -> None:
-        async with self._place() as launcher:
+        place: AbstractAsyncContextManager[Launcher | None]
+        place = nullcontext() if self._place is None else self._place()
+        async with place as launcher:
             self._tell(None)
             async with asyncio.TaskGroup() as group:
                 group.create_task(self.service.admit_all())
                 for setup in self._setups:
                     group.create_task(self._play(setup, launcher))
 
-    async def _play(self, setup: SubmissionSetup, launcher: Launcher) -> None:
+    async def _play(self, setup: SubmissionSetup, launcher: Launcher | None) -> None:
         """Run the bots of a contest until it is over."""
         link = self._links[setup.contest]
         playing = asyncio.create_task(self._play_all(setup, link, launcher))
@@ -131,7 +138,7 @@ class SubmissionThread:
         except ArenaError as error:  # its folder cannot be used: the others play on
             self._log.write(WebFault(str(error)))
 
-    async def _play_all(self, setup: SubmissionSetup, link: ContestLink, launcher: Launcher) -> None:
+    async def _play_all(self, setup: SubmissionSetup, link: ContestLink, launcher: Launcher | None) -> None:
         """Run each bot while it takes part; it ends by being cancelled."""
         running: dict[str, asyncio.Task[None]] = {}
         async with asyncio.TaskGroup() as group:
@@ -141,5 +148,8 @@ class SubmissionThread:
                     task.cancel()
                     await asyncio.wait([task])
                 if takes_part and (bot := self.service.bots.get((setup.contest, name))) is not None:
-                    deployed = DeployedBot(bot, setup.seat(name), link, launcher)
-                    running[name] = group.create_task(deployed.run())
+                    if launcher is None:
+                        life = LeasedBot(bot, link, self._saver).run()
+                    else:
+                        life = DeployedBot(bot, setup.seat(name), link, launcher).run()
+                    running[name] = group.create_task(life)

@@ -15,6 +15,13 @@ UPLOAD_S: Final = 120.0
 CHUNK_S: Final = 10.0
 #: Uploads at once, of all bots.
 UPLOADS: Final = 4
+#: Of the file of an image.
+IMAGE_ENDING: Final = ".image.tar"
+
+
+def image_file(image: str) -> str:
+    """What the file of an image is called in the folder of its bot."""
+    return f"{image.removeprefix('sha256:')[:32]}{IMAGE_ENDING}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +87,8 @@ class SubmissionSetup:
     def seat(self, bot: str) -> SubmittedSeat:
         """How a bot runs."""
         return self.bots.get(bot, self.late)
+
+    def saved(self, bot: str, image: str) -> str:
+        """The file of a version's image; empty if there is none."""
+        path = self.folder / self.contest / bot / image_file(image)
+        return str(path) if path.exists() else ""

@@ -7,13 +7,15 @@ import io
 import os
 import sys
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from arena_server.places.docker import Docker
+from arena_server.places.docker import Docker, NoEngineError
 from arena_server.submissions.admission import (
     LINE_CHARACTERS,
+    EngineAwayError,
     EngineExaminer,
     RejectedError,
     printable,
@@ -153,10 +155,10 @@ async def test_a_folder_without_a_dockerfile_is_built_by_its_language(home: Home
 async def test_a_build_has_no_network_and_its_output_is_told(home: Home) -> None:
     assert await home.build() == "sha256:abc"
     assert home.lines[-1] == "Successfully built"
-    assert "--network none" in home.calls[0]
+    assert "--network none" in home.calls[1]
     # The container of the step is bounded; another one, which a step may have printed, is a bot's.
     assert [call for call in home.calls if "update" in call] == ["update --pids-limit 512 0123456789ab"]
-    assert "--tag tag" in home.calls[0]
+    assert "--tag tag" in home.calls[1]
 
 
 @pytest.mark.real
@@ -208,9 +210,20 @@ async def test_an_image_that_is_too_large_is_removed(home: Home) -> None:
 
 
 async def test_without_an_engine(home: Home) -> None:
-    (home.folder / "docker").unlink()
-    with pytest.raises(RejectedError, match=r"docker: No such file or directory$"):
-        await home.build()
+    class Away(Docker):
+        async def call(self, *words: str, seconds: float | None = None) -> str:
+            raise NoEngineError("no engine answers")
+
+    examiner = replace(home.examiner(), docker=Away())
+    archive = home.folder / "1.tar.gz"
+    archive.write_bytes(pack(home.bot, ArchiveLimits()))
+    (home.folder / "place").mkdir()
+    for stage in (
+        examiner.build(archive, home.folder / "place", "tag", home.lines.append),
+        examiner.check("sha256:abc", "ann", home.lines.append),
+    ):
+        with pytest.raises(EngineAwayError, match=r"^no engine answers$"):
+            await stage
 
 
 @pytest.mark.real

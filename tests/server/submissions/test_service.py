@@ -14,7 +14,7 @@ import pytest
 from tests.slices import rows
 
 from arena_server.submissions import service as service_module
-from arena_server.submissions.admission import tag_of
+from arena_server.submissions.admission import EngineAwayError, tag_of
 from arena_server.submissions.bot import RefusedError
 from arena_server.submissions.service import SubmissionService
 from arena_server.submissions.store import VersionStore
@@ -269,6 +269,26 @@ async def test_an_admission_that_the_disk_does_not_take_fails(tmp_path: Path) ->
         told = await all_of(send(service))
         assert told[-1]["reason"] == "the server could not go on: No space left on device"
         assert service.bots[KEY].versions.find(1).state is VersionState.FAILED
+
+
+async def test_an_admission_without_an_engine_waits_for_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Away(Script):
+        async def build(self, archive: Path, place: Path, tag: str, say: Any) -> str:
+            if not self.done:
+                self.done.append("away")
+                raise EngineAwayError("docker: no such program")
+            return await super().build(archive, place, tag, say)
+
+    monkeypatch.setattr(service_module, "AGAIN_S", 0.0)
+    script = Away()
+    async with serving(tmp_path, script) as service:
+        told = await all_of(send(service))
+        assert service.bots[KEY].versions.active == 1
+    assert script.done == ["away", "build", "check", "play"]
+    said = [each["text"] for each in told if each["fact"] == "line"]
+    assert said[0] == "the server waits: docker: no such program; it tries again in 0 s"
 
 
 @pytest.mark.parametrize("in_a_row", rows([1, 2, 5], 2))

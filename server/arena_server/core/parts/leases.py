@@ -7,7 +7,8 @@
 A worker may be killed, or stopped and go on later, and what carries its result may bring it twice. So each
 lease has a fence, which is durable before the game is assigned, and only grows: a result counts with the
 newest fence of a game without a result, and every other one is refused. A record is judged as a journal is
-after a crash: its plies have to be what the match would have decided.
+after a crash: its plies have to be what the match would have decided. A bot whose author sends versions plays
+by the image of that which is active when the lease begins.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ from arena_server.core.events import (
 )
 from arena_server.core.facts import ContestFact, Ended, Excluded, GameFact, Leased, Offered, Ready, Started
 from arena_server.core.games import GameManager, past_of
-from arena_server.core.journal import JournalError
+from arena_server.core.journal import JournalError, entry_of
 from arena_server.core.log_events import GameStarted, LeaseEnded, ResultRefused, ResultReturned, WorkerVoided
-from arena_server.core.news import Begins, Expired, News, TakenBack
+from arena_server.core.news import Begins, Changed, Expired, News, TakenBack
 from arena_server.core.orders import VOID_WORKER
 from arena_server.core.parts.part import Unpaired
 from arena_server.core.peers import Bot, LiveGame, Outbox
@@ -62,6 +63,13 @@ class Lease:
     out: bool = False
     accepted: Sequence[GameFact] = ()
     worker: str = ""
+    #: What the journal has of the programs.
+    agents: tuple[str | None, ...] = ()
+
+    @property
+    def lacks_version(self) -> bool:
+        """Whether a bot of the game has no program yet, as after a restart."""
+        return any(slot.bot.lacks_version for slot in self.live.seated)
 
 
 class LeasedGames(GameManager):
@@ -104,6 +112,9 @@ class LeasedGames(GameManager):
         match event:
             case Begins():
                 self._begin()
+                return False
+            case Changed():  # the first version of a bot may have come
+                self._assign_waiting(now)
                 return False
             case Expired(DeadlineKind.LEASE, number):
                 self._expired(number, now)
@@ -154,14 +165,16 @@ class LeasedGames(GameManager):
 
     def _assign_waiting(self, now: int) -> None:
         """Assign games that have begun: also while no other may start."""
-        while self._waiting and self._out_now < self._capacity:
-            self._assign(self._waiting.popleft(), now)
+        ready = [lease for lease in self._waiting if not lease.lacks_version]
+        for lease in ready[: max(0, self._capacity - self._out_now)]:
+            self._waiting.remove(lease)
+            self._assign(lease, now)
 
     def _offer(self, live: LiveGame, fence: int, now: int) -> Lease:
         """Journal the offer of a game; no seat is awaited, so it has no deadline."""
         live.match.timer.stop()
         self.turns.advance(live, [_offer_of(live)], now)
-        lease = self._leases[live.number] = Lease(live, fence)
+        lease = self._leases[live.number] = Lease(live, fence, agents=live.agents)
         return lease
 
     def _assign(self, lease: Lease, now: int) -> None:
@@ -169,8 +182,11 @@ class LeasedGames(GameManager):
         lease.out = True
         self._out_now += 1
         live = lease.live
+        if live.agents != lease.agents:  # a newer version than that of the last lease
+            lease.agents = live.agents
+            self._out.entries.append(entry_of(live.number, _offer_of(live)))
         self.turns.advance(live, [Leased(lease.fence)], now)
-        self._out.effects.append(Assign(live.game_id, lease.fence, live.match.setting))
+        self._out.effects.append(Assign(live.game_id, lease.fence, live.match.setting, _images_of(live)))
         self._deadlines.set((DeadlineKind.LEASE, live.number), now + self._lease_ns)
 
     # -- what comes back
@@ -301,7 +317,13 @@ class LeasedGames(GameManager):
 
 def _offer_of(live: LiveGame) -> Offered:
     setting = live.match.setting
-    return Offered(setting.names, setting.deal_number, live.slot_numbers)
+    return Offered(setting.names, setting.deal_number, live.slot_numbers, live.agents)
+
+
+def _images_of(live: LiveGame) -> tuple[str, ...]:
+    """The image of the present version of each seat, `""` for others; empty if none has one."""
+    images = tuple(slot.bot.image for slot in live.seated)
+    return images if any(images) else ()
 
 
 def _plain(record: GameRecord, game_id: str) -> GameRecord:

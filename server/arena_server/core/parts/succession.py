@@ -3,7 +3,8 @@
     Replace -> no game begins with the bot -> its games are over -> its connections end, and the next version
     logs in by a token of its own
 
-After a restart the first program is the one that played before: it goes on with its games.
+Where workers play, the next lease is of the next version, and the games that are out end with theirs. After a
+restart the first program is the one that played before: it goes on with its games.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from arena_server.core.games import GameManager
 from arena_server.core.log_events import BotReplaced
 from arena_server.core.news import NewProgram, News
 from arena_server.core.overview import NO_VERSION
+from arena_server.core.parts.leases import LeasedGames
 from arena_server.core.parts.part import Unpaired, bot_of_fact
 from arena_server.core.peers import Bot, NotFree, Outbox
 
@@ -30,6 +32,7 @@ class Succession:
     ) -> None:
         self._bots = bots
         self._games = games
+        self._leased = isinstance(games, LeasedGames)
         self._connections = connections
         self._out = out
         #: What waits for the end of the running games, by bot.
@@ -38,7 +41,7 @@ class Succession:
     # -- the five questions
 
     def may_pair(self, bot: Bot) -> bool:
-        return True  # its slots are held while another version waits
+        return not bot.lacks_version  # its slots are held while another version waits
 
     def take(self, event: Event | News, now: int) -> bool:
         if not isinstance(event, Replace):
@@ -53,7 +56,7 @@ class Succession:
     def due(self, now: int, *, may_start: bool) -> None:
         for order in list(self._waiting.values()):
             bot = self._bots[order.bot]
-            if bot.version is None or all(slot.game is None for slot in bot.slots):
+            if self._leased or bot.version is None or all(slot.game is None for slot in bot.slots):
                 self._succeed(bot, order, now)
 
     def restore(self, fact: ContestFact) -> bool:
@@ -62,8 +65,7 @@ class Succession:
         return False
 
     def shown(self, bot: Bot) -> Unpaired:
-        without = bot.author_sha256 is not None and bot.version is None and not bot.is_here
-        return Unpaired(NO_VERSION, "absent") if without else Unpaired()
+        return Unpaired(NO_VERSION, "absent", absent=True) if bot.lacks_version else Unpaired()
 
     # -- the next program
 
@@ -71,11 +73,14 @@ class Succession:
         del self._waiting[bot.name]
         if bot.version is not None:
             self._games.notes.add(NewProgram(bot))
-        bot.succeed(order.token_sha256, order.version)
+        bot.succeed(order.token_sha256, order.version, order.image)
         self._out.effects.append(BotReplaced(bot.name, order.version))
         for slot in bot.slots:
             slot.release(NotFree.SUCCEEDED)
             if slot.peer is not None:
                 self._connections.close(slot.peer, ByeReason.REPLACED, now)
-        self._connections.drop_keys(bot)
+        if self._leased:
+            self._connections.arrived(bot)
+        else:
+            self._connections.drop_keys(bot)
         self._games.notes.bot(bot)

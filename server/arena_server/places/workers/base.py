@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 import socket
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from arena_server.places.base import LocalBot
@@ -120,7 +120,8 @@ class AuditTerms:
 class Workers:
     """Where the games of a contest are played: the pool, and the program or the engine of each bot.
 
-    A worker that is silent for `lease_ms` loses its game.
+    A worker that is silent for `lease_ms` loses its game. A bot whose author sends versions has a sandbox
+    without an image; `saved` has by bot and image the file of a version, or `""`, for workers that are `far`.
     """
 
     pool: WorkerPool
@@ -128,6 +129,21 @@ class Workers:
     engines: Mapping[str, str]
     lease_ms: int
     audit: AuditTerms | None = None
+    far: bool = False
+    saved: Callable[[str, str], str] = lambda bot, image: ""
+
+    def takes_versions(self, name: str) -> bool:
+        """Whether the author of a bot sends its program."""
+        sandbox = self.bots[name].sandbox
+        return sandbox is not None and not sandbox.image
+
+    def program(self, name: str, image: str) -> LocalBot:
+        """A bot as a worker starts it: the version of this `image`, unless that is empty."""
+        bot = self.bots[name]
+        if not image:
+            return bot
+        assert bot.sandbox is not None, "a version is an image"
+        return replace(bot, sandbox=replace(bot.sandbox, image=image, saved=self.saved(name, image)))
 
 
 def word(text: str) -> str:

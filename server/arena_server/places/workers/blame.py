@@ -79,6 +79,10 @@ class LostGames:
         self._forget([game])
         return self._accuse() if self._dropped else None
 
+    def replaced(self, bot: str) -> None:
+        """Another program plays for the bot, of which no game was played."""
+        self._played.discard(bot)
+
     def failed(self, worker: str, names: Collection[str]) -> bool:
         """A game has failed on a worker: True if the worker is to blame; else the game is `given_back`."""
         lost = self._failures.setdefault(worker, [])

@@ -15,6 +15,7 @@ from arena_protocol.record_codec import decode
 from arena_server.core.deal import game_id, number_of
 from arena_server.core.effects import Assign, ExcludeWorker, Withdraw
 from arena_server.core.events import Capacity, Command, NotPlayed, PlayedBy, Renewed, Returned
+from arena_server.core.log_events import BotReplaced, LogEvent
 from arena_server.core.orders import VOID_WORKER
 from arena_server.errors import ArenaError
 from arena_server.host.log_events import (
@@ -125,6 +126,10 @@ class Dispatcher(PlayedElsewhere):
             self._comparison = found
             self._name_all(found.found)
 
+    def happened(self, event: LogEvent) -> None:
+        if isinstance(event, BotReplaced):
+            self._lost.replaced(event.bot)
+
     def carry_out(self, errand: Errand) -> bool:
         match errand:
             case Assign():
@@ -147,7 +152,7 @@ class Dispatcher(PlayedElsewhere):
             game_id=assign.game_id,
             fence=assign.fence,
             config=replace(self._config, dealt=(setting.seed, setting.nonce)),
-            bots=[workers.bots[name] for name in names],
+            bots=[*map(workers.program, names, assign.images or [""] * len(names))],
             engines=engines,
             python=sys.executable,
             renew_s=workers.lease_ms / 1000 / RENEWALS,
@@ -260,12 +265,14 @@ class Dispatcher(PlayedElsewhere):
     def ended(self, job: GameJob, outcome: JobOutcome, worker: str, host: str) -> None:
         if self._closed:
             return
-        if outcome.fatal and not self._lost.others_play(worker):
+        # What an author sends ends neither the contest nor a worker: it is found by the games that it loses.
+        fatal = outcome.fatal and not any(map(self._workers.takes_versions, _names(job)))
+        if fatal and not self._lost.others_play(worker):
             self._fail(ArenaError(f"{worker}: {outcome.problem}"))
         elif outcome.lost:
             self._feed(NotPlayed(job.game_id, job.fence, worker, outcome.problem))
         elif outcome.record is None:
-            self._give_back(job, worker, outcome.problem, fatal=outcome.fatal)
+            self._give_back(job, worker, outcome.problem, fatal=fatal)
         else:
             try:
                 record = decode(outcome.record)
