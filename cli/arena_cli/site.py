@@ -1,6 +1,6 @@
 """`arena site`: a contest as static files, for any web server that serves a folder.
 
-    DIR/index.html, contest.html, bot.html, game.html, replay.html, site-DIGEST.js  the pages of --web-port
+    DIR/index.html, contest.html, bot.html, game.html ..., site-DIGEST.js           the pages of --web-port
     DIR/api/v1/site.json, contests.json                                             what the pages read first
     DIR/api/v1/contests/N.json, contests/N/games-K.json                             standings, list of games
     DIR/api/v1/contests/N/schedule-K.json                                           if games are to be played
@@ -9,6 +9,7 @@
     DIR/api/v1/contests/N/faults.json                                               the latest ones
     DIR/api/v1/contests/N/highlights.json                                           the games worth a look
     DIR/api/v1/contests/N/chain-K.json                                              if the contest is over
+    DIR/api/v1/contests/N/pairs-K.json                                              with paired deals
     DIR/api/v1/contests/N/records/gM.json, gM.record                                the games
     DIR/api/v1/contests/N/feed.atom, contest.ics                                    with --url (site_links.py)
     DIR/api/v1/contests/N/bots/K.atom, K.ics                                        the same of each bot
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     from arena_server.web.identity import SiteIdentity
 
 #: The pages that need no server; all others of the web page are left out.
-PAGES = ("index", "contest", "bot", "game", "replay")
+PAGES = ("index", "contest", "bot", "game", "pair", "replay")
 #: The pages that the header of every page links to.
 LINKED = ("index", "replay")
 #: As many as the page loads: 100,000 games (MOST_PLANNED of gamelist.js).
@@ -155,6 +156,7 @@ def _write_pages(folder: Path, about: SiteIdentity) -> None:
 def documents(archive: Archive, number: int) -> Iterator[tuple[str, bytes]]:
     """The documents of a contest by their paths under API, without its records and `contests.json`."""
     from arena_server.web.highlights import HighlightDocuments
+    from arena_server.web.pairs import pairs
     from arena_server.web.ratings import RatingDocuments
     from arena_server.web.shown_results import NotFoundError
 
@@ -164,6 +166,8 @@ def documents(archive: Archive, number: int) -> Iterator[tuple[str, bytes]]:
     chunks = range(-(-document["list"]["games"] // document["list"]["chunk"]))
     for chunk in chunks:
         yield f"{home}/games-{chunk}.json", archive.games(number, chunk)
+        if document.get("paired"):
+            yield f"{home}/pairs-{chunk}.json", pairs(archive, number, chunk)
     with suppress(NotFoundError):
         yield f"{home}/ratings.json", encoded(RatingDocuments().find(archive, number))
     with suppress(NotFoundError):

@@ -5,6 +5,7 @@ Pages, commands and exports are the real ones, over a database that the real sto
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,6 +15,7 @@ from tests.simulation.bots import Spectator
 from tests.simulation.disk import ENTRIES, RECORD, Written
 from tests.simulation.world import World
 
+from arena_protocol.record import VOID, GameRecord
 from arena_protocol.record_codec import decode
 from arena_server.core.formats import format_of
 from arena_server.core.life import RUNNING
@@ -23,6 +25,7 @@ from arena_server.store.journal import unpack
 from arena_server.terms.config import game_of
 from arena_server.web.archive import Archive
 from arena_server.web.documents import stored_record_json
+from arena_server.web.pairs import pairs
 from arena_server.web.shown_results import NotFoundError
 
 #: The commands that print or write something about a contest, in the folder of its database.
@@ -93,6 +96,22 @@ def channels(path: Path, games: dict[str, str]) -> Iterator[tuple[str, bytes]]:
                 yield f"{folder}/{file.name}", file.read_bytes()
 
 
+def check_pairs(world: World, path: Path, records: Sequence[GameRecord]) -> None:
+    """No game is named beside another one before every game on their deal has a result."""
+    try:
+        rows = json.loads(pairs(Archive(path), 1, 0))
+    except NotFoundError:
+        world.checker.require(world.config.deals != "paired", "the page has no pairs of paired deals")
+        return
+    known = {record.game_id: record for record in records}
+    final = world.server.finished is not None
+    for name, others in rows:
+        games = [known[each] for each in (name, *others)]
+        world.checker.require(len({game.seed for game in games}) == 1, f"{name}: {others} have other deals")
+        over = sum(game.end != VOID for game in games) >= len(games[0].names)
+        world.checker.require(over or final, f"{name} is shown with {others} before its deal is played")
+
+
 def _said(outcome: Outcome) -> bytes:
     assert "Traceback" not in outcome.err, outcome.err
     return f"{outcome.out}\n{outcome.err}".encode()
@@ -110,6 +129,7 @@ def publish(world: World, status: str) -> None:
         write(world, path, status)
         for channel, data in channels(path, games):
             world.checker.leaks.left(channel, data, world.queue.now)
+        check_pairs(world, path, records)
 
 
 def publish_every(world: World, period: Callable[[], int]) -> None:

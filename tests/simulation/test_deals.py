@@ -120,6 +120,19 @@ def _ask_nobody(name: str) -> Callable[[pytest.MonkeyPatch], None]:
     return ask_nobody
 
 
+def _share_at_once(patch: pytest.MonkeyPatch) -> None:
+    """Tell of every game which others have its deal."""
+    sharing = deals.Deals.sharing
+
+    def call(self: deals.Deals, after: int, limit: int, last: int) -> dict[str, list[str]]:
+        with pytest.MonkeyPatch.context() as within:
+            within.setattr(deals, "may_show_deal", lambda **facts: True)
+            return sharing(self, after, limit, last)
+
+    patch.setattr(deals.Deals, "sharing", call)
+
+
+NAMED = r"g\d+ is shown with \[.*\] before its deal is played"
 A_SECRET = r"has the (seed|nonce|sequence) at [\d.]+ s of a deal played in g\d+"
 
 
@@ -131,10 +144,11 @@ A_SECRET = r"has the (seed|nonce|sequence) at [\d.]+ s of a deal played in g\d+"
             (10, _open_at_once, f"a connection {A_SECRET}"),
             (10, _take_stopped_for_over, A_SECRET),
             (10, _ask_nobody("record"), rf"(the page of g\d+|arena replay g\d+ --json) {A_SECRET}"),
-            (10, _count_void_games, A_SECRET),
+            (10, _count_void_games, NAMED),
             (6, _ask_nobody("rows"), rf"(records|objects|tables)/\w+\.\w+ {A_SECRET}"),
             # Of a contest without a delay: files are cut by the clock on the wall.
             (6, _ask_nobody("records"), rf"public/api/g\d+\.\w+ {A_SECRET}"),
+            (10, _share_at_once, NAMED),
         ],
         every=7,
     ),

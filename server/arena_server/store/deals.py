@@ -6,12 +6,13 @@ durable: the pairings, the results, and whether the contest can go on.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session, aliased
 
 from arena_protocol.record import VOID
@@ -51,7 +52,7 @@ class Deals:
         self._earlier = EarlierPairings(session, contest) if earlier else None
         # What is not known to be dealt afresh is hidden.
         self._paired = contest.config.get("deals") != "fresh"
-        self._counted: dict[int | None, Counter[tuple[str, int]]] = {}
+        self._counted: dict[int | None, Mapping[tuple[str, int], list[str]]] = {}
 
     @cached_property
     def is_final(self) -> bool:
@@ -123,6 +124,43 @@ class Deals:
             rows = rows.where(PairingRow.game_id.in_(stored))
         return {row.game_id: row.deal for row in self._session.execute(rows)}
 
+    def sharing(self, after: int, limit: int, last: int) -> dict[str, list[str]]:
+        """By game the other ones with a result on its deal, in the order of storing.
+
+        Of the games at the `limit` places beyond `after` those whose record may be shown to who sees results
+        up to `last`.
+        """
+        if not self._paired:
+            return {}
+        mine, result = aliased(GameRow), aliased(GameRow)
+        rows = select(mine.game_id, mine.names).where(
+            mine.contest_id == self._contest.id,
+            mine.place > after,
+            mine.place <= min(after + limit, last),
+        )
+        seats = {row.game_id: len(row.names) for row in self._session.execute(rows.order_by(mine.place))}
+        results: dict[str, list[str]] = {name: [] for name in seats}
+        if self._earlier is not None:
+            by_deal = self._earlier_results(last)
+            results = {name: by_deal[self._earlier_key(name)] for name in seats}
+        else:
+            own, other = aliased(PairingRow), aliased(PairingRow)
+            found = (
+                select(mine.game_id, result.game_id.label("other"))
+                .join(own, (own.contest_id == mine.contest_id) & (own.game_id == mine.game_id))
+                .join(other, _same_deal(own, other))
+                .join(result, (result.contest_id == other.contest_id) & (result.game_id == other.game_id))
+                .where(mine.contest_id == self._contest.id, mine.place > after)
+                .where(mine.place <= min(after + limit, last), result.place <= last, result.end != VOID)
+            )
+            for row in self._session.execute(found.order_by(result.place)):
+                results[row.game_id].append(row.other)
+        return {
+            name: [each for each in results[name] if each != name]
+            for name in seats
+            if may_show_deal(paired=True, results=len(results[name]), seats=seats[name], final=self.is_final)
+        }
+
     def _count_results(self, name: str, last: int | None) -> tuple[int, int]:
         """How many games have a result (up to `last`) on the deal of this game, and on how many it is played.
 
@@ -131,30 +169,40 @@ class Deals:
         mine = GameRow.contest_id == self._contest.id, GameRow.game_id == name
         seats = len(self._session.scalars(select(GameRow.names).where(*mine)).one())
         if self._earlier is not None:
-            pairing = self._earlier.find(number_of(name))
-            key = ("", 0) if pairing is None else (players_of(pairing.names), pairing.deal)
-            return self._earlier_results(last)[key], seats
+            return len(self._earlier_results(last)[self._earlier_key(name)]), seats
         other = aliased(PairingRow)
-        same = (
-            (other.contest_id == PairingRow.contest_id)
-            & (other.players == PairingRow.players)
-            & (other.deal == PairingRow.deal)
-        )
         game = (GameRow.contest_id == other.contest_id) & (GameRow.game_id == other.game_id)
         result = game & (GameRow.end != VOID)
         if last is not None:  # that the other game is over is not known yet
             result &= GameRow.place <= last
-        count = select(func.count()).select_from(PairingRow).join(other, same).join(GameRow, result)
+        count = (
+            select(func.count())
+            .select_from(PairingRow)
+            .join(other, _same_deal(PairingRow, other))
+            .join(GameRow, result)
+        )
         found = count.where(PairingRow.contest_id == self._contest.id, PairingRow.game_id == name)
         return self._session.scalar(found) or 0, seats
 
-    def _earlier_results(self, last: int | None) -> Counter[tuple[str, int]]:
-        """The results on each deal, by its players and number, in a database of an earlier layout."""
+    def _earlier_key(self, name: str) -> tuple[str, int]:
+        """The players and the number of a deal, in a database of an earlier layout."""
         assert self._earlier is not None
+        pairing = self._earlier.find(number_of(name))
+        return ("", 0) if pairing is None else (players_of(pairing.names), pairing.deal)
+
+    def _earlier_results(self, last: int | None) -> Mapping[tuple[str, int], list[str]]:
+        """The games with a result on each deal, in a database of an earlier layout."""
         if last not in self._counted:
             played = select(GameRow.game_id).where(GameRow.contest_id == self._contest.id)
             counted = played.where(GameRow.end != VOID, *([] if last is None else [GameRow.place <= last]))
-            found = (self._earlier.find(number_of(name)) for name in self._session.scalars(counted))
-            known = Counter((players_of(each.names), each.deal) for each in found if each is not None)
+            known: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
+            for name in self._session.scalars(counted.order_by(GameRow.place)):
+                known[self._earlier_key(name)].append(name)
+            # The results of a deal that is not known are not results on one deal.
+            known["", 0] = []
             self._counted = {last: known}
         return self._counted[last]
+
+
+def _same_deal(one: type[PairingRow], other: type[PairingRow]) -> ColumnElement[bool]:
+    return (other.contest_id == one.contest_id) & (other.players == one.players) & (other.deal == one.deal)

@@ -119,6 +119,11 @@ class ContestRow(Base):
         return self.format == SINGLE and bool(self.config.get("played_on"))
 
     @property
+    def is_paired(self) -> bool:
+        """Whether each deal is played from every seat."""
+        return self.config.get("deals") == "paired"
+
+    @property
     def is_anonymous(self) -> bool:
         """Whether others than the organiser do not see who plays whom before it is over."""
         return bool(self.config.get("anonymous", False))

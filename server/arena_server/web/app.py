@@ -256,6 +256,7 @@ def _pages(features: Mapping[str, object], about: SiteIdentity, public: PublicAp
         "contest",
         "bot",
         "game",
+        "pair",
         "replay",
         *(page for page, there in optional.items() if there),
     ]

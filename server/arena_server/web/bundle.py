@@ -33,7 +33,7 @@ from arena_server.web.security import digest_source
 
 STATIC: Final = Path(__file__).parent / "static"
 #: `page-NAME.js` is the entry of each page.
-PAGES: Final = ("index", "contest", "bot", "game", "replay", "tv", "play", "organiser", "register")
+PAGES: Final = ("index", "contest", "bot", "game", "pair", "replay", "tv", "play", "organiser", "register")
 #: The pages whose modules are shared, where two of them need one.
 SHARED: Final = ("index", "contest", "bot", "game")
 #: The title of a page whose organiser has given none.
@@ -216,7 +216,7 @@ def replay_page(title: str, record: bytes, scenes: Mapping[str, Any] | None = No
 
 
 #: The pages of a report; the first is that of an address without `page=`.
-REPORT_PAGES: Final = ("contest", "bot", "game")
+REPORT_PAGES: Final = ("contest", "bot", "game", "pair")
 
 
 def packed(data: bytes) -> str:

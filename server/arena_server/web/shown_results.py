@@ -156,6 +156,17 @@ class ShownResults:
         with Results(self._database) as results:
             return results.games.summaries(self.find(results, number), after, last)
 
+    def same_deals(self, number: int, after: int, limit: int) -> dict[str, list[str]]:
+        """The other games on the deal of each game: see `Deals.sharing`. Raises NotFoundError."""
+        with Results(self._database) as results:
+            contest = self.find(results, number)
+            if not contest.is_paired:
+                raise NotFoundError(f"contest {number} deals each game afresh")
+            last = self.last_shown(results, contest)
+            if after and after >= last:
+                raise NotFoundError(f"contest {number} has no games beyond {last}")
+            return results.deals(contest).sharing(after, limit, last)
+
     def record(self, number: int, game_id: str) -> bytes:
         """The record of a game as `arena export` writes it. Raises NotFoundError."""
         with Results(self._database) as results:

@@ -13,6 +13,7 @@
     GET /api/v1/contests/3/history-0.json       its rating after ever more games
     GET /api/v1/bots/ann.json                   the rows of a bot in all contests
     GET /api/v1/contests/3/chain-0.json         the digests of its records, which lead to its head
+    GET /api/v1/contests/3/pairs-0.json         which of its games were played on the same deal (pairs.py)
     GET /api/v1/contests/3/records/g7.json      the record of a game (.record: the exported bytes)
     GET /api/v1/contests/3/feed.atom            its newest results as a feed (contest.ics: as a calendar)
     GET /api/v1/contests/3/bots/0.atom          those of a bot (bots/0.ics: as a calendar)

@@ -16,6 +16,7 @@ from arena_server.errors import StoreError
 from arena_server.store.database import ContestHeader, Database
 from arena_server.store.deals import WithheldError
 from arena_server.store.reader import Results
+from arena_server.store.schema import ContestRow
 
 from ..records import Kept, game, opening
 
@@ -61,8 +62,24 @@ def shown(path: Database, contest: str | None = None) -> list[str]:
                 by_name.append(name)
             except WithheldError:
                 pass
+        check_sharing(results, chosen, by_name)
     assert by_records == by_rows == by_name
     return by_name
+
+
+def check_sharing(results: Results, contest: ContestRow, names: list[str]) -> None:
+    """`sharing` has the games whose records are shown with all others of their deals, in parts as in one."""
+    deals, last = results.deals(contest), results.games.games_stored(contest)
+    told = deals.sharing(0, last, last)
+    assert told == {key: row for after in range(last) for key, row in deals.sharing(after, 1, last).items()}
+    if not contest.is_paired:
+        assert told == {}
+        return
+    assert sorted(told) == sorted(names)
+    ends = {row["game_id"]: row["end"] for row in results.games.rows(contest)}
+    for name, others in told.items():
+        same = {each for each in ends if deals.number(each) == deals.number(name) and ends[each] != "void"}
+        assert (len(others), set(others)) == (len(same - {name}), same - {name})
 
 
 STATUSES = pytest.mark.parametrize("status", [None, "stopped", "incomplete"])

@@ -10,7 +10,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.cli.reports import unpacked
@@ -21,6 +21,9 @@ from arena_server.web.bundle import packed, report_page
 from ..programs import Players, Server, contest, inside
 from .browser import DESKTOP, PHONE, Watched
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
 pytestmark = pytest.mark.real
 
 
@@ -28,7 +31,7 @@ pytestmark = pytest.mark.real
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the results of three bots, one of which sends illegal moves."""
     folder = tmp_path_factory.mktemp("written")
-    more = "probation = 0\ngames_per_pair = 6"
+    more = 'probation = 0\ngames_per_pair = 6\ndeals = "paired"'
     text = contest("first", "six", "zero", contest=more, game='plies = 8\nclock = "10m"')
     plans = [("first", "first-legal"), ("six", "fixed:move=6"), ("zero", "zero-based")]
     with Server(text, folder, "--until-finished") as server:
@@ -66,7 +69,26 @@ def test_from_the_standings_to_a_verified_game(played: Path, pages: Watched, tmp
     page.go_back()
     page.get_by_role("link", name="← The contest").click()
     page.get_by_role("heading", name="Faults").wait_for()
+    see_a_deal_twice(page)
+    pages.check_access(page)
     assert all(each.startswith((address, "blob:", "data:")) for each in requests), requests
+
+
+def see_a_deal_twice(page: Page) -> None:
+    """From a row of the list of games; one slider and the keys move both games."""
+    page.locator(".games .deal").first.click()
+    page.get_by_text("With the same luck").wait_for()
+    status = page.locator(".pair .status")
+    page.keyboard.press("Home")
+    assert status.all_inner_texts() == ["The start."] * 2
+    page.keyboard.press("ArrowRight")
+    assert [text.split(":")[0] for text in status.all_inner_texts()] == ["Ply 1", "Ply 1"]
+    page.keyboard.press("End")
+    assert page.url.endswith("#ply=8")
+    page.get_by_role("button", name="Go there (n)").click()
+    assert "parted" in str(page.locator(".pair").get_attribute("class"))
+    (ply,) = re.findall(r"The games part at ply ([0-9]+):", page.locator(".better").inner_text())
+    assert page.url.endswith(f"#ply={ply}")
 
 
 @pytest.mark.soak

@@ -30,6 +30,7 @@ const { newsBetween } = await load("notices.js");
 const { highlightTexts } = await load("highlights.js");
 const { GuessBook, guessTable } = await load("guess.js");
 const { opponents, playOnWish } = await load("playon.js");
+const { betterText, partingPly, partingText, togetherOf } = await load("together.js");
 const { chosenPart } = await load("tabs.js");
 const { hex, sha256 } = await load("sha256.js");
 
@@ -108,6 +109,12 @@ const commands = {
   catalogue: () => ({ texts: bulgarian.TEXTS, counted: Object.fromEntries(Object.entries(COUNTED).map(([word, forms]) => [word, [...forms, ...bulgarian.COUNTED[word]]])), named: bulgarian.NAMED }),
   translated: ({ parts, values }) => translated(parts, values),
   missed: ({ record }) => Timeline.ofRecord(parseRecord(record)).missed(),
+  together: ({ records }) => {
+    const timelines = records.map((record) => Timeline.ofRecord(parseRecord(record)));
+    const [[one, other], rows] = [timelines, togetherOf(timelines)];
+    const ply = partingPly(one, other);
+    return { ply, parting: partingText(one, other, ply), rows, better: betterText(rows, one.decided, true) };
+  },
   decisive: ({ record }) => Timeline.ofRecord(parseRecord(record)).decisive(),
   evaluation: ({ record, plies }) => plies.map((ply) => Timeline.ofRecord(parseRecord(record)).evaluation(ply)),
   expected: ({ record, plies }) => plies.map((ply) => Timeline.ofRecord(parseRecord(record)).expected(ply)),

@@ -185,6 +185,26 @@ export const TEXTS = {
   "score": "оценка", "depth": "дълбочина", "nodes": "възли", "nodes/s": "възли/s",
   "best line ": "най-добро продължение ",
   "This game cannot be shown": "Партията не може да се покаже", "Back to the contest": "Към състезанието",
+  // two games of one deal
+  "Same deal": "Същото раздаване", "{} and {}: the same deal": "{} и {}: същото раздаване",
+  "the same deal twice: {} and {}": "едно раздаване два пъти: {} и {}", "Game {}": "Партия {}",
+  "Beside {}: ": "До {}: ", "Together": "Общо", " seat {}": " място {}", "Go there (n)": "Към хода (n)",
+  "The result of both games": "Резултатът от двете партии",
+  "The games have the same moves from the first ply to the last.":
+    "Партиите имат едни и същи ходове от първия до последния.",
+  "The games part at ply {}: {}, {}.": "Партиите се разделят на ход {}: {}, {}.",
+  "{} plays {} in {}": "{} играе {} в {}",
+  "With the same luck {} did better by {}.": "При същия късмет {} е по-добре с {}.",
+  "With the same luck {} and {} did equally well: {} each.": "При същия късмет {} и {} са наравно: по {}.",
+  "Not every seat of this deal was played by every bot: the luck of the seats is not the same.":
+    "Не всеки бот е играл от всяко място на раздаването: късметът не е един и същ.",
+  "Each game of this contest has a deal of its own.": "Всяка партия на състезанието има свое раздаване.",
+  "Game {} was not played on the deal of {}.": "Партия {} не е играна с раздаването на {}.",
+  "No two games on the same deal can be shown": "Няма две партии с едно раздаване за показване",
+  "Not all games on the deal of {} are over: they are shown when each has a result.":
+    "Не всички партии с раздаването на {} са завършили: показват се, когато всяка има резултат.",
+  "No other game on the deal of {} has a result: none was played, or it was void.":
+    "Друга партия с раздаването на {} няма резултат: не е играна или е анулирана.",
   "The contest": "Състезанието", "Same bots": "Същите ботове", "Previous game": "Предишна партия",
   "Next game": "Следваща партия", "Open the page": "Отвори страницата", "Next running game": "Следваща текуща партия",
   "No other game is running": "Няма друга текуща партия",

@@ -3,6 +3,7 @@
 import { get } from "./api.js";
 import { cardTable, clockText, dateText, el, labelled, link, numberText, parameter, plural } from "./dom.js";
 import { gameLink } from "./gameview.js";
+import { loadPairs, pairLink } from "./pairs.js";
 import { named, t } from "./texts.js";
 
 /** The rows of a page; fewer where each row is a card, as in `site.css`. */
@@ -36,7 +37,8 @@ export async function loadGames(contest, known = [], onchunk = () => {}) {
   const rows = known.slice(0, full * contest.list.chunk);
   const chunks = Math.ceil(contest.list.games / contest.list.chunk);
   for (let chunk = full; chunk < chunks; chunk++) {
-    rows.push(...(await get(`contests/${contest.id}/games-${chunk}.json`)).map(readRow));
+    const games = await get(`contests/${contest.id}/games-${chunk}.json`);
+    rows.push(...games.map((row, at) => ({ ...readRow(row), place: chunk * contest.list.chunk + at })));
     onchunk(rows);
   }
   return rows;
@@ -293,6 +295,7 @@ export class GameList {
     const shown = found.slice(size * at, size * (at + 1));
     this.live.clear();
     this.body.replaceChildren(...shown.map((row) => this.#row(row)));
+    this.#linkDeals(shown);
     if (!shown.length) {
       this.body.append(el("tr", {},
         el("td", { colspan: this.heads.length, class: "none" },
@@ -307,6 +310,21 @@ export class GameList {
     const states = open ? `: ${parts.map(([count, state]) => `${numberText(count)} ${named(state)}`).join(", ")}` : "";
     const page = pages > 1 ? t`, page ${at + 1} of ${numberText(pages)}` : "";
     this.count.textContent = `${plural(over.length + open, "game")}${states}${page}`;
+  }
+
+  /** Behind the id of each game of which another one on its deal is shown, the way to both. */
+  async #linkDeals(shown) {
+    if (!this.contest.paired) return;
+    for (const [at, { id, place }] of shown.entries()) {
+      if (place === undefined) continue;
+      const others = (await loadPairs(this.contest, place)).get(id);
+      const cell = this.body.rows[at]?.cells[0];
+      // Other rows may be shown by now.
+      if (!others?.length || cell?.firstChild.textContent !== id || cell.querySelector(".deal")) continue;
+      const title = t`${id} and ${others[0]}: the same deal`;
+      cell.append(el("a", { class: "deal", href: pairLink(this.contest.id, id, others[0]), title, "aria-label": title },
+        "⇄"));
+    }
   }
 
   #row(row) {

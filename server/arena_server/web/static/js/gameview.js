@@ -14,16 +14,17 @@ const PACE = 1.25;
 /** What a phase of an animation takes at speed 1, in ms. */
 const PHASE_MS = 170;
 /** The marks over and under the slider. */
-const SIGNS = { fault: "!", cascade: "◆", decisive: "★", missed: "☆", disagreed: "≠" };
+const SIGNS = { fault: "!", cascade: "◆", decisive: "★", missed: "☆", disagreed: "≠", parted: "⇄" };
 /** By which a browser keeps whether best lines are drawn. */
 const LINES = "lines";
 /** A sentence with a longer name may need two lines. */
 const LONG_NAME = 16;
 
 export class GameView {
-  /** `botLink(name)` gives the address of a bot's page, or null. */
-  constructor(timeline, { botLink = () => null, live = false } = {}) {
+  /** `botLink(name)` gives a bot's page, or null; `marks`, {kind, ply, text}, replace those of the game. */
+  constructor(timeline, { botLink = () => null, live = false, marks = null } = {}) {
     this.timeline = timeline;
+    this.given = marks;
     this.ply = live ? timeline.length : 0;
     this.following = live;
     this.speed = 1;
@@ -155,6 +156,7 @@ export class GameView {
   }
 
   #marks() {
+    if (this.given !== null) return this.given;
     const { faults, cascades, length, steps } = this.timeline;
     return [
       ...faults.map((fault) =>

@@ -225,6 +225,7 @@ async function begin() {
   let running = [];
   const catchUp = spaced(async () => {
     contest = await get(`contests/${contest.id}.json`);
+    list.contest = contest;
     await showGames();
     showOpen(running);
   });

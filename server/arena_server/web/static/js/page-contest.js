@@ -254,6 +254,7 @@ async function begin() {
   const catchUp = spaced(async () => {
     const { changes } = contest;
     contest = await get(`contests/${contest.id}.json`);
+    list.contest = contest;
     if (contest.changes !== changes) rows = []; // results that were loaded have changed
     refresh(contest);
     await showGames();

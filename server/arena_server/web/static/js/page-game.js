@@ -1,16 +1,16 @@
 // One game: the replay of its record, or the running game until there is one.
 
-import { API, fileAddress, get, getBytes } from "./api.js";
+import { API, fileAddress, get } from "./api.js";
 import { applyTheme, el, inReport, link, pageHeader, parameter, resultText } from "./dom.js";
 import { findGame, gameAt, loadChain } from "./gamelist.js";
+import { loadRecord, recordPath } from "./gamerecord.js";
 import { gameHead, gameLink, GameView } from "./gameview.js";
 import { GuessPanel, guessResult } from "./guess.js";
 import { gamePath, LiveGame } from "./livegame.js";
 import { livePath, LiveStream } from "./livestream.js";
 import { loadedAfter } from "./loading.js";
-import { decodeRecord } from "./record.js";
+import { loadPairs, pairLink } from "./pairs.js";
 import { showRecord } from "./replay.js";
-import { RULES } from "./rules.js";
 import { said } from "./said.js";
 import { ring, soundButton } from "./sound.js";
 import { t } from "./texts.js";
@@ -29,7 +29,6 @@ document.body.classList.toggle("embedded", embedded);
 const contest = parameter("contest");
 const game = parameter("game");
 const botLink = (name) => (embedded ? null : link("bot.html", { contest, bot: name }));
-const recordPath = `contests/${encodeURIComponent(contest)}/records/${encodeURIComponent(game)}`;
 
 let site = null;
 const WITHHELD = t`Its record is shown when all games on the same deal have a result.`;
@@ -47,13 +46,12 @@ function showTitle(names) {
 }
 
 async function replay() {
-  const bytes = await getBytes(`${recordPath}.record`);
-  const record = decodeRecord(bytes);
-  if (!RULES.has(record.game)) record.scenes = (await get(`${recordPath}.json`)).scenes;
+  const { record, bytes } = await loadRecord(contest, game);
   showTitle(record.names);
   const { proof, ways, notes } = await proofOf(bytes);
   const view = showRecord(main, record, {
-    download: fileAddress(`${recordPath}.record`, bytes), botLink, proof, back: back(), ways, notes, share: !embedded,
+    download: fileAddress(`${recordPath(contest, game)}.record`, bytes), botLink, proof, back: back(), ways, notes,
+    share: !embedded,
     embed: site?.embed ? { contest } : null, address,
     card: site?.pictures ? card : null,
   });
@@ -152,7 +150,14 @@ async function waysOn(document, row, place) {
   const same = el("a", { class: "button same", href: link("contest.html", { id: contest, bot, against }, "games") },
     t`Same bots`);
   return [await step(place - 1, "‹", t`Previous game`, "prev"), await step(place + 1, "›", t`Next game`, "next"),
-    row.seats.length === 2 ? same : null].filter(Boolean);
+    row.seats.length === 2 ? same : null, await sameDeal(document, place)].filter(Boolean);
+}
+
+/** The way to the other games on the deal of this one. */
+async function sameDeal(document, place) {
+  const others = (await loadPairs(document, place)).get(game);
+  if (!others?.length) return null;
+  return el("a", { class: "button same", href: pairLink(contest, game, others[0]) }, t`Same deal`);
 }
 
 function back() {
