@@ -72,7 +72,7 @@ def weighed_search(
 
     Fail-soft; values are those of the side that moves first (`mine` = 1).
     """
-    distinct = distinct_moves(p0, p1, p2)
+    distinct, rest = distinct_moves(p0, p1, p2), pictures >> 3
     best = -INFINITY if mine else INFINITY
     for move in range(1, MOVES + 1):
         if distinct >> move & 1:
@@ -80,17 +80,7 @@ def weighed_search(
             value = removed * (own if mine else theirs) + pushed * fell
             if depth > 1:
                 value += weighed_search(
-                    q0,
-                    q1,
-                    q2,
-                    pictures >> 3,
-                    depth - 1,
-                    alpha - value,
-                    beta - value,
-                    1 - mine,
-                    own,
-                    theirs,
-                    fell,
+                    q0, q1, q2, rest, depth - 1, alpha - value, beta - value, 1 - mine, own, theirs, fell
                 )
             if mine:
                 best = max(best, value)
@@ -140,7 +130,9 @@ def chosen(node: int, distinct: int, start: int, mem: Memory) -> int:
     return best
 
 
-def sampled_tree(p0: int, p1: int, p2: int, pictures: int, plies: int, theirs: int, mem: Memory) -> int:
+def sampled_tree(
+    p0: int, p1: int, p2: int, pictures: int, plies: int, theirs: int, samples: int, mem: Memory
+) -> int:
     """Return the most visited move of a tree search whose samples end with greedy moves.
 
     `theirs`: what another's cell counts, in hundredths of an own one; mem[0] is the state of the generator.
@@ -148,7 +140,7 @@ def sampled_tree(p0: int, p1: int, p2: int, pictures: int, plies: int, theirs: i
     root = 1 + PATH
     mem[root : root + NODE] = 0
     nodes = 1
-    for _ in range(SAMPLES):
+    for _ in range(samples):
         q0, q1, q2, rest = p0, p1, p2, pictures
         node = root
         for ply in range(plies):
@@ -329,21 +321,22 @@ class Tree(Rival):
 
     name = "tree"
     theirs = 50
+    depth, samples = SAMPLE_PLIES, SAMPLES
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)
-        self._mem = np.zeros(1 + PATH + (SAMPLES + 1) * NODE, dtype=np.int64)
+        self._mem = np.zeros(1 + PATH + (self.samples + 1) * NODE, dtype=np.int64)
         self._mem[0] = seed
 
     def warm_up(self) -> None:
-        self._tree = compiled(sampled_tree, "int64(int64, int64, int64, int64, int64, int64, int64[::1])")
+        self._tree = compiled(sampled_tree, f"int64({'int64, ' * 7}int64[::1])")
 
     def weights(self, position: InsertionPosition) -> Weights:
         return 100, -self.theirs
 
     def choose(self, position: InsertionPosition) -> int:
-        task = task_of(position, SAMPLE_PLIES)
-        return self._tree(*task.planes, task.pictures, task.depth, self.theirs, self._mem)
+        task = task_of(position, self.depth)
+        return self._tree(*task.planes, task.pictures, task.depth, self.theirs, self.samples, self._mem)
 
 
 class TreeLead(Tree):

@@ -14,6 +14,7 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from pathlib import Path
 
 from players import HELD_OUT, TUNED, Rival
+from samplers import SAMPLERS
 
 from arena_cli.engine_games import play_deal
 from arena_engines.engine import EngineError
@@ -25,7 +26,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from processor_time import processor_time
 
-ALL = {each.name: each for each in (*TUNED, *HELD_OUT)}
+LISTED = {each.name: each for each in (*TUNED, *HELD_OUT)}
+ALL = LISTED | {each.name: each for each in SAMPLERS}
 SEED = 4000
 ENGINES = ("master:model=worst", "champion", "master:model=single", "master:model=seen")
 TITLES = (
@@ -68,7 +70,7 @@ def main() -> None:
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--deals", type=int, default=16)
     parser.add_argument("--millis", type=int, default=10)
-    parser.add_argument("--rivals", nargs="+", choices=ALL, default=list(ALL))
+    parser.add_argument("--rivals", nargs="+", choices=ALL, default=list(LISTED))
     parser.add_argument("--engines", nargs="+", default=ENGINES)
     given = parser.parse_args()
     if given.deals < 1:

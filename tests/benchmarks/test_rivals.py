@@ -12,8 +12,10 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "rivals"))
 
 import run
+import wrong_memory
 from players import HELD_OUT, TUNED, Half, Rival, first_tier, pairs
 from processor_time import CpuTimer, processor_time
+from samplers import SAMPLERS
 
 from arena_cli.engine_games import play_game
 from arena_engines.insertion.baselines import Greedy
@@ -29,10 +31,10 @@ SHORT = Insertion.from_options({"plies": 20, "lookahead": 5})
 def test_no_rival_is_both_tuned_on_and_held_out() -> None:
     assert len(TUNED) >= 3 <= len(HELD_OUT)
     assert not {*TUNED} & {*HELD_OUT}
-    assert len(run.ALL) == len(TUNED) + len(HELD_OUT), "every name is that of one rival"
+    assert len(run.ALL) == len((*TUNED, *HELD_OUT, *SAMPLERS)), "every name is that of one rival"
 
 
-@pytest.mark.parametrize("kind", [*TUNED, *HELD_OUT], ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", [*TUNED, *HELD_OUT, *SAMPLERS], ids=lambda kind: kind.name)
 def test_a_rival_plays_whole_games_and_the_same_again_for_a_seed(kind: type[Rival]) -> None:
     games = []
     for _ in range(2):
@@ -64,6 +66,23 @@ def test_the_table_compares_engines_deal_by_deal(
     assert first.split("|")[6:] == again.split("|")[6:]
     assert first.endswith("| +0 | +0 to +0 |")
     assert "| half (tuned) | `dummy` |" in other
+
+
+def test_the_copier_inserts_where_the_other_did() -> None:
+    moves = play_game(SHORT, SHORT.deal(1), (Greedy(), wrong_memory.Copier())).moves
+    assert moves[1::2] == moves[::2]
+
+
+def test_the_table_of_wrong_memories_has_a_row_for_each(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(wrong_memory, "Insertion", lambda: SHORT)
+    few = ["--runs", "1", "--games", "4", "--millis", "1", "--taught", "half", "dummy"]
+    monkeypatch.setattr(sys, "argv", ["wrong_memory.py", *few])
+    wrong_memory.main()
+    _, _, *rows = capsys.readouterr().out.splitlines()
+    assert [row.split("|")[1].strip() for row in rows] == ["memory=no", "nothing", "half", "dummy"]
+    assert rows[0].endswith("| +0 | +0 to +0 | +0 | +0 to +0 |")
 
 
 def test_an_engine_may_say_its_own_time() -> None:

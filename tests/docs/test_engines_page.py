@@ -56,6 +56,7 @@ def test_every_other_command_is_a_target_or_a_script_that_is_there() -> None:
         ["python", "benchmarks/figures/plot.py"],
         ["python", "benchmarks/boards.py"],
         ["python", "benchmarks/rivals/run.py"],
+        ["python", "benchmarks/rivals/wrong_memory.py"],
         ["python", "benchmarks/seed_claims.py"],
     ]
     assert re.search(r"^figures:.*figures/plot\.py", makefile(), re.MULTILINE | re.DOTALL)

@@ -91,6 +91,23 @@ def test_a_program_that_has_changed_behind_its_name_is_noticed_within_a_game(mov
     assert noticed <= CARRIED
 
 
+#: The moves of one seat in two games of 200 plies.
+TWO_GAMES = 200
+
+
+@pytest.mark.parametrize("less", [0.2, 0.31, 0.75])  # of two tree searches (docs/engines.md); far more
+def test_a_shortfall_learnt_from_another_program_is_given_up_within_two_games(less: float) -> None:
+    shortfall = Shortfall()
+    for _ in range(10 * TWO_GAMES):
+        shortfall = shortfall.after(less)
+    assert shortfall.mean > engine.MOST_SHORTFALL
+    noticed = 0
+    while shortfall.mean > engine.MOST_SHORTFALL:
+        shortfall = shortfall.after(0.0)
+        noticed += 1
+    assert noticed <= TWO_GAMES
+
+
 @pytest.mark.usefixtures("patient")
 def test_a_known_opponent_is_planned_against_from_the_first_move(tmp_path: Path) -> None:
     path = tmp_path / "known.json"
