@@ -56,8 +56,8 @@ test: $(INSTALLED) lint  ## run linter, type checker and all tests except the so
 	@$(MAKE) --no-print-directory --jobs 2 types pytest
 
 pytest: $(INSTALLED)
-	@# At most four of the tests with a real clock or a process run at once; the other processes fill their waits.
-	$(BIN)/pytest -m "not soak" --numprocesses 4 --dist loadgroup tests
+	@# At most three of the tests with a real clock or a process run at once; the fourth worker fills their waits.
+	$(BIN)/pytest -m "not soak" --numprocesses 4 --dist loadgroup --no-loadscope-reorder tests
 
 check: $(INSTALLED) lint types unit  ## run the fast checks before a commit
 

@@ -93,25 +93,34 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-#: Folders whose tests with a real clock are a group; all others are one more.
-REAL_GROUPS = ("tests/server/web", "tests/server", "tests/cli")
+#: The lanes of the tests that need a real clock or a process, by folder; all others are one more. Each takes
+#: as long as the others. `make test` has a worker more than there are lanes: while they wait, it does not.
+LANES = {"tests/server/web": "web", "tests/docs": "web", "tests/server": "server"}
 
 
 def group(items: list[pytest.Item]) -> None:
-    """With xdist the tests of a group run one after the other, on one worker.
+    """With xdist the tests of a group run one after the other, on one worker; the first groups begin first.
 
-    The tests that need a real clock or a process are four groups: at
-    most four of them run at once, whatever the number of workers. The others of a file are a group, so that
-    what a fixture or a cache has for them is made once.
+    The lanes are groups: of their tests one a lane runs at once, whatever the number of workers. The
+    others of a file are a group, so that what a fixture or a cache has for them is made once. Groups with
+    `slow` tests and large ones begin early: at the end no worker is left alone with a long one.
     """
-    names: dict[Path, tuple[str, str]] = {}
+    groups: dict[str, list[pytest.Item]] = {}
     for item in items:
-        if item.path not in names:
-            file = item.path.relative_to(item.config.rootpath)
-            real = next((f"real-{root}" for root in REAL_GROUPS if file.is_relative_to(root)), "real")
-            names[item.path] = real, str(file)
-        real, own = names[item.path]
-        item.add_marker(pytest.mark.xdist_group(real if item.get_closest_marker("real") else own))
+        file = item.path.relative_to(item.config.rootpath)
+        if item.get_closest_marker("real"):
+            name = "real-" + next((lane for root, lane in LANES.items() if file.is_relative_to(root)), "else")
+        else:
+            name = str(file)
+        item.add_marker(pytest.mark.xdist_group(name))
+        groups.setdefault(name, []).append(item)
+
+    def rank(name: str) -> tuple[bool, bool, int]:
+        slow = any(item.get_closest_marker("slow") for item in groups[name])
+        return not name.startswith("real-"), not slow, -len(groups[name])
+
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items[:] = [item for name in sorted(groups, key=rank) for item in groups[name]]
 
 
 @pytest.hookimpl(trylast=True)
