@@ -134,6 +134,7 @@ class TestBeforeLogIn:
 
 
 class TestLoggedIn:
+    @pytest.mark.soak
     def test_a_reader_that_never_reads(self, tmp_path: Path) -> None:
         """Its answers pile up to the limit, or for 10 s, then it is dropped; the log says so."""
         with alone(tmp_path, "flood_limit = 1000000") as server:

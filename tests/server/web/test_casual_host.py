@@ -83,6 +83,13 @@ class Table:
         async with asyncio.timeout(PATIENCE_S):
             await self.begun.wait()
 
+    async def until_connected(self) -> None:
+        """Until the engine has logged in."""
+        await self.until_begun()
+        contest = self.here.host.contests[NAME].contest
+        assert contest
+        await self.here.until(lambda: contest.status.progress().connected == 1)
+
     async def until_both_play(self) -> None:
         contest = self.here.host.contests[NAME].contest
         assert contest
@@ -209,8 +216,11 @@ async def test_a_game_that_raises_does_not_hurt_the_contest(
     async with running(tmp_path, [spec("friday", 60)]) as here:
         table = Table(here)
         main = asyncio.create_task(here.play_all("friday"))
+        playing = table.play(engine(tmp_path))
+        await table.until_connected()
+        table.replay("g1", "ann", "an event")  # the next of its own comes after 10 s
         with pytest.raises(ArenaError, match=f"^contest {NAME} was closed at a fault of the server's own"):
-            await table.play(engine(tmp_path))
+            await playing
         await table.until_removed()
         assert await main == ["BYE reason=finished"] * 2
         assert f" error crash contest={NAME} trace='RuntimeError: a bug'" in here.log

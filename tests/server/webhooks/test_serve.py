@@ -26,7 +26,7 @@ def play(server: Server, plan: str | Gate = "first-legal") -> Players:
 
 @pytest.mark.real
 def test_a_receiver_that_fails_at_first(tmp_path: Path) -> None:
-    with receiver([500, "close", 200]) as found:
+    with receiver([500, 200]) as found:
         options = ("--until-finished", "--log-level", "debug")
         with Server(text(found), tmp_path, *options) as server:
             play(server).join()
