@@ -98,12 +98,17 @@ def pytest_collection() -> Generator[None, object, object]:
 LANES = {"tests/server/web": "web", "tests/docs": "web", "tests/server": "server"}
 
 
+def is_slow(item: pytest.Item) -> bool:
+    return item.get_closest_marker("slow") is not None
+
+
 def group(items: list[pytest.Item]) -> None:
     """With xdist the tests of a group run one after the other, on one worker; the first groups begin first.
 
     The lanes are groups: of their tests one a lane runs at once, whatever the number of workers. The
     others of a file are a group, so that what a fixture or a cache has for them is made once. Groups with
-    `slow` tests and large ones begin early: at the end no worker is left alone with a long one.
+    `slow` tests, those of the simulation (seconds each) and large ones begin early: at the end no worker
+    is left alone with a long one.
     """
     groups: dict[str, list[pytest.Item]] = {}
     for item in items:
@@ -116,7 +121,7 @@ def group(items: list[pytest.Item]) -> None:
         groups.setdefault(name, []).append(item)
 
     def rank(name: str) -> tuple[bool, bool, int]:
-        slow = any(item.get_closest_marker("slow") for item in groups[name])
+        slow = name.startswith("tests/simulation") or any(map(is_slow, groups[name]))
         return not name.startswith("real-"), not slow, -len(groups[name])
 
     if "PYTEST_XDIST_WORKER" in os.environ:
