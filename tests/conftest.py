@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 from hypothesis.internal.conjecture import providers
 
-from . import forked, tether
+from . import forked, statements, tether
 from .guard import Guard
 
 # A deadline per example and a limit on the time of drawing are timing assertions: a busy machine fails them.
@@ -40,6 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(forked.end)
     guard, patch = Guard(), pytest.MonkeyPatch()
     guard.install(patch)
+    statements.share(patch)
     config.add_cleanup(patch.undo)
     config.pluginmanager.register(guard)
     # A shell without job control starts a program in the background with SIGINT ignored, nohup with SIGHUP
