@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from heapq import heappop, heappush
 from itertools import count
 from math import inf
@@ -227,9 +227,6 @@ class _Rounds:
         return self._of.pop(game.number, None)
 
 
-# -- games by chance
-
-
 @dataclass(frozen=True, slots=True)
 class RandomGame:
     """A game of random moves: the points and the plies of each seat."""
@@ -238,13 +235,15 @@ class RandomGame:
     plies: tuple[int, ...]
 
 
-def random_games(game: Game[Any], rng: Random) -> list[RandomGame]:
+@lru_cache(maxsize=16)  # all formats beside each other, and the stages of a season, ask for the same again
+def random_games(game: Game[Any], seed: int) -> tuple[RandomGame, ...]:
+    rng = Random(f"{seed}")  # noqa: S311 - statistics, not secrets
     games: list[RandomGame] = []
     plies = 0
     while len(games) < LEAST_SAMPLE or (plies < SAMPLE_PLIES and len(games) < MOST_SAMPLE):
         games.append(_random_game(game, rng))
         plies += sum(games[-1].plies)
-    return games
+    return tuple(games)
 
 
 def _random_game(game: Game[Any], rng: Random) -> RandomGame:
@@ -363,7 +362,7 @@ def forecast(
     """
     game = game_of(config)
     names = [entrant.name for entrant in entrants]
-    sample = random_games(game, Random(f"{seed}"))  # noqa: S311 - statistics, not secrets
+    sample = random_games(game, seed)
     is_open = format_of(config, names, game.seats).total is None
     played: list[PlayedContest] = []
 

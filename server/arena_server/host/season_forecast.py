@@ -87,7 +87,7 @@ def forecast_season(
     runs: int | None = None,
 ) -> SeasonForecast:
     """Simulate the season several times; the same arguments give the same result. Raises UserError."""
-    samples = [random_games(game_of(config_of(stage.file)), Random(f"{seed}")) for stage in stages]  # noqa: S311 - statistics, not secrets
+    samples = [random_games(game_of(config_of(stage.file)), seed) for stage in stages]
     played: list[dict[str, _SimulatedStage]] = []
     for number in count():
         season: dict[str, _SimulatedStage] = {}

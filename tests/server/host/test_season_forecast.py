@@ -48,7 +48,7 @@ def test_each_stage_gets_its_bots_from_those_before(form: str, rule: str, tmp_pa
     stages = season(tmp_path, form, rule)
 
     def simulated() -> SeasonForecast:
-        return forecast_season(stages, [StageLimits(2_000)] * 4, Pace(move_ms=5), seed=3, runs=4)
+        return forecast_season(stages, [StageLimits(2_000)] * 4, Pace(move_ms=5), seed=3, runs=2)
 
     found = simulated()
     assert found == simulated()
