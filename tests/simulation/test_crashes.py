@@ -10,6 +10,7 @@ from tests.simulation.crashes import NEVER, QUEUED, Crash, Steady, at, run
 from tests.simulation.invariants import Violation
 from tests.simulation.server import SimulatedServer
 from tests.simulation.world import World
+from tests.slices import rows
 
 from arena_server.core.effects import Effect
 from arena_server.host.driver import CommitBarrier
@@ -64,10 +65,10 @@ def test_undisturbed(writes: str) -> None:
 
 
 @both_writes
-def test_at_every_sixth_boundary(writes: str) -> None:
+def test_at_every_tenth_boundary(writes: str) -> None:
     """Killed, half of the times by a power cut; the two ways of writing share the boundaries."""
-    for number in range(1 + 3 * (writes == "queued"), boundaries(writes), 6):
-        check(play(at(number, power=number % 12 < 6), writes)[0], 1)
+    for number in range(1 + 5 * (writes == "queued"), boundaries(writes), 10):
+        check(play(at(number, power=number % 20 < 10), writes)[0], 1)
 
 
 @pytest.mark.soak
@@ -86,9 +87,10 @@ def test_again_and_again() -> None:
 
 
 @both_writes
-def test_a_server_that_ends_by_a_signal_leaves_its_games_to_the_next_one(writes: str) -> None:
-    """At every fifth boundary: no game is void, and every bot comes back by itself."""
-    for number in range(1 + 2 * (writes == "queued"), boundaries(writes), 5):
+@pytest.mark.parametrize("every", rows([10, 1], 2))
+def test_a_server_that_ends_by_a_signal_leaves_its_games_to_the_next_one(writes: str, every: int) -> None:
+    """No game is void, and every bot comes back by itself."""
+    for number in range(1 + every // 2 * (writes == "queued"), boundaries(writes), every):
         said: list[str] = []
         world, _ = play(suspended_at(number, said), writes)
         check(world, 0)

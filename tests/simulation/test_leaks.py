@@ -15,6 +15,7 @@ from tests.simulation.bots import HONEST, Spectator
 from tests.simulation.client import Connection
 from tests.simulation.scenario import LIMIT, draw
 from tests.simulation.world import World
+from tests.slices import rows
 
 from arena_protocol.messages import Game, Next, Over, Played, parse_server
 from arena_protocol.record import GameRecord
@@ -22,7 +23,8 @@ from arena_protocol.record import GameRecord
 PLIES, SIGHT = 20, 4
 #: As many pictures in a row are no chance: 6 to the power of 12.
 TELLING = 12
-SEEDS = (1, 2)
+#: Even ones have fresh deals, which `test_deals.py` has not in `make test`.
+SEEDS = rows([2, 1], 2)
 
 
 @cache
@@ -134,8 +136,8 @@ def test_keys_are_sent_to_their_owners_only(seed: int) -> None:
 
 
 def test_the_contests_had_something_to_hide() -> None:
-    records = [record for seed in SEEDS for record in world(seed).records.values()]
-    assert len(records) > 20
+    records = list(world(2).records.values())
+    assert len(records) > 10
     assert {len(record.sequence) for record in records} == {PLIES}
-    watched = [name for name, line in received(world(1)) if name.startswith("eye") and len(line.lines) > 100]
+    watched = [name for name, line in received(world(2)) if name.startswith("eye") and len(line.lines) > 100]
     assert set(watched) == {"eye1", "eye2"}

@@ -41,7 +41,7 @@ UNDER_LAW = [
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 @all_of("game", UNDER_LAW)
 def test_law(game: Game[Any], law: Law) -> None:
-    check(law, game, 6)
+    check(law, game, 3)
 
 
 @pytest.mark.soak

@@ -82,7 +82,7 @@ def test_sets_of_equal_replies_are_planned_against_in_whole_games(
         return OpponentModel(HALF_MODEL, 2, ALL)
 
     monkeypatch.setattr(Master, "_living_model", any_of_equals)
-    game = played(master(millis=40, **values), Greedy(), plies=30, lookahead=lookahead)
+    game = played(master(millis=10, **values), Greedy(), plies=30, lookahead=lookahead)
     assert game.faults == (None, None)
     assert asked
 

@@ -119,7 +119,7 @@ def test_without_the_fit_only_listed_models_compete() -> None:
 
 
 def test_the_fit_is_the_same_for_the_same_moves() -> None:
-    seen = positions(Weighing(1.5, 0, 4), plies=60)
+    seen = positions(Weighing(1.5, 0, 4), plies=40)
     one, other = followed(seen), followed(seen)
     assert one.models.scores == other.models.scores
     assert weight_of(one) == weight_of(other)

@@ -78,7 +78,7 @@ def test_the_plainest_programs_are_predicted(theirs: float, last: bool) -> None:
 
 @pytest.mark.parametrize(("theirs", "view"), rows([(0, POINTS_MODEL), (0.5, HALF_MODEL), (1, LEAD_MODEL)], 3))
 def test_an_opponent_that_plays_any_of_equal_moves_is_predicted_by_its_set(theirs: float, view: int) -> None:
-    seen = positions(AnyOfEquals(theirs), plies=120)
+    seen = positions(AnyOfEquals(theirs), plies=80)
     models = followed(seen).models
     assert models.best.order == ALL
     assert models.best_rate > 0.9

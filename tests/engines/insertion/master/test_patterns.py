@@ -158,5 +158,5 @@ def test_it_moves_beside_a_zombie_while_few_pictures_are_visible(
 
     monkeypatch.setattr(PatternSearch, "best_move", noted)
     rules = Insertion.from_options({"plies": 60, "lookahead": 3, **options})
-    play_game(rules, rules.deal(3), (master(millis=50), *(Dummy() for _ in range(rules.seats - 1))))
+    play_game(rules, rules.deal(3), (master(millis=5), *(Dummy() for _ in range(rules.seats - 1))))
     assert set(known) == ({3} if asked else set())

@@ -86,7 +86,7 @@ def test_the_ties_are_exactly_the_moves_of_the_best_value(
 ) -> None:
     work = Workspace(table_bits=8)
     sizes = set()
-    for case in cases[:: 6 * depth]:
+    for case in cases[:: 12 * depth]:
         planes = parse_board(case.board)
         work.new_game()
         work.write(PLAN, 0, case.visible[:depth], [1 - ply % 2 for ply in range(depth + 1)], weights)

@@ -81,7 +81,7 @@ def test_without_a_clock_the_same_position_has_the_same_answer(spec: str) -> Non
     assert [player(spec).choose(each) for each in tables] == answers
 
 
-@settings(max_examples=10)
+@settings(max_examples=20)
 @given(st.integers(10, 14), st.randoms(use_true_random=False))
 def test_it_plays_legal_moves_on_every_size_to_the_last_cell(size: int, chance: random.Random) -> None:
     rules = make_game("xo", {"size": size})
