@@ -1,7 +1,7 @@
 """SQLAlchemy makes the text of a statement once for all engines of a kind, not once for each.
 
 A server has one engine for weeks, and the tests have thousands, each of which would compile its dozens of
-statements anew: a sixth of the processor time of the tests of the store.
+statements again: a tenth of the processor time of the tests of the store.
 """
 
 from __future__ import annotations
