@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from tests.cli.test_workers import records
 from tests.server.places.containers import real_engine
 from tests.server.places.workers.dask_cluster import Cluster
 from tests.server.programs import arena
+from tests.server.submissions.test_engine import TOKEN, Author
 
 from arena_server.places.docker_launcher import LABEL, RELAY_IMAGE
 
@@ -149,3 +151,86 @@ def test_two_runners_of_which_one_is_killed_and_one_lacks_the_image(tmp_path: Pa
     while playing() + playing(second) and time.monotonic() < deadline:
         time.sleep(0.2)
     assert playing() + playing(second) == []
+
+
+SENT = """
+[contest]
+name = "friday"
+games_per_pair = 24
+[game]
+plies = 20
+clock = "60s"
+[[bot]]
+name = "bob"
+engine = "first-legal"
+[[bot]]
+name = "ann"
+submit = true
+token_sha256 = "{}"
+"""
+
+
+def serving(
+    folder: Path, cluster: Cluster, *words: str, **variables: str
+) -> tuple[subprocess.Popen[str], str]:
+    """A server whose games the cluster plays, and the address of its page."""
+    words = ("serve", "c.toml", "--on", cluster.where, "--database", "sqlite:///t.db", "--audit", "0", *words)
+    log = open(folder / "server.log", "a")  # noqa: SIM115 - it is the server's
+    server = subprocess.Popen(
+        [sys.executable, "-P", "-m", "arena_cli", *words, "--port", "0", "--web-port", "0"],
+        cwd=folder,
+        env=os.environ | variables,
+        stdout=subprocess.PIPE,
+        stderr=log,
+        text=True,
+    )
+    log.close()
+    assert server.stdout is not None
+    while "web on" not in (line := server.stdout.readline()):
+        assert line, (folder / "server.log").read_text()
+    return server, line.split()[-1]
+
+
+def test_versions_of_an_author_on_two_runners_then_by_a_server_without_an_engine(
+    tmp_path: Path, second: str
+) -> None:
+    """One runner is killed in mid-game, the other lacks the image, and the next server has it as a file."""
+    arena("new", "bot", "mine", cwd=tmp_path)
+    (tmp_path / "c.toml").write_text(SENT.format(sha256(TOKEN.encode()).hexdigest()))
+    cluster = Cluster(tmp_path)
+    servers: list[subprocess.Popen[str]] = []
+    try:
+        cluster.start_scheduler()
+        server, site = serving(tmp_path, cluster)
+        servers.append(server)
+        author = Author(site, tmp_path)
+        assert "version 1 plays from the next game on" in author.submit("mine")
+        cluster.start_worker("r1")
+        cluster.start_worker("r2", DOCKER_HOST=second)
+        while not docker("ps", "--quiet", "--filter", f"label={LABEL}", "--filter", "name=arena-ann"):
+            assert server.poll() is None, (tmp_path / "server.log").read_text()
+            time.sleep(0.05)
+        cluster.signal("r1", signal.SIGKILL)
+        while not records(tmp_path / "t.db"):
+            time.sleep(0.2)
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(timeout=60) == 0
+        server, site = serving(tmp_path, cluster, "--until-finished", DOCKER_HOST=NOWHERE)
+        servers.append(server)
+        output, _ = server.communicate(timeout=400)
+    finally:
+        for each in servers:
+            each.kill()  # it may have ended
+            each.wait()
+            assert each.stdout is not None
+            each.stdout.close()
+        cluster.close()
+    log = (tmp_path / "server.log").read_text()
+    assert server.returncode == 0, output + log
+    found = records(tmp_path / "t.db")
+    assert len(found) == 24
+    digests = {image for record in found.values() for image in record.images} - {"-"}
+    assert len(digests) == 1
+    assert any(record.worker == "r2" for record in found.values())
+    assert not any(record.faults for record in found.values())
+    assert f"has got image {digests.pop()} from here, " in log
