@@ -223,9 +223,7 @@ def _server_command(contest: SeatedContest, options: TournamentOptions) -> list[
         "--keep-page": "always" if options.keep_page else "visited" if is_terminal() else None,
         "--absent": None if is_patient else DEFAULT_ABSENT,
         "--stage": contest.stage.label if contest.stage.season else None,
-        "--on": options.workers.on,
-        "--lease": None if options.workers.on is None else options.workers.lease,
-        "--audit": None if options.workers.audit is None else f"{options.workers.audit:g}",
+        **options.workers.arguments(),
     }
     server = [*ARENA, "serve", str(config), "--until-finished", "--supervised"]
     if not options.resume:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib.util import find_spec
 from typing import Annotated, Final
 
@@ -65,6 +65,11 @@ class WorkerOptions:
             show_default=False,
         ),
     ] = None
+
+    def arguments(self) -> dict[str, str | None]:
+        """The options of a command that is to play where this one would; None: as it is by default."""
+        given = {each.name: (getattr(self, each.name), each.default) for each in fields(self)}
+        return {f"--{name}": None if value == usual else str(value) for name, (value, usual) in given.items()}
 
     def workers(self, bots: Sequence[LocalBot], engines: Mapping[str, str] | None = None) -> Workers | None:
         """Return the workers, which have a program of each bot or the `engines` of all; None without --on.

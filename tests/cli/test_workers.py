@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -120,6 +120,15 @@ def test_every_bot_needs_a_program(tmp_path: Path) -> None:
         "because with --on every bot is started by a worker"
     )
     assert (outcome.code, (tmp_path / "arena.db").exists()) == (2, False)
+
+
+def test_the_server_of_a_tournament_gets_every_option() -> None:
+    given = ("--on", "dask://127.0.0.1:1", "--lease", "7s", "--audit", "0.5", "--share", "0.25")
+    values = dict(zip(given[::2], given[1::2], strict=True))
+    options = WorkerOptions(on=values["--on"], lease="7s", audit=0.5, share=0.25)
+    assert options.arguments() == values
+    assert {f"--{each.name}" for each in fields(WorkerOptions)} == values.keys()
+    assert set(WorkerOptions().arguments().values()) == {None}
 
 
 def test_bots_that_come_late_have_no_workers(tmp_path: Path) -> None:
