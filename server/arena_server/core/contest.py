@@ -116,7 +116,8 @@ class Contest:
             bots = authenticator.bots
             self._bots = authenticator.roster
             common = config, game, bots, self.output, self.deadlines, now
-            self._games = GameManager(*common) if lease_ms is None else LeasedGames(*common, lease_ms)
+            stored = self.stored = authenticator.stored
+            self._games = GameManager(*common) if lease_ms is None else LeasedGames(*common, lease_ms, stored)
         except ValueError as error:
             raise ContestConfigError(str(error)) from error
         self._turns, self._notes = self._games.turns, self._games.notes

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from arena_protocol.record import GameRecord
@@ -140,12 +140,14 @@ class Assign:
     """Have a worker play this game, then feed Returned with its record, or NotPlayed; Renewed meanwhile.
 
     `images`: by seat the image of a bot whose author sends versions, `""` for another one; empty: all are.
+    `stored` has what its bots keep, by their names; it is empty where nothing can be stored.
     """
 
     game_id: str
     fence: int
     setting: Setting
     images: tuple[str, ...] = ()
+    stored: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

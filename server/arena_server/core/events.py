@@ -6,8 +6,8 @@ used twice.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from arena_protocol.record import GameRecord
@@ -221,13 +221,17 @@ class Renewed:
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """A worker has played the game that was assigned to it by this fence: `worker` on the machine `host`."""
+    """A worker has played the game that was assigned to it by this fence: `worker` on the machine `host`.
+
+    `stored` has what its bots have stored there, by their names.
+    """
 
     game_id: str
     fence: int
     record: GameRecord
     worker: str
     host: str
+    stored: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +260,13 @@ class HandOut:
     dealt: tuple[int, str]
 
 
+@dataclass(frozen=True, slots=True)
+class HandIn:
+    """What bots of such a contest have stored, as the server knows that has handed the game out."""
+
+    stored: Mapping[str, bytes]
+
+
 #: What workers report.
 FromWorkers = Capacity | Renewed | Returned | NotPlayed | PlayedBy
 
@@ -280,5 +291,6 @@ Event = (
     | Thawed
     | DrawDone
     | HandOut
+    | HandIn
     | FromWorkers
 )

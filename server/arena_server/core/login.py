@@ -5,7 +5,7 @@ Denials look alike: they do not show whether the name, the token or the resume k
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hmac import compare_digest
 from typing import Final
@@ -44,6 +44,15 @@ class StoredBytes:
 
     def of(self, name: str) -> bytes:
         return self.by_name.get(name, b"")
+
+    def problem(self, names: Sequence[str], stored: Mapping[str, bytes]) -> str | None:
+        """Why a worker cannot have brought this of a game of these bots; None: it can."""
+        for name, data in stored.items():
+            if name not in names:
+                return f"it stores bytes of {name!r:.40}, which has not played"
+            if len(data) > self.quota:
+                return f"it stores {len(data)} bytes of {name}, and {self.quota} are the most"
+        return None
 
 
 class Authenticator:
@@ -126,8 +135,10 @@ class Authenticator:
         )
         self.roster.append(bot)
         # A bot that workers start has a program for each game: its own bound is for one that plays several.
+        # Where it stores bytes the bound holds: else a game would begin without those of the game before.
         if self.hosted and bot.plays:
-            bot.open_slots(len(self.slots), self._hosted_slots, WorkerSlot)
+            count = entrant.concurrency if self.stored.quota else self._hosted_slots
+            bot.open_slots(len(self.slots), count, WorkerSlot)
         else:
             bot.open_slots(len(self.slots), entrant.concurrency, Slot)
         self.slots += bot.slots

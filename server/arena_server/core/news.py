@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from arena_protocol.messages import Keep
@@ -70,6 +71,13 @@ class Stores(NamedTuple):
     message: Keep
 
 
+class Brought(NamedTuple):
+    """A worker's result of a game was accepted, with what its bots have stored, by their names."""
+
+    live: LiveGame
+    stored: Mapping[str, bytes]
+
+
 class NewProgram(NamedTuple):
     """Another program plays for `bot` from now on."""
 
@@ -88,6 +96,7 @@ News = (
     | CameBack
     | NewProgram
     | Stores
+    | Brought
 )
 
 

@@ -10,7 +10,7 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -59,8 +59,8 @@ class LocalRun:
     """A contest, its database, and the bots to start; with a folder `logs` all output goes to files there.
 
     `fork`: as of `ProcessLauncher`. With `workers` these play its games. When `decided` is set, no game of
-    it will be played any more. What `page` returns is entered on the loop, before the host runs. `feeds` is
-    given what hands an event to the contest, from `ProgressListener.listening` on.
+    it will be played any more. What `page` returns is entered on the loop, before the host runs. `inside` is
+    given what hands events to the contest, from `ProgressListener.listening` on.
     """
 
     spec: ContestSpec
@@ -70,7 +70,7 @@ class LocalRun:
     fork: Fork | None = None
     workers: Workers | None = None
     page: Page | None = None
-    feeds: Callable[[Callable[[Event], None]], None] | None = None
+    inside: Callable[[HostedBots], None] | None = None
     decided: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -92,8 +92,8 @@ async def run_local(local: LocalRun, listener: ProgressListener, interrupted: as
         if local.page is not None:
             pages.enter_context(local.page(host, sock, log))
         bots = HostedBots(host, address_of(sock), local.bots, listener, local.logs, local.fork)
-        if local.feeds is not None:
-            local.feeds(bots.feed)
+        if local.inside is not None:
+            local.inside(bots)
         playing = asyncio.ensure_future(bots.run([local.spec]))
         stopping = asyncio.ensure_future(interrupted.wait())
         deciding = asyncio.ensure_future(bots.abort_when(local.decided))
@@ -169,6 +169,12 @@ class HostedBots(HostObserver, Attachment):
         """Let the contest handle an event, if it has started."""
         if self._hosted is not None:
             self._hosted.feed(event)
+
+    @property
+    def kept(self) -> Mapping[str, bytes]:
+        """What the bots have stored in the contest, by their names."""
+        contest = None if self._hosted is None else self._hosted.contest
+        return {} if contest is None else contest.stored.by_name
 
     async def abort_when(self, decided: asyncio.Event) -> None:
         """Break the contest off for good when it is `decided`."""

@@ -38,7 +38,8 @@ from arena_server.core.facts import ContestFact, Ended, Excluded, GameFact, Leas
 from arena_server.core.games import GameManager, past_of
 from arena_server.core.journal import JournalError, entry_of
 from arena_server.core.log_events import GameStarted, LeaseEnded, ResultRefused, ResultReturned, WorkerVoided
-from arena_server.core.news import Begins, Changed, Expired, News, TakenBack
+from arena_server.core.login import StoredBytes
+from arena_server.core.news import Begins, Brought, Changed, Expired, News, TakenBack
 from arena_server.core.orders import VOID_WORKER
 from arena_server.core.parts.part import Unpaired
 from arena_server.core.peers import Bot, LiveGame, Outbox
@@ -87,8 +88,10 @@ class LeasedGames(GameManager):
         deadlines: Deadlines,
         now: int,
         lease_ms: int,
+        stored: StoredBytes,
     ) -> None:
         super().__init__(config, game, bots, out, deadlines, now)
+        self._stored = stored
         self._lease_ns = lease_ms * NS_PER_MS
         self._leases: dict[int, Lease] = {}
         #: Games for the next worker that is free, before any that has not been offered.
@@ -186,7 +189,9 @@ class LeasedGames(GameManager):
             lease.agents = live.agents
             self._out.entries.append(entry_of(live.number, _offer_of(live)))
         self.turns.advance(live, [Leased(lease.fence)], now)
-        self._out.effects.append(Assign(live.game_id, lease.fence, live.match.setting, _images_of(live)))
+        setting = live.match.setting
+        kept = {name: self._stored.of(name) for name in setting.names} if self._stored.quota else {}
+        self._out.effects.append(Assign(live.game_id, lease.fence, setting, _images_of(live), kept))
         self._deadlines.set((DeadlineKind.LEASE, live.number), now + self._lease_ns)
 
     # -- what comes back
@@ -234,6 +239,8 @@ class LeasedGames(GameManager):
             return
         live = lease.live
         try:
+            if (problem := self._stored.problem(live.match.setting.names, event.stored)) is not None:
+                raise RecordError(problem)
             facts = _judge(live, _plain(event.record, live.game_id), now)
         except (JournalError, RecordError) as error:
             live.match.apply(_offer_of(live), now)
@@ -255,7 +262,7 @@ class LeasedGames(GameManager):
         )
         returned = ResultReturned(live.game_id, record.names, event.worker, event.host)
         self._out.effects += Store(live.game_id, record), returned
-        self.notes.reconsider()
+        self.notes.add(Brought(live, event.stored))
 
     # -- as for games whose bots are seated here
 

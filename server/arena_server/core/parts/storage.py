@@ -2,6 +2,7 @@
 
     STORE without a game   kept at once
     STORE game=g7          staged, and kept when the result of g7 is durable; a void game leaves all as it was
+    a worker's result      as a STORE with this game of each bot that has stored there
 
 Both are facts before anything that follows is sent. The bot gets what is kept with WELCOME.
 """
@@ -13,11 +14,11 @@ from typing import NamedTuple
 
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.messages import Keep
-from arena_server.core.events import Event
+from arena_server.core.events import Event, HandIn
 from arena_server.core.facts import ContestFact, Kept, Staged
 from arena_server.core.games import GameManager
 from arena_server.core.login import StoredBytes
-from arena_server.core.news import Begins, Counted, News, Stores
+from arena_server.core.news import Begins, Brought, Counted, News, Stores
 from arena_server.core.parts.part import Unpaired, bot_of_fact
 from arena_server.core.peers import Bot, Outbox, Slot
 
@@ -53,6 +54,12 @@ class Storage:
         match event:
             case Stores(slot, message):
                 self._store(slot, message)
+                return True
+            case Brought():
+                self._take_from_worker(event)
+            case HandIn(stored):
+                for name, data in stored.items():
+                    self._keep(name, data)
                 return True
             case Counted(game):
                 self._keep_staged(game.number)
@@ -127,6 +134,15 @@ class Storage:
         self._coming.pop(slot.key, None)
         return data
 
+    def _take_from_worker(self, brought: Brought) -> None:
+        live = brought.live
+        for slot in live.seated:
+            data = brought.stored.get(slot.name)
+            if data is not None:
+                self._stage(Staged(slot.key, slot.name, live.number, data))
+            elif (staged := self._staged.get(slot.key)) is not None:
+                self._drop(staged)  # of a result that was lost before it was durable, or of a void game
+
     # -- what is kept
 
     def _keep(self, name: str, data: bytes) -> None:
@@ -141,6 +157,9 @@ class Storage:
         """Game `number` has a durable result."""
         for staged in [each for each in self._staged.values() if each.game == number]:
             self._keep(staged.name, staged.data)
-            del self._staged[staged.slot]
             # Else a restart would keep it once more, over what was kept since.
-            self._out.fact(staged._replace(game=0, data=b""))
+            self._drop(staged)
+
+    def _drop(self, staged: Staged) -> None:
+        del self._staged[staged.slot]
+        self._out.fact(staged._replace(game=0, data=b""))

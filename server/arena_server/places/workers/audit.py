@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 from random import SystemRandom
 from typing import Final
 
-from arena_protocol.record import VOID, GameRecord, RecordError
+from arena_protocol.record import VOID, RecordError
 from arena_protocol.record_codec import decode
+from arena_server.core.events import Returned
 from arena_server.places.workers.base import AuditTerms, GameJob, JobOutcome
 from arena_server.places.workers.comparison import ALPHA, PairCount, margins, points_of, share_of
 from arena_server.terms.terms import GameTerms
@@ -63,9 +64,7 @@ def _evidence(bot: str, tally: PairCount) -> str:
 @dataclass(frozen=True, slots=True)
 class _Held:
     job: GameJob
-    record: GameRecord
-    worker: str
-    host: str
+    result: Returned
 
 
 class Audits:
@@ -82,7 +81,7 @@ class Audits:
         game: GameTerms,
         *,
         renew: Callable[[GameJob], None],
-        accept: Callable[[GameJob, GameRecord, str, str], None],
+        accept: Callable[[GameJob, Returned], None],
         exclude: Callable[[str, str], None],
         off: Callable[[str], None],
     ) -> None:
@@ -109,18 +108,18 @@ class Audits:
         """How many results wait for their second game."""
         return len(self._held)
 
-    def takes(self, job: GameJob, record: GameRecord, worker: str, host: str, chance: float) -> bool:
+    def takes(self, job: GameJob, result: Returned, chance: float) -> bool:
         """Hold this result, if its game is chosen; `chance` is that of all results of the worker."""
         if not self._works or not self._free:
             return False
         # Decided by what is known before this game, so that its result has no part in it.
-        suspect = min(chance, self._suspicions.chance(worker)) <= SUSPECT
+        suspect = min(chance, self._suspicions.chance(result.worker)) <= SUSPECT
         if len(self._held) >= self._free + (MOST_WAITING if suspect else 0):
             return False
         if not suspect and self._rng.random() >= self._audit.share:
             return False
         key = KEY.format(job.key)
-        self._held[key] = _Held(job, record, worker, host)
+        self._held[key] = _Held(job, result)
         self._audit.pool.submit(replace(job, key=key))
         return True
 
@@ -148,7 +147,7 @@ class Audits:
             self.failed(outcome.problem)
         elif outcome.record is not None and self._works:
             self._compare(held, outcome.record)
-        self._accept(held.job, held.record, held.worker, held.host)
+        self._accept(held.job, held.result)
 
     def failed(self, problem: str) -> None:
         if not self._works:
@@ -156,7 +155,7 @@ class Audits:
         self._works = False
         self._off(problem)
         for held in self._held.values():
-            self._accept(held.job, held.record, held.worker, held.host)
+            self._accept(held.job, held.result)
         self._held.clear()
 
     def _compare(self, held: _Held, data: bytes) -> None:
@@ -164,9 +163,9 @@ class Audits:
             here = decode(data)
         except RecordError:
             return
-        there = held.record
+        there = held.result.record
         if VOID in (here.end, there.end) or here.names != there.names:
             return
-        evidence = self._suspicions.add(held.worker, there.names, there.totals, here.totals)
+        evidence = self._suspicions.add(held.result.worker, there.names, there.totals, here.totals)
         if evidence is not None:
-            self._exclude(held.worker, evidence)
+            self._exclude(held.result.worker, evidence)

@@ -12,7 +12,7 @@ import re
 import socket
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from arena_server.places.base import LocalBot
@@ -30,6 +30,7 @@ class GameJob:
     `bots` are the players in the order of the seats; with `engines`, an engine for each seat, these play in
     the worker's process. `key` is unlike that of any other job. `python` is the interpreter of who sends it,
     in whose place the worker's own is meant. A worker says every `renew_s` seconds that it is alive.
+    `stored` has what the bots keep, by their names.
     """
 
     key: str
@@ -40,6 +41,7 @@ class GameJob:
     engines: Sequence[str]
     python: str
     renew_s: float
+    stored: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def resources(self) -> dict[str, float]:
@@ -54,13 +56,15 @@ class GameJob:
 class JobOutcome:
     """How a job ended: the bytes of a record, or the `problem`; `fatal`: it would be the same anywhere.
 
-    `lost`: the pool has lost it, and the game is not to blame.
+    `lost`: the pool has lost it, and the game is not to blame. `stored` has what bots have stored, by their
+    names.
     """
 
     record: bytes | None
     problem: str = ""
     fatal: bool = False
     lost: bool = False
+    stored: Mapping[str, bytes] = field(default_factory=dict)
 
 
 class PoolEvents(Protocol):

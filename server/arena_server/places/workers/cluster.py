@@ -369,8 +369,9 @@ async def _released(future: Any) -> None:
 def _plain_outcome(answer: object) -> tuple[JobOutcome, str]:
     """What `play_on_worker` returned, with the host. Raises NotPlain for anything else."""
     match answer:
-        case (bytes() | None as record, str(problem), bool(fatal), str(host)):
-            return JobOutcome(record, problem[:LONGEST], fatal), word(host)
+        case (bytes() | None as record, str(problem), bool(fatal), str(host), dict(stored)):
+            if all(isinstance(name, str) and isinstance(data, bytes) for name, data in stored.items()):
+                return JobOutcome(record, problem[:LONGEST], fatal, stored=stored), word(host)
         case NotPlain():
             raise answer
     raise NotPlain("a worker has sent what is no outcome of a game")

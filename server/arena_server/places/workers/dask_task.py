@@ -56,8 +56,8 @@ _processes = _Processes()
 
 async def play_on_worker(
     payload: bytes, topic: str, command: Sequence[str]
-) -> tuple[bytes | None, str, bool, str]:
-    """Play the game of a pickled GameJob: record, problem, fatal and host.
+) -> tuple[bytes | None, str, bool, str, dict[str, bytes]]:
+    """Play the game of a pickled GameJob: record, problem, fatal, host, and what its bots have stored.
 
     The process ends if this task is cancelled, which Dask does when the worker leaves.
     """
@@ -76,7 +76,7 @@ async def play_on_worker(
         dask.log_event(topic, {"lacks": image, "address": dask.address, "name": worker})
 
     if problem := await _images_problem(job, topic, wanted, ask):
-        return None, problem, False, this_host()
+        return None, problem, False, this_host(), {}
     process = await _processes.take(command, dask.state.nthreads)
     clean = False
 
@@ -97,7 +97,7 @@ async def play_on_worker(
             outcome = JobOutcome(None, await process.how_it_ended())
         else:
             clean = outcome.record is not None
-        return outcome.record, outcome.problem, outcome.fatal, this_host()
+        return outcome.record, outcome.problem, outcome.fatal, this_host(), dict(outcome.stored)
     finally:
         await _processes.leave(process, clean=clean)
 

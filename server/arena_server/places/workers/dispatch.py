@@ -156,6 +156,7 @@ class Dispatcher(PlayedElsewhere):
             engines=engines,
             python=sys.executable,
             renew_s=workers.lease_ms / 1000 / RENEWALS,
+            stored=assign.stored,
         )
         workers.pool.submit(job)
 
@@ -279,23 +280,23 @@ class Dispatcher(PlayedElsewhere):
             except RecordError as error:
                 self._give_back(job, worker, str(error))
                 return
-            if self._audits is not None and self._audits.takes(
-                job, record, worker, host, self._comparison.evidence(worker)
-            ):
+            # What the server has sent out, whatever the worker says.
+            record = replace(record, images=images_of([bot.sandbox for bot in job.bots]))
+            result = Returned(job.game_id, job.fence, record, worker, host, outcome.stored)
+            if self._audits and self._audits.takes(job, result, self._comparison.evidence(worker)):
                 self._report_capacity()
             else:
-                self._accept(job, record, worker, host)
+                self._accept(job, result)
 
-    def _after_audit(self, job: GameJob, record: GameRecord, worker: str, host: str) -> None:
+    def _after_audit(self, job: GameJob, result: Returned) -> None:
         if not self._closed:
-            self._accept(job, record, worker, host)
+            self._accept(job, result)
             self._report_capacity()
 
-    def _accept(self, job: GameJob, record: GameRecord, worker: str, host: str) -> None:
-        # What the server has sent out, whatever the worker says.
-        record = replace(record, images=images_of([bot.sandbox for bot in job.bots]))
-        self._feed(Returned(job.game_id, job.fence, record, worker, host))
-        self._judge(self._lost.played(job.game_id, _names(job), worker), job.game_id, worker, "")
+    def _accept(self, job: GameJob, result: Returned) -> None:
+        self._feed(result)
+        verdict = self._lost.played(job.game_id, _names(job), result.worker)
+        self._judge(verdict, job.game_id, result.worker, "")
 
     def _give_back(self, job: GameJob, worker: str, problem: str, *, fatal: bool = False) -> None:
         if problem != HANDED_BACK:
@@ -395,4 +396,5 @@ def _of_one_game(config: ContestConfig) -> ContestConfig:
         probation=0,
         guests=False,
         rest_ms=0,
+        storage_bytes=config.storage_bytes,
     )

@@ -91,8 +91,8 @@ class GameProcess:
                         reports.measured(bench)
                     case {"said": str(line)}:
                         reports.said(line)
-                    case {"record": record, "problem": problem, "fatal": fatal}:
-                        return JobOutcome(record, problem, fatal)
+                    case {"record": record, "problem": problem, "fatal": fatal, "stored": stored}:
+                        return JobOutcome(record, problem, fatal, stored=stored)
         return None
 
     async def how_it_ended(self) -> str:
@@ -139,6 +139,8 @@ class JobRun:
         self._cores = cores
         #: Which cores the players used, as the record has it: `0-1` all, `0/1` each seat its own.
         self.pinned = describe_cores(cores)
+        #: What the bots have stored, by their names, for the result of the game.
+        self.stored: dict[str, bytes] = {}
 
     def seat_cores(self, seats: int, most: float = 1) -> list[Sequence[int]]:
         """Equal cores for the program of each seat: of its own, if there are `most` for each."""
@@ -231,7 +233,7 @@ class _Server:
             return JobOutcome(None, f"the game was broken off: {_reason(record)}")
         data = encode(replace(record, cpu=word(cpu_model()), cores=run.pinned, bench=bench))
         assert len(data) <= MAX_BYTES, "a record is bounded"
-        return JobOutcome(data)
+        return JobOutcome(data, stored=run.stored)
 
     def _renew(self, interval: float, over: threading.Event) -> None:
         while not over.wait(interval):
@@ -251,7 +253,12 @@ def _read_exactly(fd: int, size: int) -> bytes:
 
 
 def _plain(outcome: JobOutcome) -> dict[str, Any]:
-    return {"record": outcome.record, "problem": outcome.problem, "fatal": outcome.fatal}
+    return {
+        "record": outcome.record,
+        "problem": outcome.problem,
+        "fatal": outcome.fatal,
+        "stored": dict(outcome.stored),
+    }
 
 
 def _reason(record: GameRecord) -> str:

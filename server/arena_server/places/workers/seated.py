@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -20,11 +20,11 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from arena_protocol.record import VOID, GameRecord
-from arena_server.core.events import Event, HandOut
+from arena_server.core.events import HandIn, HandOut
 from arena_server.errors import ConfigError
 from arena_server.places.base import LocalBot
 from arena_server.places.forks import Forks
-from arena_server.places.local import LocalRun, run_local
+from arena_server.places.local import HostedBots, LocalRun, run_local
 from arena_server.places.supervisor import STOPPING, ProgressListener
 from arena_server.places.workers.base import GameJob
 from arena_server.places.workers.process import JobRun
@@ -35,6 +35,8 @@ from arena_server.terms.spec import ContestSpec, entrant_of
 IDLE_S: Final = 60.0
 #: Games after which a table is given back: its database grows by some kilobytes a game.
 MOST_GAMES: Final = 1000
+#: Seconds after a game for its bots to store what they have learnt of it, where they can.
+LATE_S: Final = 0.1
 #: The share of the memory of the machine that has to be free for bots to stay.
 FREE_MEMORY: Final = 0.1
 _MEMORY: Final = Path("/proc/meminfo")
@@ -130,6 +132,8 @@ class SeatedBots(ProgressListener):
         self._cores = {bot.name: own for bot, own in zip(bots, cores, strict=True)} if run.is_split else {}
         self._bots = [replace(bot, cores=own) for bot, own in zip(bots, cores, strict=True)]
         self._say: Callable[[str], None] = run.say
+        #: What the server knows the bots to have stored.
+        self._known = dict(job.stored)
         self._serving, self._interrupted = asyncio.Event(), asyncio.Event()
         self._played: asyncio.Future[GameRecord] | None = None
         self._running = asyncio.ensure_future(self._run())
@@ -153,9 +157,30 @@ class SeatedBots(ProgressListener):
         played = self._played = asyncio.get_running_loop().create_future()
         if not self._running.done():
             assert job.config.dealt is not None, "a worker has no secret to deal by"
-            self._feed(HandOut(names, job.config.dealt))
+            self._hand_in(job.stored)
+            self._inside.feed(HandOut(names, job.config.dealt))
         await self._until(played)
-        return played.result() if played.done() and not played.cancelled() else None
+        if not played.done() or played.cancelled():
+            return None
+        if job.config.storage_bytes and not self._running.done():
+            await asyncio.wait([self._running], timeout=LATE_S)
+            run.stored = self._newly_stored(names)
+        record: GameRecord = played.result()
+        return record
+
+    def _hand_in(self, stored: Mapping[str, bytes]) -> None:
+        """Let the bots that log in from now on get what the server has, where it has something else."""
+        # Not all: a bot may have stored since its last result, and the server does not know of it.
+        news = {name: data for name, data in stored.items() if data != self._known.get(name)}
+        if news:
+            self._known |= news
+            self._inside.feed(HandIn(news))
+
+    def _newly_stored(self, names: Sequence[str]) -> dict[str, bytes]:
+        here = self._inside.kept
+        news = {name: here[name] for name in names if here.get(name, b"") != self._known.get(name, b"")}
+        self._known |= news
+        return news
 
     async def _until(self, waiting: asyncio.Future[GameRecord] | asyncio.Task[bool]) -> None:
         """Wait for this, or the end of the host. Raises what ended it."""
@@ -188,15 +213,17 @@ class SeatedBots(ProgressListener):
         )
         with TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True) as folder, self._forks.used():
             database = Path(folder) / "arena.db"
-            local = LocalRun(spec, database, bots, fork=self._forks.start, feeds=self._feeds)
+            local = LocalRun(spec, database, bots, fork=self._forks.start, inside=self._enter)
             await run_local(local, self, self._interrupted)
 
-    def _feeds(self, feed: Callable[[Event], None]) -> None:
-        self._feed = feed
+    def _enter(self, inside: HostedBots) -> None:
+        self._inside = inside
 
     # -- what the host says
 
     def listening(self, _address: str) -> None:
+        if self._known:  # before a bot is there
+            self._inside.feed(HandIn(self._known))
         self._serving.set()
 
     def record(self, record: GameRecord) -> None:

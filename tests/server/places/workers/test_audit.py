@@ -68,13 +68,13 @@ class Run:
             BOTS,
             ContestConfig(name="test", seed=0),
             renew=lambda each: self.renewed.append(each.key),
-            accept=lambda each, _record, worker, _host: self.accepted.append(f"{each.key} {worker}"),
+            accept=lambda each, result: self.accepted.append(f"{each.key} {result.worker}"),
             exclude=lambda worker, evidence: self.excluded.append(f"{worker}: {evidence}"),
             off=self.off.append,
         )
 
     def give(self, game: str, there: GameRecord, here: GameRecord | None, worker: str = "w1") -> bool:
-        taken = self.audits.takes(job(game), there, worker, "box", 1.0)
+        taken = self.audits.takes(job(game), Returned(game, 1, there, worker, "box"), 1.0)
         if taken and here is not None:
             self.end(JobOutcome(encode(here)))
         return taken
@@ -170,9 +170,10 @@ async def test_a_machine_that_lacks_the_programs_plays_no_game_twice() -> None:
 async def test_the_games_of_a_suspect_are_all_played_twice_and_a_share_of_the_others() -> None:
     run = Run(share=0.05)
     await run.audits.open()
+    result = Returned("s", 1, record(), "w2", "box")
     taken = sum(run.give(f"g{number}", record(), record()) for number in range(1000))
     assert 10 <= taken <= 120
-    taken = sum(run.audits.takes(job(f"s{number}"), record(), "w2", "box", 0.01) for number in range(20))
+    taken = sum(run.audits.takes(job(f"s{number}"), result, 0.01) for number in range(20))
     assert taken == 2 + MOST_WAITING
 
 
@@ -236,7 +237,7 @@ async def test_the_worker_of_a_held_result_is_free_and_excluded_before_it_is_acc
     assert contest.events.index(order) < contest.events.index(contest.of(Returned)[-1])
     assert contest.lines[0].startswith("w1: it is excluded, and its games are played again: ann gets fewer")
     await dispatcher.detached()
-    dispatcher._after_audit(each, record(), "w1", "box")
+    dispatcher._after_audit(each, Returned(each.game_id, 1, record(), "w1", "box"))
     assert len(contest.of(Returned)) == number + 1
 
 

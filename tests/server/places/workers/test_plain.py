@@ -196,3 +196,13 @@ assert not left, left
 @pytest.mark.skipif(find_spec("distributed") is None, reason="the extra [cluster] is not installed")
 def test_every_reader_of_dask_is_replaced() -> None:
     subprocess.run([sys.executable, "-c", NAMES], check=True)
+
+
+def test_an_outcome_has_bytes_by_names_alone() -> None:
+    from arena_server.places.workers.cluster import _plain_outcome
+
+    outcome, host = _plain_outcome((b"record", "", False, "box", {"ann": b"kept"}))
+    assert (outcome.record, outcome.stored, host) == (b"record", {"ann": b"kept"}, "box")
+    for stored in ({1: b"kept"}, {"ann": "kept"}, [("ann", b"kept")], None):
+        with pytest.raises(NotPlain, match="a worker has sent what is no outcome of a game"):
+            _plain_outcome((b"record", "", False, "box", stored))

@@ -38,6 +38,16 @@ def choose(view):
     return "6"
 run(choose)
 """
+KEEPER = """
+from arena_client import Bot, run
+class Keeper(Bot):
+    kept = b""
+    def choose(self, view):
+        return "6"
+    def game_over(self, view, result):
+        self.kept += b"a"
+run(Keeper())
+"""
 TERMS = ContestConfig(
     name="seated", seed=0, format="single", games_per_pair=1, absent_ms=30_000, clock_ms=60_000
 )
@@ -104,6 +114,22 @@ class TestBots:
             (("ann", "bob"), 3, "complete"),
         ]
         assert worker.processes("ann") == worker.processes("bob") == [0, 0, 0]
+
+    def test_what_they_store_comes_with_the_result(self, worker: Worker, tmp_path: Path) -> None:
+        (tmp_path / "bot.py").write_text(KEEPER)
+        for handed, expected in ((b"", b"a"), (b"a", b"aa"), (b"other", b"aaa")):
+            stored = dict.fromkeys(("ann", "bob"), handed)
+            job = worker.job("ann", "bob")
+            job = replace(job, config=replace(job.config, storage_bytes=64), stored=stored)
+            run = JobRun(worker.said.append, ())
+            assert worker.tables.play(job, run) is not None
+            assert run.stored == {"ann": expected, "bob": expected}
+            # Bots that stay go on with what they have; others begin with what the server has.
+        worker.tables.close()
+        worker.tables = Tables(Forks({(): ("arena_client",)}))
+        job = replace(worker.job("ann", "bob"), config=job.config, stored={"ann": b"b", "bob": b""})
+        assert worker.tables.play(job, run := JobRun(worker.said.append, ())) is not None
+        assert run.stored == {"ann": b"ba", "bob": b"a"}
 
     def test_other_bots_have_a_table_of_their_own(self, worker: Worker) -> None:
         for names in (("ann", "bob"), ("ann", "cid"), ("ann", "bob")):
