@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -98,8 +99,10 @@ def channels(path: Path, games: dict[str, str]) -> Iterator[tuple[str, bytes]]:
 
 def check_pairs(world: World, path: Path, records: Sequence[GameRecord]) -> None:
     """No game is named beside another one before every game on their deal has a result."""
+    # The rows of the database have times of the wall: no delay hides them a century later.
+    archive = Archive(path, lambda: datetime(2126, 1, 1))
     try:
-        rows = json.loads(pairs(Archive(path), 1, 0))
+        rows = json.loads(pairs(archive, 1, 0))
     except NotFoundError:
         world.checker.require(world.config.deals != "paired", "the page has no pairs of paired deals")
         return

@@ -7,7 +7,7 @@ durable: the pairings, the results, and whether the contest can go on.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final
@@ -33,6 +33,9 @@ class WithheldError(StoreError):
             "contest has ended for good"
         )
 
+
+#: Games in one query; SQLite of old has a limit of 999 values, and of one game there are a few others.
+ASKED: Final = 200
 
 EPOCH: Final = datetime(1970, 1, 1)
 
@@ -132,34 +135,44 @@ class Deals:
         """
         if not self._paired:
             return {}
-        mine, result = aliased(GameRow), aliased(GameRow)
-        rows = select(mine.game_id, mine.names).where(
-            mine.contest_id == self._contest.id,
-            mine.place > after,
-            mine.place <= min(after + limit, last),
+        rows = select(GameRow.game_id, GameRow.names).where(
+            GameRow.contest_id == self._contest.id,
+            GameRow.place > after,
+            GameRow.place <= min(after + limit, last),
         )
-        seats = {row.game_id: len(row.names) for row in self._session.execute(rows.order_by(mine.place))}
-        results: dict[str, list[str]] = {name: [] for name in seats}
-        if self._earlier is not None:
-            by_deal = self._earlier_results(last)
-            results = {name: by_deal[self._earlier_key(name)] for name in seats}
-        else:
-            own, other = aliased(PairingRow), aliased(PairingRow)
-            found = (
-                select(mine.game_id, result.game_id.label("other"))
-                .join(own, (own.contest_id == mine.contest_id) & (own.game_id == mine.game_id))
-                .join(other, _same_deal(own, other))
-                .join(result, (result.contest_id == other.contest_id) & (result.game_id == other.game_id))
-                .where(mine.contest_id == self._contest.id, mine.place > after)
-                .where(mine.place <= min(after + limit, last), result.place <= last, result.end != VOID)
-            )
-            for row in self._session.execute(found.order_by(result.place)):
-                results[row.game_id].append(row.other)
+        seats = {row.game_id: len(row.names) for row in self._session.execute(rows.order_by(GameRow.place))}
+        names = list(seats)
+        results: dict[str, list[str]] = {}
+        for first in range(0, len(names), ASKED):
+            results |= self._results_beside(names[first : first + ASKED], last)
         return {
             name: [each for each in results[name] if each != name]
             for name in seats
             if may_show_deal(paired=True, results=len(results[name]), seats=seats[name], final=self.is_final)
         }
+
+    def _results_beside(self, names: Sequence[str], last: int) -> dict[str, list[str]]:
+        """The games with a result up to `last` on the deal of each of these."""
+        if self._earlier is not None:
+            by_deal = self._earlier_results(last)
+            return {name: by_deal[self._earlier_key(name)] for name in names}
+        own, other = aliased(PairingRow), aliased(PairingRow)
+        found = select(own.game_id, other.game_id.label("other")).join(other, _same_deal(own, other))
+        mine = found.where(own.contest_id == self._contest.id, own.game_id.in_(names))
+        pairs = self._session.execute(mine).all()
+        # Apart, and without a bound of places: SQLite would begin with all games of the contest.
+        played = select(GameRow.game_id, GameRow.place).where(
+            GameRow.contest_id == self._contest.id,
+            GameRow.game_id.in_({row.other for row in pairs}),
+            GameRow.end != VOID,
+        )
+        rows = self._session.execute(played)
+        places = {row.game_id: row.place for row in rows if row.place <= last}
+        results: dict[str, list[str]] = {name: [] for name in names}
+        for row in pairs:
+            if row.other in places:
+                results[row.game_id].append(row.other)
+        return {name: sorted(others, key=places.__getitem__) for name, others in results.items()}
 
     def _count_results(self, name: str, last: int | None) -> tuple[int, int]:
         """How many games have a result (up to `last`) on the deal of this game, and on how many it is played.
