@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.slices import all_of
 
 from arena_server.core.cut import alias, is_alias, may_name, shown_names, shown_until
 
-moments = st.integers(0, 10)
+MOMENTS = range(4)
 
 
-@given(at=moments, now=moments, delay=moments, frozen_at=st.none() | moments, over=st.booleans())
+@all_of(
+    ("at", "now", "delay", "frozen_at", "over"),
+    product(MOMENTS, MOMENTS, MOMENTS, (None, *MOMENTS), (False, True)),
+)
 def test_a_moment_is_seen_if_every_sentence_lets_it(
     at: int, now: int, delay: int, frozen_at: int | None, over: bool
 ) -> None:

@@ -42,10 +42,10 @@ def test_an_author_registers_one_bot_and_it_plays() -> None:
     harness = seated("ann", "bob", options=ONE_PLY)
     assert invite(harness) is None
     assert harness.last_entries == [(0, "invited", 1, "jan", CODE, 2_000)]
-    assert register(harness) is None
+    assert register(harness, at=2_000) is None
     assert harness.last_entries[0] == (0, "joined", "cid", 3, 1, "jan", "Jan J.", "C", "")
     assert harness.last_entries[-1] == (0, "redeemed", 1, "cid")
-    assert harness.last_orders == [(2, "register", "cid", "by invitation", 1_500, "")]
+    assert harness.last_orders == [(2, "register", "cid", "by invitation", 2_000, "")], "at the last moment"
     assert owners(harness)["cid"] == "jan", "whose bot it is says the invitation"
     harness.log_in("cid", " token=secret")
     assert any(line.startswith("WELCOME cid") for line in harness.received("cid"))
