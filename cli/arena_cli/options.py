@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, Field, fields, is_dataclass
-from functools import wraps
+from functools import cache, wraps
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -154,9 +154,14 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+@cache  # a command reads the same options as a list of parameters, and again as the values that were given
+def _hints(group: Any) -> dict[str, Any]:
+    return get_type_hints(group, include_extras=True)
+
+
 def _parameters(group: Any) -> Iterator[Parameter]:
     """The parameters of a command for the fields of a dataclass."""
-    hints = get_type_hints(group, include_extras=True)
+    hints = _hints(group)
     for field in fields(group):
         kind = hints[field.name]
         if is_dataclass(kind):
@@ -174,7 +179,7 @@ def _collected(kind: Any, name: str, given: Mapping[str, Any]) -> Any:
     if not is_dataclass(kind):
         return given[name]
     assert isinstance(kind, type)
-    hints = get_type_hints(kind, include_extras=True)
+    hints = _hints(kind)
     return kind(**{each.name: _collected(hints[each.name], each.name, given) for each in fields(kind)})
 
 
