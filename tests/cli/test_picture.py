@@ -201,13 +201,13 @@ def test_the_marks_are_in_a_gif_too() -> None:
 
 
 def test_a_gif_has_a_frame_per_ply_and_the_colours_of_the_board() -> None:
-    record = played("insertion", 12)
+    record = played("insertion", 6)
     image = Image.open(BytesIO(gif_bytes(record, 0.25)))
-    assert image.n_frames == 13
+    assert image.n_frames == 7
     step = SIDE / 5
     for ply, frame in enumerate(record_frames(record)):
         image.seek(ply)
-        assert image.info["duration"] == (250 if ply < 12 else 1500)
+        assert image.info["duration"] == (250 if ply < 6 else 1500)
         pixels = image.convert("RGB")
         for down, row in enumerate(frame.scene.rows()):
             for across, cell in enumerate(row):
