@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from html import escape
 from typing import Final
 
-
-class CardLanguage(StrEnum):
-    """The language of the cards."""
-
-    ENGLISH = "en"
-    BULGARIAN = "bg"
+from arena_server.web import languages
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,28 +22,6 @@ class Card:
     submit: bool = False
 
 
-_TEXTS: Final[Mapping[CardLanguage, Mapping[str, str]]] = {
-    CardLanguage.ENGLISH: {
-        "title": "Cards for {}",
-        "link": "Open this link, name your bot, and write its token down: it is shown once.",
-        "until": "Good once, until {}.",
-        "token": "The token of your bot. Only who has it plays under this name.",
-        "address": "Server: {}",
-        "unknown": "Server: ______________________",
-        "play": "python mybot.py HOST PORT {} TOKEN",
-        "send": "arena submit ./{0} --name {0}",
-    },
-    CardLanguage.BULGARIAN: {
-        "title": "Карти за {}",
-        "link": "Отворете връзката, дайте име на бота и запишете ключа му: показва се веднъж.",
-        "until": "Важи веднъж, до {}.",
-        "token": "Ключът на вашия бот. Само който го има, играе под това име.",
-        "address": "Сървър: {}",
-        "unknown": "Сървър: ______________________",
-        "play": "python mybot.py HOST PORT {} TOKEN",
-        "send": "arena submit ./{0} --name {0}",
-    },
-}
 #: Longer names are smaller.
 LONG: Final = 14
 #: Ten cards on a page of A4, to be cut along the lines.
@@ -74,13 +46,10 @@ svg { width: 34mm; height: 34mm; display: block }
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def sheet(
-    contest: str, cards: Sequence[Card], address: str = "", language: CardLanguage = CardLanguage.ENGLISH
-) -> str:
+def sheet(contest: str, cards: Sequence[Card], address: str = "", language: str = languages.ENGLISH) -> str:
     """The page; it loads nothing. `address` is HOST:PORT of the bots where cards have tokens."""
-    texts = _TEXTS[language]
-    title = escape(texts["title"].format(contest))
-    articles = "\n".join(_article(contest, card, address, texts) for card in cards)
+    title = escape(languages.written(language, "Cards for {}").format(contest))
+    articles = "\n".join(_article(contest, card, address, language) for card in cards)
     return (
         f'<!DOCTYPE html>\n<html lang="{language}">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
@@ -90,21 +59,34 @@ def sheet(
     )
 
 
-def _article(contest: str, card: Card, address: str, texts: Mapping[str, str]) -> str:
+def _article(contest: str, card: Card, address: str, language: str) -> str:
+    def text(english: str, *values: str) -> str:
+        return escape(languages.written(language, english).format(*values))
+
     if card.until:
-        lines = [escape(texts["link"]), escape(texts["until"].format(card.until))]
+        once = "Open this link, name your bot, and write its token down: it is shown once."
+        lines = [text(once), text("Good once, until {}.", card.until)]
         code = card.secret
     else:
-        where = texts["address"].format(address) if address and not card.submit else texts["unknown"]
-        command = texts["send" if card.submit else "play"].format(card.name)
-        lines = [escape(texts["token"]), escape(where), f"<code>{escape(command)}</code>"]
+        where = address if address and not card.submit else "______________________"
+        command = (
+            f"arena submit ./{card.name} --name {card.name}"
+            if card.submit
+            else f"python mybot.py HOST PORT {card.name} TOKEN"
+        )
+        lines = [
+            text("The token of your bot. Only who has it plays under this name."),
+            text("Server: {}", where),
+            f"<code>{escape(command)}</code>",
+        ]
         host, _, port = address.rpartition(":")
         code = " ".join(filter(None, (host, port, card.name, card.secret)))
     about = "".join(f"<p>{line}</p>" for line in lines)
-    author = f'<p class="author">{escape(card.author)}</p>' if card.author else ""
+    author = f'<p class="author"><bdi>{escape(card.author)}</bdi></p>' if card.author else ""
     size = ' class="long"' if len(card.name) > LONG else ""
     return (
-        f"<article><div><p>{escape(contest)}</p><h2{size}>{escape(card.name)}</h2>{author}{about}</div>"
+        f"<article><div><p><bdi>{escape(contest)}</bdi></p>"
+        f"<h2{size}><bdi>{escape(card.name)}</bdi></h2>{author}{about}</div>"
         f'{_qr_code(code)}<p class="secret"><code>{escape(card.secret)}</code></p></article>'
     )
 

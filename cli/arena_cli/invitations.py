@@ -16,9 +16,10 @@ from urllib.parse import urlsplit
 
 import typer
 
-from arena_cli.cards import Card, CardLanguage, sheet
+from arena_cli.cards import Card, sheet
 from arena_cli.options import print_json, refuse
 from arena_server.errors import ArenaError, ConfigError
+from arena_server.web.languages import ENGLISH, all_codes
 
 if TYPE_CHECKING:
     from arena_cli.names import Invitee
@@ -60,7 +61,7 @@ class InviteOptions:
         str,
         typer.Option(metavar="HOST:PORT", help="invite --tokens: the port for bots, on the cards."),
     ] = ""
-    lang: Annotated[CardLanguage, typer.Option(help="invite --cards: their language.")] = CardLanguage.ENGLISH
+    lang: Annotated[str, typer.Option(metavar="CODE", help="invite --cards: their language.")] = ENGLISH
 
     def check(self) -> None:
         """Raise ConfigError for options that have no effect together."""
@@ -68,6 +69,8 @@ class InviteOptions:
             refuse(self, "expected with invite --file", "tokens", "cards", "site", "address")
         if self.cards is None:
             refuse(self, "expected with --cards, where it is shown", "address", "lang")
+        if self.lang not in all_codes():
+            raise ConfigError(f"--lang: expected one of {', '.join(all_codes())}, got {self.lang!r:.60}")
         if self.tokens:
             refuse(self, "expected without --tokens: a token is no link", "site")
         else:

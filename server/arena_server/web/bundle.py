@@ -9,9 +9,9 @@ runs when the first other one asks for it, so that a page runs what it needs:
     load("a.js");
 
 The pages that a spectator goes through share a script of the modules that two of them need, and each has one
-with the rest; each of the others has a script of its own. The Bulgarian texts are a module by themselves,
-which a page in English does not load. Scripts and style have a digest of their bytes in their names: a
-browser may keep them for ever.
+with the rest; each of the others has a script of its own. A page loads the catalogue of its language
+alone (`languages.py`), that of the spectators' pages without the texts of the others, and none in English.
+Scripts and style have a digest of their bytes in their names: a browser may keep them for ever.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from html import escape
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
+from arena_server.web import languages
 from arena_server.web.identity import NO_IDENTITY, SiteIdentity
 from arena_server.web.security import digest_source
 
@@ -41,17 +42,14 @@ NAME: Final = "insertion-arena"
 WORKER: Final = "worker.js"
 #: The connection that all pages of a browser share.
 FEED: Final = "feed-worker.js"
-LANGUAGE, CATALOGUE, LOADING = "texts.js", "bulgarian.js", "loading.js"
+LANGUAGE, LOADING = "language.js", "loading.js"
 #: The files that never change under their name.
 LASTING: Final = re.compile(r"site-[0-9a-f]{16}\.(js|css|svg|png)")
 
-_NO_SCRIPT: Final = (
-    "<noscript><p>These pages need JavaScript.</p>"
-    '<p lang="bg">Тези страници се нуждаят от JavaScript.</p></noscript>'
-)
-
 #: Comments on lines of their own: a fifth of what a browser would load.
 _COMMENT: Final = re.compile(r"^[ \t]*(?://[^\n]*|/\*.*?\*/[ \t]*)\n", re.MULTILINE | re.DOTALL)
+#: Blanks that a browser would load for nothing; no text of a module goes over several lines.
+_INDENT: Final = re.compile(r"^ +", re.MULTILINE)
 _IMPORT: Final = re.compile(r'^import \{\s([^}]+?),?\s\} from "(\.[^"]+)";$', re.MULTILINE)
 #: Before the modules of a script.
 _HEAD: Final = "const modules = {}, bodies = {}, load = (name) => modules[name] ??= bodies[name]();\n"
@@ -68,7 +66,17 @@ def site_files(
     shared, scripts = _shared_scripts()
     common = _lasting(shared, "js")
     scripts = {page: scripts.get(page) or _script(page) for page in pages}
-    catalogue = _COMMENT.sub("", (STATIC / "js" / CATALOGUE).read_text(encoding="utf-8")).encode()
+    watched = [shared, *(script for page, script in scripts.items() if page in SHARED)]
+    kinds = {page in SHARED for page in pages}
+    catalogues = {
+        (code, part): _catalogue(code, watched if part else None)
+        for code in languages.codes()
+        for part in kinds
+    }
+    spoken = {
+        part: _languages({code: _lasting(catalogues[code, part], "js") for code in languages.codes()})
+        for part in kinds
+    }
     # A file of its own: the check of a record on a phone begins without the pages' modules.
     worker = join_modules([WORKER], f'"{WORKER}"').encode()
     feed = join_modules([FEED], f'"{FEED}"').encode()
@@ -77,7 +85,7 @@ def site_files(
     logo = {} if about.logo is None else {_lasting(about.logo, about.kind): about.logo}
     links = " ".join(f"{name}.html" for name in menu)
     said = _identity(about, next(iter(logo), None))
-    parts = {"worker": worker, "catalogue": catalogue, "feed": feed}
+    parts = {"worker": worker, "feed": feed}
     own = " ".join(f'data-{name}="{_lasting(part, "js")}"' for name, part in parts.items())
     attributes = f'data-menu="{links}" {own}{said}'
     title = about.title or NAME
@@ -85,20 +93,23 @@ def site_files(
     soon = f'<link rel="modulepreload" href="{common}">\n'
     html = {
         f"{page}.html": _page(
-            page, attributes, names | {"js": _lasting(script, "js")}, soon * (page in SHARED) + head, title
+            page,
+            attributes + spoken[page in SHARED],
+            names | {"js": _lasting(script, "js")},
+            soon * (page in SHARED) + head,
+            title,
         ).encode()
         for page, script in scripts.items()
     }
-    lasting = {_lasting(script, "js"): script for script in (*scripts.values(), *parts.values(), shared)}
+    all_scripts = (*scripts.values(), *parts.values(), *catalogues.values(), shared)
+    lasting = {_lasting(script, "js"): script for script in all_scripts}
     return html | {names[kind]: data for kind, data in assets.items()} | lasting | logo
 
 
 #: In another language than English a page waits for the catalogue.
 _WAIT: Final = (
-    f'const texts = load("{LANGUAGE}");\n'
-    'if (texts.language !== "en") '
-    f'texts.useCatalogue(await load("{LOADING}").loadedAfter('
-    "import(`./${document.documentElement.dataset.catalogue}`)));\n"
+    f'const spoken = load("{LANGUAGE}");\n'
+    f'if (spoken.language !== "en") await load("{LOADING}").loadedAfter(spoken.loadCatalogue());\n'
 )
 
 
@@ -119,6 +130,25 @@ def _shared_scripts() -> tuple[bytes, dict[str, bytes]]:
         own = "".join(body for name, body in modules.items() if name not in common)
         scripts[page] = f'{begin}{own}{_WAIT}load("page-{page}.js");\n'.encode()
     return shared, scripts
+
+
+def _catalogue(code: str, scripts: Iterable[bytes] | None) -> bytes:
+    """The catalogue of a language as a module; of the texts, those that stand in `scripts`, or all."""
+    catalogue = languages.of_pages(code, None if scripts is None else map(bytes.decode, scripts))
+    text = json.dumps(catalogue, ensure_ascii=False, separators=(",", ":"))
+    return f"export const catalogue = {text};\n".encode()
+
+
+def _languages(files: Mapping[str, str | None]) -> str:
+    """The attribute by which a page knows the languages; `files` are the addresses of their catalogues."""
+    known = {code: {"name": languages.name(code), "file": file} for code, file in files.items()}
+    return f' data-languages="{escape(json.dumps(known, ensure_ascii=False, separators=(",", ":")))}"'
+
+
+def _no_script() -> str:
+    known = {code: languages.written(code, "These pages need JavaScript.") for code in languages.all_codes()}
+    lines = (f'<p lang="{code}">{escape(text)}</p>' for code, text in known.items())
+    return f"<noscript>{''.join(lines)}</noscript>"
 
 
 def _identity(about: SiteIdentity, logo: str | None) -> str:
@@ -145,7 +175,7 @@ def _page(page: str, attributes: str, names: dict[str, str], head: str, title: s
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="icon" href="{names["svg"]}">
 <link rel="stylesheet" href="{names["css"]}">
-<main id="main"><h1>{escape(title)}</h1><p class="empty">...</p>{_NO_SCRIPT}</main>
+<main id="main"><h1>{escape(title)}</h1><p class="empty">...</p>{_no_script()}</main>
 <script type="module" src="{names["js"]}"></script>
 </html>
 """
@@ -188,6 +218,7 @@ def _converted(name: str, source: str) -> tuple[tuple[str, ...], str]:
     body = _COMMENT.sub("", body)
     exported = ", ".join(match[2] for match in _EXPORT.finditer(body))
     body = _EXPORT.sub(r"\1 \2", body)
+    body = _INDENT.sub("", body)
     rest = re.search(r"^\s*(import|export)\b(?!\.).*", body, re.MULTILINE)
     if rest:
         raise ValueError(f"{name}: not of the subset that can be joined: {rest[0]}")
@@ -240,9 +271,8 @@ def report_page(
 
 
 def _whole_script(entries: Sequence[str], first: str) -> str:
-    """A script that has the catalogue in it."""
-    before = f'load("{LANGUAGE}").useCatalogue(load("{CATALOGUE}"));\n'
-    return join_modules([*entries, CATALOGUE], first, before=before)
+    """The script of a file that holds the catalogues itself."""
+    return join_modules([LANGUAGE, LOADING, *entries], first, before=_WAIT)
 
 
 def _one_file(title: str, attributes: str, script: str, data: Mapping[str, str]) -> str:
@@ -256,11 +286,17 @@ def _one_file(title: str, attributes: str, script: str, data: Mapping[str, str])
         f"default-src 'none'; script-src {digest_source(script)}; style-src {digest_source(style)}; "
         "worker-src blob:; img-src data:; base-uri 'none'; form-action 'none'"
     )
+    own = {f'data-language="{code}"': languages.of_pages(code, [script]) for code in languages.codes()}
+    texts = {
+        name: packed(json.dumps(catalogue, ensure_ascii=False).encode()) for name, catalogue in own.items()
+    }
+    spoken = _languages(dict.fromkeys(languages.codes()))
     held = "\n".join(
-        f'<script type="text/plain" {attribute}>{text}</script>' for attribute, text in data.items()
+        f'<script type="text/plain" {attribute}>{text}</script>'
+        for attribute, text in (texts | dict(data)).items()
     )
     return f"""<!doctype html>
-<html lang="en"{attributes}>
+<html lang="en"{attributes}{spoken}>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <title>{escape(title)}</title>

@@ -12,10 +12,10 @@ import pytest
 
 from arena_protocol.record import describe_result, winning_seats
 from arena_server.store.reader import Results
+from arena_server.web.languages import asked
 
 from ..programs import PATIENCE_S, Players, contest
 from .browser import DESKTOP, PHONE, WITHOUT_SHARED_WORKER, Watched
-from .node import Node
 from .persons import PERSONS, Person, Web, game_of_two, play, wait_for_ply
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ AudioContext.prototype.createOscillator = function () { window.tones++; return m
 """
 
 
-def test_a_contest_is_shown_to_its_final_totals(pages: Watched, node: Node, tmp_path: Path) -> None:
+def test_a_contest_is_shown_to_its_final_totals(pages: Watched, tmp_path: Path) -> None:
     text = contest("first", "six", "zero", contest='probation = 0\nspectator_delay = "0s"', game="plies = 30")
     with Web(text, tmp_path) as server:
         index = pages.open(server.page("index.html"))
@@ -123,12 +123,12 @@ def test_a_contest_is_shown_to_its_final_totals(pages: Watched, node: Node, tmp_
         )
         assert "Points" in phone.evaluate(label) or phone.evaluate(label) == "attr(data-label)"
         pages.shoot(phone, "contest-phone")
-        phone.get_by_role("button", name="Български").click()
+        phone.get_by_label("Language of the pages").select_option("bg")
         phone.get_by_role("heading", name="Класиране").wait_for()
         phone.locator("#games .row").nth(2).wait_for()
         assert phone.evaluate("document.documentElement.lang") == "bg"
         words = phone.locator("main").inner_text()
-        assert not [key for key in node("catalogue")["texts"] if " " in key.strip() and key in words]
+        assert not [key for key in asked()["texts"] if " " in key.strip() and key in words]
         pages.check_access(phone)
         pages.shoot(phone, "contest-phone-bg")
         # Anywhere in a row is the game.

@@ -13,10 +13,11 @@ const { hint } = await load("hint.js");
 const { choose, interest, plannedAfter } = await load("interest.js");
 const { paceText, rankingText, resultText } = await load("dom.js");
 const { changed, cut, encodeGif, reduceColours } = await load("gif.js");
-const bulgarian = await load("bulgarian.js");
-const { inBulgarian } = await load("said.js");
+const { said } = await load("said.js");
 const { gameText } = await load("share.js");
-const { COUNTED, translated, useCatalogue } = await load("texts.js");
+const { useCatalogue } = await load("language.js");
+const { Locale } = await load("locale.js");
+const { counted, Counted, placed } = await load("texts.js");
 const { evaluations } = await load("graphs.js");
 const { windowOf } = await load("movelist.js");
 const { isAnonymous, Timeline } = await load("timeline.js");
@@ -33,8 +34,6 @@ const { opponents, playOnWish } = await load("playon.js");
 const { betterText, partingPly, partingText, togetherOf } = await load("together.js");
 const { chosenPart } = await load("tabs.js");
 const { hex, sha256 } = await load("sha256.js");
-
-useCatalogue(bulgarian);
 
 const bytes = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 
@@ -104,10 +103,17 @@ const commands = {
     return encodeGif(width, height, frames).map(hex).join("");
   },
   text: ({ record }) => gameText(parseRecord(record)),
-  said: ({ text, speaker }) => inBulgarian(text, speaker),
-  said_texts: ({ speaker = "SERVER" }) => bulgarian[speaker],
-  catalogue: () => ({ texts: bulgarian.TEXTS, counted: Object.fromEntries(Object.entries(COUNTED).map(([word, forms]) => [word, [...forms, ...bulgarian.COUNTED[word]]])), named: bulgarian.NAMED }),
-  translated: ({ parts, values }) => translated(parts, values),
+  said: ({ text }) => said(text),
+  plurals: ({ code, counts }) => {
+    const locale = new Locale(code);
+    return [locale.rules.resolvedOptions().pluralCategories, counts.map((count) => locale.plural(count))];
+  },
+  spoken: ({ code, value, options, names }) => {
+    const locale = new Locale(code);
+    return [locale.number(value, options), locale.list(names), locale.date(new Date(0), { dateStyle: "long", timeZone: "UTC" })];
+  },
+  counted: ({ count, word }) => counted(count, word),
+  placed: ({ text, values }) => placed(text, values.map((value) => (Array.isArray(value) ? new Counted(...value) : value))),
   missed: ({ record }) => Timeline.ofRecord(parseRecord(record)).missed(),
   together: ({ records }) => {
     const timelines = records.map((record) => Timeline.ofRecord(parseRecord(record)));
@@ -130,6 +136,7 @@ const commands = {
 for await (const line of createInterface({ input: process.stdin })) {
   const request = JSON.parse(line);
   let answer;
+  useCatalogue(request.catalogue ?? {});
   try {
     answer = { value: commands[request.command](request) };
   } catch (error) {

@@ -1,8 +1,8 @@
 // The documents of the read-only API.
 
 import { el, inReport, notice } from "./dom.js";
-import { said } from "./said.js";
 import { t } from "./texts.js";
+import { unpacked } from "./unpacked.js";
 
 export const API = "api/v1/";
 
@@ -47,8 +47,7 @@ async function ask(path) {
 function embedded(path) {
   const holder = document.querySelector(`script[data-path="${CSS.escape(path)}"]`);
   if (holder === null) return new Response("{}", { status: 404, statusText: "not in this file" });
-  const packed = new Blob([Uint8Array.from(atob(holder.textContent), (char) => char.charCodeAt(0))]);
-  return new Response(packed.stream().pipeThrough(new DecompressionStream("gzip")));
+  return unpacked(holder);
 }
 
 /** The address under which a browser stores the file of the API that has these bytes. */
@@ -67,7 +66,7 @@ async function refusal(response) {
   let text = response.statusText;
   try { text = (await response.json()).error ?? text; } catch { /* no JSON: the status has to do */ }
   const wait = Number(response.headers.get("Retry-After") ?? NaN);
-  return [said(text || `status ${response.status}`), Number.isFinite(wait) ? Math.max(1, wait) : null];
+  return [text || `status ${response.status}`, Number.isFinite(wait) ? Math.max(1, wait) : null];
 }
 
 /**

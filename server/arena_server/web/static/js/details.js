@@ -3,8 +3,9 @@
 import { get } from "./api.js";
 import { cardTable, el, labelled, link, numberText, plural } from "./dom.js";
 import { gameLink } from "./gameview.js";
+import { locale } from "./locale.js";
 import { said } from "./said.js";
-import { language, named, t } from "./texts.js";
+import { named, t } from "./texts.js";
 
 /** The value below which the share `q` of the sorted `values` lies; between two of them it is interpolated. */
 export function quantile(values, q) {
@@ -58,11 +59,11 @@ function rangeTable(contest, title, found, text) {
       cardTable(heads, body, { kind: "ratings", isNumber: Boolean })));
 }
 
-const rounded = (value, digits = 0) => value.toLocaleString(language,
+const rounded = (value, digits = 0) => locale.number(value,
   { minimumFractionDigits: digits, maximumFractionDigits: 1 });
 /** Short times in milliseconds: a fast bot would have used 0.00 s. */
 const duration = (ms) => (ms < 1000 ? t`${numberText(Math.round(ms))} ms`
-  : t`${(ms / 1000).toLocaleString(language, { minimumFractionDigits: 2, maximumFractionDigits: 2 })} s`);
+  : t`${locale.number(ms / 1000, { minimumFractionDigits: 2, maximumFractionDigits: 2 })} s`);
 
 /** What the jury has decided, with its reasons; null without a decision. */
 export function juryPanel({ id, jury = [] }) {

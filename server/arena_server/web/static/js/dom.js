@@ -1,7 +1,9 @@
 // Elements, texts and the theme. Everything that comes from a bot or a file is set as text, never as markup.
 
+import { chooseLanguage, language, languages } from "./language.js";
+import { locale } from "./locale.js";
 import { said } from "./said.js";
-import { chooseLanguage, counted, language, languages, t } from "./texts.js";
+import { Counted, t } from "./texts.js";
 
 const MOMENT_MS = 700;
 const SVG = "http://www.w3.org/2000/svg";
@@ -36,23 +38,21 @@ export function clockText(ms) {
 }
 
 export function numberText(value) {
-  return value.toLocaleString(language);
+  return locale.number(value);
 }
 
 /** A number with its sign, but zero: +30. */
 export function signedText(value) {
-  return value.toLocaleString(language, { signDisplay: "exceptZero" });
+  return locale.number(value, { signDisplay: "exceptZero" });
 }
 
 /** A number for an axis, with its sign if it is `signed`: 999,998 is 1M. */
 export function shortText(value, signed = false) {
   if (Math.abs(value) < 10_000) return signed ? signedText(value) : numberText(value);
-  return value.toLocaleString(language, { notation: "compact", signDisplay: signed ? "exceptZero" : "auto" });
+  return locale.number(value, { notation: "compact", signDisplay: signed ? "exceptZero" : "auto" });
 }
 
-export function plural(count, word) {
-  return `${numberText(count)} ${counted(count, word)}`;
-}
+export const plural = (count, word) => new Counted(count, word);
 
 /** How many games of a contest have a result; an open one has no number of all. */
 export function gamesText(done, total) {
@@ -61,7 +61,7 @@ export function gamesText(done, total) {
 
 /** A mean with as many decimals everywhere. */
 export const meanText = (value, digits = 1) =>
-  value.toLocaleString(language, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  locale.number(value, { minimumFractionDigits: digits, maximumFractionDigits: digits });
 
 /** Whether bots of a table have different numbers of games: then it ranks by the mean. */
 export const unequal = (standings) => new Set(standings.map((row) => row.games)).size > 1;
@@ -104,8 +104,7 @@ export function cardTable(heads, rows, { kind = "", isNumber = () => false } = {
 
 /** Seconds since 1970 as a date and a time of this browser's place. */
 export function dateText(seconds) {
-  const form = { dateStyle: "short", timeStyle: "short" };
-  return new Date(1000 * seconds).toLocaleString(language === "en" ? [] : language, form);
+  return locale.date(new Date(1000 * seconds), { dateStyle: "short", timeStyle: "short" });
 }
 
 /** The same of a text as the API has it. */
@@ -150,7 +149,7 @@ export function resultText(names, totals, end, points = true) {
   const best = Math.max(...totals);
   const winners = names.filter((_, i) => totals[i] === best);
   const how = end === "forfeit" ? t` by forfeit` : end === "corrected" ? t`, corrected by the jury` : "";
-  const drawn = () => winners.length === names.length ? t`a draw` : t`a draw of ${winners.join(" and ")}`;
+  const drawn = () => winners.length === names.length ? t`a draw` : t`a draw of ${locale.list(winners)}`;
   const verdict = winners.length === 1 ? t`${winners[0]} wins` : end === "forfeit" ? t`no winner` : drawn();
   if (!points) return `${verdict}${how}`;
   if (names.length !== 2) {
@@ -245,12 +244,11 @@ export function pageHeader() {
       el("bdi", {}, about.title ?? "insertion-arena")),
     el("nav", { "aria-label": t`Pages` }, links,
       (about.links ?? []).map(([text, href]) => el("a", { href, rel: "external" }, text))),
-    ...languages.filter(([code]) => code !== language).map(([code, name]) =>
-      el("button",
-        { type: "button", lang: code, title: name, "aria-label": `${code.toUpperCase()}: ${name}`, onclick: () => {
-          chooseLanguage(code);
-          location.reload();
-        } }, code.toUpperCase())),
+    el("select", { class: "language", "aria-label": t`Language of the pages`, onchange: ({ target }) => {
+      chooseLanguage(target.value);
+      location.reload();
+    } }, ...languages.map(([code, name]) =>
+      el("option", { value: code, lang: code, selected: code === language }, name))),
     el("button",
       { type: "button", class: "theme", "aria-label": t`Switch between light and dark`, title: t`Light or dark`,
         onclick: toggleTheme }, el("span", { "aria-hidden": "true" }, "◐")));

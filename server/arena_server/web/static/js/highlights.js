@@ -3,7 +3,8 @@
 import { get } from "./api.js";
 import { el, numberText, plural, resultText } from "./dom.js";
 import { gameLink } from "./gameview.js";
-import { language, named, t } from "./texts.js";
+import { locale } from "./locale.js";
+import { named, t } from "./texts.js";
 
 /** How many are shown at once; the others are folded. */
 const SHOWN = 6;
@@ -18,8 +19,7 @@ export async function loadHighlights(contest) {
 }
 
 /** A day of UTC, as the server counts them. */
-const dayText = (date) => new Date(`${date}T00:00Z`)
-  .toLocaleDateString(language === "en" ? [] : language, { dateStyle: "medium", timeZone: "UTC" });
+const dayText = (date) => locale.date(new Date(`${date}T00:00Z`), { dateStyle: "medium", timeZone: "UTC" });
 
 /** Its kind and what has happened, in words. */
 export function highlightTexts({ kind, names, seat, value, ply, text }) {

@@ -3,7 +3,6 @@
 
 import { API, sayBusy } from "./api.js";
 import { Feeds } from "./feed.js";
-import { said } from "./said.js";
 
 /** After this long without an event nothing that depends on the time is shown as running: the tab may have slept. */
 const FRESH_MS = 13_000;
@@ -130,7 +129,7 @@ export class LiveStream {
       this.#enter(state);
       if (state === "refused") {
         this.#calm();
-        this.busy = sayBusy(said(text), wait);
+        this.busy = sayBusy(text, wait);
       }
       return;
     }

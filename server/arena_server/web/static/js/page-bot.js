@@ -12,9 +12,10 @@ import {
 import { gameLink } from "./gameview.js";
 import { loadedAfter } from "./loading.js";
 import { livePath, LiveStream } from "./livestream.js";
+import { locale } from "./locale.js";
 import { starred, toggleStar } from "./places.js";
 import { botRating, loadHistory, loadRatings } from "./ratings.js";
-import { language, named, t } from "./texts.js";
+import { named, t } from "./texts.js";
 
 applyTheme();
 document.body.prepend(pageHeader());
@@ -86,7 +87,7 @@ function resultsPanel(found) {
 }
 
 const millis = (ms) => (ms < 1000 ? t`${numberText(Math.round(ms))} ms`
-  : t`${(ms / 1000).toLocaleString(language, { maximumFractionDigits: 2 })} s`);
+  : t`${locale.number(ms / 1000, { maximumFractionDigits: 2 })} s`);
 
 /** What a library of this project calls itself for a bot that says nothing. */
 const LIBRARY = /^arena-(client|bridge)\b/;
@@ -115,7 +116,7 @@ function habitsPanel(about) {
     el("p", { class: "sub" }, t`In the newest ${plural(records, "game")} whose records may be shown.`),
     el("dl", { class: "facts" }, fact(t`Mean time a move`, millis(time.mean_ms)),
       fact(t`Longest move`, millis(time.most_ms)),
-      fact(t`Share of its clock`, `${(100 * time.share).toLocaleString(language, { maximumFractionDigits: 1 })} %`)),
+      fact(t`Share of its clock`, `${locale.number(100 * time.share, { maximumFractionDigits: 1 })} %`)),
     el("table", { class: "first-moves" },
       el("thead", {},
         el("tr", {}, el("th", { scope: "col" }, t`First move`), el("th", { scope: "col", class: "num" }, t`Games`),

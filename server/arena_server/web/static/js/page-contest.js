@@ -265,7 +265,7 @@ async function begin() {
   const told = { lost: false, live: null };
   const say = () => {
     banner.textContent = told.lost ? t`The connection is lost; the standings may be older. Connecting again ...`
-      : told.live ? t`Running games cannot be shown now: ${said(told.live)}. Trying again ...` : "";
+      : told.live ? t`Running games cannot be shown now: ${told.live}. Trying again ...` : "";
   };
   const stream = new LiveStream(livePath("contest", contest.id), {
     contest: (event) => {

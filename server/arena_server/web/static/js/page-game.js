@@ -11,7 +11,6 @@ import { livePath, LiveStream } from "./livestream.js";
 import { loadedAfter } from "./loading.js";
 import { loadPairs, pairLink } from "./pairs.js";
 import { showRecord } from "./replay.js";
-import { said } from "./said.js";
 import { ring, soundButton } from "./sound.js";
 import { t } from "./texts.js";
 import { isAnonymous } from "./timeline.js";
@@ -256,7 +255,7 @@ async function begin() {
     const left = site?.left_out?.includes(game);
     if (left) fail(t`Game ${game} was left out of this file for its size: “arena replay ${game}” shows it.`);
     else fail(error.status === 404 && !site?.state ? t`There is no record of game ${game} here. ${WITHHELD}`
-      : said(error.message, "CHECK"));
+      : error.message);
   }
   return undefined;
 }

@@ -167,7 +167,7 @@ function logButton(name) {
     const response = await ask(`logs/${encodeURIComponent(name)}`);
     if (!response.ok) {
       const answer = await response.json().catch(() => ({}));
-      return showProblem(said(answer.error ?? response.statusText));
+      return showProblem(answer.error ?? response.statusText);
     }
     const file = el("a", { href: URL.createObjectURL(await response.blob()), download: `${name}.log` });
     file.click();

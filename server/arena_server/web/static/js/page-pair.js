@@ -8,7 +8,6 @@ import { gameLink } from "./gameview.js";
 import { loadedAfter } from "./loading.js";
 import { loadPairs } from "./pairs.js";
 import { showPair } from "./pairview.js";
-import { said } from "./said.js";
 import { t } from "./texts.js";
 import { Timeline } from "./timeline.js";
 
@@ -52,7 +51,7 @@ async function begin() {
   try {
     await show();
   } catch (error) {
-    fail(said(error.message, "CHECK"));
+    fail(error.message);
   }
 }
 

@@ -31,7 +31,7 @@ async function post(verb, body) {
   }
   const answer = await response.json().catch(() => ({}));
   if (!response.ok) {
-    const problem = (answer.error && said(answer.error))
+    const problem = answer.error
       ?? (response.status === 404 ? t`this server has no seats for a browser` : response.statusText);
     throw Object.assign(new Error(`${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`),
       { status: response.status });

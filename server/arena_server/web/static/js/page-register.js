@@ -3,7 +3,6 @@
 
 import { copyButton } from "./copy.js";
 import { applyTheme, el, NAME_PATTERN, pageHeader } from "./dom.js";
-import { said } from "./said.js";
 import { t } from "./texts.js";
 
 const FIELDS = [["name", t`Name of the bot`, 32, true], ["author", t`Author`, 60, false],
@@ -46,7 +45,7 @@ async function register(given) {
     const answer = await response.json();
     if (!response.ok) throw new Error(response.status === 400
       ? t`The registration was refused: each field is one line of text, and the link has to be whole, as the organiser sent it.`
-      : said(answer.error));
+      : answer.error);
     if (!all) history.replaceState(null, "", location.pathname);
     const { name, token } = answer;
     const options = `--connect ${location.origin} --name ${name} --contest ${contest}`;

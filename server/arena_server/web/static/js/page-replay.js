@@ -3,7 +3,6 @@
 import { applyTheme, el, pageHeader } from "./dom.js";
 import { readRecord } from "./record.js";
 import { showRecord } from "./replay.js";
-import { said } from "./said.js";
 import { t } from "./texts.js";
 
 applyTheme();
@@ -29,7 +28,7 @@ async function open(file) {
     if (file.size > 50_000_000) throw new Error(t`the file is larger than 50 MB`);
     show(new Uint8Array(await file.arrayBuffer()));
   } catch (error) {
-    message.textContent = `${file.name}: ${said(error.message, "CHECK")}`;
+    message.textContent = `${file.name}: ${error.message}`;
   }
 }
 

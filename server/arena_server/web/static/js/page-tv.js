@@ -10,7 +10,6 @@ import { gamePath, LiveGame } from "./livegame.js";
 import { livePath, LiveStream } from "./livestream.js";
 import { playHighlights } from "./programme.js";
 import { ring, soundButton } from "./sound.js";
-import { said } from "./said.js";
 import { named, t } from "./texts.js";
 import { Screen } from "./tv-screen.js";
 
@@ -204,7 +203,7 @@ async function begin() {
     title.textContent = contest?.name ?? "";
     state.document = contest;
     const over = contest !== null && contest.status !== "running" ? overText(contest, standings) : "";
-    waiting.textContent = live ? t`Running games cannot be shown now: ${said(live)}. Trying again ...`
+    waiting.textContent = live ? t`Running games cannot be shown now: ${live}. Trying again ...`
       : over || heldText({ holds, waiting: bots }) || t`Waiting for the next game ...`;
     const shown = contest === null ? [] : standings.slice(0, 8);
     leaders.replaceChildren(...shown.map((row) => leader(contest, standings, row)));

@@ -4,7 +4,6 @@ import { ApiError } from "./api.js";
 import { el, numberText, pliesText } from "./dom.js";
 import { GameError } from "./gameerror.js";
 import { gameHead, GameView } from "./gameview.js";
-import { said } from "./said.js";
 import { shareMenu } from "./share.js";
 import { Timeline } from "./timeline.js";
 import { t } from "./texts.js";
@@ -37,7 +36,7 @@ export function showRecord(host, record, options = {}) {
   } catch (error) {
     if (!(error instanceof GameError)) throw error;
     host.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, t`This record cannot be played`),
-      el("p", {}, said(error.message, "CHECK"))));
+      el("p", {}, error.message)));
     return null;
   }
   const view = new GameView(timeline, { botLink });
@@ -92,7 +91,7 @@ async function check(record, view, proof, whole) {
     view.showVerdict(problem, { text: coverage(proof, chained, view.timeline.rules !== null), more });
     thread.terminate();
   };
-  thread.onmessage = ({ data }) => end(data.problem === null ? null : said(data.problem, "CHECK"));
+  thread.onmessage = ({ data }) => end(data.problem === null ? null : data.problem);
   thread.onerror = () => end(t`The check could not be started.`);
   thread.postMessage({ record, bytes: proof?.bytes, listed: proof?.listed, chain });
   return undefined;

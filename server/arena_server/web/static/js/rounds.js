@@ -4,7 +4,7 @@ import { get } from "./api.js";
 import { cardTable, el, link, numberText, plural } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { said } from "./said.js";
-import { language, named, t } from "./texts.js";
+import { named, t } from "./texts.js";
 
 /** Rounds of more matches than this are closed until they are opened. */
 const MOST_OPEN = 16;
@@ -73,7 +73,7 @@ function nameOf(contest, match, seat) {
 /** Games won, with what decided a tie: the points, or words; by walkover, or with no game yet, in words. */
 function scoreOf(match, seat) {
   if (match.games.length && match.state !== "walkover") {
-    const score = match.scores[seat].toLocaleString(language);
+    const score = numberText(match.scores[seat]);
     if (match.decided_by === "points") return `${score} (${numberText(match.points[seat])})`;
     if (match.names[seat] !== match.winner) return score;
     const decided = { seed: t`${score} by seed`, "extra games": t`${score} in extra games`,

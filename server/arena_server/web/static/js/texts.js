@@ -1,5 +1,8 @@
-// The language of the page. A text stands in the code in English, t`ply ${ply} of ${all}`; `bulgarian.js` has its
-// translation, and is given to `useCatalogue` before any other module runs.
+// The texts of the pages. A text stands in the code in English, t`ply ${ply} of ${all}`; a catalogue has its
+// translation under "ply {} of {}".
+
+import { catalogue } from "./language.js";
+import { locale } from "./locale.js";
 
 /** One of a thing and several: 1 ply, 2 plies. */
 export const COUNTED = {
@@ -10,54 +13,48 @@ export const COUNTED = {
   connection: ["connection", "connections"],
 };
 
-export const languages = [["en", "English"], ["bg", "Български"]];
-
-/** The chosen language, else that of the browser; English where there is neither. */
-function ownLanguage() {
-  let chosen = null;
-  try { chosen = globalThis.localStorage?.getItem("language"); } catch { /* storage may be forbidden */ }
-  const wanted = chosen ?? (globalThis.document ? navigator.language.slice(0, 2) : "en");
-  return languages.some(([code]) => code === wanted) ? wanted : "en";
-}
-
-export const language = ownLanguage();
-
-let found = {};
-
-/** `all` are the translations: {TEXTS, COUNTED, NAMED, SERVER, BOARD, CHECK}. */
-export function useCatalogue(all) {
-  found = all;
-}
-
-export const catalogue = () => found;
-
-/** The language of this browser from the next page on. */
-export function chooseLanguage(code) {
-  try { localStorage.setItem("language", code); } catch { /* the choice lasts for no page */ }
-}
-
-/** A text in the language of the page: t`ply ${ply}`. */
+/** A text in the language of the page: t`ply ${ply}`. One that is not in the catalogue stays English. */
 export function t(parts, ...values) {
-  return language === "en" ? plain(parts, values) : translated(parts, values);
+  const text = catalogue().texts?.[parts.join("{}")];
+  return text ? placed(text, values) : parts.reduce((all, part, i) => `${all}${values[i - 1]}${part}`);
 }
 
-const plain = (parts, values) => parts.reduce((text, part, i) => `${text}${values[i - 1]}${part}`);
-
-/** `parts` with `values` between them in the other language; a text that is not in the catalogue stays English. */
-export function translated(parts, values) {
-  const text = found.TEXTS?.[parts.join("{}")];
-  if (text === undefined) return plain(parts, values);
+/**
+ * `values` in the places of a translation, which may number them, {1} {0}, and ask for another form of a counted word:
+ * {0:genitive} is "game:genitive" of the catalogue where value 0 counts games.
+ */
+export function placed(text, values) {
   let next = 0;
-  return text.replace(/\{(\d?)\}/g, (_, place) => values[place === "" ? next++ : Number(place)]);
+  return text.replace(/\{(\d?)(?::(\w+))?\}/g, (_, place, form) => {
+    const value = values[place === "" ? next++ : Number(place)];
+    return form && value instanceof Counted ? value.as(form) : value;
+  });
 }
 
 /** "games" or "game" for `count` of them. */
 export function counted(count, word) {
-  const [one, many] = (language === "en" ? COUNTED : found.COUNTED ?? COUNTED)[word];
-  return count === 1 ? one : many;
+  const forms = catalogue().counted?.[word];
+  if (forms) return forms[locale.plural(count)] ?? forms.other;
+  const [one, other] = COUNTED[word];
+  return count === 1 ? one : other;
+}
+
+/** A number with what it counts, "12 games". */
+export class Counted extends String {
+  constructor(count, word) {
+    super(`${locale.number(count)} ${counted(count, word)}`);
+    this.count = count;
+    this.word = word;
+  }
+
+  /** In another form, which only the catalogue knows. */
+  as(form) {
+    const word = `${this.word}:${form}`;
+    return catalogue().counted?.[word] ? `${locale.number(this.count)} ${counted(this.count, word)}` : `${this}`;
+  }
 }
 
 /** A word of the protocol or the API, such as the end of a game. */
 export function named(word) {
-  return language === "bg" ? found.NAMED?.[word] ?? word : word;
+  return catalogue().words?.[word] || word;
 }

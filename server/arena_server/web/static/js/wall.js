@@ -7,7 +7,6 @@ import { livePath, LiveStream } from "./livestream.js";
 import { arranged, isWanted, starred } from "./places.js";
 import { makeGame, RULES } from "./rules.js";
 import { ring, soundButton } from "./sound.js";
-import { said } from "./said.js";
 import { t } from "./texts.js";
 
 /** With fewer games there is nothing to look for. */
@@ -98,7 +97,7 @@ export class Wall {
           wanted.filter((game) => (game.end === null) === runs).map((game) => game.game_id));
         this.places = arranged(this.places.filter((id) => this.games.has(id)), running, over, this.most);
         this.show(changed);
-        this.empty.textContent = live ? t`Running games cannot be shown now: ${said(live)}. Trying again ...`
+        this.empty.textContent = live ? t`Running games cannot be shown now: ${live}. Trying again ...`
           : t`No game is running.`;
         this.known();
         onchange(wanted);

@@ -121,7 +121,7 @@ export class SceneBoard {
 
   #label(label) {
     const [x, y, plain, move, style] = label;
-    const text = said(plain, "BOARD");
+    const text = said(plain);
     const { width, height } = this.layout;
     if (style === "button") {
       const node = this.#playing("g", { class: "take", transform: `translate(${CELL * x} ${CELL * y})` }, move,
@@ -144,7 +144,7 @@ export class SceneBoard {
   }
 
   describe({ words, text, pieces = "" }) {
-    if (words || text || this.layout.form !== "square") return said(words ?? text ?? pieces, "BOARD");
+    if (words || text || this.layout.form !== "square") return said(words ?? text ?? pieces);
     const { width, height, labels = [] } = this.layout;
     const below = new Map(labels.filter(([, y]) => y >= height).map(([x, , name]) => [x, name]));
     const beside = new Map(labels.filter(([x]) => x < 0).map(([, y, name]) => [y, name]));

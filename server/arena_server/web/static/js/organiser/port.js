@@ -2,7 +2,6 @@
 // through this browser; it is kept for this tab only.
 
 import { link } from "../dom.js";
-import { said } from "../said.js";
 import { t } from "../texts.js";
 
 const KEPT = "arena-token";
@@ -42,7 +41,7 @@ export async function request(path, body = null) {
   const answer = await response.json().catch(() => ({}));
   if (response.ok) return answer;
   const missing = response.status === 404 ? t`orders are taken on the admin port (--admin-port)` : response.statusText;
-  const problem = said(answer.error ?? "") || missing;
+  const problem = answer.error || missing;
   throw Object.assign(new Error(problem), {
     status: response.status, contests: answer.contests, confirm: answer.confirm,
   });

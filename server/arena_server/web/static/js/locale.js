@@ -1,0 +1,43 @@
+// Numbers, dates, counts and lists as a language writes them.
+
+import { language } from "./language.js";
+
+export class Locale {
+  /** `region` is the tag for dates, which may differ in one language. */
+  constructor(code, region = code) {
+    this.code = code;
+    this.region = region;
+    this.rules = new Intl.PluralRules(code);
+    this.formats = new Map();
+  }
+
+  /** A number; `options` are those of Intl.NumberFormat. */
+  number(value, options = {}) {
+    return this.made(Intl.NumberFormat, this.code, options).format(value);
+  }
+
+  /** A Date; `options` are those of Intl.DateTimeFormat. */
+  date(date, options) {
+    return this.made(Intl.DateTimeFormat, this.region, options).format(date);
+  }
+
+  /** "ann, bob and cid". */
+  list(names) {
+    return this.made(Intl.ListFormat, this.code === "en" ? "en-GB" : this.code, {}).format(names);
+  }
+
+  /** The category of a count: one, few, many or other. */
+  plural(count) {
+    return this.rules.select(count);
+  }
+
+  /** To make a formatter takes much longer than to use it. */
+  made(Kind, tag, options) {
+    const key = `${Kind.name} ${JSON.stringify(options)}`;
+    if (!this.formats.has(key)) this.formats.set(key, new Kind(tag, options));
+    return this.formats.get(key);
+  }
+}
+
+/** That of the page. English dates are those of the browser's place. */
+export const locale = new Locale(language, language === "en" ? [] : language);
