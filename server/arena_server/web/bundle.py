@@ -80,7 +80,7 @@ def site_files(
     # A file of its own: the check of a record on a phone begins without the pages' modules.
     worker = join_modules([WORKER], f'"{WORKER}"').encode()
     feed = join_modules([FEED], f'"{FEED}"').encode()
-    assets = {"css": _static("site.css"), "svg": _static("icon.svg")}
+    assets = {"css": _style(), "svg": _static("icon.svg")}
     names = {kind: _lasting(data, kind) for kind, data in assets.items()}
     logo = {} if about.logo is None else {_lasting(about.logo, about.kind): about.logo}
     links = " ".join(f"{name}.html" for name in menu)
@@ -164,6 +164,12 @@ def _lasting(data: bytes, kind: str) -> str:
 
 def _static(name: str) -> bytes:
     return (STATIC / name).read_bytes()
+
+
+def _style() -> bytes:
+    """The style sheet without its comments and without the blanks before its lines."""
+    text = re.sub(r"/\*.*?\*/", "", _static("site.css").decode("utf-8"), flags=re.DOTALL)
+    return "".join(f"{line.strip()}\n" for line in text.splitlines() if line.strip()).encode()
 
 
 def _page(page: str, attributes: str, names: dict[str, str], head: str, title: str) -> str:
@@ -277,7 +283,7 @@ def _whole_script(entries: Sequence[str], first: str) -> str:
 
 def _one_file(title: str, attributes: str, script: str, data: Mapping[str, str]) -> str:
     """A page that needs no other file; `data` by the attribute of the element that holds it."""
-    style = _static("site.css").decode("utf-8")
+    style = _style().decode("utf-8")
     icon = b64encode(_static("icon.svg")).decode("ascii")
     # `</script` cannot be part of a script; no module has a reason to contain it.
     script = script.replace("</script", "<\\/script")

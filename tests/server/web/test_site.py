@@ -122,7 +122,7 @@ class TestFiles:
         for path in [*bundle.STATIC.glob("*.*"), *bundle.STATIC.glob("js/**/*.js")]:
             target = tmp_path / path.relative_to(bundle.STATIC)
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(path.read_bytes() + (b"\n" if path.name == "site.css" else b""))
+            target.write_bytes(path.read_bytes() + (b"b {}\n" if path.name == "site.css" else b""))
         monkeypatch.setattr(bundle, "STATIC", tmp_path)
         after = site_files(["index"], MENU)
         changed = {name.rpartition(".")[2] for name in before.keys() ^ after.keys()}

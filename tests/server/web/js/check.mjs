@@ -32,6 +32,7 @@ const { highlightTexts } = await load("highlights.js");
 const { GuessBook, guessTable } = await load("guess.js");
 const { opponents, playOnWish } = await load("playon.js");
 const { betterText, partingPly, partingText, togetherOf } = await load("together.js");
+const { signOf } = await load("sign.js");
 const { chosenPart } = await load("tabs.js");
 const { hex, sha256 } = await load("sha256.js");
 
@@ -52,6 +53,7 @@ const commands = {
     for (const [game, name, ply, move] of games) new GuessBook(game, storage).add(name, ply, move);
     return JSON.parse(kept.text);
   },
+  sign: ({ name }) => signOf(name),
   playOn: ({ search }) => playOnWish(search),
   opponents: ({ source, seat }) => opponents(source, seat),
   highlight: ({ found }) => highlightTexts(found),

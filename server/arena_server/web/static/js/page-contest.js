@@ -16,6 +16,8 @@ import { loadRatings, ratingPanel } from "./ratings.js";
 import { noticeButton } from "./notices.js";
 import { latest, leaderText, progress } from "./progress.js";
 import { loadRounds, roundsPanel } from "./rounds.js";
+import { sign } from "./sign.js";
+import { slide } from "./slide.js";
 import { entrantsText } from "./stages.js";
 import { Tabs } from "./tabs.js";
 import { Wall } from "./wall.js";
@@ -50,10 +52,10 @@ export function standingsTable(contest, rows) {
   const heads = [t`Rank`, t`Bot`, ...(scored ? [t`Score`] : []),
     ...(punished ? [t`Penalty`] : []), ...(won ? [] : [t`Points`]), t`Games`, t`Mean`,
     t`Wins`, ...tieBreaks.map(titleOf), t`Faults`];
-  const body = rows.map((row) => el("tr", {}, ...labelled(heads, [
+  const body = rows.map((row) => el("tr", { "data-of": row.bot }, ...labelled(heads, [
     el("td", { class: "num" }, row.rank === null ? "–" : String(row.rank)),
     el("td", { class: "name-cell" },
-      el("a", { href: link("bot.html", { contest: contest.id, bot: row.bot }) }, row.bot)),
+      el("a", { href: link("bot.html", { contest: contest.id, bot: row.bot }) }, sign(row.bot), row.bot)),
     ...(scored ? [number("score", numberText(row.score))] : []),
     ...(punished ? [number("penalty", row.penalty ? numberText(-row.penalty) : "")] : []),
     ...(won ? [] : [number("points", numberText(row.points))]),
@@ -194,9 +196,9 @@ async function begin() {
     early.textContent = shown.separated ? earlyText(shown.separated)
       : shown.reason ? t`Ended early: ${said(shown.reason)}.` : "";
     jury.replaceChildren(...[juryPanel(shown)].filter(Boolean));
-    table.replaceChildren(shown.standings.some((row) => row.games) || shown.standings.length
+    slide(table, () => table.replaceChildren(shown.standings.length
       ? standingsTable(shown, shown.standings) : el("p", { class: "empty" },
-        t`No bot has entered. One enters by the table [[bot]] of the contest's file, or by an invitation.`));
+        t`No bot has entered. One enters by the table [[bot]] of the contest's file, or by an invitation.`)));
     teams.replaceChildren(...(shown.teams?.rows.length ? [teamsTable(shown)] : []));
   };
   const showGames = async () => {
@@ -229,7 +231,8 @@ async function begin() {
   // A report has no page before this one.
   const { text } = inReport() ? aboutSite() : {};
   main.replaceChildren(...[banner, text ? el("p", { class: "about", dir: "auto" }, text) : null,
-    el("div", { class: "title" }, el("h1", {}, el("bdi", {}, about.title ?? contest.name), " ", status),
+    el("div", { class: "title" },
+      el("h1", {}, sign(contest.name), el("bdi", {}, about.title ?? contest.name), " ", status),
       ...aboutContest(contest.name, about, contest.entrants_from), leader, played, waiting, newest, viewers,
       el("p", { class: "sub" }, sub),
       site.written_at ? el("p", { class: "sub" }, t`As of ${instantText(site.written_at)}`)

@@ -8,6 +8,7 @@ import { readRow } from "./gamelist.js";
 import { livePath, LiveStream } from "./livestream.js";
 import { loadedAfter } from "./loading.js";
 import { latest, leaderText, progress } from "./progress.js";
+import { sign } from "./sign.js";
 import { soundButton } from "./sound.js";
 import { seasonSections } from "./stages.js";
 import { Wall } from "./wall.js";
@@ -30,17 +31,24 @@ class ContestCard {
     const chips = [named(contest.game_title ?? contest.game), named(contest.format), about.date, about.place];
     this.element = el("section", { class: alone ? "playing" : "playing beside", "aria-label": t`Running games` },
       el("div", { class: "contest-head" },
-        el(level, {}, t`Now playing: `,
+        el(level, {}, el("span", { class: "now" }, t`Now playing: `),
+          sign(contest.name),
           el("a", { href: link("contest.html", { id: contest.id }) }, el("bdi", {}, about.title ?? contest.name))),
         about.text ? el("p", { class: "sub words", dir: "auto" }, about.text) : null,
         el("p", { class: "chips" }, chips.filter(Boolean).map((text) =>
           el("span", { class: "tag" }, el("bdi", {}, text)))),
         this.leader, this.played, this.newest, this.held), this.wall.element);
     this.show(contest);
+    let tell;
+    const told = new Promise((done) => { tell = done; });
+    /** Resolved once it is known whether the contest waits, and what it plays. */
+    this.ready = Promise.all([told, this.wall.ready]);
     new LiveStream(livePath("contest", contest.id), { contest: (event) => {
       this.held.textContent = heldText(event);
-      this.element.classList.toggle("waits", !event.running.length);
+      // Between two games nothing is held: the wall keeps its place.
+      this.element.classList.toggle("waits", !event.running.length && this.held.textContent !== "");
       if (event.contest) this.show({ ...event.contest, standings: event.standings });
+      tell();
     } });
   }
 
@@ -73,7 +81,7 @@ async function begin() {
   parts.push(el("section", { class: "list" }, el(headed++ ? "h2" : "h1", {}, t`Contests`),
     contests.length ? table(others.length ? others : contests)
       : el("p", { class: "empty" }, t`No contest has begun yet. An organiser begins one with arena serve.`)));
-  await inTime(Promise.all(cards.map(({ wall }) => wall.ready)));
+  await inTime(Promise.all(cards.map(({ ready }) => ready)));
   main.replaceChildren(...parts);
 }
 
@@ -83,7 +91,7 @@ function table(contests) {
     : t`${numberText(played)} of ${numberText(games)}`);
   const rows = contests.map((contest) => el("tr", {}, ...labelled(["", ...heads.slice(1, 4), ""], [
     el("td", { class: "name-cell" },
-      el("a", { href: link("contest.html", { id: contest.id }) },
+      sign(contest.name), el("a", { href: link("contest.html", { id: contest.id }) },
         el("bdi", {}, contest.about?.title ?? contest.name))),
     el("td", {}, named(contest.game_title ?? contest.game)),
     el("td", { class: "num" }, gamesOf(contest)),

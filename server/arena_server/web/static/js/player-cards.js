@@ -4,6 +4,7 @@ import { el, link, numberText } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { foldable } from "./rounds.js";
 import { said } from "./said.js";
+import { sign } from "./sign.js";
 import { named, t } from "./texts.js";
 
 /** The cards of more bots than this are closed until they are opened. */
@@ -35,7 +36,7 @@ function table(contest, rounds, cards) {
   };
   const line = (card) => el("tr", {},
     el("th", { scope: "row", title: card.bot }, el("span", { class: "rank" }, `${card.no} `),
-      el("a", { href: link("bot.html", { contest: contest.id, bot: card.bot }) }, card.bot)),
+      el("a", { href: link("bot.html", { contest: contest.id, bot: card.bot }) }, sign(card.bot), card.bot)),
     ...card.rounds.map((text, place) => field(card, text, place)),
     el("td", {}, el("b", {}, numberText(card.score))));
   return el("table", { class: "cross" },

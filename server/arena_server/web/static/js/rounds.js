@@ -4,6 +4,7 @@ import { get } from "./api.js";
 import { cardTable, el, link, numberText, plural } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { said } from "./said.js";
+import { sign } from "./sign.js";
 import { named, t } from "./texts.js";
 
 /** Rounds of more matches than this are closed until they are opened. */
@@ -66,7 +67,7 @@ function bracket(contest, levels) {
 /** A place is empty, or its player is not known yet. */
 function nameOf(contest, match, seat) {
   const name = match.names[seat];
-  if (name !== null) return el("a", { href: link("bot.html", { contest: contest.id, bot: name }) }, name);
+  if (name !== null) return el("a", { href: link("bot.html", { contest: contest.id, bot: name }) }, sign(name), name);
   return el("span", { class: "sub" }, { bye: named("bye"), vacant: "–" }[match.state] ?? "?");
 }
 
