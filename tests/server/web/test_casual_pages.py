@@ -260,6 +260,13 @@ def test_who_gives_up_learns_how_the_game_ended(pages: Watched, web: Web) -> Non
     ended.wait_for()
     page.get_by_role("link", name="The record of game g1").wait_for()
     assert page.get_by_role("button", name="Give up").is_hidden()
+    for width, height in ((640, 400), PHONE, (844, 390)):
+        page.set_viewport_size({"width": width, "height": height})
+        onward = page.get_by_role("button", name="Rematch"), page.get_by_role("link", name="Another game")
+        rematch, another = (each.bounding_box() for each in onward)
+        assert rematch is not None
+        assert another is not None
+        assert rematch["y"] == another["y"], "what comes next is one row"
     page.context.close()
 
 
