@@ -115,7 +115,7 @@ def test_the_pace_counts_results_and_no_void_games(ends: list[str], monkeypatch:
     monkeypatch.setattr(attachments, "time", SimpleNamespace(monotonic=lambda: now[0]))
     logged: list[LogEvent] = []
     known = Progress(0, 10, 0, 0, 0, 0, None, ())
-    contest = SimpleNamespace(progress=lambda: known)
+    contest = SimpleNamespace(status=SimpleNamespace(progress=lambda: known))
     pace = PaceLog(cast(Contest, contest), Timetable(), logged.append)
     pace.started()
     for end in ends:
