@@ -6,6 +6,8 @@ import json
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -16,9 +18,10 @@ from hypothesis import strategies as st
 
 from arena_server.web import archive
 from arena_server.web.archive import Archive
-from arena_server.web.following import ENTRIES, FOLDED, News, atom_text, calendar_text, news_of
+from arena_server.web.following import ENTRIES, FOLDED, News, atom_text, calendar_text, expected, news_of
 
 from ..records import Kept, game, opening
+from .node import Node
 from .test_previews import database, site
 
 __all__ = ["database"]
@@ -210,6 +213,22 @@ def test_games_to_come_are_events_at_their_expected_start() -> None:
     assert "SUMMARY:bob – cy\\, g3\r\n" in calendar_text(news, BASE, NOW)
     without = replace(news, document=BOTS)
     assert calendar_text(without, BASE, NOW).count("BEGIN:VEVENT") == 1, "no pace, nothing to expect"
+
+
+def test_the_page_expects_a_game_when_the_calendar_does(node: Node) -> None:
+    rows = [
+        [f"g{n}", [0, 1], [1, 0], "complete", 9, AT, [], [n * 7_000, 500] * (n % 3 > 0)] for n in range(70)
+    ]
+    upcoming = [(place, f"g{100 + place}", ("ann", "cy")) for place in range(8)]
+    document = BOTS | {"status": "running", "frozen_at": None}
+    for pace, known in product((None, 0.0, 7.5, 900.0), (rows, rows[:5], rows[:1], [])):
+        document |= {"pace": pace and {"games_per_hour": pace, "left_s": None}}
+        told: list[float | None] = [
+            at.timestamp() for at, _, _ in expected(News(document, known, upcoming=upcoming), NOW)
+        ]
+        ask = partial(node, "expectedStart", contest=document, rows=known, now=NOW.timestamp())
+        assert [ask(before=before) for before in range(len(upcoming))] == (told or [None] * len(upcoming))
+    assert node("expectedStart", contest=document | {"frozen_at": "x"}, rows=[], now=0, before=0) is None
 
 
 @pytest.mark.parametrize("chunk", [2, 5, 2000])

@@ -24,7 +24,7 @@ const { isAnonymous, Timeline } = await load("timeline.js");
 const { momentOf } = await load("programme.js");
 const { playText } = await load("sentences.js");
 const { quantile, valuesByBot } = await load("details.js");
-const { readRow, scoreFor } = await load("gamelist.js");
+const { expectedStart, readRow, scoreFor } = await load("gamelist.js");
 const { RULES } = await load("rules.js");
 const { arranged, isWanted } = await load("places.js");
 const { newsBetween } = await load("notices.js");
@@ -123,6 +123,7 @@ const commands = {
     const ply = partingPly(one, other);
     return { ply, parting: partingText(one, other, ply), rows, better: betterText(rows, one.decided, true) };
   },
+  expectedStart: ({ contest, rows, before, now }) => expectedStart(contest, rows.map(readRow), before, now),
   decisive: ({ record }) => Timeline.ofRecord(parseRecord(record)).decisive(),
   evaluation: ({ record, plies }) => plies.map((ply) => Timeline.ofRecord(parseRecord(record)).evaluation(ply)),
   expected: ({ record, plies }) => plies.map((ply) => Timeline.ofRecord(parseRecord(record)).expected(ply)),

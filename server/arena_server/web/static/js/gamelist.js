@@ -108,11 +108,27 @@ export function withLeaving(now, before, rows) {
   return [...now, ...before.filter((game) => !known.has(game.game_id))];
 }
 
-/** The games without a result, of the same arguments and the schedule. */
-export function openGames(contest, rows, schedule, running = []) {
-  const now = runningRows(contest, rows, running);
-  const begun = new Set([...rows, ...now].map((row) => row.id));
-  return [...now, ...schedule.filter(([id]) => !begun.has(id)).map(([id, seats]) => openRow(PLANNED, id, seats))];
+/** Results by whose clocks a start is expected: those of `expected` in `following.py`, for calendars. */
+const MEASURED = 50;
+
+/**
+ * When a game is expected to begin that `before` others are to end before, in seconds since 1970: its end follows from
+ * the pace of the contest, and its start is earlier by the mean of what clocks have been charged. Null without a pace.
+ */
+export function expectedStart({ status, pace, frozen_at: frozen }, rows, before, now) {
+  if (status !== "running" || frozen || !pace?.games_per_hour) return null;
+  const charged = rows.slice(-MEASURED).filter(({ used }) => used.length)
+    .map(({ used }) => used.reduce((sum, ms) => sum + ms, 0) / 1000);
+  const lasts = charged.length ? charged.reduce((sum, each) => sum + each, 0) / charged.length : 0;
+  return now + Math.max(0, Math.round((before + 1) * 3600 / pace.games_per_hour - lasts));
+}
+
+/** The games without a result, of the same arguments and the schedule; with a time `now` each has a start. */
+export function openGames(contest, rows, schedule, running = [], now = null) {
+  const open = runningRows(contest, rows, running);
+  const begun = new Set([...rows, ...open].map((row) => row.id));
+  return [...open, ...schedule.filter(([id]) => !begun.has(id)).map(([id, seats], i) => (
+    { ...openRow(PLANNED, id, seats), at: now && expectedStart(contest, rows, open.length + i, now) }))];
 }
 
 /**
@@ -337,7 +353,8 @@ export class GameList {
     const cells = (...all) => labelled(this.heads, all);
     if (row.state === PLANNED) {
       return el("tr", { class: "planned" },
-        cells(el("td", {}, row.id), bots, none(), el("td", {}, t`planned`), none(), none(), none(), none()));
+        cells(el("td", {}, row.id), bots, none(), el("td", {}, t`planned`), none(), none(),
+          el("td", {}, row.at === null ? "" : t`begins about ${dateText(row.at)}`), none()));
     }
     if (row.state === RUNNING) return this.#runningRow(row, bots);
     const best = Math.max(...row.totals);

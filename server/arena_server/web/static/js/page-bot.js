@@ -219,10 +219,12 @@ async function begin() {
     [more, more]].filter(([, filled]) => !filled.childElementCount).map(([part]) => part));
   await loading;
   const schedule = await loadSchedule(contest);
-  const showOpen = (running) => list.setOpen(filterGames(openGames(contest, all, schedule, running), { bot: place }));
+  const live = site.live && (site.running ?? []).map(String).includes(number) && contest.status === "running";
+  const showOpen = (running) => list.setOpen(filterGames(
+    openGames(contest, all, schedule, running, live ? Date.now() / 1000 : null), { bot: place }));
   showOpen([]);
   keepPlace();
-  if (!site.live || !(site.running ?? []).map(String).includes(number) || contest.status !== "running") return;
+  if (!live) return;
   const games = new Map();
   let running = [];
   const catchUp = spaced(async () => {

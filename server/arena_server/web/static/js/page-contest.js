@@ -174,7 +174,7 @@ async function begin() {
   let schedule = [];
   let running = [];
   const showOpen = () => {
-    const open = openGames(contest, rows, schedule, running);
+    const open = openGames(contest, rows, schedule, running, live ? Date.now() / 1000 : null);
     list.setOpen(open);
     cross.show(contest, [...rows, ...open]);
   };
