@@ -93,7 +93,6 @@ class Slow(Steady):
 
 
 @cache
-@cache
 def field_of(name: str, slow: str | None) -> World:
     """A contest of this format of eight bots, of which one may be slow; look at it only."""
     kinds: dict[str, type[Honest]] = {bot: Slow if bot == slow else Steady for bot in EIGHT}
