@@ -16,9 +16,10 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -78,9 +79,8 @@ class _Close:
 _Job = _Append | _Store | _Enter | _End | _Close
 
 
-def _has_order(entries: Iterable[Entry]) -> bool:
-    """Whether an order is among them: its answer promises that it and its results are in the tables."""
-    return any(entry[1] == ORDER for entry in entries)
+#: The kind of an entry; no generator, as each batch of plies asks.
+_KIND = itemgetter(1)
 
 
 class Writer:
@@ -144,7 +144,9 @@ class Writer:
                 self._appended = self._durable = self._appended + 1
                 return True
         self._appended += 1
-        at_once = self._durable == self._appended - 1 and not self._has_failed and not _has_order(entries)
+        at_once = self._durable == self._appended - 1 and not self._has_failed
+        # The answer to an order promises that it and its results are in the tables.
+        at_once = at_once and ORDER not in map(_KIND, entries)
         if self._direct is not None and at_once:
             try:
                 if self._direct.append(entries):
@@ -225,7 +227,7 @@ class Writer:
         enters = [job.config for job in jobs if isinstance(job, _Enter)]
 
         def commit(store: ContestStore) -> None:
-            whole = synced or _has_order(entries)
+            whole = synced or ORDER in map(_KIND, entries)
             if not whole and (not entries or (store.appender and store.appender.append(entries))):
                 return
             with store.transaction():
