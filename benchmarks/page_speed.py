@@ -8,6 +8,10 @@ browser, machine and load. Each first paint is the median of RUNS loads with an 
 that warms the server up. Bytes are what goes over the wire, compressed. Frames are those of a replay on the
 profile of a phone (390 x 844, 2 pixels a point) whose processor is `--slower` times as slow; without a
 graphics card Chromium draws them with the processor, too.
+
+With `--live N` the wall of the running contest N and one of its games are watched for `--seconds` each:
+layout shift, seconds of the main thread a minute and live game, beside those of the plain page at rest,
+and by how much each clock jumps when the referee charges a ply: the error of what it has shown.
 """
 
 from __future__ import annotations
@@ -54,6 +58,25 @@ FRAMES = """
 window.frames_at = [];
 const count = (at) => { window.frames_at.push(at); requestAnimationFrame(count); };
 requestAnimationFrame(count);
+"""
+
+
+#: Notes at each frame by how many ms a clock jumps when its seat has moved.
+CLOCKS = """
+window.jumps = [];
+const before = new Map();
+const ms = (text) => { const [m, s] = text.split(":"); return 60_000 * m + 1000 * s; };
+const look = () => {
+  for (const seat of document.querySelectorAll(".seat")) {
+    const moving = seat.classList.contains("moving");
+    const clock = ms(seat.querySelector(".clock").textContent);
+    const last = before.get(seat);
+    if (last?.moving && !moving) window.jumps.push(Math.abs(clock - last.clock));
+    before.set(seat, { moving, clock });
+  }
+  requestAnimationFrame(look);
+};
+look();
 """
 
 
@@ -153,13 +176,84 @@ def frames(browser: Browser, url: str, slower: float, *, replay: bool) -> list[f
     return sorted(after - before for before, after in pairwise(at))
 
 
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """Main thread in s a minute, layout shift, running games, jumps of clocks in ms."""
+
+    busy: float
+    shift: float
+    games: int
+    jumps: list[float]
+
+
+def watched(browser: Browser, url: str, seconds: float, ready: str) -> Watched:
+    """Watch `url` once `ready` is there; what loading takes is not counted, what it moves is."""
+    context = browser.new_context(viewport={"width": DESKTOP[0], "height": DESKTOP[1]}, locale="en-US")
+    page = context.new_page()
+    page.add_init_script(f"const MARKS = {{}};{NOTES}")
+    session = context.new_cdp_session(page)
+    session.send("Performance.enable")
+    page.goto(url)
+    page.wait_for_selector(ready)
+    page.wait_for_timeout(2000)
+    games = page.locator(".card:not(.over)").count()
+
+    def busy() -> float:
+        metrics = session.send("Performance.getMetrics")["metrics"]
+        return float(next(each["value"] for each in metrics if each["name"] == "TaskDuration"))
+
+    before = busy()
+    page.wait_for_timeout(1000 * seconds)
+    used = (busy() - before) * 60 / seconds
+    shift: float = page.evaluate("window.shift")
+    # Behind the measured time: to look at the clocks takes time of the main thread, too.
+    jumps: list[float] = []
+    if page.locator(".seat .clock").count():
+        page.evaluate(CLOCKS)
+        page.wait_for_timeout(1000 * seconds)
+        jumps = page.evaluate("window.jumps")
+    context.close()
+    return Watched(used, shift, games, sorted(jumps))
+
+
+def live_pages(browser: Browser, plain: str, url: str, contest: str, seconds: float) -> None:
+    at_rest = watched(browser, plain, seconds, "p")
+    print(f"plain page at rest: main thread {at_rest.busy:.2f} s a minute")
+    wall = watched(browser, f"{url}/contest.html?id={contest}", seconds, ".card:not(.over)")
+    games = max(1, wall.games)
+    print(
+        f"wall of {games}: layout shift {wall.shift:.4f}, main thread {wall.busy:.2f} s a minute, "
+        f"{wall.busy / games:.2f} a game",
+        flush=True,
+    )
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{url}/contest.html?id={contest}")
+    page.wait_for_selector(".card:not(.over)")
+    address: str = page.evaluate("document.querySelector('.card:not(.over)').href")
+    context.close()
+    game = watched(browser, address, seconds, ".seat.moving")
+    print(f"running game: layout shift {game.shift:.4f}, main thread {game.busy:.2f} s a minute")
+    if game.jumps:
+        print(
+            f"clocks of {len(game.jumps)} plies: error {median(game.jumps) / 1000:.2f} s (median), "
+            f"{game.jumps[-1] / 1000:.2f} s (worst)"
+        )
+
+
 def main() -> int:
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("url", help="the address of the site")
     parser.add_argument("--contest", default="1", help="the number of a contest (default: 1)")
     parser.add_argument("--game", default="g1", help="a game of it that is over (default: g1)")
     parser.add_argument("--slower", type=float, default=4, help="of the phone's processor (default: 4)")
+    parser.add_argument("--live", metavar="N", help="watch this running contest, and nothing else")
+    parser.add_argument("--seconds", type=float, default=60, help="how long to watch a page (default: 60)")
     given = parser.parse_args()
+    if given.live is not None:
+        with chromium() as browser, plain_page() as plain:
+            live_pages(browser, plain, given.url, given.live, given.seconds)
+        return 0
     game = f"game.html?contest={given.contest}&game={given.game}"
     pages = {
         "index": "index.html",
