@@ -16,6 +16,12 @@ import learn_xo  # noqa: E402 - a script, not a package
 CLASSES = len(learn_xo.CLASSES)
 
 
+@pytest.fixture(autouse=True)
+def threats(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `play`, a program of its own, sets in the searcher is put back for other tests."""
+    monkeypatch.setattr(learn_xo.searcher, "ROOT_THREATS", learn_xo.searcher.ROOT_THREATS)
+
+
 def test_games_are_stored_and_fitted(tmp_path: Path) -> None:
     games, output = tmp_path / "games.npz", tmp_path / "values.txt"
     options = learn_xo.arguments(["play", str(games), "--games", "3", "--nodes", "40"])
