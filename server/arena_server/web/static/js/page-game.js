@@ -1,7 +1,7 @@
 // One game: the replay of its record, or the running game until there is one.
 
 import { API, fileAddress, get } from "./api.js";
-import { applyTheme, el, inReport, link, pageHeader, parameter, resultText } from "./dom.js";
+import { applyTheme, el, inReport, inTime, link, pageHeader, parameter, resultText } from "./dom.js";
 import { findGame, gameAt, loadChain } from "./gamelist.js";
 import { loadRecord, recordPath } from "./gamerecord.js";
 import { gameHead, gameLink, GameView } from "./gameview.js";
@@ -166,7 +166,7 @@ function back() {
 
 const LIVE = t`● live`;
 
-function watch() {
+async function watch() {
   const banner = el("p", { class: "banner", role: "status" });
   const tag = el("span", { class: "tag" });
   const showTag = (text) => { tag.textContent = text; tag.classList.toggle("live", text === LIVE); };
@@ -187,6 +187,8 @@ function watch() {
     return state === "over" || state === "withheld";
   };
   const ended = () => { live.close(); clearInterval(clock); showTag("over"); untilRecord(0); };
+  // The moves and graphs stand below it: where it comes later, they move.
+  await inTime(mayGuess);
   const live = new LiveGame(gamePath(game, contest), {
     onbegin: (timeline) => {
       const followed = view === null || view.following;
