@@ -244,11 +244,12 @@ export function pageHeader() {
       el("bdi", {}, about.title ?? "insertion-arena")),
     el("nav", { "aria-label": t`Pages` }, links,
       (about.links ?? []).map(([text, href]) => el("a", { href, rel: "external" }, text))),
-    el("select", { class: "language", "aria-label": t`Language of the pages`, onchange: ({ target }) => {
-      chooseLanguage(target.value);
-      location.reload();
-    } }, ...languages.map(([code, name]) =>
-      el("option", { value: code, lang: code, selected: code === language }, name))),
+    el("div", { class: "languages" }, languages.filter(([code]) => code !== language).map(([code, name]) =>
+      el("button",
+        { type: "button", lang: code, title: name, "aria-label": `${code.toUpperCase()}: ${name}`, onclick: () => {
+          chooseLanguage(code);
+          location.reload();
+        } }, code.toUpperCase()))),
     el("button",
       { type: "button", class: "theme", "aria-label": t`Switch between light and dark`, title: t`Light or dark`,
         onclick: toggleTheme }, el("span", { "aria-hidden": "true" }, "◐")));
