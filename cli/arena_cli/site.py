@@ -156,7 +156,6 @@ def _write_pages(folder: Path, about: SiteIdentity) -> None:
 def documents(archive: Archive, number: int) -> Iterator[tuple[str, bytes]]:
     """The documents of a contest by their paths under API, without its records and `contests.json`."""
     from arena_server.web.highlights import HighlightDocuments
-    from arena_server.web.pairs import pairs
     from arena_server.web.ratings import RatingDocuments
     from arena_server.web.shown_results import NotFoundError
 
@@ -167,7 +166,7 @@ def documents(archive: Archive, number: int) -> Iterator[tuple[str, bytes]]:
     for chunk in chunks:
         yield f"{home}/games-{chunk}.json", archive.games(number, chunk)
         if document.get("paired"):
-            yield f"{home}/pairs-{chunk}.json", pairs(archive, number, chunk)
+            yield f"{home}/pairs-{chunk}.json", archive.pairs(number, chunk)
     with suppress(NotFoundError):
         yield f"{home}/ratings.json", encoded(RatingDocuments().find(archive, number))
     with suppress(NotFoundError):

@@ -26,7 +26,6 @@ from arena_server.store.journal import unpack
 from arena_server.terms.config import game_of
 from arena_server.web.archive import Archive
 from arena_server.web.documents import stored_record_json
-from arena_server.web.pairs import pairs
 from arena_server.web.shown_results import NotFoundError
 
 #: The commands that print or write something about a contest, in the folder of its database.
@@ -102,7 +101,7 @@ def check_pairs(world: World, path: Path, records: Sequence[GameRecord]) -> None
     # The rows of the database have times of the wall: no delay hides them a century later.
     archive = Archive(path, lambda: datetime(2126, 1, 1))
     try:
-        rows = json.loads(pairs(archive, 1, 0))
+        rows = json.loads(archive.pairs(1, 0))
     except NotFoundError:
         world.checker.require(world.config.deals != "paired", "the page has no pairs of paired deals")
         return

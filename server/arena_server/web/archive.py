@@ -216,6 +216,14 @@ class Archive(ShownResults):
             raise NotFoundError(f"contest {number} has no games of chunk {chunk}")
         return index.chain[chunk]
 
+    def pairs(self, number: int, chunk: int) -> bytes:
+        """Which games were played on the same deal, of those of chunk `chunk` of `games`, as JSON.
+
+        A row is [game id, the ids of the other games on its deal]; a game whose record may not be shown has
+        none. It is read each time: a game that is over adds to an earlier row. Raises NotFoundError.
+        """
+        return encoded([*self.same_deals(number, chunk * CHUNK, CHUNK).items()])
+
     def schedule(self, number: int, chunk: int) -> bytes:
         """Chunk `chunk` of the schedule in its order, as JSON, played or not. Raises NotFoundError.
 

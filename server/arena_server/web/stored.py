@@ -21,7 +21,6 @@ from arena_server.web.documents import stored_record_json
 from arena_server.web.following import News, atom_text, calendar_text, newest, news_of
 from arena_server.web.highlights import HighlightDocuments
 from arena_server.web.pages import address_of_site
-from arena_server.web.pairs import pairs
 from arena_server.web.previews import (
     CALENDAR,
     FEED,
@@ -66,7 +65,7 @@ class StoredDocuments:
             "/games-{chunk}.json": self._of_contest(Archive.games, "chunk"),
             "/schedule-{chunk}.json": self._of_contest(Archive.schedule, "chunk"),
             "/chain-{chunk}.json": self._of_contest(Archive.chain, "chunk"),
-            "/pairs-{chunk}.json": self._of_contest(pairs, "chunk"),
+            "/pairs-{chunk}.json": self._of_contest(Archive.pairs, "chunk"),
             "/rounds.json": self._of_contest(Archive.rounds),
             "/faults.json": self._of_contest(Archive.faults),
             "/ratings.json": self._ratings,

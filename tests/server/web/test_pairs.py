@@ -11,9 +11,8 @@ from tests.protocol.records import RECORD, a_record
 
 from arena_protocol.record import GameRecord
 from arena_protocol.record_codec import to_json
-from arena_server.web import pairs as module
+from arena_server.web import archive as module
 from arena_server.web.archive import Archive
-from arena_server.web.pairs import pairs
 from arena_server.web.shown_results import OVER, NotFoundError
 
 from ..records import Kept, game, opening, tomorrow
@@ -44,27 +43,27 @@ class TestDocument:
         archive = Archive(path, tomorrow)
         store(kept, 1, 3)
         assert archive.contest(1)["paired"] is True
-        assert json.loads(pairs(archive, 1, 0)) == []
+        assert json.loads(archive.pairs(1, 0)) == []
         store(kept, 2)
-        assert json.loads(pairs(archive, 1, 0)) == [["g1", ["g2"]]]
-        assert json.loads(pairs(archive, 1, 1)) == [["g2", ["g1"]]]
+        assert json.loads(archive.pairs(1, 0)) == [["g1", ["g2"]]]
+        assert json.loads(archive.pairs(1, 1)) == [["g2", ["g1"]]]
         store(kept, 4, void=True)
-        assert json.loads(pairs(archive, 1, 0)) == [["g1", ["g2"]]]
+        assert json.loads(archive.pairs(1, 0)) == [["g1", ["g2"]]]
         kept.close("finished")
         # No other game will be played on it.
-        assert json.loads(pairs(archive, 1, 0)) == [["g1", ["g2"]], ["g3", []]]
-        assert json.loads(pairs(archive, 1, 1)) == [["g2", ["g1"]], ["g4", ["g3"]]]
+        assert json.loads(archive.pairs(1, 0)) == [["g1", ["g2"]], ["g3", []]]
+        assert json.loads(archive.pairs(1, 1)) == [["g2", ["g1"]], ["g4", ["g3"]]]
         with pytest.raises(NotFoundError, match=r"^contest 1 has no games beyond 4$"):
-            pairs(archive, 1, 2)
+            archive.pairs(1, 2)
         assert all(archive.state(1, f"g{number}") == OVER for number in (1, 2, 3, 4))
 
     def test_a_game_that_spectators_may_not_see_yet_is_in_none(self, path: Path) -> None:
         kept = begin(path, delay_ms=10**9)
         store(kept, 1, 2)
-        assert json.loads(pairs(Archive(path), 1, 0)) == []
+        assert json.loads(Archive(path).pairs(1, 0)) == []
         kept.close("finished")
-        assert json.loads(pairs(Archive(path, live=True), 1, 0)) == []
-        assert json.loads(pairs(Archive(path), 1, 0)) == [["g1", ["g2"]], ["g2", ["g1"]]]
+        assert json.loads(Archive(path, live=True).pairs(1, 0)) == []
+        assert json.loads(Archive(path).pairs(1, 0)) == [["g1", ["g2"]], ["g2", ["g1"]]]
 
     def test_there_is_none_where_each_game_has_a_deal_of_its_own(self, path: Path) -> None:
         kept = begin(path, "fresh")
@@ -73,7 +72,7 @@ class TestDocument:
         archive = Archive(path, tomorrow)
         assert "paired" not in archive.contest(1)
         with pytest.raises(NotFoundError, match=r"^contest 1 deals each game afresh$"):
-            pairs(archive, 1, 0)
+            archive.pairs(1, 0)
 
 
 def together(node: Node, *records: GameRecord) -> dict[str, object]:
