@@ -95,6 +95,7 @@ GROUPS: Final[Mapping[str, Mapping[str, Callable[[str], Command]]]] = {
         "site": single("site"),
         "report": single("report"),
         "web": single("web"),
+        "texts": single("texts"),
     },
     "Bot authors": {
         "match": single("match"),

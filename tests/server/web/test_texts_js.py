@@ -6,7 +6,6 @@ import json
 import re
 from functools import partial
 from pathlib import Path
-from runpy import run_path
 from typing import Any
 
 import pytest
@@ -45,7 +44,6 @@ from arena_server.web.said import WORDS
 from .node import Node
 
 SOURCES = {str(path): path.read_text(encoding="utf-8") for path in STATIC.glob("js/**/*.js")}
-ROOT = Path(__file__).parents[3]
 #: A word of the language's own letters, in nearly all texts.
 LETTERS = {"bg": "[а-я]", "ru": "[а-яё]"}
 
@@ -200,19 +198,3 @@ def test_words_of_the_api_have_names() -> None:
     assert {*places, NEVER_CONNECTED, NO_VERSION} <= named
     assert TIE_BREAKS.keys() <= named
     assert FORMATS.keys() <= named
-
-
-def test_a_command_lists_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main = run_path(str(ROOT / "tools" / "missing_texts.py"))["main"]
-    assert (main([]), capsys.readouterr().out) == (0, "")
-    assert main(["--template"]) == 0
-    path = tmp_path / "xx.json"
-    path.write_text(capsys.readouterr().out, encoding="utf-8")
-    assert main([str(path)]) == 1
-    assert f'{path}: texts: "{{}} of {{}}": missing\n' in capsys.readouterr().out
-    assert main(["bg", str(path), "--json"]) == 1
-    listed = json.loads(capsys.readouterr().out)
-    assert listed["bg"] == []
-    assert {"section": "words", "key": "swiss", "problem": "missing"} in listed[str(path)]
-    assert main(["xx"]) == 2
-    assert capsys.readouterr().err.startswith("missing_texts: ")
