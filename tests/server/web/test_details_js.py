@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena_server.core.formats.player_cards import ABSENT, RESULTS, RoundResult
+
 from .node import Node
 
 COUNTS = st.integers(-1_000_000, 1_000_000)
@@ -83,3 +85,19 @@ def test_a_list_has_the_number_by_which_it_is_ranked(
     ]
     assert node("ranking", scoring=scoring, rows=rows) == numbers
     assert node("ranking", scoring=scoring, rows=[row | {"score": 7} for row in rows]) == ["7"] * 3
+
+
+def test_every_field_of_a_card_has_a_sign_of_its_own_in_the_standings(node: Node) -> None:
+    signs = {
+        RoundResult.WON: "+12",
+        RoundResult.LOST: "-12",
+        RoundResult.TIED: "=12",
+        RoundResult.OPEN: "▸12",
+        RoundResult.WON_UNPLAYED: "(+12)",
+        RoundResult.LOST_UNPLAYED: "(-12)",
+    }
+    fields = [f"12{colour}{RESULTS[each]}" for each in RoundResult for colour in "wb"]
+    wanted = [signs[each] for each in RoundResult for _ in "wb"]
+    found = node("rounds", fields=[*fields, "bye", ABSENT])
+    assert [sign for sign, _ in found] == [*wanted, "(+)", "·"]
+    assert len({sentence for _, sentence in found}) == len(signs) + 2

@@ -179,7 +179,7 @@ def test_what_the_table_ranks_by_stands_out(
 
 @pytest.mark.soak
 def test_the_cards_of_a_swiss(tmp_path: Path, pages: Watched) -> None:
-    """A line a bot and a field a round, each a link to its game; a table of many is folded up."""
+    """A column a round in the standings, and the cards, folded up; each field is a link to its games."""
     names = [f"deep-{number}" for number in range(1, 43)]
     swiss = [
         match("deep-1", "deep-2", scores=(1, 0), winner="deep-1", games=(7,)),
@@ -197,10 +197,13 @@ def test_the_cards_of_a_swiss(tmp_path: Path, pages: Watched) -> None:
         path = written(tmp_path, standings, rounds, cards=cards[:count], ranked_by="x", format="swiss")
         page = pages.open(path.as_uri(), PHONE, "dark")
         page.get_by_role("heading", name="Player cards").wait_for()
-        assert page.get_by_text(f"{count} bots").count() == 1
-        if count > 40:
-            assert page.locator(".cross tbody tr").count() == 0
-            page.get_by_text(f"{count} bots").click()
+        shown = page.locator(".swiss tbody .round").all_inner_texts()
+        assert shown == ["+2", "-1", "(+)\nround 1: a bye", *["·\nround 1: not paired"] * (count - 3)]
+        played = page.locator(".swiss").get_by_role("link", name="round 1: lost to deep-1")
+        assert "game=g7" in (played.get_attribute("href") or "")
+        assert page.locator(".cross tbody tr").count() == 0
+        page.get_by_text(f"{count} bots").click()
+        page.locator(".cross tbody tr").first.wait_for()
         texts = [" ".join(text.split()) for text in page.locator(".cross tbody tr").all_inner_texts()]
         assert texts[:3] == ["1 deep-1 2w1 1.5", "2 deep-2 1b0 1.5", "3 deep-3 bye 1.5"]
         assert len(texts) == count

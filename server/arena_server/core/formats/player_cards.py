@@ -37,7 +37,7 @@ class Side(NamedTuple):
     result: RoundResult
 
 
-_RESULTS: Final = {
+RESULTS: Final = {
     RoundResult.WON: "1",
     RoundResult.LOST: "0",
     RoundResult.TIED: "1/2",
@@ -102,5 +102,5 @@ def player_cards(
 def _fields(round_: Mapping[str, Any], numbers: Mapping[str, int]) -> dict[str, str]:
     fields = dict.fromkeys(byes_of(round_), "bye")
     for side in sides_of(round_):
-        fields[side.name] = f"{numbers[side.other]}{side.colour}{_RESULTS[side.result]}"
+        fields[side.name] = f"{numbers[side.other]}{side.colour}{RESULTS[side.result]}"
     return fields

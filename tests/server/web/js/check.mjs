@@ -33,6 +33,7 @@ const { GuessBook, guessTable } = await load("guess.js");
 const { opponents, playOnWish } = await load("playon.js");
 const { betterText, partingPly, partingText, togetherOf } = await load("together.js");
 const { signOf } = await load("sign.js");
+const { roundTexts } = await load("swiss.js");
 const { chosenPart } = await load("tabs.js");
 const { hex, sha256 } = await load("sha256.js");
 
@@ -54,6 +55,7 @@ const commands = {
     return JSON.parse(kept.text);
   },
   sign: ({ name }) => signOf(name),
+  rounds: ({ fields }) => fields.map((field) => roundTexts(field, 12, "bob", "round 1")),
   playOn: ({ search }) => playOnWish(search),
   opponents: ({ source, seat }) => opponents(source, seat),
   highlight: ({ found }) => highlightTexts(found),

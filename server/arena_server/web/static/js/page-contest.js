@@ -2,8 +2,8 @@
 
 import { feedLinks, get, spaced } from "./api.js";
 import {
-  aboutSite, applyTheme, cardTable, clockText, el, explained, inReport, inTime, instantText, keepPlace, labelled, link,
-  meanText, numberText, pageHeader, parameter, unequal, heldText,
+  aboutSite, applyTheme, clockText, el, explained, inReport, inTime, instantText, keepPlace, numberText, pageHeader,
+  parameter, unequal, heldText,
 } from "./dom.js";
 import { CrossTable } from "./crosstable.js";
 import { faultsPanel, juryPanel, loadFaults, rangesPanel } from "./details.js";
@@ -19,6 +19,8 @@ import { loadRounds, roundsPanel } from "./rounds.js";
 import { sign } from "./sign.js";
 import { slide } from "./slide.js";
 import { entrantsText } from "./stages.js";
+import { standingsTable, teamsTable } from "./standings.js";
+import { swissLegend } from "./swiss.js";
 import { Tabs } from "./tabs.js";
 import { Wall } from "./wall.js";
 import { said } from "./said.js";
@@ -30,59 +32,6 @@ const main = document.getElementById("main");
 const number = parameter("id");
 /** After how long the rest of the highlights is asked for. */
 const AGAIN_MS = 5000;
-
-/** A tie-break as the head of a column: "head-to-head" is "Head to head". */
-function titleOf(tieBreak) {
-  const name = named(tieBreak) === tieBreak
-    ? tieBreak.replace("sonneborn-berger", "Sonneborn–Berger").replace("-buchholz", " Buchholz").replaceAll("-", " ")
-    : named(tieBreak);
-  return name[0].toUpperCase() + name.slice(1);
-}
-
-export function standingsTable(contest, rows) {
-  // Points and wins may break ties, too: they have their columns already.
-  const tieBreaks = Object.keys(rows[0]?.tie_breaks ?? {}).filter((name) => !["points", "wins"].includes(name));
-  const scored = rows.some((row) => "score" in row);
-  const punished = rows.some((row) => row.penalty);
-  // Where games are only won or lost the points say what the wins do, and the mean is that of these.
-  const won = contest.decided && contest.scoring === "wins";
-  const ranking = scored ? "score" : unequal(contest.standings) && (won || contest.scoring === "points") ? "mean"
-    : contest.scoring;
-  const number = (key, text) => el("td", { class: "num" }, key === ranking ? el("b", {}, text) : text);
-  const heads = [t`Rank`, t`Bot`, ...(scored ? [t`Score`] : []),
-    ...(punished ? [t`Penalty`] : []), ...(won ? [] : [t`Points`]), t`Games`, t`Mean`,
-    t`Wins`, ...tieBreaks.map(titleOf), t`Faults`];
-  const body = rows.map((row) => el("tr", { "data-of": row.bot }, ...labelled(heads, [
-    el("td", { class: "num" }, row.rank === null ? "–" : String(row.rank)),
-    el("td", { class: "name-cell" },
-      el("a", { href: link("bot.html", { contest: contest.id, bot: row.bot }) }, sign(row.bot), row.bot)),
-    ...(scored ? [number("score", numberText(row.score))] : []),
-    ...(punished ? [number("penalty", row.penalty ? numberText(-row.penalty) : "")] : []),
-    ...(won ? [] : [number("points", numberText(row.points))]),
-    number("games", numberText(row.games)),
-    number("mean", won ? meanText(row.games ? row.wins / row.games : 0, 2) : meanText(row.mean)),
-    number("wins", numberText(row.wins)),
-    ...tieBreaks.map((name) => el("td", { class: "num" }, numberText(row.tie_breaks[name]))),
-    el("td", { class: "faults" },
-      Object.entries(row.faults).map(([kind, count]) => `${named(kind)} ${count}`).join(", "))])));
-  return cardTable(heads, body, { kind: "standings", isNumber: (place) => place !== 1 && place < heads.length - 1 });
-}
-
-/** The bots of an owner are a team: the sum of its best. */
-function teamsTable({ teams }) {
-  const heads = [t`Rank`, t`Team`, t`Score`, t`Bots`, t`Counted`];
-  const body = teams.rows.map((row) => el("tr", {}, ...labelled(heads, [
-    el("td", { class: "num" }, row.rank === null ? "–" : String(row.rank)),
-    el("td", { class: "name-cell" }, row.team),
-    el("td", { class: "num" }, el("b", {}, numberText(row.score))),
-    el("td", { class: "num" }, numberText(row.bots)),
-    el("td", {}, row.counted.join(", "))])));
-  const best = teams.best > 1 ? t`The best ${numberText(teams.best)} bots of each team count.`
-    : t`The best bot of each team counts.`;
-  return el("section", { class: "panel", id: "teams" }, el("h2", {}, t`Teams`), el("p", { class: "sub" }, best),
-    el("div", { class: "scroll" },
-      cardTable(heads, body, { kind: "standings", isNumber: (place) => [0, 2, 3].includes(place) })));
-}
 
 /** A format may rank by a score of its own; while the bots have different numbers of games others rank by the mean. */
 function rankedBy(contest) {
@@ -144,9 +93,19 @@ async function begin() {
   const ratings = el("div");
   const ranges = el("div");
   const rounds = el("div");
+  const legend = el("div");
   const openedRounds = new Map();
+  let drawn = { rounds: [] };
+  let shown = contest;
+  const showTable = () => {
+    slide(table, () => table.replaceChildren(shown.standings.length
+      ? standingsTable(shown, shown.standings, drawn) : el("p", { class: "empty" },
+        t`No bot has entered. One enters by the table [[bot]] of the contest's file, or by an invitation.`)));
+    if (!legend.childElementCount) legend.append(...[swissLegend(drawn)].filter(Boolean));
+  };
   const showRounds = async () => {
-    const drawn = await loadRounds(contest);
+    drawn = await loadRounds(contest);
+    showTable();
     const panels = [cardsPanel(contest, drawn, openedRounds), roundsPanel(contest, drawn.rounds, openedRounds)];
     const wide = () => rounds.querySelectorAll(".bracket, .cross");
     const scrolled = [...wide()].map((each) => each.closest(".scroll").scrollLeft);
@@ -187,7 +146,8 @@ async function begin() {
     list.update(now);
     return cross.update(now);
   };
-  const refresh = (shown) => {
+  const refresh = (now) => {
+    shown = now;
     status.textContent = named(shown.status);
     status.classList.toggle("live", shown.status === "running");
     sub.textContent = ` ${summary(shown)}`;
@@ -196,9 +156,7 @@ async function begin() {
     early.textContent = shown.separated ? earlyText(shown.separated)
       : shown.reason ? t`Ended early: ${said(shown.reason)}.` : "";
     jury.replaceChildren(...[juryPanel(shown)].filter(Boolean));
-    slide(table, () => table.replaceChildren(shown.standings.length
-      ? standingsTable(shown, shown.standings) : el("p", { class: "empty" },
-        t`No bot has entered. One enters by the table [[bot]] of the contest's file, or by an invitation.`)));
+    showTable();
     teams.replaceChildren(...(shown.teams?.rows.length ? [teamsTable(shown)] : []));
   };
   const showGames = async () => {
@@ -214,7 +172,7 @@ async function begin() {
   const boards = live ? el("section", { class: "panel" }, el("h2", {}, t`Running games`), wall.element) : null;
   const loading = showGames().then(loadDetails);
   await inTime(loading);
-  const standings = el("section", { class: "panel", id: "standings" }, el("h2", {}, t`Standings`), table);
+  const standings = el("section", { class: "panel", id: "standings" }, el("h2", {}, t`Standings`), legend, table);
   const games = el("section", { class: "panel", id: "games" }, el("h2", {}, t`Games`), explained(
     t`What are a ply, a void game and a zombie?`, [
       [t`Ply`, t`one move of one seat`],

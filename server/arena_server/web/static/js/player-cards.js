@@ -7,8 +7,6 @@ import { said } from "./said.js";
 import { sign } from "./sign.js";
 import { named, t } from "./texts.js";
 
-/** The cards of more bots than this are closed until they are opened. */
-const MOST_OPEN = 40;
 /** The place of the box among the rounds that were opened or closed. */
 const PLACE = "cards";
 
@@ -21,7 +19,8 @@ export function cardsPanel(contest, { rounds, cards = [] }, opened) {
     el("p", { class: "sub" },
       t`12w1 is a win with the first seat (b: the second) against number 12 of the table.`, " ",
       t`0: lost, 1/2: tied, + and -: by walkover, *: not over.`),
-    foldable(opened, PLACE, cards.length <= MOST_OPEN, t`${numberText(cards.length)} bots`, fill));
+    // On a screen the standings have the same; on paper they have not, and a box of rounds is open there.
+    foldable(opened, PLACE, false, t`${numberText(cards.length)} bots`, fill));
 }
 
 function table(contest, rounds, cards) {
