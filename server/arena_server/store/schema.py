@@ -119,6 +119,12 @@ class ContestRow(Base):
         return self.format == SINGLE and bool(self.config.get("played_on"))
 
     @property
+    def called(self) -> dict[str, str]:
+        """What the pages call the players of a visitor's game whose names are none of the protocol."""
+        details = self.config.get("details", {}) if self.format == SINGLE else {}
+        return {name: said[0] for name, said in details.items() if said[0]}
+
+    @property
     def is_paired(self) -> bool:
         """Whether each deal is played from every seat."""
         return self.config.get("deals") == "paired"

@@ -24,12 +24,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from arena_protocol.codec import NAME, valid_name
 from arena_protocol.games import GAMES, make_game, printed_options
 from arena_protocol.games.base import Game
 from arena_server.places.base import inherited
 from arena_server.places.process import Child
 from arena_server.terms.config import ContestConfig
+from arena_server.terms.people import meaning, person_name
 from arena_server.web.casual_game import PERSON, CasualGame, GameRequest, Player, check_names, config_of
 from arena_server.web.casual_host import CasualHost
 from arena_server.web.person import PersonSeat, SeatError
@@ -54,15 +54,18 @@ def parse_request(body: Mapping[str, Any]) -> GameRequest:
     for key, kind in kinds.items():
         if type(given.get(key)) is not kind:
             raise SeatError(f"expected {key} as a {kind.__name__}, got {given.get(key)!r:.40}")
-    parse_name(given["name"])
+    given["name"] = parse_name(given["name"])
     return GameRequest(**{key: given[key] for key in kinds})
 
 
 def parse_name(given: object) -> str:
-    """The name in a request, empty for none. Raises SeatError."""
-    if isinstance(given, str) and (not given or valid_name(given)):
-        return given
-    raise SeatError(f"expected as your name {NAME.meaning}, got {given!a:.40}")
+    """The name in a request, in any script; empty for none. Raises SeatError."""
+    if not isinstance(given, str):
+        raise SeatError(f"expected as your name {meaning()}, got {given!a:.40}")
+    try:
+        return person_name(given) if given else given
+    except ValueError as error:
+        raise SeatError(str(error).replace("expected", "expected as your name", 1)) from None
 
 
 class CasualGames:
@@ -201,7 +204,7 @@ class CasualGames:
         return {"contest": game.rematch.contest, "key": seat.rematch}
 
     def _begin(self, wanted: GameRequest, players: Sequence[Player], address: str) -> CasualGame:
-        check_names([player.name_at(seat) for seat, player in enumerate(players, 1)], wanted.name)
+        check_names(players, wanted.name)
         self._admit(address)
         options = self._options(wanted.game) if wanted.source is None else wanted.source.options
         config = config_of(wanted, self._config, options)

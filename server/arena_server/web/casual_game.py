@@ -17,10 +17,12 @@ from shutil import which
 from time import strftime
 from typing import Any, Final
 
+from arena_protocol.codec import valid_name
 from arena_server.core.formats.matches import Single
 from arena_server.errors import ArenaError, public_text
 from arena_server.places.base import LocalBot
 from arena_server.terms.config import ContestConfig, contest_of
+from arena_server.terms.people import looks
 from arena_server.terms.spec import ContestSpec, entrant_of, fresh_seed
 from arena_server.terms.terms import LONGEST_MS, GameTerms
 from arena_server.web.casual_host import CasualHost, Replay, Streams
@@ -80,7 +82,12 @@ class Player:
     name: str = ""
 
     def name_at(self, seat: int) -> str:
-        return self.name or f"{self.engine or PERSON}-{seat}"
+        """Its name in the protocol and the record: after the seat, if its own is none for them."""
+        return self.name if valid_name(self.name) else f"{self.engine or PERSON}-{seat}"
+
+    def called_at(self, seat: int) -> str:
+        """What the pages call it."""
+        return self.name or self.name_at(seat)
 
 
 class CasualGame:
@@ -150,6 +157,7 @@ class CasualGame:
             replay=self._play_again if self.wanted.takes_back else None,
             script=None if self.wanted.source is None else self.wanted.source.script,
             named=partial(self._name, place) if place != self.wanted.seat and not player.name else None,
+            called=self.called,
             taken=self._take,
             finished=self._left,
         )
@@ -160,18 +168,24 @@ class CasualGame:
             self._admit(self.address)
             self._used.set()
 
-    def _name(self, place: int, name: str) -> None:
-        """An invited person has come, and is called `name`.
+    def _name(self, place: int, name: str) -> str:
+        """An invited person has come, and is called `name`; returns the name in the protocol.
 
         Raises SeatError for that of another player, and without a place for the game.
         """
         players = list(self.players)
         players[place - 1] = Player(None, name)
-        check_names([player.name_at(seat) for seat, player in enumerate(players, 1)], name)
+        check_names(players, name)
         self._take()
         self.players = tuple(players)
         self._guests.discard(place)
         self._look_for_guests()
+        return players[place - 1].name_at(place)
+
+    def called(self) -> dict[str, str]:
+        """The names of players that are none in the protocol, by those which they have there."""
+        names = {player.name_at(seat): player.called_at(seat) for seat, player in enumerate(self.players, 1)}
+        return {name: called for name, called in names.items() if name != called}
 
     def _look_for_guests(self) -> None:
         for seat in self.seats:
@@ -185,7 +199,9 @@ class CasualGame:
         tokens |= {seat.name: seat.invitation.token for seat in self.seats}
         names = [player.name_at(seat) for seat, player in enumerate(self.players, 1)]
         entrants = [entrant_of(name, tokens[name]) for name in names]
-        return ContestSpec(config=self._config, entrants=entrants, new=True, listed=False)
+        details = {name: (called, "", "") for name, called in self.called().items()}
+        config = replace(self._config, details=details)
+        return ContestSpec(config=config, entrants=entrants, new=True, listed=False)
 
     def _play_again(self, game_id: str, who: str, reason: str) -> None:
         if self._replay is not None:
@@ -193,7 +209,7 @@ class CasualGame:
 
     def answer(self) -> dict[str, Any]:
         """Its contest, and name and key of each person's link, that of the one who starts the game first."""
-        links = [{"name": seat.name, "key": self._keys[seat.place]} for seat in self.seats]
+        links = [{"name": seat.called, "key": self._keys[seat.place]} for seat in self.seats]
         return {"contest": self.contest, "links": links}
 
     def key_at(self, place: int) -> str:
@@ -286,9 +302,12 @@ def config_of(wanted: GameRequest, config: ContestConfig, options: Mapping[str, 
     )
 
 
-def check_names(names: Sequence[str], chosen: str) -> None:
-    """Raise SeatError unless the names of the players differ."""
-    if len(set(names)) < len(names):
+def check_names(players: Sequence[Player], chosen: str) -> None:
+    """Raise SeatError unless a reader can tell the players by their names, and the referee too."""
+    seated = [*enumerate(players, 1)]
+    names = {player.name_at(seat) for seat, player in seated}
+    seen = {looks(player.called_at(seat)) for seat, player in seated}
+    if min(len(names), len(seen)) < len(players):
         raise SeatError(f"another player is called {chosen}: choose another name")
 
 

@@ -24,6 +24,7 @@ def contest_json(contest: ContestRow) -> dict[str, Any]:
         "about": contest.about,
         **({} if contest.is_rated else {"rated": False}),
         **({} if contest.lets_guess else {"guesses": False}),
+        **({"called": called} if (called := contest.called) else {}),
         **({"paired": True} if contest.is_paired else {}),
         **({"entrants_from": contest.origin["from"]} if contest.origin else {}),
         "game": contest.game,

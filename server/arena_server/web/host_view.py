@@ -22,6 +22,7 @@ from arena_server.host.waiting import NOT_HELD, WaitingList, held_now
 from arena_server.stats.durations import Durations
 from arena_server.store.database import Database
 from arena_server.terms.config import NO_TOKEN, ContestConfig, Entrant, check_url
+from arena_server.terms.people import LONGEST_AUTHOR, person_name
 from arena_server.terms.stages import SeasonStage
 from arena_server.web.bridge import NOT_STARTED, LoopBridge, TranscriptNews, UnavailableError
 from arena_server.web.metrics import ContestSnapshot, MetricsRecorder, Snapshot
@@ -163,6 +164,8 @@ class HostView(HostObserver):
         hosted = self.hosted(contest)
         try:
             check_url(details.get("url", ""))
+            if details.get("author"):
+                details["author"] = _author(details["author"])
         except ValueError as error:
             raise NewcomerError(str(error)) from None
         assert hosted.contest is not None
@@ -281,3 +284,11 @@ def _news_of(config: ContestConfig) -> TranscriptNews:
 
 def _not_started() -> UnavailableError:
     return UnavailableError(NOT_STARTED)
+
+
+def _author(given: str) -> str:
+    """Raises ValueError."""
+    try:
+        return person_name(given, LONGEST_AUTHOR)
+    except ValueError as error:
+        raise ValueError(f"author: {error}") from None

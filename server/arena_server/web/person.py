@@ -15,8 +15,8 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from itertools import takewhile
 from typing import Final
 
@@ -24,7 +24,7 @@ from arena_protocol import messages as wire
 from arena_protocol.errors import ByeReason, ClientError
 from arena_protocol.link import Link
 from arena_server.web.gamestream import LineStream
-from arena_server.web.ports import Invitation
+from arena_server.web.ports import Invitation, MoveScript
 from arena_server.web.streams import Channel, Viewer, encode_event
 
 SESSION_BYTES: Final = 16
@@ -47,14 +47,6 @@ class SeatError(Exception):
     """A request that cannot be carried out now; the text says why in one line."""
 
 
-@dataclass(frozen=True, slots=True)
-class MoveScript:
-    """The moves of all seats with which a game begins, and where they come from, for a note in its record."""
-
-    moves: tuple[str, ...]
-    note: str
-
-
 class PersonSeat:
     """One person's connection to the referee. Every method runs on the web thread's loop.
 
@@ -73,7 +65,8 @@ class PersonSeat:
         alone: bool = False,
         replay: Callable[[str, str, str], None] | None = None,
         script: MoveScript | None = None,
-        named: Callable[[str], None] | None = None,
+        named: Callable[[str], str] | None = None,
+        called: Callable[[], Mapping[str, str]] = dict,
         taken: Callable[[], None] = lambda: None,
         finished: Callable[[], None] = lambda: None,
     ) -> None:
@@ -81,10 +74,11 @@ class PersonSeat:
 
         In it the person has the seat `place`, and is `alone` if all others are engines. The person may take
         moves back with `replay`, which has a game played again: its id, who wants that, and why. The game
-        begins with the moves of `script`, which are shown when the person is to move. With
-        `named` the person chooses a name with the link: it is called with that, or with none, and raises
-        SeatError for a name that cannot be. `taken` is called when the link is used, and may raise
-        SeatError: then it is not. `finished` is called when the seat gets no further game.
+        begins with the moves of `script`, which are shown when the person is to move. With `named` the person
+        chooses a name with the link: it is called with that, or with none, returns the name in the protocol,
+        and raises SeatError for one that cannot be. `called` has the names of players that the pages show,
+        where they are none of the protocol. `taken` is called when the link is used, and may raise SeatError:
+        then it is not. `finished` is called when the seat gets no further game.
         """
         self.place = place
         #: The key of a link to the next game of the same players, once one of them wants it.
@@ -97,6 +91,7 @@ class PersonSeat:
         self._is_early = False
         self._contest = contest
         self._named = named
+        self._called = called
         self._taken = taken
         self._finished = finished
         self._hints = hints
@@ -126,13 +121,18 @@ class PersonSeat:
         return self.invitation.name
 
     @property
+    def called(self) -> str:
+        """What the pages call this person."""
+        return self._called().get(self.name, self.name)
+
+    @property
     def is_named_late(self) -> bool:
         """Whether the person chooses a name with the link."""
         return self._named is not None
 
     def link(self) -> dict[str, object]:
         """What the link is for; it is not used up."""
-        return {"name": self.name, "game": self.invitation.game, "named": self.is_named_late}
+        return {"name": self.called, "game": self.invitation.game, "named": self.is_named_late}
 
     def take(self, name: str = "") -> str:
         """Use the link up: connect to the referee, and return the session.
@@ -141,8 +141,7 @@ class PersonSeat:
         place for the game.
         """
         if self._named is not None:
-            self._named(name)
-            self.invitation = replace(self.invitation, name=name or self.name)
+            self.invitation = replace(self.invitation, name=self._named(name))
         self._taken()
         seat = self.invitation
         games = (seat.game,)
@@ -371,17 +370,17 @@ class PersonSeat:
     def _event(self) -> bytes:
         game = None if self._game is None else self._game.game_id
         document: dict[str, object] = {
-            "name": self.name,
+            "name": self.called,
             "state": "waiting" if self._is_early and self.state == "connecting" else self.state,
             "game": game,
             "turn": self._turn,
         }
         if self._game is not None and self._turn is not None:
             document["legal"] = self._game.legal_moves()
-        more = {"problem": self._problem, "contest": self._contest, "hints": self._hints}
-        more["alone"] = self._alone
+        document |= {"problem": self._problem, "contest": self._contest, "hints": self._hints}
+        document |= {"alone": self._alone, "called": self._called()}
         back = self._replay is not None and self._turn is not None and self._has_moved()
-        return encode_event("seat", document | more | {"undo": back, "rematch": self.rematch})
+        return encode_event("seat", document | {"undo": back, "rematch": self.rematch})
 
     def _has_moved(self) -> bool:
         return self._game is not None and any(seat == self.place for seat, _ in self._game.moves())

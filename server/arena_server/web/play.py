@@ -125,7 +125,7 @@ class PlayApi:
         if request.url.path.endswith("/link"):
             return JSONResponse(seat.link())
         try:
-            return JSONResponse({"session": seat.take(parse_name(body.get("name", ""))), "name": seat.name})
+            return JSONResponse({"session": seat.take(parse_name(body.get("name", ""))), "name": seat.called})
         except SeatError as error:
             return JSONResponse({"error": str(error)}, 409)
 

@@ -16,7 +16,8 @@ from arena_protocol.games.base import GameError
 from arena_protocol.record import GameRecord, RecordError
 from arena_protocol.record_codec import decode
 from arena_server.errors import ArenaError
-from arena_server.web.person import MoveScript, SeatError
+from arena_server.web.person import SeatError
+from arena_server.web.ports import MoveScript
 
 #: The record of a game that may be shown, by its contest and its id. Raises ArenaError for any other.
 ReadRecord = Callable[[str, str], Awaitable[bytes]]

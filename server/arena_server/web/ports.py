@@ -41,6 +41,14 @@ class Invitation:
     key: str
 
 
+@dataclass(frozen=True, slots=True)
+class MoveScript:
+    """The moves of all seats with which a game begins, and where they come from, for a note in its record."""
+
+    moves: tuple[str, ...]
+    note: str
+
+
 def invite(name: str, contest: str, game: str) -> Invitation:
     return Invitation(name, contest, game, secrets.token_hex(TOKEN_BYTES), secrets.token_hex(TOKEN_BYTES))
 

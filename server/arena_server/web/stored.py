@@ -208,7 +208,9 @@ class StoredDocuments:
         self, archive: Archive, number: int, contest: str, name: str, ply: int | None
     ) -> Preview | None:
         if archive.state(number, name) != WITHHELD:
-            found = game_preview(contest, decode(archive.record(number, name)), ply)
+            record, called = decode(archive.record(number, name)), archive.contest(number).get("called", {})
+            names = tuple(called.get(each, each) for each in record.names)
+            found = game_preview(contest, replace(record, names=names), ply)
             return found if self._pictures is not None else replace(found, picture=None)
         document, rows = newest(archive, number)
         row = next((each for each in rows if each[0] == name), None)

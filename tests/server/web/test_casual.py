@@ -27,7 +27,7 @@ from arena_server.terms.spec import ContestSpec
 from arena_server.terms.terms import LONGEST_MS
 from arena_server.web import casual as module
 from arena_server.web import casual_game, person
-from arena_server.web.casual import CasualGames, parse_request
+from arena_server.web.casual import CasualGames, parse_name, parse_request
 from arena_server.web.casual_game import MOVE_MS, PERSON, GameRequest, config_of
 from arena_server.web.casual_host import Replay, Streams
 from arena_server.web.person import PersonSeat, SeatError
@@ -68,10 +68,11 @@ def test_the_wish_of_a_request() -> None:
         with pytest.raises(SeatError, match=f"^expected {key} as a (str|bool|int), got "):
             parse_request(body | {key: 1.5})
     assert parse_request(body | {"name": "ann.2"}).name == "ann.2"
-    form = "1 to 32 letters, digits, `_`, `.`, `-`, a letter or digit first"
-    for name, shown in (("a b", "'a b'"), ("Иван", r"'\u0418\u0432\u0430\u043d'"), ("a" * 33, "'aaa")):
+    assert parse_request(body | {"name": " Иван  2"}).name == "Иван 2"
+    form = "1 to 32 characters, a letter or digit among them, all of which are seen"
+    for name, shown in (("a\u202eb", r"'a\u202eb'"), ("a" * 33, "'aaa"), (7, "7")):
         with pytest.raises(SeatError) as refused:
-            parse_request(body | {"name": name})
+            parse_name(name)
         assert str(refused.value).startswith(f"expected as your name {form}, got {shown}")
 
 
@@ -296,7 +297,29 @@ class TestGames:
         other2.take()
         await until(lambda: len(host.played) == 2)
         assert [entrant.name for entrant in host.played[1][0].entrants] == ["person-1", "ann"]
+        assert not host.played[1][0].config.details
         await end(started)
+
+    async def test_names_in_any_script_are_those_of_the_pages_alone(self, tmp_path: Path) -> None:
+        started = games(tmp_path, host=(host := FakeHost()))
+        started._offer = {"games": [{"name": "lastcoin", "engines": []}]}
+        answer = await started.start(replace(WANTED, opponent=PERSON, name="Жана"), HERE)
+        assert [link["name"] for link in answer["links"]] == ["Жана", "person-2"]
+        jana, guest = started.seats()
+        jana.take()
+        for other in ("ЖАНА", "person-1"):
+            with pytest.raises(SeatError, match=f"^another player is called {other}: choose another name$"):
+                guest.take(other)
+        guest.take("ليلى")
+        assert (guest.name, guest.called, guest.link()["name"]) == ("person-2", "ليلى", "ليلى")
+        event = json.loads(jana._event().split(b"data: ")[1])
+        assert (event["name"], event["called"]) == ("Жана", {"person-1": "Жана", "person-2": "ليلى"})
+        await until(lambda: bool(host.played))
+        spec = host.played[0][0]
+        assert [entrant.name for entrant in spec.entrants] == ["person-1", "person-2"]
+        assert spec.config.details == {"person-1": ("Жана", "", ""), "person-2": ("ليلى", "", "")}
+        started._games[0].end("the test is over")
+        await until(lambda: {jana.state, guest.state} == {"finished"})
 
     @pytest.mark.real
     @pytest.mark.soak

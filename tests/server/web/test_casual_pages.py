@@ -222,9 +222,9 @@ def test_two_people_by_a_link(pages: Watched, tmp_path: Path) -> None:
         bob.get_by_role("button", name="Take the seat").click()
         bob.get_by_text("Another player is called person-1: choose another name.").wait_for()
         pages.shoot(bob, "invited")
-        bob.get_by_label("Your name").fill("bob")
+        bob.get_by_label("Your name").fill("Боби")
         bob.get_by_role("button", name="Take the seat").click()
-        bob.get_by_role("heading", name="You play as bob").wait_for()
+        bob.get_by_role("heading", name="You play as Боби").wait_for()
         for page in (ann, bob):
             page.get_by_role("button", name="Ready").click()
         wait_for_turn(ann, 1)
@@ -237,7 +237,14 @@ def test_two_people_by_a_link(pages: Watched, tmp_path: Path) -> None:
         ann.locator(".turn.won", has_text="The game is over: you win.").wait_for()
         bob.locator(".turn:not(.won)", has_text="The game is over: person-1 wins.").wait_for()
         bob.get_by_role("button", name="Rematch").click()
-        bob.get_by_role("heading", name="You play as bob").wait_for()
+        bob.get_by_role("heading", name="You play as Боби").wait_for()
+        assert ann.locator(".seat h2").all_inner_texts() == ["person-1", "Боби"]
+        record = pages.open(f"{server.url}/play.html").locator("tr a.whole").first
+        assert record.inner_text() == "person-1 – Боби"
+        record.click()
+        record.page.get_by_role("heading", name="person-1 – Боби").wait_for()
+        record.page.get_by_text("names and result are as the contest lists them").wait_for()
+        pages.shoot(record.page, "named-in-cyrillic")
         ann.get_by_role("button", name="Rematch: the others wait").click()
         ann.get_by_role("heading", name="You play as person-2").wait_for()
         pages.close()

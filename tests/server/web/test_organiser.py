@@ -231,6 +231,8 @@ def test_an_author_registers_a_bot_by_a_link(tmp_path: Path) -> None:
         assert post(contest="other")[0] in (409, 429)
         assert post(name="x" * 33)[0] == post(code="\u00e4")[0] == post(verb="add")[0] == 400
         assert post(name="a") == (409, {"error": "a is a bot of this contest already"})
+        meaning = "1 to 60 characters, a letter or digit among them, all of which are seen"
+        assert post(author="...") == (409, {"error": f"author: expected {meaning}, got '...'"})
         status, registered = post(author="Jan J.", language="C")
         assert (status, registered["name"]) == (200, "zoe")
         assert post(name="yan")[0] in (409, 429)

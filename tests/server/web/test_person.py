@@ -12,8 +12,8 @@ import pytest_asyncio
 
 from arena_protocol import messages as wire
 from arena_server.web import person as module
-from arena_server.web.person import MoveScript, PersonSeat, SeatError
-from arena_server.web.ports import invite
+from arena_server.web.person import PersonSeat, SeatError
+from arena_server.web.ports import MoveScript, invite
 
 from .spectating import NEXT, OVER, PLAYED, START, STATE, FakeViewer
 

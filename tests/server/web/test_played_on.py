@@ -18,9 +18,9 @@ from arena_server.terms.config import ContestConfig, game_of
 from arena_server.web import played_on
 from arena_server.web.casual import CasualGames
 from arena_server.web.casual_game import GameRequest, config_of
-from arena_server.web.person import MoveScript, SeatError
+from arena_server.web.person import SeatError
 from arena_server.web.played_on import SAME, read_source, source_of, up_to
-from arena_server.web.ports import CasualSetup
+from arena_server.web.ports import CasualSetup, MoveScript
 from arena_server.web.shown_results import NotFoundError
 
 from ..records import game

@@ -30,6 +30,7 @@ const { arranged, isWanted } = await load("places.js");
 const { newsBetween } = await load("notices.js");
 const { highlightTexts } = await load("highlights.js");
 const { GuessBook, guessTable } = await load("guess.js");
+const { personName } = await load("people.js");
 const { opponents, playOnWish } = await load("playon.js");
 const { betterText, partingPly, partingText, togetherOf } = await load("together.js");
 const { signOf } = await load("sign.js");
@@ -54,6 +55,7 @@ const commands = {
     for (const [game, name, ply, move] of games) new GuessBook(game, storage).add(name, ply, move);
     return JSON.parse(kept.text);
   },
+  personNames: ({ texts }) => texts.map(personName),
   sign: ({ name }) => signOf(name),
   rounds: ({ fields }) => fields.map((field) => roundTexts(field, 12, "bob", "round 1")),
   playOn: ({ search }) => playOnWish(search),

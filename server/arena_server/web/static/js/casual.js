@@ -3,8 +3,9 @@
 import { get } from "./api.js";
 import { makeBoard } from "./boards.js";
 import { copyButton } from "./copy.js";
-import { cardTable, clockText, dateText, el, labelled, link, NAME_PATTERN, resultText } from "./dom.js";
+import { cardTable, clockText, dateText, el, labelled, link, resultText } from "./dom.js";
 import { gameLink } from "./gameview.js";
+import { calledNames } from "./people.js";
 import { makeGame, RULES } from "./rules.js";
 import { NO_CLOCK_MS } from "./seats.js";
 import { named, t } from "./texts.js";
@@ -15,6 +16,8 @@ const ANY = "any";
 /** Engines of three strengths for people, where those of the whole list are too close or too strong. */
 const STRENGTHS = { insertion: ["random", "greedy", "master"] };
 const NAME = "arena-name";
+/** In units of UTF-16; the server counts what a reader sees. */
+const LONGEST_TYPED = 160;
 
 export const seatLink = (key) => link("play.html", {}, key);
 
@@ -38,8 +41,7 @@ function previewBoard({ preview, seats }) {
 /** A field for the name of a person, with the one that was kept. */
 export function nameField() {
   const field = el("input",
-    { type: "text", maxlength: 32, size: 14, pattern: NAME_PATTERN, autocomplete: "nickname",
-      title: t`Letters and digits of English, and . _ -` });
+    { type: "text", maxlength: LONGEST_TYPED, size: 14, dir: "auto", autocomplete: "nickname" });
   try { field.value = localStorage.getItem(NAME) ?? ""; } catch { /* storage may be forbidden */ }
   return field;
 }
@@ -123,7 +125,7 @@ export async function casualPart({ onstart, take }) {
   } },
   el("div", { class: "start-fields" },
     el("h2", {}, t`Start a game`),
-    el("div", { class: "filters" }, gameLabel, el("label", {}, t`Your name (in the record)`, name), seatLabel),
+    el("div", { class: "filters" }, gameLabel, el("label", {}, t`Your name`, name), seatLabel),
     el("fieldset", {}, el("legend", {}, t`Opponent`), choices, el("div", { class: "filters" }, engineLabel)),
     el("div", { class: "checks" }, contestClock ? clockLabel : null, hintsLabel),
     el("p", {}, start),
@@ -156,10 +158,11 @@ async function recent() {
   const row = (contest) => {
     // Those before have been broken off: a move was taken back.
     const game = contest.rows.at(-1);
-    const names = contest.bots.join(" – ");
+    const bots = calledNames(contest.bots, contest.called);
+    const names = bots.join(" – ");
     const played = game ? el("a", { class: "whole", href: gameLink(contest.id, game[0], game[4]) }, names) : names;
     const back = contest.rows.length > 1 ? ` (${t`moves taken back: ${contest.rows.length - 1}`})` : "";
-    const end = game ? resultText(game[1].map((bot) => contest.bots[bot]), game[2], game[3], !contest.decided)
+    const end = game ? resultText(game[1].map((bot) => bots[bot]), game[2], game[3], !contest.decided)
       : contest.status === "running" ? named("running") : t`not played`;
     return el("tr", { class: "row" }, ...labelled(heads, [
       el("td", { class: "nowrap" }, dateText(Date.parse(contest.started_at) / 1000)),

@@ -4,11 +4,12 @@
 
 import { cardTable, el, labelled, numberText } from "./dom.js";
 import { GameError } from "./gameerror.js";
+import { personName } from "./people.js";
 import { t } from "./texts.js";
 
-/** Games whose guesses are kept, and the length of a name. */
+/** Games whose guesses are kept; the length of a name, in units of UTF-16, before `personName` looks at it. */
 const KEPT = 50;
-const LONGEST_NAME = 40;
+const LONGEST_TYPED = 160;
 const STORED = "arena-guesses";
 const OPEN = "arena-guessing";
 
@@ -88,7 +89,7 @@ export class GuessPanel {
     this.view = view;
     this.book = new GuessBook(game, browserStorage());
     const names = Object.keys(this.book.guesses);
-    this.name = el("input", { type: "text", maxlength: LONGEST_NAME, size: 10, dir: "auto" });
+    this.name = el("input", { type: "text", maxlength: LONGEST_TYPED, size: 10, dir: "auto" });
     this.name.value = names.at(-1) ?? t`You`;
     this.move = el("input", { type: "text", size: 5, autocomplete: "off", autocapitalize: "off", spellcheck: false });
     this.said = el("p", { class: "sub", role: "status" });
@@ -113,8 +114,12 @@ export class GuessPanel {
   /** Of the ply to come: one that is shown has been played. */
   guess(move) {
     const { timeline } = this.view;
-    const name = this.name.value.trim();
-    if (timeline.end !== null || !move || !name) return;
+    if (timeline.end !== null || !move) return;
+    const name = personName(this.name.value);
+    if (name === null) {
+      this.said.textContent = t`A name has 1 to 32 characters, a letter or digit among them, all of which are seen.`;
+      return;
+    }
     if (timeline.rules !== null && !timeline.rules.moves(timeline.position(timeline.length)).includes(move)) {
       this.said.textContent = t`${move} is not a legal move here.`;
       return;

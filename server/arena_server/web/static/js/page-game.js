@@ -9,6 +9,7 @@ import { GuessPanel, guessResult } from "./guess.js";
 import { gamePath, LiveGame } from "./livegame.js";
 import { livePath, LiveStream } from "./livestream.js";
 import { loadedAfter } from "./loading.js";
+import { calledNames } from "./people.js";
 import { loadPairs, pairLink } from "./pairs.js";
 import { showRecord } from "./replay.js";
 import { ring, soundButton } from "./sound.js";
@@ -46,10 +47,11 @@ function showTitle(names) {
 
 async function replay() {
   const { record, bytes } = await loadRecord(contest, game);
-  showTitle(record.names);
-  const { proof, ways, notes } = await proofOf(bytes);
+  const { proof, ways, notes, called } = await proofOf(bytes);
+  showTitle(calledNames(record.names, called));
   const view = showRecord(main, record, {
     download: fileAddress(`${recordPath(contest, game)}.record`, bytes), botLink, proof, back: back(), ways, notes,
+    called,
     share: !embedded,
     embed: site?.embed ? { contest } : null, address,
     card: site?.pictures ? card : null,
@@ -89,7 +91,8 @@ async function proofOf(bytes) {
   const ways = row === null || embedded ? [] : await waysOn(document, row, place);
   const runs = document.status === "running" && site?.live;
   const more = embedded ? [] : [runs ? nextRunning() : null, site?.start ? playOn() : null].filter(Boolean);
-  return { proof, ways: [...ways, ...more], notes: row === null ? [] : decisionNotes(document, row) };
+  const notes = row === null ? [] : decisionNotes(document, row);
+  return { proof, ways: [...ways, ...more], called: document.called, notes };
 }
 
 /** The result that the jury has given to a game in the place of that of its record, and why. */

@@ -20,7 +20,8 @@ const stored = `arena-seat-${key}`;
 const message = el("p", { class: "error-line", role: "alert" });
 const text = el("p", { class: "turn", role: "status" });
 const seat = { session: null, name: "", state: "connecting", turn: null, legal: [], contest: null, hints: true,
-  alone: false, asked: null, refused: false, undo: false, rematch: null, view: null, live: null, next: null };
+  alone: false, asked: null, refused: false, undo: false, rematch: null, called: {},
+  view: null, live: null, next: null };
 
 async function post(verb, body) {
   let response;
@@ -109,7 +110,7 @@ async function offer() {
     take(key, named ? keptName(name) : "");
   } },
     el("p", {}, t`This link is a seat in a game. It works once: from then on this browser has the seat.`),
-    named ? el("div", { class: "filters" }, el("label", {}, t`Your name (in the record)`, name)) : null,
+    named ? el("div", { class: "filters" }, el("label", {}, t`Your name`, name)) : null,
     el("button", { type: "submit", class: "primary" }, t`Take the seat`)));
 }
 
@@ -171,6 +172,7 @@ function sit(session) {
   panel.focus({ preventScroll: true });
   const begin = (timeline) => {
     seat.next = null;
+    timeline.call(seat.called);
     seat.view = new GameView(timeline, { live: true });
     makePlayable(seat.view);
     board.replaceChildren(seat.view.element);

@@ -67,7 +67,7 @@ export async function playOnPart(wish, { onstart, take }) {
     el("h2", {}, t`Play on from ply ${ply} of ${game}`),
     el("p", {}, el("a", { href: gameLink(contest, game, ply) }, source.names.join(" – "))),
     el("div", { class: "filters" }, el("label", {}, t`In the place of`, seat), el("label", {}, t`Against`, engine),
-      el("label", {}, t`Your name (in the record)`, name)),
+      el("label", {}, t`Your name`, name)),
     el("label", { class: "check" }, hints,
       el("span", {}, timeline.rules ? t`With hints, and moves may be taken back` : t`Moves may be taken back`)),
     el("p", {}, start),

@@ -25,28 +25,30 @@ const CHAINED_AT_ONCE = 2000;
  * Show a record in `host`, with the links `ways` to other games and the menu that shares it unless `share` is false.
  * `download` is the address of its file, or null. `proof` is what its contest says of it:
  * {bytes, listed, place, games, head, digests}; `head` is null before it is published, `digests()` loads the chain.
- * `notes` are elements about the result.
+ * `notes` are elements about the result; `called` has the names of visitors that are none of the record.
  */
 export function showRecord(host, record, options = {}) {
   const { download = null, botLink, proof = null, back = null, ways = [], share = true, embed = null } = options;
-  const { address, card, notes = [] } = options;
+  const { address, card, notes = [], called = {} } = options;
   let timeline;
   try {
     timeline = Timeline.ofRecord(record);
+    timeline.call(called);
   } catch (error) {
     if (!(error instanceof GameError)) throw error;
     host.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, t`This record cannot be played`),
       el("p", {}, error.message)));
     return null;
   }
-  const view = new GameView(timeline, { botLink });
+  const { names } = timeline.info;
+  const view = new GameView(timeline, { botLink: botLink && ((name) => botLink(record.names[names.indexOf(name)])) });
   view.drawLines();
   const game = t`${record.contest}, game ${record.game_id} of ${record.game}, ${pliesText(record.plies.length)}`;
   const more = ways.filter((way) => way.classList.contains("same"));
   const menu = share ? shareMenu(view, record, { download, embed, more, address, card }) : null;
   host.replaceChildren(
-    gameHead(record.names, game, { back, tools: share ? [...ways, menu] : [] }), ...notes,
-    view.element, placeLines(record));
+    gameHead(names, game, { back, tools: share ? [...ways, menu] : [] }), ...notes,
+    view.element, placeLines(record, names));
   view.onply = (ply) => { if (!view.playing) history.replaceState(null, "", `#ply=${ply}`); };
   document.addEventListener("keydown", (event) => { if (host.contains(view.element)) view.key(event); });
   const wanted = /^#ply=(\d{1,6})$/.exec(location.hash);
@@ -60,7 +62,7 @@ export function showRecord(host, record, options = {}) {
 }
 
 /** Where the game was played, if that was not the server, and what bots in containers got of the processor. */
-function placeLines(record) {
+function placeLines(record, names) {
   const bound = record.cores ? t`bound to cores ${record.cores}` : "";
   const speed = record.bench ? t`${numberText(record.bench)} plies/s before its first game` : "";
   const place = record.worker
@@ -69,10 +71,10 @@ function placeLines(record) {
   const ms = (value) => value === null ? "?" : t`${numberText(value)} ms`;
   return el("div", { class: "sub" }, place === "" ? null : el("p", {}, place),
     ...record.images.slice(0, record.names.length).map((image, i) =>
-      image === "-" ? null : el("p", {}, t`${record.names[i]}: image ${image}`)),
+      image === "-" ? null : el("p", {}, t`${names[i]}: image ${image}`)),
     ...record.usage.map(({ seat, used_ms: used, throttled_ms: held, pressure_ms: waited }) =>
     el("p", {},
-      t`${record.names[seat - 1]}: ${ms(used)} of processor time, ${ms(held)} held back by its own limit, ${ms(waited)} kept waiting by a busy machine`)));
+      t`${names[seat - 1]}: ${ms(used)} of processor time, ${ms(held)} held back by its own limit, ${ms(waited)} kept waiting by a busy machine`)));
 }
 
 async function check(record, view, proof, whole) {

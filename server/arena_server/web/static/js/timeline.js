@@ -2,6 +2,7 @@
 // that come with the game. A record gives all of it at once, a live stream adds to it.
 
 import { GameError } from "./gameerror.js";
+import { calledNames } from "./people.js";
 import { makeGame, RULES } from "./rules.js";
 
 /** Decisive plies by their points, beside the one from which the winner led. */
@@ -72,6 +73,11 @@ export class Timeline {
     timeline.totals = record.totals;
     timeline.record = record;
     return timeline;
+  }
+
+  /** Show names of the players in the place of those of the protocol, by these. */
+  call(called) {
+    this.info = { ...this.info, names: calledNames(this.info.names, called) };
   }
 
   get length() {
