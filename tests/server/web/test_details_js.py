@@ -101,3 +101,24 @@ def test_every_field_of_a_card_has_a_sign_of_its_own_in_the_standings(node: Node
     found = node("rounds", fields=[*fields, "bye", ABSENT])
     assert [sign for sign, _ in found] == [*wanted, "(+)", "·"]
     assert len({sentence for _, sentence in found}) == len(signs) + 2
+
+
+@pytest.mark.parametrize(
+    ("states", "share", "sums", "sign", "words"),
+    [
+        (["over", "over"], 0.75, [1.5, 0.5], "+", "ann against bob: 1.5 : 0.5 in 2 games"),
+        (["over", "running"], 0.0, [0, 1], "-", "ann against bob: 0 : 1 in 1 game, 1 running"),
+        (["over", "planned"], None, [0, 0], "=", "ann against bob: 0 : 0 in 1 game, 1 planned"),
+        (["running", "planned"], None, [0, 0], "▸", "ann against bob: 1 running, 1 planned"),
+        (["planned"], None, [0, 0], "", "ann against bob: 1 planned"),
+        (["void"], None, [0, 0], "", "ann against bob: no game"),
+    ],
+)
+def test_a_pair_as_a_sign_and_in_words(
+    node: Node, states: list[str], share: float | None, sums: list[float], sign: str, words: str
+) -> None:
+    rows = [
+        {"state": "over", "end": "void"} if state == "void" else {"state": state, "end": "complete"}
+        for state in states
+    ]
+    assert node("pair", names=["ann", "bob"], rows=rows, share=share, sums=sums) == [sign, words]

@@ -258,7 +258,7 @@ def test_a_bracket_and_rounds(tmp_path: Path, pages: Watched) -> None:
 
 @pytest.mark.soak
 def test_a_swiss_of_32_bots_in_its_first_round(tmp_path: Path, pages: Watched) -> None:
-    """Games to come leave their cells empty; who has won all its games is rated before all."""
+    """A cell is a sign, and the pair in words; who has won all its games is rated before all."""
     bots = [f"b{place:02}" for place in range(32)]
     row = {"points": 3, "games": 1, "mean": 3.0, "wins": 1, "faults": {}, "score": 1}
     standings = [{"rank": place + 1, "bot": name, **row} for place, name in enumerate(bots)]
@@ -286,8 +286,18 @@ def test_a_swiss_of_32_bots_in_its_first_round(tmp_path: Path, pages: Watched) -
     page = pages.open(written(tmp_path, standings, documents=documents, **more).as_uri())
     cells = page.locator(".cross td:not(.self)")
     cells.nth(32 * 31).wait_for()  # one stands over the names
-    page.get_by_text("An empty cell stands for games that are planned.").wait_for()
-    assert sorted({text.strip() for text in cells.all_inner_texts()}) == ["", "0", "3"]
+    assert sorted({text.strip() for text in cells.all_inner_texts()}) == ["", "+", "-"]
+    fits = "panel => panel.offsetHeight <= 800 && panel.scrollWidth === panel.clientWidth"
+    assert page.locator(".panel:has(> .scroll > .cross)").evaluate(fits), "32 bots are in one window"
+    link = page.get_by_role("link", name="b00 against b01: 3 : 0 in 1 game, 1 planned", exact=True).last
+    link.focus()
+    assert "game=g1#ply=9" in (link.get_attribute("href") or "")
+    page.keyboard.press("ArrowDown")  # beyond the diagonal
+    focused = "document.activeElement.getAttribute('aria-label')"
+    assert page.evaluate(focused) == page.locator(".pair-said").inner_text() == "b02 against b01: 1 planned"
+    page.locator("[data-focus='31,30']").hover()
+    assert page.locator(".pair-said").inner_text() == "b31 against b30: 0 : 3 in 1 game, 1 planned"
+    pages.check_access(page)
     assert page.get_by_label("Ratings").locator("tbody tr").evaluate_all(
         "rows => rows.map((row) => [0, 1, 4].map((place) => row.cells[place].innerText.trim()).join())"
     ) == [

@@ -34,6 +34,7 @@ const { personName } = await load("people.js");
 const { opponents, playOnWish } = await load("playon.js");
 const { betterText, partingPly, partingText, togetherOf } = await load("together.js");
 const { signOf } = await load("sign.js");
+const { pairSign, pairWords } = await load("crossgrid.js");
 const { roundTexts } = await load("swiss.js");
 const { chosenPart } = await load("tabs.js");
 const { hex, sha256 } = await load("sha256.js");
@@ -57,6 +58,7 @@ const commands = {
   },
   personNames: ({ texts }) => texts.map(personName),
   sign: ({ name }) => signOf(name),
+  pair: ({ names, rows, share, sums }) => [pairSign(rows, share), pairWords(names, rows, sums)],
   rounds: ({ fields }) => fields.map((field) => roundTexts(field, 12, "bob", "round 1")),
   playOn: ({ search }) => playOnWish(search),
   opponents: ({ source, seat }) => opponents(source, seat),

@@ -1,11 +1,14 @@
 // The cross-table: a cell has the games of the bot in its row against the bot in its column, each a link.
 
-import { el, numberText, pliesText, plural } from "./dom.js";
+import { CrossGrid } from "./crossgrid.js";
+import { el, explained, numberText, pliesText, plural } from "./dom.js";
 import { OVER, PLANNED, resultFor, RUNNING, scoreFor, valuesOf } from "./gamelist.js";
 import { gameLink } from "./gameview.js";
 import { named, t } from "./texts.js";
 
 const MOST_CROSSED = 40;
+/** With more bots than this a cell is a sign: then 32 are in one window of 1280 x 800. */
+const MOST_WRITTEN = 16;
 const MOST_DOTS = 30;
 /** Cells with more games are opened to show their links. */
 const SHOWN = 3;
@@ -17,6 +20,7 @@ export class CrossTable {
     this.opened = new Set();
     /** By the id of a running game: the functions that set its links to a newer ply. */
     this.live = new Map();
+    this.grid = new CrossGrid();
   }
 
   /** Running games have moved on: their links change in place, so that no click is lost. */
@@ -43,8 +47,34 @@ export class CrossTable {
     const scrolled = this.element.querySelector(".scroll")?.scrollLeft ?? 0;
     // A link or a cell that has the focus keeps it when a result comes.
     const focused = this.element.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
+    const rowsOf = (bot, other) => cells.get(`${bot},${other}`) ?? [];
+    this.element.replaceChildren(el("section", { class: "panel" }, el("h2", {}, t`Cross-table`),
+      ...(ranked.length > MOST_WRITTEN ? this.#small(contest, ranked, rowsOf)
+        : this.#written(contest, ranked, rowsOf, rows.some((row) => row.state === PLANNED)))));
+    this.element.querySelector(".scroll").scrollLeft = scrolled;
+    if (focused) this.element.querySelector(`[data-focus="${focused}"]`)?.focus();
+    return undefined;
+  }
+
+  #small(contest, ranked, rowsOf) {
+    const table = this.grid.table(contest, ranked, (bot, other) => {
+      const rows = rowsOf(bot, other);
+      const counted = rows.filter((row) => row.state === OVER && row.end !== "void");
+      return { rows, share: shareOf(contest, rows, bot), sums: [bot, other].map((each) =>
+        counted.reduce((total, row) => total + worthOf(contest, row, each), 0)) };
+    });
+    return [explained(t`What do the signs mean?`, [
+      ["+",
+        t`the bot in the row has more of the games than the bot in the column, by their ranks; the greener the more`],
+      ["-", t`it has less; the redder the less`],
+      ["=", t`both have as much`],
+      ["▸", t`no game is over, one is running`],
+    ]), this.grid.said, box(table)];
+  }
+
+  #written(contest, ranked, rowsOf, hasPlanned) {
     const cell = (bot, other) => (bot === other ? el("td", { class: "self" })
-      : this.#cell(contest, bot, other, cells.get(`${bot},${other}`) ?? []));
+      : this.#cell(contest, bot, other, rowsOf(bot, other)));
     const names = ranked.map((bot) => contest.bots[bot]);
     const head = (name, i) => el("th", { scope: "col", title: name, "aria-label": `${i + 1} ${name}` }, String(i + 1));
     const line = (bot, i) => el("tr", {},
@@ -55,16 +85,12 @@ export class CrossTable {
       : contest.decided
       ? t`Games that the bot in the row has won against the bot in the column, by their ranks; a draw is a half.`
       : t`Points of the bot in the row against the bot in the column, by their ranks.`;
-    this.element.replaceChildren(el("section", { class: "panel" }, el("h2", {}, t`Cross-table`),
-      el("p", { class: "sub" }, meaning, " ", t`A dot is a game won, drawn or lost. A sum opens to its games.`,
-        rows.some((row) => row.state === PLANNED) ? ` ${t`An empty cell stands for games that are planned.`}` : ""),
-      el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": t`Cross-table` },
-        el("table", { class: "cross" },
-          el("thead", {}, el("tr", {}, el("td"), ...names.map(head))),
-          el("tbody", {}, ...ranked.map(line))))));
-    this.element.querySelector(".scroll").scrollLeft = scrolled;
-    if (focused) this.element.querySelector(`[data-focus="${focused}"]`)?.focus();
-    return undefined;
+    return [el("p", { class: "sub" }, meaning, " ",
+      t`A dot is a game won, drawn or lost. A sum opens to its games.`,
+      hasPlanned ? ` ${t`An empty cell stands for games that are planned.`}` : ""),
+    box(el("table", { class: "cross" },
+      el("thead", {}, el("tr", {}, el("td"), ...names.map(head))),
+      el("tbody", {}, ...ranked.map(line))))];
   }
 
   #cell(contest, bot, other, rows) {
@@ -119,6 +145,9 @@ export class CrossTable {
     return link;
   }
 }
+
+const box = (table) =>
+  el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": t`Cross-table` }, table);
 
 /** The share of what there was to win for `bot` in games of two that are over, from 0 to 1; null without a point. */
 function shareOf(contest, games, bot) {
