@@ -90,6 +90,11 @@ class TurnTimer:
         self.sent = sent
         self.deadline = self.flag = flag
 
+    def hand(self, seat: int, sent: int, flag: int) -> None:
+        """Open the turn of a seat without lag, whose clock runs at once: `begin` and `run` in one call."""
+        self.seat, self.sent = seat, sent
+        self.deadline = self.flag = flag
+
     def stop(self) -> None:
         """Close the turn."""
         self.seat = 0

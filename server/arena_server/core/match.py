@@ -419,8 +419,7 @@ class Match(GameState):
         while True:
             sent = now()
             flag = sent + spans[seat - 1]
-            timer.begin(seat, sent, 0, 0)
-            timer.run(sent, flag)
+            timer.hand(seat, sent, flag)
             move = players[seat - 1](self)
             arrived = now()
             if arrived >= flag or not is_legal(position, move):

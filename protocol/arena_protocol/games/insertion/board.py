@@ -20,6 +20,8 @@ SIDE = 5
 MAX_COLOURS = 7
 
 _DIGITS = ".1234567"
+#: For each plane the bit of a cell by its character.
+_BITS = tuple({ord(cell): str(colour >> k & 1) for colour, cell in enumerate(_DIGITS)} for k in range(3))
 
 
 def parse_board(text: str, colours: int = MAX_COLOURS) -> Planes:
@@ -31,23 +33,13 @@ def parse_board(text: str, colours: int = MAX_COLOURS) -> Planes:
     rows = text.split("/")
     if [len(row) for row in rows] != [SIDE] * SIDE:
         raise GameError(f"a board is five rows of five cells joined by '/', not {text!r}")
-    planes = [0, 0, 0]
-    # The text begins at the top, the bits at the bottom.
-    for y, row in enumerate(reversed(rows)):
-        for x, cell in enumerate(row):
-            colour = _colour(cell, colours)
-            for k in range(3):
-                planes[k] |= (colour >> k & 1) << SIDE * x + y
-    p0, p1, p2 = planes
+    # From the top right cell down, column by column: the bits of a plane from the highest on.
+    cells = "".join([row[x] for x in reversed(range(SIDE)) for row in rows])
+    if unknown := cells.strip(_DIGITS[: colours + 1]):
+        raise GameError(f"a cell of the board is '.' or a colour from 1 to {colours}, not {unknown[0]!r}")
+    p0, p1, p2 = (int(cells.translate(bits), 2) for bits in _BITS)
     _check_gravity(p0 | p1 | p2, text)
     return p0, p1, p2
-
-
-def _colour(cell: str, colours: int) -> int:
-    colour = _DIGITS.find(cell)
-    if not 0 <= colour <= colours:
-        raise GameError(f"a cell of the board is '.' or a colour from 1 to {colours}, not {cell!r}")
-    return colour
 
 
 def _check_gravity(occupied: int, text: str) -> None:
@@ -59,14 +51,10 @@ def _check_gravity(occupied: int, text: str) -> None:
 
 def format_board(planes: Planes) -> str:
     """Return the text of a board: the inverse of `parse_board`."""
-    p0, p1, p2 = planes
-    return "/".join(
-        "".join(
-            _DIGITS[(p0 >> bit & 1) | (p1 >> bit & 1) << 1 | (p2 >> bit & 1) << 2]
-            for bit in range(y, SIDE * SIDE, SIDE)
-        )
-        for y in reversed(range(SIDE))
-    )
+    # Bits read as decimal digits: their sum has the colour of a cell in each.
+    b0, b1, b2 = (int(f"{plane:b}") for plane in planes)
+    cells = f"{b0 + 2 * b1 + 4 * b2:025}".replace("0", ".")
+    return "/".join([cells[top::SIDE][::-1] for top in range(SIDE)])
 
 
 def check_sequence(text: str, colours: int = MAX_COLOURS) -> str:

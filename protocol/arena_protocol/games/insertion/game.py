@@ -46,7 +46,15 @@ LAYOUT = grid(
     arrows=True,
 )
 
-_NUMBER = {move: number for number, move in enumerate(MOVES, start=1)}
+#: How each move inserts its picture, and in which row or column: `rules.insert` without a call a ply.
+_INSERTS = {
+    move: (rules.push_left, number - 1)
+    if number <= 5
+    else (rules.drop, number - 6)
+    if number <= 10
+    else (rules.push_right, 15 - number)
+    for number, move in enumerate(MOVES, start=1)
+}
 _COLOUR = {str(colour): colour for colour in range(1, MAX_COLOURS + 1)}
 #: A named tuple without its Python constructor, at half the cost.
 _new = tuple.__new__
@@ -96,13 +104,17 @@ class Position(NamedTuple):
 
     def _after(self, move: str) -> tuple[Planes, int]:
         """The board after `move`, and the points of it."""
-        planes, sequence, played, _ = self
-        number = _NUMBER.get(move)
-        if number is None:
+        (p0, p1, p2), sequence, played, _ = self
+        if move not in _INSERTS:
             raise GameError(f"a move of insertion is a number from 1 to {rules.MOVES}, not {move!r}")
         if played >= len(sequence):
             raise GameError(f"the picture of ply {played + 1} is not known")
-        p0, p1, p2, removed, _, _ = rules.play(*planes, number, _COLOUR[sequence[played]])
+        insert, at = _INSERTS[move]
+        p0, p1, p2, _ = insert(p0, p1, p2, at, _COLOUR[sequence[played]])
+        # Most plies remove nothing.
+        if not rules.runs(p0, p1, p2):
+            return (p0, p1, p2), 0
+        p0, p1, p2, removed, _ = rules.settle(p0, p1, p2)
         return (p0, p1, p2), rules.POINTS_A_CELL * removed
 
 
@@ -208,14 +220,14 @@ class Insertion(Game[Position]):
 
     def is_legal(self, position: Position, move: str) -> bool:
         """Whether `move` is `1` to `15` without leading zeros, and a ply is left."""
-        return move in _NUMBER and position.played < self.plies
+        return move in _INSERTS and position.played < self.plies
 
     def play(self, position: Position, move: str) -> Step[Position]:
         """Insert the next picture. Raises GameError for a bad move, no ply left, or an unknown picture."""
-        if position.played >= self.plies:
+        _, sequence, played, totals = position
+        if played >= self.plies:
             raise GameError(f"the game is over: all {self.plies} plies are played")
         planes, points = position._after(move)
-        _, sequence, played, totals = position
         if points:
             seat = played % self.seats
             totals = (*totals[:seat], totals[seat] + points, *totals[seat + 1 :])
@@ -224,7 +236,7 @@ class Insertion(Game[Position]):
     def waves(self, position: Position, move: str) -> int:
         """How often runs are removed, those that the removal before has brought together included."""
         planes, sequence, played, _ = position
-        return rules.play(*planes, _NUMBER[move], _COLOUR[sequence[played]])[-1]
+        return rules.play(*planes, int(move), _COLOUR[sequence[played]])[-1]
 
     def totals(self, position: Position) -> tuple[int, ...]:
         return position.totals

@@ -125,6 +125,9 @@ def runs(p0: int, p1: int, p2: int) -> int:
     # The bit above a top cell is the bottom of the next column.
     up = occupied & NOT_TOP & ~((p0 ^ p0 >> 1) | (p1 ^ p1 >> 1) | (p2 ^ p2 >> 1))
     up &= up >> 1
+    # Most boards have none.
+    if across | up == 0:
+        return 0
     return across | across << 5 | across << 10 | up | up << 1 | up << 2
 
 
