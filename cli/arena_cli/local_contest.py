@@ -111,7 +111,7 @@ class LocalContest:
             new=not self.resumed,
             keeps_plies=False,  # bots end with their referee, and keep nothing of a game
             seeded=self.seed is not None,
-            contained=frozenset(bot.name for bot in self.group if bot.sandbox),
+            started=frozenset(bot.name for bot in self.processes()),
         )
 
     def processes(self) -> list[LocalBot]:

@@ -142,7 +142,7 @@ def spec_of(
         bot_logs=logs,
         timetable=timetable_of(file),
         webhooks=webhooks_of(file),
-        contained=frozenset(bot.name for bot in file.bot if bot.in_container),
+        started=frozenset(bot.name for bot in file.bot if bot.is_local and bot.launcher is None),
         crowded=crowding_of(cpus_of(file), entrants, make_game(config.game, config.options).seats),
         late=late_versions_of(file),
         closed=contest.closed,

@@ -471,7 +471,7 @@ class TestInterrupted:
         tournament = self.begin(tmp_path)
         _wait_for(tournament, "games ", lambda line: "2 of 2 bots connected" in line)
         children = _children(tournament.pid)
-        assert len(children) == 3
+        assert len(children) == 4, "the server, the bots and the sweeper"
         tournament.kill()
         tournament.communicate(timeout=PATIENCE_S)
         for pid in children:

@@ -103,6 +103,7 @@ class Recorder:
     replies: list[tuple[int, str | None]] = field(default_factory=list)
     crashes: list[Exception] = field(default_factory=list)
     frozen: list[SetFrozen] = field(default_factory=list)
+    closed: list[int] = field(default_factory=list)
 
     def append(self, entries: Sequence[Entry]) -> bool:
         self.batches.append(list(entries))
@@ -122,6 +123,9 @@ class Recorder:
 
     def log(self, event: LogEvent) -> None:
         self.logged.append(event)
+
+    def closing(self, conn: int) -> None:
+        self.closed.append(conn)
 
     def carry_out(self, errand: Errand) -> None:
         assert isinstance(errand, SetFrozen), "a contest without draws and workers"

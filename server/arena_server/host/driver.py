@@ -417,6 +417,7 @@ class Driver:
             case Finished(reason):
                 run.listener.finished(reason)
             case CloseConnection(conn):
+                run.listener.closing(conn)
                 self.pool.dismiss(conn)
             case ShowLog(conn) | Mute(conn) | Unmute(conn):
                 if (connection := self._connections.get(conn)) is not None:

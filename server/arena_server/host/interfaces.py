@@ -85,6 +85,9 @@ class DriverEvents(Protocol):
     def log(self, event: LogEvent) -> None:
         """Something for the log and for observers happened."""
 
+    def closing(self, conn: int) -> None:
+        """The contest ends a connection; all that it sends there is sent."""
+
     def carry_out(self, errand: Errand) -> None:
         """Have this done outside of the core of the contest."""
 

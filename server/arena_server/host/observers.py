@@ -21,7 +21,7 @@ Errand = SetFrozen | StartDraw | Assign | Withdraw | ExcludeWorker
 class Attachment:
     """Base class of what is attached to the run of a contest; all methods are for the loop's thread.
 
-    started -> happened, recorded, replied, carry_out ... -> finished -> stored -> detached
+    started -> happened, closing, recorded, replied, carry_out ... -> finished -> stored -> detached
     """
 
     def started(self) -> None:
@@ -29,6 +29,9 @@ class Attachment:
 
     def happened(self, event: LogEvent) -> None:
         """The contest or its host logged an event."""
+
+    def closing(self, conn: int) -> None:
+        """The contest ends this connection; all that it sends there is sent."""
 
     def recorded(self, record: GameRecord) -> None:
         """A record is durable."""

@@ -316,6 +316,10 @@ class ContestRun:
             each.happened(event)
         self._log(event)
 
+    def closing(self, conn: int) -> None:
+        for each in self._attachments:
+            each.closing(conn)
+
     def carry_out(self, errand: Errand) -> None:
         if any(each.carry_out(errand) for each in self._attachments):
             return

@@ -1,9 +1,10 @@
-"""The bots of a contest that run in containers, as its host knows them.
+"""The bots of a contest that are started together with it, as its host knows them.
 
-    contest --SetFrozen, games, log-ins-----> ContainedBots --orders--> BotGroup.obey -> the container
-    contest <--Thawed, UsageRecord----------- ContainedBots <--answers--
+    contest --SetFrozen, games, log-ins-----> StartedBots --orders--> BotGroup.obey -> container, process
+    contest <--Thawed, UsageRecord----------- StartedBots <--answers--
 
-Orders and answers are JSON objects: `arena tournament` has the containers in another process than the host.
+Who plays no game rests, who has no connection runs. Orders and answers are JSON objects: those who run the
+bots of `arena tournament` are another process than the host.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from arena_server.core.effects import SetFrozen
 from arena_server.core.events import Thawed
 from arena_server.core.log_events import (
     BotValidated,
+    ConnectionLost,
     GameOver,
     GameResumed,
     GameStarted,
@@ -34,7 +36,7 @@ US_PER_MS = 1000
 MEASURE_S = 2.0
 
 
-class ContainedBots(BotPlaces):
+class StartedBots(BotPlaces):
     """Has these bots of a contest frozen, thawed and measured, and let stand still while they do not play.
 
     Make it before the contest starts. `order` sends an order to who runs them, `answered` takes the answer.
@@ -48,12 +50,12 @@ class ContainedBots(BotPlaces):
         self._feed = contest.feed
         self._log = contest.log
         contest.attach(self)
-        #: The players of the running games in containers by their seats, and what was measured when their
+        #: Those of `bots` that play in the running games by their seats, and what was measured when their
         #: games began.
         self._games: dict[str, dict[int, tuple[str, int]]] = {}
         self._begun: dict[tuple[str, str], Answer] = {}
-        #: The programs that have logged in.
-        self._slots: set[tuple[str, int]] = set()
+        #: The program of each connection.
+        self._connections: dict[int, tuple[str, int]] = {}
         #: The answers at the end of a game by its bots; None is waited for.
         self._ends: dict[str, dict[str, Answer | None]] = {}
         self._answered = asyncio.Event()
@@ -78,19 +80,30 @@ class ContainedBots(BotPlaces):
                 for bot, slot in self._games.pop(game, {}).values():
                     self._begun.pop((game, bot), None)
                     self._rest(bot, slot)
-            case LoggedIn(bot=str(bot), slot=slot) if bot in self.bots:
-                self._slots.add((bot, slot))
+            case LoggedIn(conn=conn, bot=str(bot), slot=slot) if bot in self.bots:
+                self._connections[conn] = bot, slot
                 self._rest(bot, slot)
+            case ConnectionLost(conn=conn):
+                self.closing(conn)
             case ValidationStarted(bot=bot):
                 # Which of its programs plays is not said: all of them run.
-                for name, slot in sorted(self._slots):
-                    if name == bot:
-                        self._order({"plays": bot, "slot": slot})
+                for slot in self._slots(bot):
+                    self._order({"plays": bot, "slot": slot})
             case BotValidated(bot, game) | ValidationFailed(bot, game):
                 self._games.pop(game, None)
-                for name, slot in sorted(self._slots):
-                    if name == bot:
-                        self._rest(bot, slot)
+                for slot in self._slots(bot):
+                    self._rest(bot, slot)
+
+    def closing(self, conn: int) -> None:
+        program = self._connections.pop(conn, None)
+        # Of a program that has logged in again its former connection ends.
+        if program is not None and program not in self._connections.values():
+            # It has to read BYE, and may connect again.
+            self._order({"plays": program[0], "slot": program[1]})
+
+    def _slots(self, bot: str) -> list[int]:
+        """The slots in which a bot has a connection."""
+        return sorted(slot for name, slot in self._connections.values() if name == bot)
 
     def _rest(self, bot: str, slot: int) -> None:
         """Who plays in no game may stand still; a game that begins says that it plays."""
@@ -133,13 +146,14 @@ class ContainedBots(BotPlaces):
                 if bot in self._ends[game]:
                     self._ends[game][bot] = answer
                     self._answered.set()
-            case {"measured": str(bot), "game": str(game)} if game in self._games:
+            # What is not measured when its game begins is not waited for at the end.
+            case {"measured": str(bot), "game": str(game), "run": str()} if game in self._games:
                 self._begun[game, bot] = answer
 
 
 def _usage(seat: int, begun: Answer, now: Answer | None) -> UsageRecord | None:
-    """The difference of two answers; None if the container did not run, or another began at 0 meanwhile."""
-    if now is None or now["run"] is None or now["run"] != begun["run"]:
+    """The difference of two answers; None if it does not run any more, or another program began at 0."""
+    if now is None or now["run"] != begun["run"]:
         return None
     used, throttled, pressure = (
         None if now[key] is None or begun[key] is None else (now[key] - begun[key]) // US_PER_MS

@@ -20,6 +20,7 @@ from arena_protocol.plugins import Plugins
 from arena_server.places.base import Launcher, LocalBot, Running
 from arena_server.places.docker_launcher import ContainerLauncher
 from arena_server.places.process import Fork, ProcessLauncher
+from arena_server.places.sweeper import Sweeper
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,9 @@ async def launcher_of(bots: Sequence[LocalBot], place: Place) -> AsyncIterator[L
     Raises LaunchError without an engine for those with a sandbox, and PluginError.
     """
     async with AsyncExitStack() as stack:
+        sweeper = await stack.enter_async_context(Sweeper())
         places: dict[str, Launcher] = {
-            "": ProcessLauncher(place.host, place.port, place.logs, place.fork),
+            "": ProcessLauncher(place.host, place.port, place.logs, place.fork, sweeper),
         }
         for name in sorted({bot.launcher for bot in bots if bot.launcher}):
             places[name] = await stack.enter_async_context(LAUNCHERS[name](place))

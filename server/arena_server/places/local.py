@@ -32,7 +32,7 @@ from arena_server.host.observers import Attachment
 from arena_server.host.run import ContestRun
 from arena_server.host.sockets import address_of, bind, parse_address
 from arena_server.places.base import Launcher, LocalBot
-from arena_server.places.frozen_bots import ContainedBots
+from arena_server.places.frozen_bots import StartedBots
 from arena_server.places.games import ObservedGames
 from arena_server.places.launchers import Place, launcher_of
 from arena_server.places.process import Fork
@@ -197,10 +197,10 @@ class HostedBots(HostObserver, Attachment):
             self._group = BotGroup(self._bots, self._launcher, games, self._listener.say)
             hosted.attach(games)
             hosted.attach(self)
-            if hosted.spec.contained:
+            if hosted.spec.started:
                 group = self._group
-                contained = ContainedBots(
-                    hosted, hosted.spec.contained, lambda order: group.obey(order, contained.answered)
+                started = StartedBots(
+                    hosted, hosted.spec.started, lambda order: group.obey(order, started.answered)
                 )
 
     def serving(self) -> None:

@@ -17,7 +17,9 @@ from typing import BinaryIO, Protocol
 
 from arena_server.places.base import BotEnded, LaunchError, LocalBot
 from arena_server.places.cores import on_cores
+from arena_server.places.idle import IdleFreezer
 from arena_server.places.spawned import last_output, spawn
+from arena_server.places.sweeper import Sweeper
 
 #: How much of the end of the output is kept.
 TAIL_BYTES = 16 * 1024
@@ -210,14 +212,22 @@ class ProcessLauncher:
     """Starts bots as processes that connect to `host`:`port`.
 
     With a folder `logs` the output of each goes to a file there. A program for which `fork` returns None is
-    started by itself.
+    started by itself. Programs stand still while they rest if there is a `sweeper`, which ends them with us.
     """
 
-    def __init__(self, host: str, port: int, logs: Path | None = None, fork: Fork | None = None) -> None:
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        logs: Path | None = None,
+        fork: Fork | None = None,
+        sweeper: Sweeper | None = None,
+    ) -> None:
         self._host = host
         self._port = port
         self._logs = logs
         self._fork = fork
+        self._sweeper = sweeper
         #: The cores of a bot are for a moment those of this thread: one start after the other.
         self._starting = asyncio.Lock()
 
@@ -227,21 +237,27 @@ class ProcessLauncher:
         environment = bot.environment(self._host, self._port, os.environ)
         log = None if self._logs is None else self._logs / bot.log_name
         try:
+            if self._sweeper is not None:
+                await self._sweeper.open()
             child = None if self._fork is None else await self._fork(command, environment, log, bot.cores)
             if child is None:
                 async with self._starting:
                     with on_cores(bot.cores):
                         child = await Child.start(command, environment, log=log)
-            return BotProcess(child)
+            return BotProcess(child, self._sweeper)
         except OSError as error:
             raise LaunchError(why_not_started(command[0], error)) from None
 
 
 class BotProcess:
-    """A bot as a process (`base.Running`)."""
+    """A bot as a process (`base.Running`, `idle.Rests`): its process group stands still while it rests."""
 
-    def __init__(self, child: Child) -> None:
+    def __init__(self, child: Child, sweeper: Sweeper | None = None) -> None:
         self._child = child
+        self._sweeper = sweeper
+        self._idle = IdleFreezer(self._set_stopped)
+        if sweeper is not None:
+            sweeper.watch(child.process.pid)
 
     async def wait(self) -> BotEnded:
         """Wait until it has ended by itself."""
@@ -249,11 +265,27 @@ class BotProcess:
         return BotEnded(await child.wait(), child.last_error(), child.trace(), child.last_lines(LAST_LINES))
 
     async def end(self) -> None:
-        """End its whole session."""
+        """End its process group."""
+        self._idle.close()
+        await self._idle.wake()  # a stopped program would not take SIGTERM
         await self._child.end()
+        if self._sweeper is not None:
+            self._sweeper.forget(self._child.process.pid)
 
     async def set_frozen(self, frozen: bool) -> None:
-        """Nothing: a process could leave its session, and only bots in containers are to be frozen."""
+        """Nothing: a process could leave its group, and in a game only containers are to be frozen."""
+
+    async def set_resting(self, resting: bool) -> None:
+        """Let it stand still from the next seconds on, where it would not be left so; or it plays."""
+        if self._sweeper is not None:
+            await self._idle.set_resting(resting)
+
+    async def _set_stopped(self, stopped: bool) -> None:
+        # Of a program that has ended the number may be that of another one.
+        watched = self._sweeper is not None and self._sweeper.watches
+        if self._child.process.returncode is None and (watched or not stopped):
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._child.process.pid, signal.SIGSTOP if stopped else signal.SIGCONT)
 
     async def cpu_time(self) -> None:
         """Only containers are measured."""

@@ -9,8 +9,8 @@ On stdout it writes JSON lines; times are milliseconds.
     {"result": {...}}             a game has a durable result, see `result_json`; not for void games
     {"says": "..."}               a line for a person, about a worker
     {"page": "kept"}              the contest is over, and the server stays for its page until SIGTERM
-    {"freeze": NAME, "slot": 1}   an order about a bot in a container; so are "thaw" and "measure", see
-                                  `places/frozen_bots.py`
+    {"rests": NAME, "slot": 1}    an order about a bot that is started here; so are "plays", "freeze", "thaw"
+                                  and "measure", see `places/frozen_bots.py`
     {"done": 3, ...}              the fields of `core.overview.Progress`; `waiting`: see `waiting_json`
 
 On stdin it reads JSON lines, and answers them:
@@ -38,10 +38,10 @@ from arena_server.core.overview import Overview
 from arena_server.host.host import Host, HostObserver
 from arena_server.host.log_events import ContestDoubtful, MachineCrowded, worker_line
 from arena_server.host.logs import LineWriter
-from arena_server.host.observers import Attachment
+from arena_server.host.observers import Attachment, PlayedElsewhere
 from arena_server.host.run import ContestRun
 from arena_server.host.waiting import held_now
-from arena_server.places.frozen_bots import ContainedBots
+from arena_server.places.frozen_bots import StartedBots
 from arena_server.places.games import ObservedGames
 from arena_server.stats.scores import PlayedGame
 from arena_server.stats.standings import row_json
@@ -61,7 +61,7 @@ class HostReporter(HostObserver, Attachment):
         self._hosted: ContestRun | None = None
         self._lines = LineWriter(STDOUT) if supervised else None
         self._last: dict[str, Any] = {}
-        self._contained: ContainedBots | None = None
+        self._started: StartedBots | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._logged_in: set[tuple[str, int]] = set()
         self._answering: set[asyncio.Task[None]] = set()
@@ -75,10 +75,10 @@ class HostReporter(HostObserver, Attachment):
             self._games = ObservedGames(hosted.feed)
             hosted.attach(self._games)
             hosted.attach(self)
-            if self._lines is not None and hosted.spec.contained:
+            if self._lines is not None and hosted.spec.started and hosted.find(PlayedElsewhere) is None:
                 lines = self._lines
-                self._contained = ContainedBots(
-                    hosted, hosted.spec.contained, lambda order: lines.write(json.dumps(order))
+                self._started = StartedBots(
+                    hosted, hosted.spec.started, lambda order: lines.write(json.dumps(order))
                 )
 
     def started(self) -> None:
@@ -134,8 +134,8 @@ class HostReporter(HostObserver, Attachment):
                 await self._games.abandon(bot, slot, game, exceeded)
                 answer = {"over": bot, "slot": slot}
             case _:
-                if self._contained is not None:
-                    self._contained.answered(question)
+                if self._started is not None:
+                    self._started.answered(question)
                 return
         self._lines.write(json.dumps(answer))
 

@@ -39,7 +39,7 @@ from arena_server.places.base import (
     Order,
     Running,
 )
-from arena_server.places.frozen_bots import ContainedBots
+from arena_server.places.frozen_bots import StartedBots
 from arena_server.places.games import ObservedGames
 from arena_server.places.restarts import Orders, RestartingBot, program_of
 from arena_server.submissions.bot import SubmittedBot
@@ -127,7 +127,7 @@ class ContestLink(Attachment):
 
     def _obey(self, order: Order) -> None:
         name, slot = program_of(order)
-        answered = partial(self._to_host.post, self._contained.answered)
+        answered = partial(self._to_host.post, self._started.answered)
         self._orders.give(self.bots[name].running(slot), order, answered)
 
     # -- on the host's loop
@@ -136,7 +136,7 @@ class ContestLink(Attachment):
         """The contest is about to begin."""
         self._hosted = hosted
         hosted.attach(self)
-        self._contained = ContainedBots(hosted, self.bots, partial(self._to_bots.post, self._obey))
+        self._started = StartedBots(hosted, self.bots, partial(self._to_bots.post, self._obey))
 
     def started(self) -> None:
         for name, takes_part in self._sent.items():

@@ -49,8 +49,8 @@ class ContestSpec:
     is the folder of private logs of bots, None without. A contest that is not `listed` has to be named in
     HELLO, no ERROR, page or report names it, and its host neither waits for it nor ends with it. The
     `timetable` may be another when the contest goes on, but for `freeze_at`, which is that of the config.
-    `contained` has the bots that run in containers where they are started together with the contest;
-    `crowded` says how these bots exceed their machine, empty: they do not. As far
+    `started` has the bots that are started together with the contest, in containers or as processes;
+    `crowded` says how bots in containers exceed their machine, empty: they do not. As far
     as `late` allows it, versions are sent of a bot that is added during the contest. `keeps_plies` is as in
     `store.database.ContestHeader`, and so is `closed`.
     """
@@ -64,7 +64,7 @@ class ContestSpec:
     listed: bool = True
     timetable: Timetable = field(default_factory=Timetable)
     webhooks: Sequence[Webhook] = ()
-    contained: frozenset[str] = frozenset()
+    started: frozenset[str] = frozenset()
     crowded: str = ""
     late: LateVersions = LateVersions()
     keeps_plies: bool = True

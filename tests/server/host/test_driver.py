@@ -165,6 +165,7 @@ async def test_close_flushes_first_and_tells_the_core_nothing_more() -> None:
         # Lines read in the same wakeup are passed on; the contest ignores a connection it has closed.
         assert here.core.count(Received) <= LINES_PER_WAKEUP
         assert here.core.count(Lost) == 0
+        assert set(here.recorder.closed) == {1}
 
 
 async def test_a_peer_that_lingers_is_cut_off() -> None:

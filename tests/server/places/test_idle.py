@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.server.places.test_contained import contained
+from tests.server.places.test_contained import Contest, contained
+from tests.server.places.test_restarts import SilentGames
 from tests.slices import all_of
 
 from arena_server.core.log_events import (
     BotValidated,
+    ConnectionLost,
     GameOver,
     GameStarted,
     LogEvent,
@@ -22,10 +28,12 @@ from arena_server.core.log_events import (
     ValidationFailed,
     ValidationStarted,
 )
-from arena_server.places import relay
-from arena_server.places.base import Order
+from arena_server.places import relay, restarts
+from arena_server.places.base import LocalBot, Order
+from arena_server.places.frozen_bots import StartedBots
 from arena_server.places.idle import IDLE_S, IdleFreezer
-from arena_server.places.restarts import Orders
+from arena_server.places.process import BotProcess
+from arena_server.places.restarts import BotGroup, Orders
 
 
 class Timers:
@@ -128,8 +136,18 @@ def rests(orders: list[Order]) -> list[tuple[str, str, int]]:
     ]
 
 
+CONNECTIONS = count(1)
+
+
 def login(bot: str, slot: int = 1) -> LoggedIn:
-    return LoggedIn(1, "127.0.0.1:9", bot, None, False, slot)
+    return LoggedIn(next(CONNECTIONS), "127.0.0.1:9", bot, None, False, slot)
+
+
+def lost(login: LoggedIn) -> ConnectionLost:
+    return ConnectionLost(login.conn, login.peer, login.bot, "closed")
+
+
+ANN = login("ann")
 
 
 PLAYED: list[tuple[list[LogEvent], list[tuple[str, str, int]]]] = [
@@ -154,6 +172,8 @@ PLAYED: list[tuple[list[LogEvent], list[tuple[str, str, int]]]] = [
         [login("ann"), ValidationStarted("ann", "v1"), ValidationFailed("ann", "v1", "illegal", 3)],
         [("rests", "ann", 1), ("plays", "ann", 1), ("rests", "ann", 1)],
     ),
+    ([ANN, lost(ANN), lost(ANN), lost(login("eve"))], [("rests", "ann", 1), ("plays", "ann", 1)]),
+    ([ANN, login("ann"), lost(ANN)], [("rests", "ann", 1), ("rests", "ann", 1)]),
 ]
 
 
@@ -180,3 +200,144 @@ async def test_a_place_that_cannot_freeze_is_not_asked() -> None:
     while len(asked) < 2:
         await asyncio.sleep(0)
     assert asked == [True, False]
+
+
+class Script:
+    """A group of one bot as a process, whose signals are kept, in the time of `Timers`."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.timers, self.done = Timers(), ""
+        self.watches = True
+        self.started = asyncio.Event()
+        self.group = BotGroup([LocalBot("ann", ["x"], "t")], self, SilentGames(), lambda _: None)
+        bots = StartedBots(Contest(), {"ann"}, lambda order: self.group.obey(order, lambda _: None))
+        self.bots = bots
+        self.child = FakeChild(self)
+        patch.setattr(os, "killpg", self.signal)
+        loop = asyncio.get_running_loop()
+        later = loop.call_later
+        patch.setattr(
+            loop,
+            "call_later",
+            lambda delay, call, *more: (
+                self.timers.call_later(delay, call) if delay == IDLE_S else later(delay, call, *more)
+            ),
+        )
+
+    def signal(self, group: int, number: int) -> None:
+        assert group == self.child.process.pid
+        self.done += {signal.SIGSTOP: "S", signal.SIGCONT: "C"}[signal.Signals(number)]
+
+    async def start(self, _: LocalBot) -> BotProcess:
+        self.child = FakeChild(self)
+        self.started.set()
+        return BotProcess(self.child, self)  # type: ignore[arg-type] # what it needs of child and sweeper
+
+    def watch(self, group: int) -> None:
+        self.done += "+"
+
+    def forget(self, group: int) -> None:
+        self.done += "-"
+
+    async def take(self, step: str) -> None:
+        match step:
+            case "time":
+                self.timers.pass_()
+            case "login":
+                self.group.logged_in("ann", 1)
+                self.bots.happened(ANN)
+            case "game":
+                self.bots.happened(GameStarted("g1", ("ann", "eve")))
+            case "over":
+                self.bots.happened(GameOver("g1", "complete", (1, 2)))
+            case "closed":  # kicked, another version, the end of the contest: BYE
+                self.bots.closing(ANN.conn)
+            case "crash":
+                self.started.clear()
+                self.child.ended.set()
+                await self.started.wait()
+            case "end":
+                self.group.contest_over()
+            case "no_sweeper":
+                self.watches = False
+        for _ in range(10):
+            await asyncio.sleep(0)
+
+
+class FakeChild:
+    """What `BotProcess` needs of a `Child`; it ends by itself, or is ended."""
+
+    def __init__(self, script: Script) -> None:
+        self._script = script
+        self.ended = asyncio.Event()
+        self.process = SimpleNamespace(pid=7, returncode=None)
+
+    async def wait(self) -> int:
+        await self.ended.wait()
+        self.process.returncode = 0
+        return 0
+
+    async def end(self) -> None:
+        self._script.done += "E"
+
+    def last_error(self) -> str:
+        return ""
+
+    def trace(self) -> list[str]:
+        return []
+
+    def last_lines(self, _: int) -> list[str]:
+        return []
+
+
+#: What is done to a process: + it is watched, S stopped, C goes on, E is ended, - is forgotten.
+LIVES = {
+    "before it has logged in it runs": ("time end", "+E-"),
+    "before its first game": ("login time game time end", "+SCE-"),
+    "between two games": ("login game over time game over time end", "+SCSCE-"),
+    "it has time for what it has learned": ("login game over end time", "+E-"),
+    "it is thawed once, and not stopped in its game": ("login time game time time over end", "+SCE-"),
+    "the server stops while it stands still": ("login time end", "+SCE-"),
+    "it is kicked, reads BYE and comes back": ("login time closed time login time end", "+SCSCE-"),
+    "another version plays for it": ("login time closed end", "+SCE-"),
+    "it has crashed while it stood still, and is started again": ("login time crash time end", "+SE-+E-"),
+    "its second start rests, too": ("login crash login time game end", "+E-+SCE-"),
+    "without a sweeper it runs": ("no_sweeper login time game end", "+CE-"),
+    "it is thawed without a sweeper": ("login time no_sweeper game end", "+SCE-"),
+}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("life", LIVES)
+async def test_a_process_runs_when_it_plays_and_is_stopped_when_it_rests(
+    life: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(restarts, "RESTARTS_S", (0.0,))
+    monkeypatch.setattr(restarts, "REPORT_S", 0.0)
+    monkeypatch.setattr(restarts, "LEAVE_S", 0.0)
+    steps, expected = LIVES[life]
+    script = Script(monkeypatch)
+    over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    running = asyncio.ensure_future(script.group.run_beside(over, lambda: None))
+    await script.started.wait()
+    for step in steps.split():
+        await script.take(step)
+    over.set_result(None)
+    await running
+    assert script.done == expected
+
+
+@pytest.mark.asyncio
+async def test_what_is_woken_at_the_last_moment_is_not_frozen(monkeypatch: pytest.MonkeyPatch) -> None:
+    timers, orders = Timers(), list[bool]()
+    monkeypatch.setattr(asyncio.get_running_loop(), "call_later", timers.call_later)
+
+    async def set_frozen(frozen: bool) -> None:
+        orders.append(frozen)
+
+    freezer = IdleFreezer(set_frozen)
+    await freezer.set_resting(True)
+    timers.pass_()
+    await freezer.set_resting(False)
+    await asyncio.sleep(0)
+    assert orders == []

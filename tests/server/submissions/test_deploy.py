@@ -19,7 +19,7 @@ from arena_server.host.log_events import BotUsage, SubmissionNoted
 from arena_server.host.loop_link import LoopLink
 from arena_server.places.base import BotEnded, LaunchError, LocalBot
 from arena_server.places.cgroup import CpuTime
-from arena_server.places.frozen_bots import ContainedBots
+from arena_server.places.frozen_bots import StartedBots
 from arena_server.submissions import deploy
 from arena_server.submissions.bot import SubmittedBot
 from arena_server.submissions.deploy import ContestLink, DeployedBot, noted
@@ -179,7 +179,7 @@ async def test_it_is_frozen_and_measured_as_the_contest_orders(tmp_path: Path) -
         await contest.let_play("v1")
         program = await asyncio.wait_for(containers.began.get(), 20)
         _, place = hosted.attached
-        assert isinstance(place, ContainedBots)
+        assert isinstance(place, StartedBots)
         assert (KEY[1] in place.bots, "eve" in place.bots) == (True, False)
         place.happened(GameStarted("g1", ("eve", KEY[1])))
         while not place.measures("g1"):

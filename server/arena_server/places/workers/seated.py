@@ -209,7 +209,7 @@ class SeatedBots(ProgressListener):
             ],
             new=True,
             keeps_plies=False,
-            contained=frozenset(bot.name for bot in bots if bot.sandbox is not None),
+            started=frozenset(bot.name for bot in bots),
         )
         with TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True) as folder, self._forks.used():
             database = Path(folder) / "arena.db"

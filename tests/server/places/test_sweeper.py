@@ -1,0 +1,64 @@
+"""A process that rests stands still with its children, and nothing of it is left by a killed server."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SERVER = """
+import asyncio, sys
+from pathlib import Path
+from arena_server.places import idle, sweeper
+from arena_server.places.base import LocalBot
+from arena_server.places.process import ProcessLauncher
+
+idle.IDLE_S, sweeper.GRACE_S = 0.0, 0
+
+def states(group):
+    found = []
+    for each in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, its_group = each.read_text().rpartition(")")[2].split()[:3]
+        except OSError:
+            continue
+        if int(its_group) == group:
+            found.append(state)
+    return found
+
+async def main():
+    async with sweeper.Sweeper() as watching:
+        launcher = ProcessLauncher("127.0.0.1", 1, sweeper=watching)
+        await (await launcher.start(LocalBot("eve", ["true"], "t"))).end()
+        bot = await launcher.start(LocalBot("ann", ["sh", "-c", sys.argv[1]], "t"))
+        while len(states(bot._child.process.pid)) < 2:
+            await asyncio.sleep(0.01)
+        for resting in (True, False, True):
+            await bot.set_resting(resting)
+            while [state == "T" for state in states(bot._child.process.pid)] != [resting, resting]:
+                await asyncio.sleep(0.01)
+            print(resting, flush=True)
+        await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.real
+@pytest.mark.skipif(sys.platform != "linux", reason="the states of processes are read from /proc")
+def test_a_program_that_spins_is_stopped_goes_on_and_ends_with_the_server_that_is_killed(
+    tmp_path: Path,
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    program = f"exec >{pipe}; trap '' TERM; while :; do :; done & echo up; wait"
+    words = [sys.executable, "-c", SERVER, program]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server, pipe.open() as output:
+        assert output.readline() == "up\n"
+        assert server.stdout is not None
+        assert [server.stdout.readline() for _ in range(3)] == ["True\n", "False\n", "True\n"]
+        server.kill()
+        assert output.read() == "", "its last process has ended"
