@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tests.simulation.given_orders import GivenOrders
 from tests.simulation.leaks import Leaks
@@ -139,7 +139,7 @@ class InvariantChecker:
         self._seated: dict[int, str] = {}
         self._watching: set[int] = set()
         #: How far the page has read each transcript, and the game as its lines tell it.
-        self._read: dict[Transcript, int] = {}
+        self._read: dict[Transcript, tuple[int, Any]] = {}
         self._views: dict[Transcript, GameView] = {}
         self._started = 0
         self._now = 0
@@ -380,8 +380,10 @@ class InvariantChecker:
     def _shown(self, effect: Show) -> None:
         """The page reads what it may be shown now."""
         transcript, end = effect
-        begin, self._read[transcript] = self._read.get(transcript, 0), end
-        for _, message, position in transcript.shown(begin, end):
+        begin, behind = self._read.get(transcript, (0, None))
+        shown, behind = transcript.shown(begin, end, behind)
+        self._read[transcript] = end, behind
+        for _, message, position in shown:
             line = encode(message)
             self.shown.seen(line, transcript.game_id, self._now)
             self.hidden.shown(line)

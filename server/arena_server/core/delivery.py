@@ -174,9 +174,9 @@ class Spectators:
     def _show(self, number: int, now: int) -> None:
         """Show the lines whose delay has passed: to all viewers at once, if they fit into a chunk."""
         game = self._games[number]
-        begin, lines = game.shown, game.transcript.lines
+        begin, moments = game.shown, game.transcript.moments
         until = shown_until(now, self._delay, self._frozen_at)
-        while game.shown < len(lines) and lines[game.shown].at <= until:
+        while game.shown < len(moments) and moments[game.shown] <= until:
             game.shown += 1
         if self._observed and game.shown > begin:
             self._out.effects.append(Show(game.transcript, game.shown))
@@ -201,13 +201,13 @@ class Spectators:
     def _config(self, number: int) -> None:
         """Set the moment of the next line, or forget a game that is closed and shown to all."""
         game = self._games[number]
-        lines, at = game.transcript.lines, None
-        if game.shown < len(lines):
+        moments, at = game.transcript.moments, None
+        if game.shown < len(moments):
             # Without readers only the last line counts, as the game is forgotten behind it: who comes
             # before is shown what may be shown then.
-            next_line = lines[game.shown] if game.viewers or self._observed else lines[-1]
-            at = next_line.at + self._delay
-            if shown_until(at, self._delay, self._frozen_at) < next_line.at:
+            added = moments[game.shown] if game.viewers or self._observed else moments[-1]
+            at = added + self._delay
+            if shown_until(at, self._delay, self._frozen_at) < added:
                 at = None
         self._deadlines.set((DeadlineKind.FEED, number), at)
         # Kept until the slowest has read OVER.

@@ -108,7 +108,6 @@ class GameState:
         "phase",
         "plies",
         "position",
-        "positions",
         "ready",
         "setting",
         "totals",
@@ -118,8 +117,6 @@ class GameState:
     def __init__(self, setting: Setting, now: int) -> None:
         self.setting = setting
         self._game = setting.game
-        #: The start, and the position after each ply: the transcript shares this list.
-        self.positions: list[Any] = []
         #: A ply that `Match.decide` has just computed, with the position after it, for `apply`.
         self._computed: tuple[PlyRecord | None, Any] = (None, None)
         self._reset(now)
@@ -128,7 +125,6 @@ class GameState:
         terms, seats = self.setting.terms, self._game.seats
         self.phase = Phase.OFFERED
         self.position: Any = self._game.start(self.setting.deal)
-        self.positions[:] = [self.position]
         self.ready = [seat in self.setting.own_seats for seat in range(1, seats + 1)]
         self.zombies = [False] * seats
         self.clocks: tuple[int, ...] = (terms.clock_ms,) * seats
@@ -176,7 +172,6 @@ class GameState:
             if fact is not computed:
                 position = self._game.play(self.position, fact.move).position
             self.position = position
-            self.positions.append(position)
             self.clocks = fact.clock
             self.plies.append(fact)
             if fact.credit_ms:
@@ -299,9 +294,8 @@ class Match(GameState):
         total = self._game.totals(position)
         timer, origin = self.timer, self._origin
         lag, credit = (timer.lag, timer.credit) if timer.seat == seat else (0, 0)
-        ply = PlyRecord(
-            seat, move, charge, sent - origin, arrived - origin, clocks, points, total, zombie, lag, credit
-        )
+        moments = sent - origin, arrived - origin
+        ply = _new(PlyRecord, (seat, move, charge, *moments, clocks, points, total, zombie, lag, credit))
         self._computed = ply, position
         return ply
 
@@ -411,7 +405,7 @@ class Match(GameState):
         """
         game, control, origin, timer = self._game, self._control, self._origin, self.timer
         is_legal, play, end, to_move, total = game.is_legal, game.play, game.end, game.to_move, game.totals
-        positions, plies, position, clocks = self.positions, self.plies, self.position, self.clocks
+        plies, position, clocks = self.plies, self.position, self.clocks
         increment = control.increment
         #: How long each seat may take from now on.
         spans = [control.flag_at(clock, 0) for clock in clocks]
@@ -445,7 +439,6 @@ class Match(GameState):
                 0,
                 0,
             )
-            positions.append(position)
             plies.append(_new(PlyRecord, entry))
             if end(position) is not None:
                 self._advance([], arrived)

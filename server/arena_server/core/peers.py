@@ -322,7 +322,7 @@ class LiveGame:
         self.deadline_key = (DeadlineKind.GAME, number)
         self.match = match
         self.game_id = match.setting.game_id
-        self.transcript = Transcript(match.setting, match.positions, now)
+        self.transcript = Transcript(match.setting, now)
         self.seated = seated
         #: Those of them whose programs are frozen while others move.
         self.freezing = tuple(slot for slot in seated if not slot.bot.entrant.ponders)

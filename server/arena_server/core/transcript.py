@@ -13,6 +13,7 @@ same process, reads with `shown` what the lines say, so that it neither parses n
 
 from __future__ import annotations
 
+from array import array
 from typing import Any, Final, NamedTuple
 
 from arena_protocol import messages as wire
@@ -29,20 +30,6 @@ _TAGGED: Final = 1 << 30
 
 _print_played = printer(wire.Played)
 _print_info = printer(wire.Info)
-
-
-class TranscriptLine(NamedTuple):
-    """`data` is one or more whole lines, added at the moment `at` (ns).
-
-    A session that sends it advances by `verb`, unless that is None. `said` is what it says to spectators,
-    of PLAYED the number of the ply; None for the lines before the game, and for a line that they do not get.
-    """
-
-    at: int
-    data: bytes
-    audience: int
-    verb: str | None
-    said: int | InfoRecord | wire.ServerMessage | None = None
 
 
 class Shown(NamedTuple):
@@ -67,9 +54,13 @@ class Reading(NamedTuple):
 class Transcript:
     """The lines of the game of `setting`, which is offered at the moment `now`.
 
-    `positions` has the referee's position at the start and after each ply. Lines are only ever
-    added: any thread may read those that are there.
+    They are columns: of line `i`, which is one or more whole lines, `lines` has the bytes, `moments` when it
+    was added (ns), `audiences` who gets it, and `verbs` by what a session that sends it advances, None for
+    nothing. Lines are only ever added, to `lines` last: any thread may read those that are there.
     """
+
+    # A ply leaves no object behind that the collector has to look at: with hundreds of games it would look at
+    # a hundred thousand lines again and again.
 
     __slots__ = (
         "_all",
@@ -80,19 +71,21 @@ class Transcript:
         "_game",
         "_notes",
         "_plies",
-        "_positions",
+        "_said",
         "_setting",
         "_tag",
+        "audiences",
         "closed",
         "game_id",
         "lines",
+        "moments",
+        "verbs",
     )
 
-    def __init__(self, setting: Setting, positions: list[Any], now: int) -> None:
+    def __init__(self, setting: Setting, now: int) -> None:
         seats = range(1, setting.game.seats + 1)
         self.game_id = setting.game_id
         self._setting = setting
-        self._positions = positions
         self._game = setting.game
         self._deal = setting.deal
         self._announce = setting.terms.announce_zombies
@@ -104,7 +97,13 @@ class Transcript:
         self._plies: list[PlyRecord] = []
         #: Faults that are not announced: spectators see them before OVER.
         self._concealed: list[wire.Zombie] = []
-        self.lines: list[TranscriptLine] = []
+        #: What each line says to spectators, of PLAYED the number of the ply; None for the lines before the
+        #: game, and for a line that they do not get.
+        self._said: list[int | InfoRecord | wire.ServerMessage | None] = []
+        self.moments = array("q")
+        self.audiences: list[int] = []
+        self.verbs: list[str | None] = []
+        self.lines: list[bytes] = []
         #: Whether the last line has been added.
         self.closed = False
         for seat in seats:
@@ -117,9 +116,13 @@ class Transcript:
         data: bytes,
         audience: int,
         verb: str | None = None,
-        said: InfoRecord | wire.ServerMessage | None = None,
+        said: int | InfoRecord | wire.ServerMessage | None = None,
     ) -> None:
-        self.lines.append(TranscriptLine(at, data, audience, verb, said))
+        self.moments.append(at)
+        self.audiences.append(audience)
+        self.verbs.append(verb)
+        self._said.append(said)
+        self.lines.append(data)
 
     def _say(self, at: int, message: wire.ServerMessage, audience: int, verb: str | None = None) -> None:
         """Add the line of a message to spectators, and to others."""
@@ -140,7 +143,12 @@ class Transcript:
                 fact.total,
                 self._game.reveal(self._deal, ply),
             )
-            self.lines.append(TranscriptLine(now, data, self._all_tagged, None, ply))
+            # `_add`, without a call on the way of a move.
+            self.moments.append(now)
+            self.audiences.append(self._all_tagged)
+            self.verbs.append(None)
+            self._said.append(ply)
+            self.lines.append(data)
         elif type(fact) is FaultRecord:
             if fact.seat:
                 self._write_fault(fact, now)
@@ -178,11 +186,11 @@ class Transcript:
 
     def read(self, begin: int, audience: int, size: int, end: int | None = None) -> Reading:
         """The lines for an audience from line `begin` on, before line `end`, about `size` bytes."""
-        lines = self.lines
+        lines, audiences = self.lines, self.audiences
         end = len(lines) if end is None else end
         data, verbs = b"", []
         while begin < end and len(data) < size:
-            _, text, readers, verb, _ = lines[begin]
+            text, readers, verb = lines[begin], audiences[begin], self.verbs[begin]
             begin += 1
             if readers & audience:
                 # The tag replaces the line end; it is made for spectators only, of which
@@ -195,25 +203,31 @@ class Transcript:
                         verbs.append(verb)
         return Reading(data, begin, tuple(verbs))
 
-    def shown(self, begin: int, end: int) -> list[Shown]:
-        """What lines `begin` to `end` - 1 say to spectators; whether they may see them is not asked here."""
-        found = []
-        for line in self.lines[begin:end]:
-            if not line.audience & SPECTATORS:
+    def shown(self, begin: int, end: int, position: Any) -> tuple[list[Shown], Any]:
+        """What lines `begin` to `end` - 1 say to spectators; whether they may see them is not asked here.
+
+        `position` is what the call for the lines before returned, None for the first: that of the referee.
+        """
+        found: list[Shown] = []
+        for at, audience, said in zip(
+            self.moments[begin:end], self.audiences[begin:end], self._said[begin:end], strict=True
+        ):
+            if not audience & SPECTATORS:
                 continue
-            match line.said:
+            match said:
                 case None:
-                    start = self._game.seen(self._positions[0])
-                    found += [Shown(line.at, message, start) for message in self._setting.introduction()]
+                    position = self._game.start(self._deal)
+                    start = self._game.seen(position)
+                    found += [Shown(at, message, start) for message in self._setting.introduction()]
                 case int(number):
-                    seen = self._game.seen(self._positions[number])
-                    found.append(Shown(line.at, self._played(number), seen))
+                    position = self._game.play(position, self._plies[number - 1].move).position
+                    found.append(Shown(at, self._played(number), self._game.seen(position)))
                 case InfoRecord(seat, ply, depth, value, nodes, moves, text):
                     info = wire.Info(self.game_id, ply, seat, depth, value, nodes, moves, text)
-                    found.append(Shown(line.at, info, None))
+                    found.append(Shown(at, info, None))
                 case message:
-                    found.append(Shown(line.at, message, None))
-        return found
+                    found.append(Shown(at, message, None))
+        return found, position
 
     def _played(self, number: int) -> wire.Played:
         """PLAYED as spectators get it."""

@@ -92,8 +92,8 @@ class Turns:
         seat = slot.seat
         transcript, match, cursor = live.transcript, live.match, live.cursors[seat - 1]
         lines, end = transcript.lines, len(transcript.lines)
-        if cursor.line == end - 1 and lines[-1].audience >> seat & 1:  # nearly always: one new line
-            _, data, _, verb, _ = lines[-1]
+        if cursor.line == end - 1 and transcript.audiences[-1] >> seat & 1:  # nearly always: one new line
+            data, verb = lines[-1], transcript.verbs[-1]
             cursor.line = end
             if verb is not None:
                 peer.session.sent_lines((verb,), live.game_id, seat)

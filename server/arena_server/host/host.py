@@ -47,9 +47,9 @@ QUIET = ("debug", "info")
 #: What connections may take to read their BYE; a little more than they linger by themselves.
 DRAIN_S = 2.5
 
-#: Nearly all that a contest makes is freed by its last reference. A full collection would look
-#: at every running game for nothing, 0.1 s with a thousand of them; so one in a thousand is full.
-COLLECT = (5_000, 10, 1000)
+#: Nearly all that a contest makes is freed by its last reference. A collection that is not of the youngest
+#: objects alone would look at every running game for nothing, 0.1 s with a thousand of them.
+COLLECT = (5_000, 200, 50)
 
 #: While the writer encodes a record, the loop may have to wait for the interpreter so long;
 #: Python's own 5 ms would be seen in every bot's turn-round.

@@ -63,6 +63,8 @@ class TranscriptSource:
         self.over = False
         self._transcript = transcript
         self._next = self._end = 0
+        #: The referee's position behind the lines that have been read.
+        self._position: Any = None
 
     def show(self, end: int) -> None:
         """The lines before line `end` may be shown."""
@@ -72,7 +74,8 @@ class TranscriptSource:
 
     def read(self) -> Iterable[Shown]:
         begin, self._next = self._next, self._end
-        return self._transcript.shown(begin, self._end)
+        shown, self._position = self._transcript.shown(begin, self._end, self._position)
+        return shown
 
 
 class LineSource:

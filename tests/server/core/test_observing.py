@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,7 +24,8 @@ class Page:
 
     def __init__(self, harness: ContestHarness) -> None:
         self._harness = harness
-        self._ends: dict[Transcript, int] = {}
+        #: The end of what has been read of each, and the referee's position there.
+        self._ends: dict[Transcript, tuple[int, Any]] = {}
         self._effects = 0
         self.text: dict[str, bytes] = {}
 
@@ -32,9 +34,11 @@ class Page:
         effects = self._harness.effects
         for effect in effects[self._effects :]:
             if isinstance(effect, Show):
-                begin, self._ends[effect.transcript] = self._ends.get(effect.transcript, 0), effect.end
+                begin, position = self._ends.get(effect.transcript, (0, None))
                 assert begin < effect.end
-                lines = [encode(shown.message) for shown in effect.transcript.shown(begin, effect.end)]
+                shown, position = effect.transcript.shown(begin, effect.end, position)
+                self._ends[effect.transcript] = effect.end, position
+                lines = [encode(each.message) for each in shown]
                 game = effect.transcript.game_id
                 self.text[game] = self.text.get(game, b"") + b"".join(lines)
         self._effects = len(effects)

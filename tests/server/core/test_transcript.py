@@ -26,7 +26,7 @@ READERS = {"ann": 1 << 1, "bob": 1 << 2, "spectators": SPECTATORS}
 
 def written(runner: Runner, *, stored: bool = True) -> Transcript:
     """The transcript of all facts so far, with OVER if the game is over and its record is stored."""
-    transcript = Transcript(runner.setting, runner.match.positions, 0)
+    transcript = Transcript(runner.setting, 0)
     for now, facts in runner.steps:
         for fact in facts:
             transcript.write(fact, now)
@@ -96,7 +96,7 @@ def test_any_chunking_gives_the_same_bytes(steps: Steps, game: str, sizes: list[
     """A chunk ends with the line that makes it large enough."""
     transcript = written(Runner(game).run(steps).finish())
     whole = transcript.read(0, audience, ALL)
-    longest = max(len(data) for _, data, *_ in transcript.lines) + len(" game=g1")
+    longest = max(len(data) for data in transcript.lines) + len(" game=g1")
     data, cursor = b"", 0
     verbs: tuple[str, ...] = ()
     for size in [*sizes, ALL]:
@@ -114,13 +114,14 @@ def test_the_page_is_shown_the_lines_of_spectators_and_the_positions_that_follow
     runner = Runner(game, announce_zombies=announce, lookahead=2, **CLOCKS).run(steps).finish()
     transcript = written(runner)
     end = len(transcript.lines)
-    shown = [*transcript.shown(0, cut), *transcript.shown(cut, end)]
+    first, after = transcript.shown(0, cut, None)
+    shown = [*first, *transcript.shown(cut, end, after)[0]]
     assert b"".join(encode(each.message) for each in shown) == transcript.read(0, SPECTATORS, ALL)[0]
     offer = shown[0].message
     assert isinstance(offer, wire.Game)
     view = GameView.of(replace(offer, seat=1))
     for at, message, position in shown:
-        assert at in {line.at for line in transcript.lines}
+        assert at in transcript.moments
         view = view.after(message)
         if position is not None and view.is_dealt:
             assert position == view.position
@@ -129,10 +130,10 @@ def test_the_page_is_shown_the_lines_of_spectators_and_the_positions_that_follow
 
 def test_the_page_is_shown_notes() -> None:
     match = a_match()
-    transcript = Transcript(match.setting, match.positions, 0)
+    transcript = Transcript(match.setting, 0)
     transcript.write(InfoRecord(2, 1, 3, -5, 900, "6,7", "hm"), 8)
     message = wire.Info("g1", 1, 2, 3, -5, 900, "6,7", "hm")
-    assert transcript.shown(3, 4) == [(8, message, None)]
+    assert transcript.shown(3, 4, None) == ([(8, message, None)], None)
     assert encode(message) == transcript.read(3, SPECTATORS, ALL)[0]
 
 
@@ -142,7 +143,7 @@ def test_what_is_written_later_does_not_change_what_was_read(steps: Steps, game:
     runner = Runner(game).run(steps).finish()
     for audience in READERS.values():
         followed, cursor = b"", 0
-        transcript = Transcript(runner.setting, runner.match.positions, 0)
+        transcript = Transcript(runner.setting, 0)
         for now, facts in runner.steps:
             for fact in facts:
                 transcript.write(fact, now)
@@ -156,7 +157,7 @@ def test_every_line_can_be_parsed_and_has_the_moment_it_was_written(steps: Steps
     runner = Runner(game).run(steps).finish()
     transcript = written(runner)
     moments = [now for now, facts in runner.steps for _ in facts]
-    for at, data, *_ in transcript.lines:
+    for at, data in zip(transcript.moments, transcript.lines, strict=True):
         assert at in {0, runner.now, *moments}
         for text in data.splitlines():
             assert parse_server(text) is not None
@@ -224,8 +225,8 @@ def test_a_transcript_is_closed_by_over() -> None:
     assert not transcript.closed
     transcript.close((0, 0), "void", 5, opened=False)
     assert transcript.closed
-    assert transcript.lines[-1][1] == b"OVER g1 total=0,0 end=void\n"
+    assert transcript.lines[-1] == b"OVER g1 total=0,0 end=void\n"
     match = a_match()
-    transcript = Transcript(match.setting, match.positions, 0)
+    transcript = Transcript(match.setting, 0)
     transcript.close((0, 30), "complete", 5, opened=True)
-    assert b" nonce=" in transcript.lines[-1][1]
+    assert b" nonce=" in transcript.lines[-1]

@@ -34,7 +34,7 @@ def a_transcript(plies: int = 0, **config: object) -> Transcript:
     for number in range(plies):
         steps += [("sent", number % 2 + 1, 0), ("move", number % 2 + 1, 1)]
     runner = Runner("insertion", **config).run(steps)
-    transcript = Transcript(runner.setting, runner.match.positions, 0)
+    transcript = Transcript(runner.setting, 0)
     for now, facts in runner.steps:
         for fact in facts:
             transcript.write(fact, now)
@@ -166,7 +166,7 @@ class TestTranscriptFeed:
 def test_the_clock_of_a_transcript_runs_from_the_moment_at_which_it_may_be_shown() -> None:
     transcript = a_transcript(1)
     source = TranscriptSource(transcript, DELAY)
-    now = (transcript.lines[-1].at + DELAY) / 1e9 + 1.5
+    now = (transcript.moments[-1] + DELAY) / 1e9 + 1.5
     game = GameStream(source, "e", lambda: now)
     source.show(len(transcript.lines))
     assert game.snapshot()["since_ms"] in (1499, 1500)
