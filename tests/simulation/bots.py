@@ -41,6 +41,8 @@ class Wire(Protocol):
     clock_ms: int
     #: Its game as the client library sees it.
     view: GameView | None
+    #: Whether the contest keeps bytes of the bot.
+    stores: bool
 
     def act(self, *acts: Act, after: int = 0, back: int | None = None) -> None:
         """Perform acts, `after` nanoseconds from now; connect again `back` ns after a Close, or never."""
@@ -68,6 +70,8 @@ class Honest:
     def __init__(self, rng: Random, wire: Wire) -> None:
         self.rng = rng
         self.wire = wire
+        #: The words of a STORE for the game that was offered last.
+        self._of_game = ""
 
     def hello(self, name: str, token: str | None, resume: str | None, rivals: tuple[str, ...]) -> str | None:
         """The line to log in by; None sends nothing."""
@@ -83,6 +87,17 @@ class Honest:
             self.turn()
         elif verb in ("PLAYED", "START", "OVER", "ZOMBIE", "WELCOME"):
             self.event(verb)
+        if self.wire.stores:
+            self.store(verb, tokens)
+
+    def store(self, verb: str, tokens: list[str]) -> None:
+        """Have the contest keep 16 bytes now and then, at once or with its game, perhaps too late for it."""
+        if verb == "GAME" and "seat=0" not in tokens:
+            self._of_game = f" game={tokens[1]}"
+        elif verb in ("START", "PLAYED", "OVER") and self.sometimes(6):
+            of_game = self._of_game if self.sometimes(2) else ""
+            word = self.rng.randbytes(16).hex()
+            self.wire.say(f"STORE 16 data={word}{of_game}", self.rng.randrange(20 * MS))
 
     def offered(self, game_id: str) -> None:
         """Handle GAME."""

@@ -116,6 +116,8 @@ class Client:
         #: The contest that its HELLO names; None: it names none.
         self.contest: str | None = None
         self.rivals: tuple[str, ...] = ()
+        #: Its HELLO asks for what it has stored; the last WELCOME had it.
+        self.asks = self.stores = False
         self.rng = rng
         self.clock_ms = 0
         self.view: GameView | None = None
@@ -182,12 +184,14 @@ class Client:
                 self._by_token = hello == f"HELLO 1 {self.name} token={self.token}"
                 slot = "" if self.slot == 1 or key is not None else f" slot={self.slot}"
                 contest = "" if self.contest is None else f" contest={self.contest}"
-                self.say(f"{hello}{slot}{contest}" if hello.startswith("HELLO ") else hello)
+                storage = " storage=1" if self.asks else ""
+                self.say(f"{hello}{slot}{contest}{storage}" if hello.startswith("HELLO ") else hello)
         elif tokens[0] == "ERROR" and connection.session.state is State.CLOSED:
             if self._by_token and not any(line.startswith(b"WELCOME") for line in connection.lines):
                 self._kept_out(self.name, text.decode("ascii"))
         elif tokens[0] == "WELCOME":
             self.resume = tokens[3].partition("=")[2]
+            self.stores = tokens[-1].startswith("stored=")
         elif tokens[0] == "PING":
             self.say(f"PONG {tokens[1]}")
         self.bot.received(tokens[0], tokens)

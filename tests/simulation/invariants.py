@@ -11,7 +11,8 @@
 - The contest ends as `finished` only if every scheduled game has a result.
 - A bot that gives its token gets in, whatever others do (`strangers.py`).
 - An answered order holds, also after a crash (`given_orders.py`).
-- No byte of a deal that is still to be played leaves (`leaks.py`).
+- No byte of a deal that is still to be played leaves (`leaks.py`), nor what a bot stores.
+- A bot gets what it has stored, and nothing is kept of a game without a result that counts (`kept.py`).
 - No line of a game is sent to a spectator, or is on the page, before its time (`shown.py`).
 - No line of an anonymous contest has the name of a bot but that of its reader (`shown.py`).
 """
@@ -25,8 +26,10 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from tests.simulation.given_orders import GivenOrders
+from tests.simulation.kept import KeptBytes
 from tests.simulation.leaks import Leaks
 from tests.simulation.shown import Cut, HiddenNames, ShownLines
+from tests.simulation.trace import GameTrace
 
 from arena_protocol.messages import Game, Over, Played, Turn, encode, parse_server
 from arena_protocol.record import GameRecord, RecordError
@@ -46,14 +49,15 @@ from arena_server.core.effects import (
     Store,
     Unmute,
 )  # fmt: skip
-from arena_server.core.events import Command, Event, Lost, Opened, Stop, Stored, Tick
+from arena_server.core.events import Command, Event, Lost, Opened, Received, Stop, Stored, Tick
 from arena_server.core.facts import Validated
 from arena_server.core.journal import Live, Past, fact_of
-from arena_server.core.log_events import BotValidated, GameStarted, LogEvent, ValidationStarted
+from arena_server.core.log_events import BotValidated, GameStarted, LogEvent, LoggedIn, ValidationStarted
 from arena_server.core.overview import Progress
 from arena_server.core.transcript import Transcript
 from arena_server.host.logs import format_json
 from arena_server.terms.config import ContestConfig, game_of
+from arena_server.web.metrics import MetricsRecorder
 
 #: The effects of a ply.
 PLAIN = Journal | Send | Show
@@ -61,20 +65,6 @@ PLAIN = Journal | Send | Show
 
 class Violation(AssertionError):  # noqa: N818 - it is what an assertion finds
     """Something that must hold does not; the text says what, and when."""
-
-
-class GameTrace:
-    """What was sent of one running game: a line a ply, and the clocks after the last."""
-
-    def __init__(self, began: int, clocks: tuple[int, ...]) -> None:
-        self.began = began
-        self.plies: list[bytes] = []
-        self.clocks = clocks
-
-    def reset(self, clock_ms: int) -> None:
-        """Nothing that was sent holds any more."""
-        self.plies.clear()
-        self.clocks = (clock_ms,) * len(self.clocks)
 
 
 class Counts(NamedTuple):
@@ -116,6 +106,8 @@ class InvariantChecker:
         self.finished: str | None = None
         #: Everything that leaves the server is added here.
         self.leaks = Leaks()
+        self.metrics = MetricsRecorder()
+        self.kept = KeptBytes(self.require, self.leaks)
         self.orders = GivenOrders(self.require)
         self.shown = ShownLines(self.require)
         self.shown.cut = Cut(config, None)
@@ -154,6 +146,10 @@ class InvariantChecker:
             self._open.discard(event.conn)
         elif isinstance(event, Stored):
             self.durable.add(event.game_id)
+            self.kept.ended(event.game_id, self.records)
+        elif isinstance(event, Received) and event.conn in self._open:
+            self.hidden.came(event.conn, event.line)
+            self.kept.came(event.conn, event.line)
         elif isinstance(event, Command):
             self.orders.asked(event)
         for effect in effects:
@@ -189,10 +185,15 @@ class InvariantChecker:
             self.require(effect.conn in self._open, f"an effect for connection {effect.conn}, which is gone")
         if isinstance(effect, CloseConnection):
             self._open.discard(effect.conn)
+        elif isinstance(effect, Send):
+            self.kept.answered(effect.conn, effect.data)
+        elif isinstance(effect, LoggedIn) and effect.bot is not None:
+            self.kept.logged_in(effect.conn, effect.bot, effect.slot)
         elif isinstance(effect, Store):
             self._stored(effect.game_id, effect.record)
         elif isinstance(effect, Journal):
             self.shown.came_about(effect.entries, self._now)
+            self.kept.decided(effect.entries)
             for fact in (fact_of(entry) for entry in effect.entries if entry[1] == "validated"):
                 assert isinstance(fact, Validated)
                 self._validation_over(fact)
@@ -216,6 +217,7 @@ class InvariantChecker:
         elif isinstance(effect, Show):
             self._shown(effect)
         elif isinstance(effect, LogEvent):
+            self.metrics.happened(effect)
             self.leaks.left("the log", format_json(0, effect).encode(), now)
         elif isinstance(effect, Reply):
             self.orders.sent_answer(effect.number, effect.problem)
@@ -244,6 +246,7 @@ class InvariantChecker:
         self._power_cut |= power
         self.finished = None
         self.orders.restarted(past.entries, power)
+        self.kept.restarted(past, power)
         results = {f"g{game.number}" for game in past.results}
         live = Live()
         live.add(past.entries)
@@ -352,7 +355,7 @@ class InvariantChecker:
     def _sent(self, effect: Send) -> None:
         data = effect.data
         self.digest.update(b"%d %b" % (effect.conn, data))
-        self.leaks.left("a connection", data, self._now)
+        self.leaks.left("a connection", self.kept.public(data), self._now)
         self.require(data.endswith(b"\n"), "half a line was sent")
         for line in data.splitlines():
             self._watched(effect.conn, line)
@@ -418,23 +421,7 @@ class InvariantChecker:
         trace = self._games.get(game_id)
         if trace is None:
             return  # for a spectator, after the result
-        ply = int(text.split(b" ", 2)[1])
-        if ply <= len(trace.plies):
-            self.require(trace.plies[ply - 1] == text, f"{game_id}, ply {ply} was sent in two forms")
-            return
-        self.require(ply == len(trace.plies) + 1, f"{game_id}: ply {ply} was sent after {len(trace.plies)}")
-        message = parse_server(text)
-        assert isinstance(message, Played)
-        self._clocks(game_id, trace, message)
-        trace.plies.append(text)
-
-    def _clocks(self, game_id: str, trace: GameTrace, played: Played) -> None:
-        for seat, (before, after) in enumerate(zip(trace.clocks, played.clock, strict=True), start=1):
-            earned = self._config.increment_ms if seat == played.seat else 0
-            rises = f"{game_id}, ply {played.ply}: the clock of seat {seat} rose from {before} to {after}"
-            self.require(after <= before + earned, rises)
-            self.require(after == before or seat == played.seat, f"{rises}, and it was not its ply")
-        trace.clocks = played.clock
+        trace.played(game_id, text, self._config.increment_ms, self.require)
 
     def _turn(self, conn: int, line: bytes) -> None:
         message = parse_server(line)

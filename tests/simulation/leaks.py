@@ -1,4 +1,4 @@
-"""No byte of a deal that is still to be played leaves the server, on any channel.
+"""No byte of a deal that is still to be played leaves the server, on any channel, nor what a bot stores.
 
 What leaves is searched for words as long as a secret. After the contest the moment at which each was first
 seen is compared with the moment from which the deal may be known: the end of the last game played on it.
@@ -23,6 +23,12 @@ class Leaks:
 
     def __init__(self) -> None:
         self._first: dict[bytes, tuple[int, str]] = {}
+        #: Words that never leave, with what each of them is.
+        self._hidden: dict[bytes, str] = {}
+
+    def hide(self, word: bytes, what: str) -> None:
+        """No channel may ever have this word."""
+        self._hidden[word] = what
 
     def left(self, channel: str, data: bytes, now: int) -> None:
         """These bytes can be read outside the server from `now` on."""
@@ -36,11 +42,14 @@ class Leaks:
     def found(
         self, records: Mapping[str, GameRecord], ended: Mapping[str, int], *, paired: bool, whole: bool
     ) -> Iterator[str]:
-        """A line for each secret of a deal that left before the end of its last game.
+        """A line for each hidden word that left, and each secret of a deal before the end of its last game.
 
         `ended` is when each game ended, `paired` and `whole` whether deals are played from every seat, and
         whether every game of the contest has a result: otherwise it may go on.
         """
+        for word in self._hidden.keys() & self._first.keys():
+            at, channel = self._first[word]
+            yield f"{channel} has {self._hidden[word]} at {at / 1e9:.6f} s"
         deals: defaultdict[int, list[GameRecord]] = defaultdict(list)
         for record in records.values():
             deals[record.seed].append(record)

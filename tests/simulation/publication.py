@@ -6,6 +6,7 @@ Pages, commands and exports are the real ones, over a database that the real sto
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -14,18 +15,21 @@ from tempfile import TemporaryDirectory
 from tests.server.programs import Outcome, inside
 from tests.simulation.bots import Spectator
 from tests.simulation.disk import ENTRIES, RECORD, Written
+from tests.simulation.shown import OVER
 from tests.simulation.world import World
 
 from arena_protocol.record import VOID, GameRecord
 from arena_protocol.record_codec import decode
 from arena_server.core.formats import format_of
 from arena_server.core.life import RUNNING
+from arena_server.stats.durations import Durations
 from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import ContestHeader
 from arena_server.store.journal import unpack
 from arena_server.terms.config import game_of
 from arena_server.web.archive import Archive
 from arena_server.web.documents import stored_record_json
+from arena_server.web.metrics import ContestSnapshot, Snapshot, exposition
 from arena_server.web.shown_results import NotFoundError
 
 #: The commands that print or write something about a contest, in the folder of its database.
@@ -37,6 +41,8 @@ COMMANDS = (
     ("export", "tables", "--format", "csv"),
     ("site", "public"),
 )
+#: The page and the files of one game, which may not name its players while the contest is anonymous.
+_OF_A_GAME = re.compile(r"(the page of |/)g\d+\b")
 
 
 def write(
@@ -114,6 +120,13 @@ def check_pairs(world: World, path: Path, records: Sequence[GameRecord]) -> None
         world.checker.require(over or final, f"{name} is shown with {others} before its deal is played")
 
 
+def _metrics(world: World) -> bytes:
+    progress = world.contest.status.progress() if world.server.alive else None
+    counts = world.checker.metrics.counts()
+    contest = ContestSnapshot({"contest": world.config.name}, counts, Durations(), progress)
+    return exposition(Snapshot([contest], connections=0, cap=0))[0]
+
+
 def _said(outcome: Outcome) -> bytes:
     assert "Traceback" not in outcome.err, outcome.err
     return f"{outcome.out}\n{outcome.err}".encode()
@@ -131,6 +144,9 @@ def publish(world: World, status: str) -> None:
         write(world, path, status)
         for channel, data in channels(path, games):
             world.checker.leaks.left(channel, data, world.queue.now)
+            if status not in OVER and _OF_A_GAME.search(channel):
+                world.checker.hidden.shown(data, channel)
+        world.checker.leaks.left("the metrics", _metrics(world), world.queue.now)
         check_pairs(world, path, records)
 
 

@@ -10,6 +10,7 @@ from tests.simulation.bots import BAD, HONEST, SCRIPTED, Honest, Spectator
 from tests.simulation.network import LOCAL, MS, ROUGH, SECOND, FaultProfile, one_in, seeded
 from tests.simulation.world import Order, World
 
+from arena_server.core.formats import find_format
 from arena_server.terms.config import ContestConfig, game_of
 
 #: The game of most simulated contests, which hides something and has a zombie move; then the others.
@@ -52,6 +53,7 @@ def draw(seed: int) -> Scenario:
     config = _config(seed, rng)
     kinds = _kinds(rng)
     config = _with_format(config, sum(kind is not Spectator for kind in kinds.values()))
+    config = with_terms(config)
     # Its own seed decides, so that all else is drawn as before.
     frozen = frozenset(name for name in kinds if seed % 3 == 0 and one_in(Random(f"{seed} {name}"), 2))
     return Scenario(seed, config, kinds, _faults(rng), _slots(kinds, rng), orders(rng), frozen)
@@ -100,6 +102,16 @@ def _with_format(config: ContestConfig, bots: int) -> ContestConfig:
     if one_in(rng, 4):
         return replace(config, format="ladder", format_options={"games": seats * rng.randrange(2, 8)})
     return config
+
+
+def with_terms(config: ContestConfig) -> ContestConfig:
+    """Every third contest whose pairs are drawn by lot is anonymous, every second keeps bytes of its bots.
+
+    Its own seed decides, so that all else is drawn as before.
+    """
+    rng = Random(f"{config.seed} terms")
+    anonymous = one_in(rng, 3) and find_format(config.format).BY_LOT
+    return replace(config, anonymous=anonymous, storage_bytes=rng.choice((0, 16)))
 
 
 def _game(rng: Random, seats: int) -> tuple[str, dict[str, int]]:

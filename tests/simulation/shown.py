@@ -93,10 +93,15 @@ class HiddenNames:
     def __init__(self, names: Iterable[str], require: Callable[[bool, str], None]) -> None:
         self._names = frozenset(name.encode("ascii") for name in names)
         self._require = require
-        #: What each connection was welcomed as.
+        #: What each connection has called itself, and was welcomed as.
         self._readers: dict[int, bytes] = {}
         #: How many lines that name players were seen.
         self.seen = 0
+
+    def came(self, conn: int, line: bytes) -> None:
+        """A line comes on a connection: a refusal may have the name that HELLO has."""
+        if line.startswith(b"HELLO 1 "):
+            self._readers.setdefault(conn, line.split(b" ", 3)[2])
 
     def sent(self, conn: int, line: bytes) -> None:
         """A line leaves on a connection."""
@@ -105,11 +110,13 @@ class HiddenNames:
             self._readers[conn] = rest[0]
         self._judge(line, self._readers.get(conn, b""), f"connection {conn}")
 
-    def shown(self, line: bytes) -> None:
-        """The page shows a line."""
-        self._judge(line, b"", "the page")
+    def shown(self, line: bytes, channel: str = "the page") -> None:
+        """A channel shows a line, or a document, of a game."""
+        self._judge(line, b"", channel)
 
     def _judge(self, line: bytes, reader: bytes, channel: str) -> None:
         self.seen += line.startswith(b"GAME ")
+        if not self._names:
+            return
         found = self._names.intersection(_WORDS.findall(line)) - {reader}
         self._require(not found, f"{channel} is shown {sorted(found)} in {line!r}")

@@ -18,7 +18,12 @@ from arena_server.stats.standings import Row
 from arena_server.terms.config import ContestConfig
 
 CONFIG = ContestConfig(
-    name="crash", seed=3, options={"plies": 4, "lookahead": 2}, games_per_pair=2, absent_ms=120_000
+    name="crash",
+    seed=3,
+    options={"plies": 4, "lookahead": 2},
+    games_per_pair=2,
+    absent_ms=120_000,
+    storage_bytes=16,
 )
 #: Entries are queued, or durable at once.
 PROFILES = {"queued": QUEUED, "direct": replace(QUEUED, direct_one_in=1)}

@@ -52,6 +52,7 @@ CONFIG = ContestConfig(
     options={"plies": 2, "lookahead": 1},
     games_per_pair=2,
     absent_ms=1_000,
+    storage_bytes=16,
     spectator_delay_ms=0,
 )
 #: When what ends the contest happens; all its games take longer.

@@ -52,6 +52,7 @@ def play(
         format_options=options,
         deals=deals,
         absent_ms=120_000,
+        storage_bytes=16,
         probation=0,
     )
     world = World(1, config, kinds, QUEUED, orders=orders)

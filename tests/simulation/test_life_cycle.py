@@ -36,7 +36,12 @@ class Leaving(Steady):
 PARTS = 10
 KINDS: dict[str, type[Honest]] = {"ann": Steady, "bob": Steady, "eve": Leaving, "late": Steady}
 CONFIG = ContestConfig(
-    name="life", seed=3, options={"plies": 2, "lookahead": 2}, games_per_pair=8, absent_ms=120_000
+    name="life",
+    seed=3,
+    options={"plies": 2, "lookahead": 2},
+    games_per_pair=8,
+    absent_ms=120_000,
+    storage_bytes=16,
 )
 
 

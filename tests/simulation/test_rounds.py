@@ -35,6 +35,7 @@ def config(name: str, games: int) -> ContestConfig:
         format=name,
         games_per_pair=games,
         absent_ms=120_000,
+        storage_bytes=16,
     )
 
 

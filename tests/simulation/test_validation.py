@@ -28,6 +28,7 @@ CONFIG = ContestConfig(
     options={"plies": 4, "lookahead": 2},
     games_per_pair=2,
     absent_ms=120_000,
+    storage_bytes=16,
     validation=True,
 )
 

@@ -126,6 +126,7 @@ class Part:
         client.token = self._tokens[name]
         client.rivals = tuple(other for other in self.plan.kinds if other != name)
         client.clock_ms = config.clock_ms
+        client.asks = config.storage_bytes > 0
         client.contest = config.name if self.plan.named else None
         return client
 
