@@ -15,7 +15,6 @@ from tests.simulation.bots import HONEST, Spectator
 from tests.simulation.client import Connection
 from tests.simulation.scenario import LIMIT, draw
 from tests.simulation.world import World
-from tests.slices import rows
 
 from arena_protocol.messages import Game, Next, Over, Played, parse_server
 from arena_protocol.record import GameRecord
@@ -23,8 +22,9 @@ from arena_protocol.record import GameRecord
 PLIES, SIGHT = 20, 4
 #: As many pictures in a row are no chance: 6 to the power of 12.
 TELLING = 12
-#: Even ones have fresh deals, which `test_deals.py` has not in `make test`.
-SEEDS = rows([2, 1], 2)
+#: Of the first deals are paired: a commit that is opened early is seen in the game from the other seat. Those
+#: of the second are fresh, which `test_deals.py` has not in `make test`.
+SEEDS = (1, 2)
 
 
 @cache
