@@ -256,16 +256,14 @@ def _submissions(prepared: Prepared, host: Host, log: Log) -> Iterator[Submissio
     if not prepared.submissions:
         yield None
         return
+    from arena_cli.examiners import examiner_of
     from arena_server.places.docker import Docker
     from arena_server.places.docker_launcher import ContainerLauncher
-    from arena_server.submissions.admission import EngineExaminer
     from arena_server.submissions.thread import SubmissionThread
 
     assert prepared.inner is not None, "it is bound for them"
     address = prepared.inner.getsockname()
-    examiners = {
-        setup.contest: EngineExaminer(setup, *_examination(setup.config)) for setup in prepared.submissions
-    }
+    examiners = {setup.contest: examiner_of(setup, prepared.workers) for setup in prepared.submissions}
     # The same each time: the next start removes the containers that a crash of the machine has left.
     mark = "\n".join(str(setup.folder / setup.contest) for setup in prepared.submissions)
     workers = prepared.workers
@@ -273,18 +271,6 @@ def _submissions(prepared: Prepared, host: Host, log: Log) -> Iterator[Submissio
     saver = Docker() if workers is not None and workers.far else None
     with SubmissionThread(prepared.submissions, examiners, place, host, log, saver) as thread:
         yield thread
-
-
-def _examination(config: Path) -> tuple[list[str], list[str]]:
-    """The commands that check a version and play a game with it."""
-    from arena_cli.workers import ARENA
-
-    about = ["--config", str(config), "--name", "{bot}"]
-    return [*ARENA, "check", "bot", *about, "--", "image:{image}"], [
-        *ARENA,
-        *("check", "game", "image:{image}"),
-        *about,
-    ]
 
 
 def _adding(prepared: Prepared, options: ServeOptions, entered: Callable[[str], None]) -> Adding:

@@ -98,12 +98,16 @@ class EngineExaminer:
         folder.mkdir()
         try:
             await asyncio.to_thread(unpack, archive, folder, rules.limits)
-            self._complete(folder, say)
+            completed = self._complete(folder)
             with (folder / DOCKERFILE).open("rb") as file:
-                check_dockerfile(file.read(DOCKERFILE_BYTES + 1), rules.images, network=rules.build_network)
+                data = file.read(DOCKERFILE_BYTES + 1)
+            bases = check_dockerfile(data, rules.images, network=rules.build_network)
         except ArchiveError as error:
             raise RejectedError(str(error)) from None
         await self._find_engine()
+        await self._find_bases(bases)
+        if completed:
+            say(completed)
         words = self.docker.strangers_build(str(folder), str(digest), tag, network=rules.build_network)
         limits: list[asyncio.Task[None]] = []
 
@@ -124,16 +128,20 @@ class EngineExaminer:
             raise RejectedError(f"expected an image of at most {most} MB, got {int(size) // MB} MB")
         return image
 
-    def _complete(self, folder: Path, say: Say) -> None:
-        """Write the Dockerfile of a folder that has none. Raises ArchiveError if its language is unclear."""
+    def _complete(self, folder: Path) -> str:
+        """Write the Dockerfile of a folder that has none, and return what is to be said of it.
+
+        Raises ArchiveError if its language is unclear.
+        """
         languages = self.setup.rules.languages
         language = language_of(
             folder, languages, "expected a Dockerfile at the top of the archive, there is none"
         )
-        if language is not None:
-            image = languages[language.name]
-            (folder / DOCKERFILE).write_text(language.dockerfile(image), encoding="utf-8")
-            say(f"no Dockerfile: {language.file} is built as {language.title} on {image}")
+        if language is None:
+            return ""
+        image = languages[language.name]
+        (folder / DOCKERFILE).write_text(language.dockerfile(image), encoding="utf-8")
+        return f"no Dockerfile: {language.file} is built as {language.title} on {image}"
 
     async def _find_engine(self) -> None:
         """Raises EngineAwayError."""
@@ -141,6 +149,14 @@ class EngineExaminer:
             await self.docker.call("version", "--format", "{{.Server.Version}}")
         except LaunchError as error:
             raise EngineAwayError(str(error)) from None
+
+    async def _find_bases(self, images: Sequence[str]) -> None:
+        """See that the organiser's images are here, which no author can mend. Raises EngineAwayError."""
+        for image in images:
+            try:
+                await self.docker.image(image)
+            except LaunchError as error:
+                raise EngineAwayError(f"image {image}: {error}") from None
 
     async def check(self, image: str, bot: str, say: Say) -> None:
         await self._find_engine()

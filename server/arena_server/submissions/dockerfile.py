@@ -22,8 +22,8 @@ _KNOWN: Final = frozenset(
 ) | {"RUN", "SHELL", "STOPSIGNAL", "USER", "VOLUME", "WORKDIR"}
 
 
-def check_dockerfile(data: bytes, images: Collection[str], *, network: bool) -> None:
-    """Raise ArchiveError, with one line, for a Dockerfile that is not taken.
+def check_dockerfile(data: bytes, images: Collection[str], *, network: bool) -> list[str]:
+    """The `images` that a Dockerfile builds on. Raises ArchiveError for one that is not taken.
 
     FROM names one of `images`, `scratch` or an earlier stage. ADD may have an address only with `network`.
     """
@@ -35,14 +35,17 @@ def check_dockerfile(data: bytes, images: Collection[str], *, network: bool) -> 
         raise ArchiveError(f"Dockerfile: not UTF-8 text (byte {error.start})") from None
     if (found := _DIRECTIVE.search(text)) is not None:
         raise ArchiveError(f"Dockerfile: the line # {found[1].lower()}= is not taken")
-    _check_instructions(_CONTINUED.sub("", text).split("\n"), images, network)
+    bases = _check_instructions(_CONTINUED.sub("", text).split("\n"), images, network)
     # A second time line by line: what we take for the rest of an instruction may be one to the engine.
     risky = re.compile(r"\s*(?:FROM|ADD|ONBUILD|COPY\s.*--from)\b", re.IGNORECASE)
     _check_instructions([line for line in text.split("\n") if risky.match(line)], images, network)
+    return bases
 
 
-def _check_instructions(lines: list[str], images: Collection[str], network: bool) -> None:
+def _check_instructions(lines: list[str], images: Collection[str], network: bool) -> list[str]:
+    """The images of FROM. Raises ArchiveError."""
     stages: list[str] = []
+    bases: list[str] = []
     for line in lines:
         words = line.split()
         if not words or words[0].startswith("#"):
@@ -52,9 +55,11 @@ def _check_instructions(lines: list[str], images: Collection[str], network: bool
             raise ArchiveError(f"Dockerfile: {shown(words[0])} is not taken here")
         flags = [each for each in rest if each.startswith("--")]
         if word == "FROM":
+            bases += [each for each in rest[:1] if each in images]
             _check_base(rest, images, stages)
         elif word in ("COPY", "ADD", "RUN"):
             _check_sources(word, rest, flags, stages, network)
+    return bases
 
 
 def _check_base(rest: list[str], images: Collection[str], stages: list[str]) -> None:

@@ -81,5 +81,6 @@ class LeasedBot:
         if before != number:
             with suppress(OSError):  # a full disk: it is written with the next version
                 self._bot.write(VersionDeployed(number))
-        kept = (number, before, versions.active)
-        self._bot.store.keep_images({versions.find(each).image for each in kept if each is not None})
+        pending = versions.pending  # runners may have built it, and have to check it
+        kept = (number, before, versions.active, None if pending is None else pending.number)
+        self._bot.store.keep_images({versions.find(each).image for each in kept if each is not None} - {""})

@@ -220,8 +220,10 @@ class SubmissionService:
         except RejectedError as error:
             bot.say(number, f"{STAGE_NAMES[stages[-1]]} failed: {error}")
             bot.write(VersionFailed(number, stages[-1], str(error)))
-            if bot.versions.find(number).image:  # it may have 1 GB
+            if image := bot.versions.find(number).image:  # it may have 1 GB
                 await examiner.discard(tag_of(contest, name, number))
+                if not any(each.image == image for each in bot.versions.all() if each.number != number):
+                    bot.store.forget(bot.store.image(image))
         except OSError as error:
             bot.write(VersionFailed(number, stages[-1], f"{NO_FAULT}{error.strerror}"))
         finally:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from arena_server.places.base import LaunchError
 from arena_server.places.docker import Docker, NoEngineError
 from arena_server.submissions.admission import (
     LINE_CHARACTERS,
@@ -155,10 +156,10 @@ async def test_a_folder_without_a_dockerfile_is_built_by_its_language(home: Home
 async def test_a_build_has_no_network_and_its_output_is_told(home: Home) -> None:
     assert await home.build() == "sha256:abc"
     assert home.lines[-1] == "Successfully built"
-    assert "--network none" in home.calls[1]
+    assert "--network none" in home.calls[2]
     # The container of the step is bounded; another one, which a step may have printed, is a bot's.
     assert [call for call in home.calls if "update" in call] == ["update --pids-limit 512 0123456789ab"]
-    assert "--tag tag" in home.calls[1]
+    assert "--tag tag" in home.calls[2]
 
 
 @pytest.mark.real
@@ -209,15 +210,25 @@ async def test_an_image_that_is_too_large_is_removed(home: Home) -> None:
     assert home.calls[-1] == "image rm --force tag"
 
 
-async def test_without_an_engine(home: Home) -> None:
+async def test_without_an_engine_or_the_image_of_a_dockerfile(home: Home) -> None:
     class Away(Docker):
         async def call(self, *words: str, seconds: float | None = None) -> str:
             raise NoEngineError("no engine answers")
+
+    class Bare(Docker):
+        async def call(self, *words: str, seconds: float | None = None) -> str:
+            if words[0] == "version":
+                return "20"
+            raise LaunchError("pull access denied")
 
     examiner = replace(home.examiner(), docker=Away())
     archive = home.folder / "1.tar.gz"
     archive.write_bytes(pack(home.bot, ArchiveLimits()))
     (home.folder / "place").mkdir()
+    (home.folder / "other").mkdir()
+    bare = replace(examiner, docker=Bare())
+    with pytest.raises(EngineAwayError, match=r"^image python:3.12-slim: pull access denied$"):
+        await bare.build(archive, home.folder / "other", "tag", home.lines.append)
     for stage in (
         examiner.build(archive, home.folder / "place", "tag", home.lines.append),
         examiner.check("sha256:abc", "ann", home.lines.append),

@@ -34,7 +34,8 @@ def refusal(text: str | bytes, *, network: bool = False) -> str:
     ],
 )
 def test_what_is_taken(text: str) -> None:
-    check(text)
+    bases = check_dockerfile(text.encode(), IMAGES, network=False)
+    assert set(bases) == {image for image in IMAGES if image in text}
 
 
 FROM = "FROM gcc:13\n"

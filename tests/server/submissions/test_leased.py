@@ -16,7 +16,13 @@ from arena_server.submissions import leased
 from arena_server.submissions.bot import SubmittedBot
 from arena_server.submissions.leased import LeasedBot
 from arena_server.submissions.store import VersionStore
-from arena_server.submissions.versions import VersionDeployed, VersionFact
+from arena_server.submissions.versions import (
+    ImageBuilt,
+    StageBegun,
+    VersionDeployed,
+    VersionFact,
+    VersionStored,
+)
 from arena_server.terms.submissions import SubmissionRules
 
 from .script import KEY, setup_in
@@ -124,3 +130,13 @@ async def test_an_image_that_cannot_be_saved_is_said_and_tried_again(
         problem = "its image cannot be saved for the workers: No such image: sha256:1"
         assert bot.store.read_log(1) == [f"{problem}; it is tried again in 0 s"]
         assert [(each.what, each.reason) for each in contest.said] == [("cannot-start", (problem,))]
+
+
+async def test_the_file_of_a_version_that_is_examined_stays(tmp_path: Path) -> None:
+    facts = *admitted(1), activated(1), VersionStored(2, "d", 1, 0), StageBegun(2, "building")
+    async with leasing(tmp_path, None, *facts, ImageBuilt(2, "sha256:2")) as (bot, contest):
+        for image in ("sha256:1", "sha256:2", "sha256:3"):
+            bot.store.image(image).write_text(image)
+        await contest.let_play("v1")
+        await deployed(bot, 1)
+        assert [bot.store.image(f"sha256:{number}").exists() for number in (1, 2, 3)] == [True, True, False]

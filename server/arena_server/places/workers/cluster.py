@@ -23,6 +23,7 @@ from arena_server.places.workers.dask_task import play_on_worker
 from arena_server.places.workers.images import ENGINE
 from arena_server.places.workers.joining import asks_for, refusal
 from arena_server.places.workers.plain import NotPlain, read_plainly
+from arena_server.places.workers.runner_tasks import RunnerTasks, first_line, is_alive, released
 from arena_server.places.workers.runners import NO_ENGINE, Runners, is_contained
 
 #: Seconds for a scheduler to answer, and for one that is gone to come back.
@@ -70,6 +71,15 @@ class DaskPool:
         self._capacity = 0
         self._topic = f"{_TOPIC}-{os.getpid()}-{id(self)}"
         self._runners = Runners(self._topic, self._run)
+        #: What else runners do than to play.
+        self.tasks: Final = RunnerTasks(
+            self._topic,
+            lambda: self._client,
+            self._free_runners,
+            self._run,
+            self._runners.offer,
+            lambda runner, line: self._events.said(runner, line),
+        )
 
     async def open(self, events: PoolEvents) -> None:
         self._events = events
@@ -99,7 +109,7 @@ class DaskPool:
             problem = "no Dask scheduler answers there"
             if isinstance(error, TypeError):
                 problem = "expected certificates in Dask's configuration (distributed.comm.tls)"
-            raise ArenaError(f"--on {self._where}: {problem}: {_first_line(error)}") from None
+            raise ArenaError(f"--on {self._where}: {problem}: {first_line(error)}") from None
         client.subscribe_topic(self._topic, self._take_event)
         return client
 
@@ -156,11 +166,11 @@ class DaskPool:
         except Exception as error:  # what Dask raises for a worker that died, or a scheduler that is gone
             worker, problem = await self._who_played(job.key)
             host = ""
-            problem = problem or f"Dask: {_first_line(error)}"
+            problem = problem or f"Dask: {first_line(error)}"
             outcome = JobOutcome(None, problem, lost=not worker or await self._is_refused(worker))
         finally:
             if future is not None:
-                self._spawn(_released(future))
+                self._spawn(released(future))
         self._begun.discard(job.key)
         self._places.pop(job.key, None)
         if self._jobs.pop(job.key, None) is not None:
@@ -209,6 +219,11 @@ class DaskPool:
         running = self._client.run(function, *arguments, workers=[address], on_error="return")
         return (await asyncio.wait_for(running, GONE_S)).get(address)
 
+    def _free_runners(self) -> dict[str, str]:
+        """The names of the runners that get games, by address."""
+        free = [each for each in self._runners.addresses if each in self._threads]
+        return {each: self._names[each] for each in free if each not in self._silent}
+
     async def _send_image(self, image: str, address: str, worker: str) -> None:
         if size := await self._runners.send(image, address):
             self._events.said(worker, f"it has got image {image} from here, {size / 1e6:.0f} MB")
@@ -226,7 +241,7 @@ class DaskPool:
             for address in [each for each, keys in processing.items() if key in keys]:
                 self._silent.add(address)
                 try:
-                    await client.run(_answer, workers=[address], on_error="ignore")
+                    await client.run(is_alive, workers=[address], on_error="ignore")
                 finally:
                     self._silent.discard(address)
 
@@ -240,6 +255,8 @@ class DaskPool:
             case {"lacks": str(image), "address": str(address), "name": str(worker)}:
                 if address in self._names:
                     self._spawn(self._send_image(image, address, worker))
+            case {"key": str(key), **more} if self.tasks.reported(key, more.get("said")):
+                pass
             case {"key": str(key)} if key in self._jobs:
                 self._begun.add(key)
                 self._events.renewed(self._jobs[key][0])
@@ -360,12 +377,6 @@ def _asks_for(key: str) -> Any:
     return find
 
 
-async def _released(future: Any) -> None:
-    """Let the scheduler forget a task; what still runs of it is ended by its worker."""
-    with suppress(Exception):  # the scheduler may be gone
-        await future.cancel()
-
-
 def _plain_outcome(answer: object) -> tuple[JobOutcome, str]:
     """What `play_on_worker` returned, with the host. Raises NotPlain for anything else."""
     match answer:
@@ -377,17 +388,9 @@ def _plain_outcome(answer: object) -> tuple[JobOutcome, str]:
     raise NotPlain("a worker has sent what is no outcome of a game")
 
 
-def _answer() -> None:
-    """Runs on a worker that is alive."""
-
-
 def _says_yes(refused: asyncio.Task[bool]) -> bool:
     return refused.done() and not refused.cancelled() and refused.result()
 
 
 def _says_no(refused: asyncio.Task[bool]) -> bool:
     return refused.done() and not _says_yes(refused)
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -13,6 +13,7 @@ import json
 import tarfile
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -32,6 +33,8 @@ PART: Final = 4 * 1024 * 1024
 #: Seconds between two parts, after which a worker asks no longer; saving comes before the first one.
 SILENT_S: Final = 300.0
 BARE: Final = "sha256:"
+#: The longest configuration of an image.
+CONFIG_BYTES: Final = 8 * 1024 * 1024
 
 #: Takes a part of an image: its offset, bytes, whether it is the last one, and why there are no more.
 Put = Callable[[int, bytes, bool, str], Awaitable[bool]]
@@ -59,6 +62,25 @@ def saved_digest(path: Path) -> str:
     if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
         raise LaunchError(expected)
     return f"{BARE}{digest}"
+
+
+def check_saved(path: Path, image: str) -> None:
+    """Raise LaunchError unless the configuration in a file of `docker save` has the digest of `image`.
+
+    The engine that loads the file compares the layers with the configuration.
+    """
+    if saved_digest(path) != image:
+        raise LaunchError(f"expected a file with image {image}, got one with {saved_digest(path)}")
+    with tarfile.open(path) as archive:
+        found = archive.extractfile("manifest.json")
+        assert found is not None, "it was read just now"
+        (manifest,) = json.loads(found.read())
+        try:
+            config = archive.extractfile(manifest["Config"])
+        except KeyError:
+            config = None
+        if config is None or f"{BARE}{sha256(config.read(CONFIG_BYTES)).hexdigest()}" != image:
+            raise LaunchError(f"expected a file with image {image}, whose configuration is another one")
 
 
 # -- on the server

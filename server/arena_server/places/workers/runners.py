@@ -15,6 +15,7 @@ from typing import Any, Final
 from arena_server.places.base import LaunchError
 from arena_server.places.workers.base import GameJob
 from arena_server.places.workers.images import SavedImages, offer_engine, receive
+from arena_server.terms.sandbox import Sandbox
 
 #: How often a worker is sent the same image.
 MOST_SENT: Final = 3
@@ -47,7 +48,15 @@ class Runners:
         """The images of this job may be asked for."""
         for bot in job.bots:
             if bot.sandbox is not None:
-                self._images.add(bot.sandbox)
+                self.offer(bot.sandbox)
+
+    def offer(self, sandbox: Sandbox) -> None:
+        """Its image may be asked for."""
+        self._images.add(sandbox)
+
+    @property
+    def addresses(self) -> Collection[str]:
+        return self._engines
 
     async def ask(self, address: str) -> None:
         """Learn whether the worker at this address has an engine."""

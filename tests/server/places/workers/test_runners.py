@@ -12,9 +12,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import gettempdir
 
 import pytest
 from tests.cli.test_workers import records
@@ -234,3 +236,52 @@ def test_versions_of_an_author_on_two_runners_then_by_a_server_without_an_engine
     assert any(record.worker == "r2" for record in found.values())
     assert not any(record.faults for record in found.values())
     assert f"has got image {digests.pop()} from here, " in log
+
+
+def test_a_server_without_an_engine_has_a_version_built_checked_and_played_by_runners(
+    tmp_path: Path, second: str
+) -> None:
+    """The runner that builds is killed, and another one builds; a version that is bad is refused."""
+    arena("new", "bot", "mine", cwd=tmp_path)
+    (tmp_path / "mine/Dockerfile").write_text(
+        'FROM python:3.12-slim\nCOPY bot.py /bot.py\nRUN sleep 7.25\nCMD ["python", "-u", "/bot.py"]\n'
+    )
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad/bot.py").write_text("raise SystemExit('no such book')\n")
+    (tmp_path / "c.toml").write_text(SENT.format(sha256(TOKEN.encode()).hexdigest()))
+    cluster, server = Cluster(tmp_path), None
+    try:
+        cluster.start_scheduler()
+        cluster.start_worker("r1")
+        server, site = serving(tmp_path, cluster, "--until-finished", DOCKER_HOST=NOWHERE)
+        author = Author(site, tmp_path)
+        assert "version 1 is not admitted: check failed: " in author.submit("bad")
+        with ThreadPoolExecutor() as threads:
+            sent = threads.submit(author.submit, "mine")
+            while "sleep 7.25" not in docker("ps", "--no-trunc", "--format", "{{.Command}}"):
+                assert server.poll() is None, (tmp_path / "server.log").read_text()
+                time.sleep(0.05)
+            cluster.start_worker("r2", DOCKER_HOST=second)
+            cluster.signal("r1", signal.SIGKILL)
+            killed = cluster.processes["r1"].pid
+            cluster.processes["r1"].wait()
+            assert "version 2 plays from the next game on" in sent.result()
+        output, _ = server.communicate(timeout=400)
+    finally:
+        if server is not None:
+            server.kill()  # it may have ended
+            server.wait()
+        cluster.close()
+    log = (tmp_path / "server.log").read_text()
+    assert server.returncode == 0, output + log
+    assert "the build of a version of ann is tried elsewhere: it is gone" in log
+    found = records(tmp_path / "t.db")
+    digests = {image for record in found.values() for image in record.images} - {"-"}
+    assert len(found) == 24
+    assert len(digests) == 1
+    assert not any(record.faults for record in found.values())
+    facts = (tmp_path / "t.db-submissions/friday/ann/versions.jsonl").read_text()
+    assert facts.count(digests.pop()) == facts.count('"built", "number": 2') == 1
+    assert len(list(tmp_path.glob("t.db-submissions/friday/ann/*.image.tar"))) == 1
+    # What r1 had is removed when r2 begins.
+    assert not list(Path(gettempdir()).glob(f"arena-examination-{killed}-*"))
