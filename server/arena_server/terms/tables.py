@@ -153,10 +153,15 @@ class SubmissionsTable(FileTable):
                 raise ValueError(f"{name}: expected one of images ({', '.join(images)}), got {image!r:.40}")
         return languages
 
-    @field_validator("build_time", "check_time", "time_per_day", mode="before")
+    @field_validator("build_time", "check_time", mode="before")
     @classmethod
     def _read_time(cls, value: object) -> int:
         return bounded_duration(value, 1_000, 3_600_000)
+
+    @field_validator("time_per_day", mode="before")
+    @classmethod
+    def _read_time_per_day(cls, value: object) -> int:
+        return bounded_duration(value, 1_000, 24 * 3_600_000)
 
     @field_validator("size", mode="before")
     @classmethod

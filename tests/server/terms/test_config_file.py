@@ -22,7 +22,7 @@ from arena_server.terms.file import (
 )
 from arena_server.terms.sandbox import ContainerLimits
 from arena_server.terms.spec import LateVersions, Webhook
-from arena_server.terms.submissions import SubmittedSeat
+from arena_server.terms.submissions import SubmissionRules, SubmittedSeat
 from arena_server.terms.terms import LONGEST_MS
 from arena_server.terms.timetable import Timetable, parse_hours
 
@@ -203,13 +203,15 @@ class TestSubmissions:
     )
 
     def test_the_bots_whose_authors_send_them(self, tmp_path: Path) -> None:
-        more = '[submissions]\nper_hour = 2\nfolder = "sent"\n[container]\nmemory = "64MB"'
+        more = '[submissions]\nper_hour = 2\nfolder = "sent"\ntime_per_day = "4h"\n'
+        more += '[container]\nmemory = "64MB"'
         file = parse_contest(toml(bots=self.BOTS, more=more), "c.toml")
         setup = submissions_of(file, tmp_path / "c.toml", tmp_path / "beside")
         assert setup is not None
         limits = ContainerLimits(cpus=0.5, memory=64_000_000)
         assert setup.bots == {"b": SubmittedSeat(2, limits)}
         assert (setup.folder, setup.rules.per_hour, setup.seats) == (tmp_path / "sent", 2, 2)
+        assert setup.rules.per_day_ms == SubmissionRules().per_day_ms  # the default may be said
 
     def test_without_a_folder_it_is_beside_the_database(self, tmp_path: Path) -> None:
         file = parse_contest(toml(bots=self.BOTS), "c.toml")
