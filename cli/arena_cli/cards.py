@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Final
 
+from arena_cli.tables import bdi
 from arena_server.web import languages
 
 
@@ -82,11 +83,11 @@ def _article(contest: str, card: Card, address: str, language: str) -> str:
         host, _, port = address.rpartition(":")
         code = " ".join(filter(None, (host, port, card.name, card.secret)))
     about = "".join(f"<p>{line}</p>" for line in lines)
-    author = f'<p class="author"><bdi>{escape(card.author)}</bdi></p>' if card.author else ""
+    author = f'<p class="author">{bdi(card.author)}</p>' if card.author else ""
     size = ' class="long"' if len(card.name) > LONG else ""
     return (
-        f"<article><div><p><bdi>{escape(contest)}</bdi></p>"
-        f"<h2{size}><bdi>{escape(card.name)}</bdi></h2>{author}{about}</div>"
+        f"<article><div><p>{bdi(contest)}</p>"
+        f"<h2{size}>{bdi(card.name)}</h2>{author}{about}</div>"
         f'{_qr_code(code)}<p class="secret"><code>{escape(card.secret)}</code></p></article>'
     )
 

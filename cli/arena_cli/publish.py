@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
+from arena_cli.tables import bdi
 
 if TYPE_CHECKING:
     from arena_server.store.published import PublishedHead
@@ -200,7 +201,7 @@ def page(document: dict[str, Any], head: PublishedHead, cards: Cards = ()) -> st
 </head>
 <body>
 <main>
-<h1>{name}</h1>
+<h1><bdi>{name}</bdi></h1>
 {_about(about)}<div class="wide">
 {table}</div>
 <p>Head of the chain of {head.games} records, at {head.written_at}: <code>{head.head}</code></p>
@@ -216,9 +217,9 @@ on from it: <code>arena verify --published head.json</code> checks that. The tab
 def _about(about: dict[str, Any]) -> str:
     """What people read of the contest, as paragraphs."""
     where = [about[key] for key in ("date", "place", "organiser") if key in about]
-    parts = [escape(", ".join(where)), escape(about.get("text", ""))]
-    links = (f'<a href="{escape(url)}">{escape(text)}</a>' for text, url in about.get("links", {}).items())
-    return "".join(f"<p>{part}</p>\n" for part in (*parts, " · ".join(links)) if part)
+    links = (f'<a href="{escape(url)}">{bdi(text)}</a>' for text, url in about.get("links", {}).items())
+    parts = [", ".join(map(bdi, where)), bdi(about.get("text", "")), " · ".join(links)]
+    return "".join(f"<p>{part}</p>\n" for part in parts if part)
 
 
 @contextmanager

@@ -21,6 +21,11 @@ PLAIN_WIDTH = 160
 _ANY_WIDTH = 100_000
 
 
+def bdi(text: str) -> str:
+    """A foreign text as an element: its direction is its own, and moves nothing beside it."""
+    return f"<bdi>{escape(text)}</bdi>" if text else ""
+
+
 class OutputFormat(StrEnum):
     """How results are printed."""
 
@@ -115,7 +120,10 @@ class ResultTable:
             "<tbody>",
         ]
         for row in self.rows:
-            cells = (f"<td{edge}>{escape(_text(cell))}</td>" for cell, edge in zip(row, edges, strict=True))
+            cells = (
+                f"<td{edge}>{bdi(_text(cell)) if edge else escape(_text(cell))}</td>"
+                for cell, edge in zip(row, edges, strict=True)
+            )
             lines.append(f"<tr>{''.join(cells)}</tr>")
         lines += ["</tbody>", "</table>", *(f"<p>{escape(note)}</p>" for note in self.notes)]
         return "\n".join(lines) + "\n"
@@ -123,8 +131,8 @@ class ResultTable:
     def as_page(self, *others: ResultTable) -> str:
         """A whole page without scripts, which loads nothing, to be hung up: this table, and others below."""
         name = escape(self.heading or self.title)
-        head = [f"<h1>{name}</h1>"] if self.heading else []
-        head += [f'<p class="about">{escape(line)}</p>' for line in self.lines]
+        head = [f"<h1>{bdi(self.heading)}</h1>"] if self.heading else []
+        head += [f'<p class="about" dir="auto">{escape(line)}</p>' for line in self.lines]
         wide = max(len(each.columns) for each in (self, *others)) > WIDE
         style = STYLE.replace("A4", "A4 landscape") if wide else STYLE
         lines = [

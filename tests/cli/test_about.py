@@ -116,10 +116,10 @@ def test_every_channel_has_the_words(tmp_path: Path) -> None:
     html = page(found, PublishedHead(1, "trial", found["started_at"], 0, "ab", found["started_at"]))
     for words in (
         'og:title" content="Friday Cup (trial)"',
-        "<h1>Friday Cup</h1>",
-        "Room 12, Chess Club North",
+        "<h1><bdi>Friday Cup</bdi></h1>",
+        "<bdi>Room 12</bdi>, <bdi>Chess Club North</bdi>",
         "play the final",
-        ">Rules</a>",
+        "><bdi>Rules</bdi></a>",
     ):
         assert words in html
     outcome = inside("report", "out.html", cwd=tmp_path)

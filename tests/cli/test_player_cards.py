@@ -56,7 +56,7 @@ def test_pages_and_publish_have_the_cards_of_the_command(swiss: None, shell: She
     assert shell("publish", "public").code == 0
     page = Path("public/index.html").read_text()
     assert "player cards" in page
-    rows = [re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in page.split("<tr>")]
+    rows = [re.findall(r"<td[^>]*>(?:<bdi>)?([^<]*)(?:</bdi>)?</td>", row) for row in page.split("<tr>")]
     for card in found:
         assert [str(card["no"]), card["bot"], *card["rounds"], f"{card['score']:g}"] in rows
 

@@ -55,7 +55,7 @@ def test_what_is_published(here: Path, shell: Shell) -> None:
     assert json.loads(found["standings.json"]) == shown | {"published": head}
     assert (head["games"], head["head"], head["started_at"]) == (6, shown["head"], shown["started_at"])
     page = found["index.html"].decode()
-    assert all(f">{name}</td>" in page for name in ("first", "six", "zero"))
+    assert all(f"<bdi>{name}</bdi></td>" in page for name in ("first", "six", "zero"))
     assert head["head"] in page
     assert not re.search(r"<script|https?://|src=", page)
     again = json.loads(shell("publish", "public/cup", "--json").out)

@@ -77,8 +77,8 @@ def test_html_is_a_page_to_be_hung_up() -> None:
     page = narrow.as_page()
     assert page.startswith("<!doctype html>\n")
     assert "<title>Cup (cup)</title>" in page
-    assert '<h1>Cup (cup)</h1>\n<p class="about">2026-12-24, Sofia</p>\n<table' in page
-    assert '<td style="text-align: left">&lt;a&gt;</td>' in page
+    assert '<h1><bdi>Cup (cup)</bdi></h1>\n<p class="about" dir="auto">2026-12-24, Sofia</p>\n<table' in page
+    assert '<td style="text-align: left"><bdi>&lt;a&gt;</bdi></td>' in page
     assert "size: A4;" in page
     assert not re.search("<script|src=|href=|url\\(", page)
     wide = ResultTable("cup", [Column(str(place)) for place in range(12)], [])

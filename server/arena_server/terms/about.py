@@ -17,6 +17,17 @@ URL: Final = re.compile(
 )
 
 
+#: Letters that are written from right to left, and what else sets that direction.
+_LEFTWARD: Final = re.compile(
+    "[\u0590-\u08ff\u200f\u202b\u202e\u2067\ufb1d-\ufdff\ufe70-\ufefe\U00010800-\U00010fff\U0001e800-\U0001efff]"
+)
+
+
+def apart(text: str) -> str:
+    """A foreign text as a part of another one: isolated, where it would move digits and points beside it."""
+    return f"\u2068{text}\u2069" if _LEFTWARD.search(text) else text
+
+
 def check_word(key: str, value: object) -> str:
     """One line of text. Raises ValueError for anything else; a date may be one of TOML."""
     if key == "date" and isinstance(value, date) and not isinstance(value, datetime):
@@ -38,7 +49,7 @@ def check_links(links: dict[str, str]) -> dict[str, str]:
 
 def headline(name: str, about: Mapping[str, Any]) -> str:
     """What a contest is called: its title, if it has one, with its name behind it."""
-    return f"{about['title']} ({name})" if "title" in about else name
+    return f"{apart(about['title'])} ({name})" if "title" in about else name
 
 
 def lines_about(about: Mapping[str, Any]) -> Iterator[str]:

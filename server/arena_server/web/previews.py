@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from arena_protocol.record import GameRecord, describe_result
 from arena_server.core.ratelimit import Limit
-from arena_server.terms.about import headline
+from arena_server.terms.about import apart, headline
 from arena_server.web.security import DRAWINGS
 
 #: The size of a picture, as most sites show it.
@@ -102,7 +102,7 @@ def contest_preview(document: Mapping[str, Any]) -> Preview:
         verb = "lead" if document["status"] == "running" else "are first"
     leader = f"; {', '.join(first)} {verb}" if first else ""
     about = document.get("about", {})  # a site that an earlier version has written has none
-    where = "".join(f", {about[key]}" for key in ("date", "place") if key in about)
+    where = "".join(f", {apart(about[key])}" for key in ("date", "place") if key in about)
     game = document.get("game_title", document["game"])
     text = f"{game}, {document['format']}{where}, {document['status']}: {games}{leader}"
     title, query = headline(document["name"], about), {"id": str(document["id"])}

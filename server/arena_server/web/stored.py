@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, Response
 from arena_protocol.record import RecordError
 from arena_protocol.record_codec import decode
 from arena_server.errors import ArenaError
+from arena_server.terms.about import apart
 from arena_server.web.archive import Archive
 from arena_server.web.bots import BotDocuments, RatingHistories
 from arena_server.web.documents import stored_record_json
@@ -209,7 +210,7 @@ class StoredDocuments:
     ) -> Preview | None:
         if archive.state(number, name) != WITHHELD:
             record, called = decode(archive.record(number, name)), archive.contest(number).get("called", {})
-            names = tuple(called.get(each, each) for each in record.names)
+            names = tuple(apart(called.get(each, each)) for each in record.names)
             found = game_preview(contest, replace(record, names=names), ply)
             return found if self._pictures is not None else replace(found, picture=None)
         document, rows = newest(archive, number)

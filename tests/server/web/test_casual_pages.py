@@ -28,10 +28,52 @@ pytestmark = pytest.mark.real
 WANTED = {"game": "tictactoe", "opponent": "perfect", "clock": False, "seat": 1, "hints": True}
 
 
+ARABIC = "كأس 3:1 (2)"
+#: Texts from right to left that take along what stands beside them.
+STANDS_BARE = """
+(() => {
+  const found = [];
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const { parentElement: element, textContent } = texts.currentNode;
+    const bare = textContent.replace(/\\u2068[^\\u2069]*\\u2069/g, "");
+    const isApart = element.closest("bdi, [dir=auto], script, code");
+    if (/[\\u0590-\\u08ff]/.test(bare) && !isApart) found.push(textContent);
+  }
+  return found;
+})()
+"""
+
+
+#: Where the parts of the line of the result begin on the page.
+PLACES = """
+(texts) => {
+  const within = document.createTreeWalker(document.querySelector(".status"), NodeFilter.SHOW_TEXT);
+  let text = within.nextNode();
+  while (!text.data.includes(texts[0])) text = within.nextNode();
+  return texts.map((part) => {
+    const range = document.createRange();
+    const at = text.data.lastIndexOf(part);
+    range.setStart(text, at);
+    range.setEnd(text, at + part.length);
+    return range.getBoundingClientRect().x;
+  });
+}
+"""
+
+
 @contextmanager
-def server_of(folder: Path, server: str = "") -> Iterator[Web]:
-    with Web(contest("ann", "bob", game='plies = 6\nclock = "10m"', server=server), folder) as web:
+def server_of(folder: Path, server: str = "", about: str = "") -> Iterator[Web]:
+    with Web(
+        contest("ann", "bob", contest=about, game='plies = 6\nclock = "10m"', server=server), folder
+    ) as web:
         yield web
+
+
+def in_order(page: Page, *texts: str) -> None:
+    """The texts of the result stand from left to right: the name from right to left has moved none."""
+    places = page.evaluate(PLACES, texts)
+    assert places == sorted(places), dict(zip(texts, places, strict=True))
 
 
 def played(server: Web) -> list[dict[str, Any]]:
@@ -196,7 +238,7 @@ def test_a_game_is_played_on_from_a_ply_of_its_record(pages: Watched, tmp_path: 
 @pytest.mark.soak
 def test_two_people_by_a_link(pages: Watched, tmp_path: Path) -> None:
     pages.expected.append("409 (Conflict)")  # the name of the other
-    with server_of(tmp_path) as server:
+    with server_of(tmp_path, about=f'title = "{ARABIC}"\norganiser = "{ARABIC}"\n') as server:
         ann = pages.open(f"{server.url}/play.html", PHONE)
         ann.locator(".start-form .board").wait_for()
         # One column, in whose first window a game can be started.
@@ -222,9 +264,9 @@ def test_two_people_by_a_link(pages: Watched, tmp_path: Path) -> None:
         bob.get_by_role("button", name="Take the seat").click()
         bob.get_by_text("Another player is called person-1: choose another name.").wait_for()
         pages.shoot(bob, "invited")
-        bob.get_by_label("Your name").fill("Боби")
+        bob.get_by_label("Your name").fill("ليلى 7")
         bob.get_by_role("button", name="Take the seat").click()
-        bob.get_by_role("heading", name="You play as Боби").wait_for()
+        bob.get_by_role("heading", name=re.compile("^You play as .*ليلى 7")).wait_for()
         for page in (ann, bob):
             page.get_by_role("button", name="Ready").click()
         wait_for_turn(ann, 1)
@@ -237,14 +279,22 @@ def test_two_people_by_a_link(pages: Watched, tmp_path: Path) -> None:
         ann.locator(".turn.won", has_text="The game is over: you win.").wait_for()
         bob.locator(".turn:not(.won)", has_text="The game is over: person-1 wins.").wait_for()
         bob.get_by_role("button", name="Rematch").click()
-        bob.get_by_role("heading", name="You play as Боби").wait_for()
-        assert ann.locator(".seat h2").all_inner_texts() == ["person-1", "Боби"]
+        bob.get_by_role("heading", name=re.compile("^You play as .*ليلى 7")).wait_for()
+        assert ann.locator(".seat h2").all_inner_texts() == ["person-1", "ليلى 7"]
         record = pages.open(f"{server.url}/play.html").locator("tr a.whole").first
-        assert record.inner_text() == "person-1 – Боби"
+        assert record.inner_text() == "person-1 – ليلى 7"
         record.click()
-        record.page.get_by_role("heading", name="person-1 – Боби").wait_for()
+        record.page.get_by_role("heading", name="person-1 – ليلى 7").wait_for()
         record.page.get_by_text("names and result are as the contest lists them").wait_for()
-        pages.shoot(record.page, "named-in-cyrillic")
+        record.page.goto(record.page.url.partition("#")[0] + "#ply=2")
+        record.page.locator(".status", has_text="plays 2").wait_for()
+        in_order(record.page, "ليلى", "plays", "2")
+        pages.shoot(record.page, "named-in-arabic")
+        for path in ("", "contest.html?id=1", "play.html"):
+            other = pages.open(f"{server.url}/{path}")
+            other.locator("bdi", has_text=re.compile("كأس|ليلى")).first.wait_for()
+            assert other.evaluate(STANDS_BARE) == []
+            pages.shoot(other, f"arabic-{path.partition('.')[0]}")
         ann.get_by_role("button", name="Rematch: the others wait").click()
         ann.get_by_role("heading", name="You play as person-2").wait_for()
         pages.close()

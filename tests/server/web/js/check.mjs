@@ -56,6 +56,7 @@ const commands = {
     for (const [game, name, ply, move] of games) new GuessBook(game, storage).add(name, ply, move);
     return JSON.parse(kept.text);
   },
+  sentence: ({ names, totals }) => resultText(names, totals, "complete"),
   personNames: ({ texts }) => texts.map(personName),
   sign: ({ name }) => signOf(name),
   pair: ({ names, rows, share, sums }) => [pairSign(rows, share), pairWords(names, rows, sums)],

@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { makeBoard } from "./boards.js";
 import { copyButton } from "./copy.js";
-import { cardTable, clockText, dateText, el, labelled, link, resultText } from "./dom.js";
+import { bdi, cardTable, clockText, dateText, el, labelled, link, resultText, versus } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { calledNames } from "./people.js";
 import { makeGame, RULES } from "./rules.js";
@@ -140,7 +140,7 @@ function linksPanel(own, others, take) {
     const url = new URL(seatLink(key), location.href).href;
     const field = el("input",
       { type: "text", readonly: true, value: url, "aria-label": t`Link of ${name}`, onfocus: () => field.select() });
-    return el("p", { class: "link-row" }, el("b", {}, name), field, copyButton(url));
+    return el("p", { class: "link-row" }, el("b", {}, bdi(name)), field, copyButton(url));
   };
   return el("div", { class: "panel" }, el("h2", {}, t`The game waits for its players`),
     el("p", {},
@@ -159,7 +159,7 @@ async function recent() {
     // Those before have been broken off: a move was taken back.
     const game = contest.rows.at(-1);
     const bots = calledNames(contest.bots, contest.called);
-    const names = bots.join(" – ");
+    const names = versus(bots);
     const played = game ? el("a", { class: "whole", href: gameLink(contest.id, game[0], game[4]) }, names) : names;
     const back = contest.rows.length > 1 ? ` (${t`moves taken back: ${contest.rows.length - 1}`})` : "";
     const end = game ? resultText(game[1].map((bot) => bots[bot]), game[2], game[3], !contest.decided)

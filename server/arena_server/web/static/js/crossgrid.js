@@ -1,9 +1,10 @@
 // The cross-table of many bots: a sign a cell, and the pair in words by pointer, focus or touch. Arrow keys lead from
 // cell to cell.
 
-import { el, link, numberText, plural } from "./dom.js";
+import { bdi, el, link, numberText, plural } from "./dom.js";
 import { OVER, PLANNED, RUNNING } from "./gamelist.js";
 import { gameLink } from "./gameview.js";
+import { apart } from "./locale.js";
 import { t } from "./texts.js";
 
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
@@ -51,9 +52,9 @@ export class CrossGrid {
     };
     const table = el("table", { class: "cross small" },
       el("thead", {}, el("tr", {}, el("td"), ...names.map((name, i) =>
-        el("th", { scope: "col", title: name, "aria-label": `${i + 1} ${name}` }, String(i + 1))))),
+        el("th", { scope: "col", title: name, "aria-label": `${i + 1} ${apart(name)}` }, String(i + 1))))),
       el("tbody", {}, ...names.map((name, i) => el("tr", {},
-        el("th", { scope: "row", title: name }, el("span", { class: "rank" }, `${i + 1} `), name),
+        el("th", { scope: "row", title: name }, el("span", { class: "rank" }, `${i + 1} `), bdi(name)),
         ...names.map((_, j) => cell(i, j))))));
     this.#listen(table);
     this.linkAt(table, this.at)?.setAttribute("tabindex", "0");

@@ -1,7 +1,7 @@
 // What a contest's page says beside the tables: points and time of each bot's games, and the faults with their lines.
 
 import { get } from "./api.js";
-import { cardTable, el, labelled, link, numberText, plural } from "./dom.js";
+import { bdi, cardTable, el, labelled, link, numberText, plural } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { locale } from "./locale.js";
 import { said } from "./said.js";
@@ -50,7 +50,7 @@ function rangeTable(contest, title, found, text) {
   const body = bots.map((bot) => el("tr", { class: "row" }, ...labelled(heads, [
     el("td", { class: "name-cell" },
       el("a", { class: "whole", href: link("bot.html", { contest: contest.id, bot: contest.bots[bot] }) },
-        contest.bots[bot])),
+        bdi(contest.bots[bot]))),
     ...[text(found[bot][0]), text(quantile(found[bot], 0.5)), text(mean(found[bot]), 1), text(found[bot].at(-1))]
       .map((value) => el("td", { class: "num" }, value)),
     el("td", { class: "range" }, box(found[bot], low, high))])));
@@ -70,10 +70,11 @@ export function juryPanel({ id, jury = [] }) {
   if (!jury.length) return null;
   const game = (target) => /^g[0-9]+/.exec(target)?.[0];
   const targetOf = (target) => (game(target)
-    ? [el("a", { href: gameLink(id, game(target)) }, game(target)), target.slice(game(target).length)] : [target]);
+    ? [el("a", { href: gameLink(id, game(target)) }, game(target)), bdi(target.slice(game(target).length))]
+    : [bdi(target)]);
   return el("section", { class: "panel" }, el("h2", {}, t`Decisions of the jury`),
     el("ul", {}, ...jury.map(({ verb, target, reason }) => el("li", {},
-      named(verb), " ", ...targetOf(target), ` – ${reason}`))));
+      named(verb), " ", ...targetOf(target), " – ", bdi(reason)))));
 }
 
 /** Points, unless games are only won or lost, and time of the games of each bot; null before the first result. */
@@ -108,7 +109,7 @@ export function faultsPanel(contest, document) {
   const left = all > faults.length ? t`The newest ${numberText(faults.length)} of ${plural(all, "fault")}.` : "";
   const row = ([game, bot, ply, , text]) => el("tr", {},
     el("td", {}, el("a", { href: gameLink(contest.id, game, ply) }, game)),
-    el("td", { class: "name-cell" }, contest.bots[bot]),
+    el("td", { class: "name-cell" }, bdi(contest.bots[bot])),
     el("td", { class: "text" }, said(text)));
   return el("section", { class: "panel" }, el("h2", {}, t`Faults`),
     left ? el("p", { class: "sub" }, left) : null,

@@ -1,7 +1,7 @@
 // Elements, texts and the theme. Everything that comes from a bot or a file is set as text, never as markup.
 
 import { chooseLanguage, language, languages } from "./language.js";
-import { locale } from "./locale.js";
+import { apart, locale } from "./locale.js";
 import { said } from "./said.js";
 import { Counted, t } from "./texts.js";
 
@@ -25,6 +25,12 @@ export function el(tag, attributes = {}, ...children) {
 export function svg(tag, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
+
+/** A foreign text: its direction is its own, and moves nothing beside it. Of a bot, a person, an organiser. */
+export const bdi = (text) => el("bdi", {}, text);
+
+/** Names in a row, as those of the players of a game. */
+export const versus = (names) => names.flatMap((name, i) => [i ? " – " : "", bdi(name)]);
 
 /** Milliseconds as 1:02.3, or 0:00.25 below ten seconds. */
 export function clockText(ms) {
@@ -127,8 +133,8 @@ const reasonText = ({ reason, last_seen: seen, text }) =>
 /** Whom a contest waits for: the list `waiting` of the server, five of them by name. */
 function waitingText(bots) {
   const more = bots.length > 5 ? t` and ${numberText(bots.length - 5)} more` : "";
-  return bots.length
-    ? t`Waiting for ${bots.slice(0, 5).map((each) => `${each.bot} (${reasonText(each)})`).join(", ")}${more}` : "";
+  const named = bots.slice(0, 5).map((each) => `${apart(each.bot)} (${reasonText(each)})`);
+  return bots.length ? t`Waiting for ${named.join(", ")}${more}` : "";
 }
 
 /** Why no game of a contest is offered, or not all: the lists `holds` and `waiting` of the server. */
@@ -153,7 +159,7 @@ export function resultText(names, totals, end, points = true) {
   const verdict = winners.length === 1 ? t`${winners[0]} wins` : end === "forfeit" ? t`no winner` : drawn();
   if (!points) return `${verdict}${how}`;
   if (names.length !== 2) {
-    return `${verdict}${how}: ${names.map((name, i) => `${name} ${numberText(totals[i])}`).join(", ")}`;
+    return `${verdict}${how}: ${names.map((name, i) => `${apart(name)} ${numberText(totals[i])}`).join(", ")}`;
   }
   const score = [...totals].sort((a, b) => b - a).map(numberText).join(" : ");
   return `${verdict}${winners.length === 1 ? " " : ", "}${score}${how}`;
@@ -241,12 +247,12 @@ export function pageHeader() {
     el("a", { class: "skip", href: "#main" }, t`Skip to the content`),
     el(pages.length ? "a" : "span", { class: "brand", href: pages[0] },
       about.logo ? el("img", { src: about.logo, alt: "", height: 24 }) : brandMark(),
-      el("bdi", {}, about.title ?? "insertion-arena")),
+      bdi(about.title ?? "insertion-arena")),
     el("nav", { "aria-label": t`Pages` }, links,
-      (about.links ?? []).map(([text, href]) => el("a", { href, rel: "external" }, text))),
-    el("div", { class: "languages" }, languages.filter(([code]) => code !== language).map(([code, name]) =>
+      (about.links ?? []).map(([text, href]) => el("a", { href, rel: "external" }, bdi(text)))),
+    el("div", { class: "languages" }, languages.filter(([code]) => code !== language).map(([code, own]) =>
       el("button",
-        { type: "button", lang: code, title: name, "aria-label": `${code.toUpperCase()}: ${name}`, onclick: () => {
+        { type: "button", lang: code, title: own, "aria-label": `${code.toUpperCase()}: ${own}`, onclick: () => {
           chooseLanguage(code);
           location.reload();
         } }, code.toUpperCase()))),

@@ -1,7 +1,7 @@
 // The games of a contest, over, running and planned: loaded in chunks, filtered in memory, shown a page at a time.
 
 import { get } from "./api.js";
-import { cardTable, clockText, dateText, el, labelled, link, numberText, parameter, plural } from "./dom.js";
+import { bdi, cardTable, clockText, dateText, el, labelled, link, numberText, parameter, plural } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { loadPairs, pairLink } from "./pairs.js";
 import { named, t } from "./texts.js";
@@ -347,8 +347,8 @@ export class GameList {
     const { contest } = this;
     const name = (seat) => contest.bots[row.seats[seat]] ?? row.names?.[seat];
     const bots = el("td", { class: "name-cell" },
-      row.seats.flatMap((bot, seat) => [seat ? " – " : "", bot < 0 ? name(seat)
-        : el("a", { href: link("bot.html", { contest: contest.id, bot: name(seat) }) }, name(seat))]));
+      row.seats.flatMap((bot, seat) => [seat ? " – " : "", bot < 0 ? bdi(name(seat))
+        : el("a", { href: link("bot.html", { contest: contest.id, bot: name(seat) }) }, bdi(name(seat)))]));
     const none = () => el("td", {});
     const cells = (...all) => labelled(this.heads, all);
     if (row.state === PLANNED) {
@@ -374,7 +374,7 @@ export class GameList {
       el("td", {},
         row.faults.flatMap(([seat, ply, kind], i) => [i ? ", " : "",
           el("a", { class: "faults", href: gameLink(contest.id, row.id, ply) },
-            `${seat ? name(seat - 1) : t`the server`}: ${named(kind)}`)]))]));
+            seat ? bdi(name(seat - 1)) : t`the server`, `: ${named(kind)}`)]))]));
   }
 
   #runningRow(game, bots) {

@@ -1,7 +1,7 @@
 // A game on the page: board, seats, controls, graphs and moves, over a timeline that may still grow.
 
 import { makeBoard } from "./boards.js";
-import { el, link, numberText, plural, signedText, svg } from "./dom.js";
+import { el, link, numberText, plural, signedText, svg, versus } from "./dom.js";
 import { Graphs } from "./graphs.js";
 import { MoveList } from "./movelist.js";
 import { LeaningBar, SeatCard, ShareBar } from "./seats.js";
@@ -370,7 +370,7 @@ function icon(name) {
 /** The line above a game: the way `back`, who plays, its `state` and the `tools`. */
 export function gameHead(names, state, { back = null, tools = [] } = {}) {
   return el("div", { class: "game-head" }, back,
-    el("h1", {}, names.join(" – ")), el("p", { class: "sub" }, state), el("div", { class: "tools" }, ...tools));
+    el("h1", {}, versus(names)), el("p", { class: "sub" }, state), el("div", { class: "tools" }, ...tools));
 }
 
 export function gameLink(contest, game, ply = null) {

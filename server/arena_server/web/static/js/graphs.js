@@ -1,7 +1,7 @@
 // The graphs of a game behind tabs: points, time left, and what the bots noted of it.
 
 import { Chart } from "./chart.js";
-import { el, numberText, shortText, svg } from "./dom.js";
+import { bdi, el, numberText, shortText, svg } from "./dom.js";
 import { NO_CLOCK_MS } from "./seats.js";
 import { t } from "./texts.js";
 
@@ -62,7 +62,7 @@ export class Graphs {
     return el("span", { class: "legend" },
       ...this.names.map((name, i) => el("span", { class: `key s${i + 1}` },
         svg("svg", { viewBox: "0 0 24 8", width: 24, height: 8 },
-          svg("line", { class: `line s${i + 1}`, x1: 0, x2: 24, y1: 4, y2: 4 })), name)));
+          svg("line", { class: `line s${i + 1}`, x1: 0, x2: 24, y1: 4, y2: 4 })), bdi(name))));
   }
 
   #choose(name) {

@@ -2,8 +2,9 @@
 // learns them. A guess counts what it would have scored by the rules; without rules here a guess that was played
 // counts a point.
 
-import { cardTable, el, labelled, numberText } from "./dom.js";
+import { bdi, cardTable, el, labelled, numberText } from "./dom.js";
 import { GameError } from "./gameerror.js";
+import { apart } from "./locale.js";
 import { personName } from "./people.js";
 import { t } from "./texts.js";
 
@@ -70,7 +71,7 @@ function table(timeline, book) {
   const heads = [t`Name`, t`Guesses`, t`Right`, ...(counts ? [t`Points`, t`The bots`] : [])];
   const number = (value) => el("td", { class: "num" }, numberText(value));
   return cardTable(heads, rows.map((row) => el("tr", {}, ...labelled(heads, [
-    el("td", { class: "name-cell" }, el("bdi", {}, row.name)), number(row.guesses), number(row.hits),
+    el("td", { class: "name-cell" }, bdi(row.name)), number(row.guesses), number(row.hits),
     ...(counts ? [number(row.points), number(row.played)] : [])]))),
   { kind: "guesses", isNumber: (place) => place > 0 });
 }
@@ -139,7 +140,7 @@ export class GuessPanel {
       node.classList.toggle("hint", guessed.has(node.dataset.move));
     }
     this.said.textContent = timeline.end !== null ? "" : open.length
-      ? t`Ply ${next}: ${open.map(([name, own]) => `${name} ${own[next]}`).join(", ")}`
+      ? t`Ply ${next}: ${open.map(([name, own]) => `${apart(name)} ${own[next]}`).join(", ")}`
       : t`What is played at ply ${next}? Choose it on the board, or type it.`;
     this.result.replaceChildren(...[table(timeline, this.book)].filter(Boolean));
   }

@@ -1,9 +1,9 @@
 // The games of a contest that are worth a look: upsets, comebacks, cascades, the game of a day, the first fault.
 
 import { get } from "./api.js";
-import { el, numberText, plural, resultText } from "./dom.js";
+import { el, numberText, plural, resultText, versus } from "./dom.js";
 import { gameLink } from "./gameview.js";
-import { locale } from "./locale.js";
+import { apart, inRow, locale } from "./locale.js";
 import { named, t } from "./texts.js";
 
 /** How many are shown at once; the others are folded. */
@@ -24,12 +24,12 @@ const dayText = (date) => locale.date(new Date(`${date}T00:00Z`), { dateStyle: "
 /** Its kind and what has happened, in words. */
 export function highlightTexts({ kind, names, seat, value, ply, text }) {
   const name = names[seat - 1];
-  const others = names.filter((_, place) => place !== seat - 1).join(", ");
+  const others = inRow(names.filter((_, place) => place !== seat - 1));
   switch (kind) {
     case "upset": return [t`Upset`, t`${name} wins against ${others}, rated ${plural(value, "point")} higher`];
     case "swing": return [t`Comeback`, t`${name} wins after being ${plural(value, "point")} behind at ply ${ply}`];
     case "cascade": return [t`Cascade`, t`${name}: ${numberText(value)} waves by one move, ply ${ply}`];
-    case "fault": return [t`First fault`, `${name}: ${named(text)}`];
+    case "fault": return [t`First fault`, `${apart(name)}: ${named(text)}`];
     default: return [t`Game of the day, ${dayText(text)}`, value === 1 ? t`the lead changes once`
       : value ? t`the lead changes ${numberText(value)} times` : t`the longest one`];
   }
@@ -41,7 +41,7 @@ function card(contest, found) {
     : found.totals.map(numberText).join("\u00a0:\u00a0");
   return el("li", { class: `highlight row ${found.kind}` },
     el("a", { class: "whole", href: gameLink(contest.id, found.game, found.ply) }, el("b", {}, title)),
-    el("span", {}, text), el("span", { class: "sub" }, `${found.game}: ${found.names.join(" – ")}, ${result}`));
+    el("span", {}, text), el("span", { class: "sub" }, `${found.game}: `, versus(found.names), `, ${result}`));
 }
 
 /** Null without any. */

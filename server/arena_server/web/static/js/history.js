@@ -1,6 +1,7 @@
 // The rating of a bot, or of its versions, after ever more games: a line each, with its 95 % interval as a band.
 
-import { dateText, el, numberText, svg } from "./dom.js";
+import { bdi, dateText, el, numberText, svg } from "./dom.js";
+import { apart } from "./locale.js";
 import { t } from "./texts.js";
 
 const HEIGHT = 150;
@@ -20,7 +21,7 @@ export function ratingChart(series, title) {
   const high = Math.max(...all.map(([, , rating, margin]) => rating + margin));
   const y = (value) => 6 + (HEIGHT - BOTTOM - 12) * (high - value) / (high - low || 1);
   const text = (x, at, value, end) => svg("text", { x, y: at, class: end ? "end" : null }, value);
-  const ratings = ([name, points]) => `${name} ${points.map(([, , rating]) => rating.toFixed(0)).join(", ")}`;
+  const ratings = ([name, points]) => `${apart(name)} ${points.map(([, , rating]) => rating.toFixed(0)).join(", ")}`;
   const label = `${title}: ${shown.map(ratings).join("; ")}`;
   const picture = svg("svg", { height: HEIGHT, class: "chart history", role: "img", "aria-label": label });
   const draw = (width) => {
@@ -47,7 +48,7 @@ export function ratingChart(series, title) {
   const legend = el("span", { class: "legend" },
     shown.map(([name], i) => el("span", { class: `key s${i + 1}` },
       svg("svg", { width: 26, height: 10, "aria-hidden": "true" },
-        svg("line", { class: `line s${i + 1}`, x1: 1, x2: 25, y1: 5, y2: 5 })), name)));
+        svg("line", { class: `line s${i + 1}`, x1: 1, x2: 25, y1: 5, y2: 5 })), bdi(name))));
   return el("figure", { class: "history-figure" }, el("figcaption", {}, title, shown.length > 1 ? legend : null),
     picture);
 }

@@ -2,6 +2,16 @@
 
 import { language } from "./language.js";
 
+/** Letters that are written from right to left, and what else sets that direction. */
+const LEFTWARD =
+  /[\u0590-\u08ff\u200f\u202b\u202e\u2067\ufb1d-\ufdff\ufe70-\ufefe\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+/** A foreign text as a part of another one: isolated, where it would move the digits and points beside it. */
+export const apart = (text) => (LEFTWARD.test(text) ? `\u2068${text}\u2069` : text);
+
+/** Foreign texts in a row: names with commas between them. */
+export const inRow = (texts, between = ", ") => texts.map(apart).join(between);
+
 export class Locale {
   /** `region` is the tag for dates, which may differ in one language. */
   constructor(code, region = code) {
@@ -23,7 +33,7 @@ export class Locale {
 
   /** "ann, bob and cid". */
   list(names) {
-    return this.made(Intl.ListFormat, this.code === "en" ? "en-GB" : this.code, {}).format(names);
+    return this.made(Intl.ListFormat, this.code === "en" ? "en-GB" : this.code, {}).format(names.map(apart));
   }
 
   /** The category of a count: one, few, many or other. */

@@ -3,7 +3,7 @@
 import { feedLinks, get, spaced } from "./api.js";
 import { faultsPanel, loadFaults, rangesPanel } from "./details.js";
 import {
-  applyTheme, cardTable, dateText, el, inReport, inTime, keepPlace, labelled, link, numberText, pageHeader,
+  applyTheme, bdi, cardTable, dateText, el, inReport, inTime, keepPlace, labelled, link, numberText, pageHeader,
   parameter, plural,
 } from "./dom.js";
 import {
@@ -13,7 +13,7 @@ import { gameLink } from "./gameview.js";
 import { loadedAfter } from "./loading.js";
 import { sign } from "./sign.js";
 import { livePath, LiveStream } from "./livestream.js";
-import { locale } from "./locale.js";
+import { apart, locale } from "./locale.js";
 import { starred, toggleStar } from "./places.js";
 import { botRating, loadHistory, loadRatings } from "./ratings.js";
 import { named, t } from "./texts.js";
@@ -47,7 +47,7 @@ function opponents(contest, place, rows) {
   const row = ([other, sums]) => el("tr", { class: "row" }, ...labelled(heads, [
     el("td", { class: "name-cell" },
       el("a", { class: "whole", href: link("bot.html", { contest: number, bot: contest.bots[other] }) },
-        contest.bots[other])),
+        bdi(contest.bots[other]))),
     ...keys.map((key) => el("td", { class: "num" }, numberText(sums[key]))),
     el("td", {}, el("a", { href: gameLink(number, sums.best.id) }, sums.best.id)),
   ]));
@@ -76,7 +76,7 @@ function resultsPanel(found) {
     ];
     return el("tr", attributes(id), ...labelled(heads, [
       el("td", { class: "name-cell" },
-        el("a", { class: "whole", href: link("bot.html", { contest: id, bot: name }) }, title)),
+        el("a", { class: "whole", href: link("bot.html", { contest: id, bot: name }) }, bdi(title))),
       el("td", {}, game),
       el("td", { class: "num" }, row.rank === null ? "–" : t`${row.rank} of ${of}`),
       ...numbers.map((text) => el("td", { class: "num" }, text)),
@@ -104,7 +104,7 @@ function aboutLine(about) {
       : null,
     program ? t`program ${program}` : null].filter(Boolean);
   return parts.length ? el("p", { class: "sub about-bot" }, parts.flatMap((part, i) =>
-    [i ? " · " : "", el("bdi", {}, part)])) : null;
+    [i ? " · " : "", bdi(part)])) : null;
 }
 
 /** Its time a move and its first moves, over the newest games whose records may be shown. */
@@ -156,7 +156,7 @@ async function begin() {
   const place = contest.bots.indexOf(name);
   if (place < 0) throw new Error(t`no bot of this name in ${contest.name}`);
   const row = contest.standings.find((each) => each.bot === name);
-  document.title = `${name}, ${contest.name}`;
+  document.title = `${apart(name)}, ${apart(contest.name)}`;
   // The address that says in a chat what it shows.
   if (site.pages && /\/bot\.html$/.test(location.pathname)) {
     history.replaceState(null, "", `bot-${name}.html${location.hash}`);
@@ -204,8 +204,8 @@ async function begin() {
   ]).then(showMore);
   await inTime(loading);
   main.replaceChildren(
-    el("p", { class: "crumbs" }, el("a", { href: link("contest.html", { id: number }) }, `← ${contest.name}`)),
-    el("div", { class: "title" }, el("h1", {}, sign(name), el("bdi", {}, name), " ", starButton()),
+    el("p", { class: "crumbs" }, el("a", { href: link("contest.html", { id: number }) }, "← ", bdi(contest.name))),
+    el("div", { class: "title" }, el("h1", {}, sign(name), bdi(name), " ", starButton()),
       el("p", { class: "sub" }, row.rank === null ? t`No rank before the first result` : placeText(contest, row),
         ...(faults ? [t`; faults: `, el("span", { class: "faults" }, faults)] : [])), about,
       site.feeds ? feedLinks(`contests/${contest.id}/bots/${place}.atom`, `contests/${contest.id}/bots/${place}.ics`)

@@ -2,8 +2,8 @@
 
 import { feedLinks, get, spaced } from "./api.js";
 import {
-  aboutSite, applyTheme, clockText, el, explained, inReport, inTime, instantText, keepPlace, numberText, pageHeader,
-  parameter, unequal, heldText,
+  aboutSite, applyTheme, bdi, clockText, el, explained, heldText, inReport, instantText, inTime, keepPlace,
+  numberText, pageHeader, parameter, unequal,
 } from "./dom.js";
 import { CrossTable } from "./crosstable.js";
 import { faultsPanel, juryPanel, loadFaults, rangesPanel } from "./details.js";
@@ -11,6 +11,7 @@ import { GameList, loadGames, idsOf, loadSchedule, openGames, runningRows, withL
 import { highlightsPanel, loadHighlights } from "./highlights.js";
 import { loadedAfter } from "./loading.js";
 import { livePath, LiveStream } from "./livestream.js";
+import { inRow } from "./locale.js";
 import { cardsPanel } from "./player-cards.js";
 import { loadRatings, ratingPanel } from "./ratings.js";
 import { noticeButton } from "./notices.js";
@@ -43,15 +44,15 @@ function rankedBy(contest) {
 
 function earlyText({ games, names }) {
   if (names.length === 1) return t`Ended early: after ${games} games ${names[0]} is separated from all others at 95 %.`;
-  return t`Ended early: after ${games} games ${names.join(", ")} are separated from all others at 95 %.`;
+  return t`Ended early: after ${games} games ${inRow(names)} are separated from all others at 95 %.`;
 }
 
 /** What the organiser says of a contest: when, where and who, a text, links. */
 function aboutContest(name, about, sources) {
   const when = [about.title ? name : null, about.date, about.place, about.organiser].filter(Boolean);
   const links = Object.entries(about.links ?? {})
-    .flatMap(([text, href], i) => [i ? " · " : "", el("a", { href }, el("bdi", {}, text))]);
-  const words = when.flatMap((text, i) => [i ? ", " : "", el("bdi", {}, text)]);
+    .flatMap(([text, href], i) => [i ? " · " : "", el("a", { href }, bdi(text))]);
+  const words = when.flatMap((text, i) => [i ? ", " : "", bdi(text)]);
   return [words.length ? el("p", { class: "sub when" }, words) : null,
     sources ? el("p", { class: "sub" }, t`Entrants: ${entrantsText(sources)}`) : null,
     about.text ? el("p", { class: "about", dir: "auto" }, about.text) : null,
@@ -190,7 +191,7 @@ async function begin() {
   const { text } = inReport() ? aboutSite() : {};
   main.replaceChildren(...[banner, text ? el("p", { class: "about", dir: "auto" }, text) : null,
     el("div", { class: "title" },
-      el("h1", {}, sign(contest.name), el("bdi", {}, about.title ?? contest.name), " ", status),
+      el("h1", {}, sign(contest.name), bdi(about.title ?? contest.name), " ", status),
       ...aboutContest(contest.name, about, contest.entrants_from), leader, played, waiting, newest, viewers,
       el("p", { class: "sub" }, sub),
       site.written_at ? el("p", { class: "sub" }, t`As of ${instantText(site.written_at)}`)

@@ -1,7 +1,7 @@
 // One game: the replay of its record, or the running game until there is one.
 
 import { API, fileAddress, get } from "./api.js";
-import { applyTheme, el, inReport, inTime, link, pageHeader, parameter, resultText } from "./dom.js";
+import { applyTheme, bdi, el, inReport, inTime, link, pageHeader, parameter, resultText } from "./dom.js";
 import { findGame, gameAt, loadChain } from "./gamelist.js";
 import { loadRecord, recordPath } from "./gamerecord.js";
 import { gameHead, gameLink, GameView } from "./gameview.js";
@@ -9,6 +9,7 @@ import { GuessPanel, guessResult } from "./guess.js";
 import { gamePath, LiveGame } from "./livegame.js";
 import { livePath, LiveStream } from "./livestream.js";
 import { loadedAfter } from "./loading.js";
+import { inRow } from "./locale.js";
 import { calledNames } from "./people.js";
 import { loadPairs, pairLink } from "./pairs.js";
 import { showRecord } from "./replay.js";
@@ -42,7 +43,7 @@ function fail(message) {
 }
 
 function showTitle(names) {
-  document.title = `${names.join(" – ")}, ${game}`;
+  document.title = `${inRow(names, " – ")}, ${game}`;
 }
 
 async function replay() {
@@ -101,7 +102,7 @@ function decisionNotes(document, row) {
   if (!decision) return [];
   const names = row.seats.map((bot) => document.bots[bot]);
   return [el("p", { class: "jury" }, el("b", {}, t`By the jury: `),
-    resultText(names, row.totals, row.end, !document.decided), ` – ${decision.reason}`)];
+    resultText(names, row.totals, row.end, !document.decided), " – ", bdi(decision.reason))];
 }
 
 /** A link to a game of one's own from the ply that is shown. */
@@ -143,10 +144,10 @@ async function waysOn(document, row, place) {
   const step = async (to, sign, label, rel) => {
     const other = await gameAt(document, to);
     if (other === null) return null;
-    const names = other.seats.map((bot) => document.bots[bot]).join(" – ");
+    const players = inRow(other.seats.map((bot) => document.bots[bot]), " – ");
     return el("a",
-      { class: "button step", rel, href: gameLink(contest, other.id), title: names,
-        "aria-label": `${label}: ${other.id}, ${names}` }, sign);
+      { class: "button step", rel, href: gameLink(contest, other.id), title: players,
+        "aria-label": `${label}: ${other.id}, ${players}` }, sign);
   };
   const [bot, against] = row.seats.map((seat) => document.bots[seat]);
   const same = el("a", { class: "button same", href: link("contest.html", { id: contest, bot, against }, "games") },

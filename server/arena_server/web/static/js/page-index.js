@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import {
-  aboutSite, applyTheme, cardTable, el, heldText, inTime, instantText, labelled, link, numberText, pageHeader,
+  aboutSite, applyTheme, bdi, cardTable, el, heldText, instantText, inTime, labelled, link, numberText, pageHeader,
 } from "./dom.js";
 import { readRow } from "./gamelist.js";
 import { livePath, LiveStream } from "./livestream.js";
@@ -33,10 +33,10 @@ class ContestCard {
       el("div", { class: "contest-head" },
         el(level, {}, el("span", { class: "now" }, t`Now playing: `),
           sign(contest.name),
-          el("a", { href: link("contest.html", { id: contest.id }) }, el("bdi", {}, about.title ?? contest.name))),
+          el("a", { href: link("contest.html", { id: contest.id }) }, bdi(about.title ?? contest.name))),
         about.text ? el("p", { class: "sub words", dir: "auto" }, about.text) : null,
         el("p", { class: "chips" }, chips.filter(Boolean).map((text) =>
-          el("span", { class: "tag" }, el("bdi", {}, text)))),
+          el("span", { class: "tag" }, bdi(text)))),
         this.leader, this.played, this.newest, this.held), this.wall.element);
     this.show(contest);
     let tell;
@@ -92,7 +92,7 @@ function table(contests) {
   const rows = contests.map((contest) => el("tr", {}, ...labelled(["", ...heads.slice(1, 4), ""], [
     el("td", { class: "name-cell" },
       sign(contest.name), el("a", { href: link("contest.html", { id: contest.id }) },
-        el("bdi", {}, contest.about?.title ?? contest.name))),
+        bdi(contest.about?.title ?? contest.name))),
     el("td", {}, named(contest.game_title ?? contest.game)),
     el("td", { class: "num" }, gamesOf(contest)),
     el("td", {}, instantText(contest.started_at)),

@@ -1,6 +1,7 @@
 // The organiser's page: state of the contest, and orders.
 
-import { applyTheme, dateText, el, gamesText, link, numberText, pageHeader, plural, heldText } from "./dom.js";
+import { applyTheme, bdi, dateText, el, gamesText, heldText, link, numberText, pageHeader, plural } from "./dom.js";
+import { apart } from "./locale.js";
 import { ask, contest, forgetToken, hasToken, keepToken, request, useToken } from "./organiser/port.js";
 import {
   applicantsTable, botsTable, gamesTable, invitationsTable, ordersTable, workersTable,
@@ -87,7 +88,7 @@ async function begin() {
 
 /** A link to each of the contests of the server; not to the one that is shown. */
 const contestLinks = (names) => names.filter((name) => name !== parts.shown)
-  .map((name) => el("a", { href: link("organiser.html", { contest: name }) }, name));
+  .map((name) => el("a", { href: link("organiser.html", { contest: name }) }, bdi(name)));
 
 function askForContest(names) {
   keepToken();
@@ -156,7 +157,7 @@ function showProblem(text) {
 }
 
 function action(title, verb, target = "") {
-  const label = target ? `${title} ${target}` : title;
+  const label = target ? `${title} ${apart(target)}` : title;
   return el("button", { type: "button", "aria-label": label, onclick: () => order(verb, target) }, title);
 }
 
@@ -247,7 +248,7 @@ function draw(status) {
 }
 
 function update(status) {
-  parts.title.textContent = status.contest;
+  parts.title.replaceChildren(bdi(status.contest));
   parts.sub.textContent = stateText(status);
   parts.waiting.textContent = heldText(status);
   const over = status.ended !== null;

@@ -6,6 +6,7 @@ import { findGame } from "./gamelist.js";
 import { loadRecord } from "./gamerecord.js";
 import { gameLink } from "./gameview.js";
 import { loadedAfter } from "./loading.js";
+import { inRow } from "./locale.js";
 import { loadPairs } from "./pairs.js";
 import { showPair } from "./pairview.js";
 import { t } from "./texts.js";
@@ -43,7 +44,7 @@ async function show() {
   const ids = [game, beside, ...others.filter((id) => id !== beside)];
   const records = await Promise.all(ids.map((id) => loadRecord(contest, id)));
   const timelines = records.map(({ record }) => Timeline.ofRecord(record));
-  document.title = `${timelines[0].info.names.join(" – ")}, ${game}, ${beside}`;
+  document.title = `${inRow(timelines[0].info.names, " – ")}, ${game}, ${beside}`;
   return showPair(main, contest, timelines, (name) => link("bot.html", { contest, bot: name }));
 }
 

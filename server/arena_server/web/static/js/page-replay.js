@@ -1,6 +1,7 @@
 // The page on which a record file is dropped, and, with a record inside, the page of one file. No server is needed.
 
 import { applyTheme, el, pageHeader } from "./dom.js";
+import { apart, inRow } from "./locale.js";
 import { readRecord } from "./record.js";
 import { showRecord } from "./replay.js";
 import { t } from "./texts.js";
@@ -28,7 +29,7 @@ async function open(file) {
     if (file.size > 50_000_000) throw new Error(t`the file is larger than 50 MB`);
     show(new Uint8Array(await file.arrayBuffer()));
   } catch (error) {
-    message.textContent = `${file.name}: ${error.message}`;
+    message.textContent = `${apart(file.name)}: ${error.message}`;
   }
 }
 
@@ -44,7 +45,7 @@ function show(bytes, scenes = null) {
       message));
   }
   showRecord(host, record, { download: embedded ? download : null });
-  document.title = `${record.names.join(" – ")}, ${record.game_id}`;
+  document.title = `${inRow(record.names, " – ")}, ${record.game_id}`;
 }
 
 main.replaceChildren(drop);

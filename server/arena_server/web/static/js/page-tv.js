@@ -2,12 +2,13 @@
 
 import { get } from "./api.js";
 import {
-  applyTheme, el, gamesText, heldText, leftText, numberText, pageHeader, parameter, rankingText,
+  applyTheme, bdi, el, gamesText, heldText, leftText, numberText, pageHeader, parameter, rankingText,
 } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { choose, interest, numberOf, plannedAfter, RECENT_MS } from "./interest.js";
 import { gamePath, LiveGame } from "./livegame.js";
 import { livePath, LiveStream } from "./livestream.js";
+import { inRow } from "./locale.js";
 import { playHighlights } from "./programme.js";
 import { ring, soundButton } from "./sound.js";
 import { named, t } from "./texts.js";
@@ -72,7 +73,7 @@ async function showUpcoming(scores) {
     const row = plannedAfter(await scheduled(Math.max(0, ...known.map(numberOf))), known);
     [id, names] = row === null ? [] : [row[0], row[1].map((bot) => state.document.bots[bot])];
   }
-  upcoming.textContent = names?.every(Boolean) ? t`Next: ${names.join(" – ")} (${id})` : "";
+  upcoming.textContent = names?.every(Boolean) ? t`Next: ${inRow(names, " – ")} (${id})` : "";
 }
 
 /** Which game of how many is shown, and how long the contest will take. */
@@ -159,7 +160,7 @@ function watch(id) {
 
 function overText(contest, standings) {
   const first = standings.filter((row) => row.rank === 1).map((row) => row.bot);
-  const leader = first.length ? t`, first: ${first.join(", ")}` : "";
+  const leader = first.length ? t`, first: ${inRow(first)}` : "";
   return t`${contest.name} is ${named(contest.status)}, ${numberText(contest.games_played)} games were played${leader}.`;
 }
 
@@ -198,7 +199,7 @@ async function begin() {
   } });
   const leader = (contest, standings, row) => el("li", {},
     el("span", { class: "rank" }, row.rank === null ? "–" : String(row.rank)), " ",
-    el("b", { title: row.bot }, row.bot), " ", el("span", { class: "num" }, rankingText(contest, standings, row)));
+    el("b", { title: row.bot }, bdi(row.bot)), " ", el("span", { class: "num" }, rankingText(contest, standings, row)));
   const showContest = ({ contest, standings, waiting: bots, holds, live }) => {
     title.textContent = contest?.name ?? "";
     state.document = contest;

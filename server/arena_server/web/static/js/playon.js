@@ -2,8 +2,9 @@
 
 import { get } from "./api.js";
 import { keptName, nameField } from "./casual.js";
-import { el, link } from "./dom.js";
+import { el, link, versus } from "./dom.js";
 import { gameLink, GameView } from "./gameview.js";
+import { inRow } from "./locale.js";
 import { Timeline } from "./timeline.js";
 import { t } from "./texts.js";
 
@@ -26,7 +27,7 @@ export function playOnWish(search) {
 /** Who can sit in the other seats than `seat`: the same engines as in the record, if all of them are some. */
 export function opponents({ names, same }, seat) {
   const others = names.map((name, i) => ({ name, same: same[i], seat: i + 1 })).filter((each) => each.seat !== seat);
-  return { names: others.map(({ name }) => name).join(", "), known: others.every((each) => each.same) };
+  return { names: inRow(others.map(({ name }) => name)), known: others.every((each) => each.same) };
 }
 
 /** The form; `onstart` and `take` are those of `casualPart`. */
@@ -65,7 +66,7 @@ export async function playOnPart(wish, { onstart, take }) {
   } },
   el("div", { class: "start-fields" },
     el("h2", {}, t`Play on from ply ${ply} of ${game}`),
-    el("p", {}, el("a", { href: gameLink(contest, game, ply) }, source.names.join(" – "))),
+    el("p", {}, el("a", { href: gameLink(contest, game, ply) }, versus(source.names))),
     el("div", { class: "filters" }, el("label", {}, t`In the place of`, seat), el("label", {}, t`Against`, engine),
       el("label", {}, t`Your name`, name)),
     el("label", { class: "check" }, hints,

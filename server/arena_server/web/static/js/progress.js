@@ -4,6 +4,7 @@ import {
   el, gamesText, numberText, paceText, plural, rankingText, resultText, unequal,
 } from "./dom.js";
 import { gameLink } from "./gameview.js";
+import { inRow } from "./locale.js";
 import { t } from "./texts.js";
 
 /** Results in the head of the page. */
@@ -13,7 +14,7 @@ const LATEST = 3;
 export function leaderText(contest) {
   const first = contest.standings.filter((row) => row.rank === 1);
   if (!first.length) return "";
-  const names = first.map((row) => row.bot).join(", ");
+  const names = inRow(first.map((row) => row.bot));
   const [row] = first;
   const number = rankingText(contest, contest.standings, row);
   const wins = contest.scoring === "wins";

@@ -1,8 +1,9 @@
 // Ratings of a contest, of bots and of their versions, with 95 % intervals.
 
 import { get } from "./api.js";
-import { cardTable, el, labelled, link, numberText, plural } from "./dom.js";
+import { bdi, cardTable, el, labelled, link, numberText, plural } from "./dom.js";
 import { ratingChart } from "./history.js";
+import { inRow } from "./locale.js";
 import { t } from "./texts.js";
 
 /** The words of REASONS in Python. */
@@ -44,8 +45,8 @@ export function ratingTable(contest, rows, versions, unrated = {}) {
     range.lastChild.style.left = percent(row.rating);
     return el("tr", { class: "row" }, ...labelled(heads, [
       el("td", { class: "name-cell" },
-        el("a", { class: "whole", href: link("bot.html", { contest, bot: row.bot }) }, row.bot)),
-      ...(versions ? [el("td", {}, row.version ?? "–")] : []),
+        el("a", { class: "whole", href: link("bot.html", { contest, bot: row.bot }) }, bdi(row.bot))),
+      ...(versions ? [el("td", {}, bdi(row.version ?? "–"))] : []),
       el("td", { class: "num" }, el("b", {}, row.rating.toFixed(0))),
       el("td", { class: "num" }, `±${((row.interval[1] - row.interval[0]) / 2).toFixed(0)}`),
       el("td", { class: "range" }, range),
@@ -56,7 +57,7 @@ export function ratingTable(contest, rows, versions, unrated = {}) {
   // Without their rows the table would begin in the middle of the standings: a Swiss has winners of all games.
   const beside = (names, text, ranks) => names.map((bot) =>
     el("tr", { class: "row" }, ...labelled(heads, [
-      el("td", { class: "name-cell" }, el("a", { class: "whole", href: link("bot.html", { contest, bot }) }, bot)),
+      el("td", { class: "name-cell" }, el("a", { class: "whole", href: link("bot.html", { contest, bot }) }, bdi(bot))),
       ...(versions ? [el("td")] : []),
       el("td", { class: "num" }, text), el("td"), el("td"), el("td", { class: "num" }, ranks), el("td"), el("td")])));
   const others = Object.keys(unrated).filter((name) => !above.includes(name));
@@ -70,7 +71,7 @@ export function ratingTable(contest, rows, versions, unrated = {}) {
 function unratedText(unrated) {
   const byReason = new Map();
   for (const [name, reason] of Object.entries(unrated)) byReason.set(reason, [...byReason.get(reason) ?? [], name]);
-  return [...byReason].map(([reason, names]) => t`Not rated: ${names.join(", ")} (${REASONS[reason] ?? reason}).`)
+  return [...byReason].map(([reason, names]) => t`Not rated: ${inRow(names)} (${REASONS[reason] ?? reason}).`)
     .join(" ");
 }
 

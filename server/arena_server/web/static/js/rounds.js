@@ -1,8 +1,9 @@
 // What a format has drawn: a bracket as columns of matches, rounds and groups as tables. Each match links to its games.
 
 import { get } from "./api.js";
-import { cardTable, el, link, numberText, plural } from "./dom.js";
+import { bdi, cardTable, el, link, numberText, plural } from "./dom.js";
 import { gameLink } from "./gameview.js";
+import { inRow } from "./locale.js";
 import { said } from "./said.js";
 import { sign } from "./sign.js";
 import { named, t } from "./texts.js";
@@ -67,7 +68,8 @@ function bracket(contest, levels) {
 /** A place is empty, or its player is not known yet. */
 function nameOf(contest, match, seat) {
   const name = match.names[seat];
-  if (name !== null) return el("a", { href: link("bot.html", { contest: contest.id, bot: name }) }, sign(name), name);
+  const href = link("bot.html", { contest: contest.id, bot: name });
+  if (name !== null) return el("a", { href }, sign(name), bdi(name));
   return el("span", { class: "sub" }, { bye: named("bye"), vacant: "–" }[match.state] ?? "?");
 }
 
@@ -106,7 +108,7 @@ function roundBox(contest, rounds, place, opened) {
   return foldable(opened, place, now && round.matches.length <= MOST_OPEN,
     `${said(round.title)}, ${plural(round.matches.length, "match")}`, () => matchTable(contest, round),
     round.by_hand === undefined ? null : el("p", { class: "sub" }, t`Paired by hand: ${round.by_hand}`),
-    round.ranking ? el("p", { class: "sub" }, t`Order: ${round.ranking.join(", ")}`) : null);
+    round.ranking ? el("p", { class: "sub" }, t`Order: ${inRow(round.ranking)}`) : null);
 }
 
 /**

@@ -1,6 +1,6 @@
 // Who plays, beside and over a board: the cards of the seats, the bar of the points and that of the evaluations.
 
-import { clockText, el, numberText, shortText, signedText } from "./dom.js";
+import { bdi, clockText, el, numberText, shortText, signedText } from "./dom.js";
 import { named, t } from "./texts.js";
 
 /** The longest clock of all stands for a game without one. */
@@ -71,7 +71,7 @@ export class SeatCard {
     this.state = el("span", { class: "state" });
     this.note = el("div", { class: "note" });
     this.element = el("section", { class: `seat s${seat}`, "aria-label": t`Seat ${seat}: ${name}` },
-      el("h2", {}, el("span", { class: "dot" }), address ? el("a", { href: address }, name) : el("span", {}, name)),
+      el("h2", {}, el("span", { class: "dot" }), address ? el("a", { href: address }, bdi(name)) : bdi(name)),
       el("p", { class: "score" }, this.points, el("span", { class: "unit" }, t` points `), this.gained),
       el("p", { class: "time" }, this.clock, this.bar), this.state, this.note);
   }
@@ -121,7 +121,7 @@ function noteParts(note, ms) {
     numbers.length ? el("dl", { class: "numbers" },
       ...numbers.map(([label, text]) => el("div", {}, el("dt", {}, label), " ", el("dd", {}, text)))) : null,
     "line" in note ? el("span", {}, t`best line `, el("b", {}, note.line.replaceAll(",", " "))) : null,
-    "text" in note ? el("span", {}, "“", el("bdi", {}, note.text), "”") : null,
+    "text" in note ? el("span", {}, "“", bdi(note.text), "”") : null,
   ].filter(Boolean);
 }
 

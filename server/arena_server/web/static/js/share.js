@@ -5,6 +5,7 @@ import { makeBoard } from "./boards.js";
 import { copy } from "./copy.js";
 import { el, link, numberText, resultText } from "./dom.js";
 import { changed, cut, encodeGif, reduceColours } from "./gif.js";
+import { apart, inRow } from "./locale.js";
 import { t } from "./texts.js";
 
 /** How long a button says what it has done. */
@@ -82,8 +83,8 @@ function captionOf(timeline, ply) {
   const { names } = timeline.info;
   const points = timeline.points(ply);
   const over = timeline.end !== null && ply === timeline.length;
-  const score = timeline.decided ? names.join(" – ")
-    : names.map((name, i) => `${name} ${numberText(points[i])}`).join(" – ");
+  const score = timeline.decided ? inRow(names, " – ")
+    : names.map((name, i) => `${apart(name)} ${numberText(points[i])}`).join(" – ");
   return [score, over ? resultText(names, points, timeline.end, false) : t`ply ${ply} of ${timeline.length}`];
 }
 

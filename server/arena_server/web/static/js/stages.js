@@ -1,6 +1,7 @@
 // The stages of a season: where the entrants of a contest come from, and the table of the first page.
 
-import { cardTable, el, labelled, link } from "./dom.js";
+import { bdi, cardTable, el, labelled, link } from "./dom.js";
+import { inRow } from "./locale.js";
 import { named, t } from "./texts.js";
 
 /** Who comes from other contests, in words; `sources` as the API has them. */
@@ -9,7 +10,7 @@ export function entrantsText(sources) {
 }
 
 function sourceText({ stages, first, after, by }) {
-  const names = stages.join(", ");
+  const names = inRow(stages);
   const of = stages.length > 1 ? t`each of ${names}` : names;
   const rating = by === "ratings" ? t` by ratings` : "";
   if (first === null) return `${after ? t`all of ${of} behind the first ${after}` : t`all of ${of}`}${rating}`;
@@ -32,7 +33,7 @@ function seasonTable(stages, here) {
   const heads = [t`Stage`, t`Entrants`, t`Status`];
   const rows = stages.map(({ stage, contest, from }) => {
     const begun = here.get(contest);
-    const name = begun ? el("a", { href: link("contest.html", { id: begun.id }) }, stage) : stage;
+    const name = begun ? el("a", { href: link("contest.html", { id: begun.id }) }, bdi(stage)) : bdi(stage);
     const status = begun ? named(begun.status) : t`not begun`;
     return el("tr", {}, ...labelled(["", heads[1], ""], [
       el("td", { class: "name-cell" }, name),

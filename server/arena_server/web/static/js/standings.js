@@ -1,6 +1,7 @@
 // The tables of a contest: its standings, of a Swiss with a column a round, and those of its teams.
 
-import { cardTable, el, labelled, link, meanText, numberText, unequal } from "./dom.js";
+import { bdi, cardTable, el, labelled, link, meanText, numberText, unequal } from "./dom.js";
+import { inRow } from "./locale.js";
 import { sign } from "./sign.js";
 import { roundColumns } from "./swiss.js";
 import { named, t } from "./texts.js";
@@ -37,7 +38,7 @@ function columnsOf(contest, rows, drawn) {
       ? { head: t`No.`, kind: "num", cell: (_, place) => String(place + 1) } : null,
     { head: t`Rank`, kind: "num", cell: ({ rank }) => (rank === null ? "–" : String(rank)) },
     { head: t`Bot`, kind: "name-cell", cell: (row) =>
-      el("a", { href: link("bot.html", { contest: contest.id, bot: row.bot }) }, sign(row.bot), row.bot) },
+      el("a", { href: link("bot.html", { contest: contest.id, bot: row.bot }) }, sign(row.bot), bdi(row.bot)) },
     scored ? numbers("score", t`Score`, (row) => numberText(row.score)) : null,
     rows.some((row) => row.penalty)
       ? { head: t`Penalty`, kind: "num", cell: (row) => (row.penalty ? numberText(-row.penalty) : "") } : null,
@@ -71,10 +72,10 @@ export function teamsTable({ teams }) {
   const heads = [t`Rank`, t`Team`, t`Score`, t`Bots`, t`Counted`];
   const body = teams.rows.map((row) => el("tr", {}, ...labelled(heads, [
     el("td", { class: "num" }, row.rank === null ? "–" : String(row.rank)),
-    el("td", { class: "name-cell" }, row.team),
+    el("td", { class: "name-cell" }, bdi(row.team)),
     el("td", { class: "num" }, el("b", {}, numberText(row.score))),
     el("td", { class: "num" }, numberText(row.bots)),
-    el("td", {}, row.counted.join(", "))])));
+    el("td", {}, inRow(row.counted))])));
   const best = teams.best > 1 ? t`The best ${numberText(teams.best)} bots of each team count.`
     : t`The best bot of each team counts.`;
   return el("section", { class: "panel", id: "teams" }, el("h2", {}, t`Teams`), el("p", { class: "sub" }, best),

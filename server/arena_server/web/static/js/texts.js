@@ -2,7 +2,7 @@
 // translation under "ply {} of {}".
 
 import { catalogue } from "./language.js";
-import { locale } from "./locale.js";
+import { apart, locale } from "./locale.js";
 
 /** One of a thing and several: 1 ply, 2 plies. */
 export const COUNTED = {
@@ -13,10 +13,14 @@ export const COUNTED = {
   connection: ["connection", "connections"],
 };
 
-/** A text in the language of the page: t`ply ${ply}`. One that is not in the catalogue stays English. */
+/**
+ * A text in the language of the page: t`ply ${ply}`. One that is not in the catalogue stays English. Names and other
+ * foreign texts may stand in it: each is set apart.
+ */
 export function t(parts, ...values) {
   const text = catalogue().texts?.[parts.join("{}")];
-  return text ? placed(text, values) : parts.reduce((all, part, i) => `${all}${values[i - 1]}${part}`);
+  const kept = values.map((value) => (typeof value === "string" ? apart(value) : value));
+  return text ? placed(text, kept) : parts.reduce((all, part, i) => `${all}${kept[i - 1]}${part}`);
 }
 
 /**

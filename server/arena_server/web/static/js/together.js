@@ -1,6 +1,6 @@
 // What games of one deal gave their players: where two of them part, and who did better with the same luck.
 
-import { el, link, numberText, plural } from "./dom.js";
+import { bdi, el, link, numberText, plural } from "./dom.js";
 import { t } from "./texts.js";
 
 /** The first ply at which two games of one deal differ; null if they have the same plies to the end. */
@@ -68,6 +68,6 @@ export function togetherTable(contest, timelines, rows) {
         el("a", { href: link("game.html", { contest, game: info.game_id }) }, info.game_id))),
       el("th", { scope: "col", class: "num" }, t`Together`))),
     el("tbody", {}, ...rows.map(({ name, scores, sum }) => el("tr", {},
-      el("th", { scope: "row" }, el("bdi", {}, name)), ...scores.map(cell),
+      el("th", { scope: "row" }, bdi(name)), ...scores.map(cell),
       el("td", { class: "num" }, el("b", {}, numberText(sum)))))));
 }

@@ -1,7 +1,7 @@
 // Small boards of running games, kept up to date by one stream.
 
 import { makeBoard } from "./boards.js";
-import { el, numberText, clockText, resultText } from "./dom.js";
+import { bdi, clockText, el, numberText, resultText } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { livePath, LiveStream } from "./livestream.js";
 import { arranged, isWanted, starred } from "./places.js";
@@ -29,7 +29,7 @@ class Card {
       const mark = el("span", { class: "mark" });
       return { points, mark,
         element: el("span", { class: `row s${i + 1}` },
-          el("span", { class: "key" }, el("span", { class: "dot" }), name), el("span", {}, points, " ", mark)) };
+          el("span", { class: "key" }, el("span", { class: "dot" }), bdi(name)), el("span", {}, points, " ", mark)) };
     });
     this.foot = el("span", { class: "sub" });
     this.element = el("a", { class: game.decided ? "card decided" : "card", href: gameLink(contest, game.game_id) },

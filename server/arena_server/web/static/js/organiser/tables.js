@@ -1,7 +1,8 @@
 // The tables of the organiser's page: running games, bots, workers and orders, as functions of the server's documents.
 // `act(title, verb, target)` is a button that gives an order, `log(bot)` one that fetches the bot's log.
 
-import { cardTable, el, instantText, labelled, numberText, plural } from "../dom.js";
+import { bdi, cardTable, el, instantText, labelled, numberText, plural, versus } from "../dom.js";
+import { apart } from "../locale.js";
 import { said } from "../said.js";
 import { named, t } from "../texts.js";
 
@@ -23,7 +24,8 @@ const none = (text) => el("p", { class: "empty" }, text);
 export function gamesTable({ running }, act) {
   if (!running.length) return none(t`No game is running.`);
   return table([t`Game`, t`Bots`, t`Plies`, t`Orders`], running.map(({ game_id: id, names, plies }) => [
-    id, names.join(" – "), numberText(plies), [act(t`Break off`, "void", id), act(t`Play again`, "replay", id)],
+    id, el("span", {}, versus(names)), numberText(plies),
+    [act(t`Break off`, "void", id), act(t`Play again`, "replay", id)],
   ]));
 }
 
@@ -33,8 +35,8 @@ export function botsTable({ bots }, over, act, log) {
     t`Bot`, t`Author`, t`State`, t`Points`, t`Games`, t`Mean move`, t`Faulty games`, over ? t`Log` : t`Orders`,
   ];
   return table(heads, bots.map((bot) => [
-    bot.name, authorText(bot), stateText(bot), numberText(bot.points), numberText(bot.games), moveText(bot.move_ms),
-    numberText(bot.faulty_games), [...(over ? [] : botOrders(bot, act)), log(bot.name)],
+    bdi(bot.name), authorText(bot), stateText(bot), numberText(bot.points), numberText(bot.games),
+    moveText(bot.move_ms), numberText(bot.faulty_games), [...(over ? [] : botOrders(bot, act)), log(bot.name)],
   ]));
 }
 
@@ -42,14 +44,14 @@ export function botsTable({ bots }, over, act, log) {
 export function applicantsTable({ applicants }, over, act) {
   const orders = (name) => [act(t`Approve`, "approve", name), act(t`Reject`, "reject", name)];
   return table([t`Bot`, t`Author`, t`Language`, over ? "" : t`Orders`], applicants.map((bot) => [
-    bot.name, authorText(bot), bot.language, over ? [] : orders(bot.name),
+    bdi(bot.name), authorText(bot), bdi(bot.language), over ? [] : orders(bot.name),
   ]));
 }
 
 /** Who was invited, and which bot was registered. */
 export function invitationsTable({ invitations }) {
   return table([t`Author`, t`Valid until`, t`Bot`], invitations.map(({ owner, until, bot, expired }) => [
-    owner, until, bot ?? (expired ? t`expired` : t`not registered yet`),
+    bdi(owner), until, bot ? bdi(bot) : (expired ? t`expired` : t`not registered yet`),
   ]));
 }
 
@@ -77,8 +79,8 @@ const moveText = (ms) => (ms === null ? "" : ms < 1000 ? `${ms} ms` : `${(ms / 1
 /** Who wrote a bot, in which language, whose it is, and where it is described. */
 function authorText({ author, language, owner, url }) {
   const whose = author && owner && author !== owner ? t`for ${owner}` : "";
-  const text = [author || owner, language && `(${language})`, whose].filter(Boolean).join(" ");
-  return /^https?:[/][/]/.test(url) ? el("a", { href: url, rel: "noreferrer" }, text || url) : text;
+  const text = [apart(author || owner), language && `(${language})`, whose].filter(Boolean).join(" ");
+  return /^https?:[/][/]/.test(url) ? el("a", { href: url, rel: "noreferrer" }, bdi(text || url)) : bdi(text);
 }
 
 /** The workers that play the games (--on): how fast they are, and which is unlike the others; null without one. */
@@ -92,7 +94,7 @@ export function workersTable({ workers, benches }, over, act) {
     const lines = odd.map((text) => el("div", {}, text));
     return [
       // What is empty has no label on a phone.
-      name, bench ? numberText(bench.bench) : "", lines.length ? el("div", {}, ...lines) : "",
+      bdi(name), bench ? numberText(bench.bench) : "", lines.length ? el("div", {}, ...lines) : "",
       ...(over ? [] : [[act(t`Play its games again`, "void-worker", name)]]),
     ];
   }));
@@ -109,6 +111,7 @@ export function ordersTable(orders) {
   const shown = orders.toReversed().slice(0, SHOWN_ORDERS);
   return table([t`Order`, t`At`, t`Who`, t`What`, t`Why`], shown.map(({ number, at, who, verb, target, reason }) => [
     String(number), instantText(at),
-    who.replace(/^(organiser|by invitation)\b/, (word) => named(word)), `${named(verb)} ${target}`, reason,
+    bdi(who.replace(/^(organiser|by invitation)\b/, (word) => named(word))),
+    el("span", {}, `${named(verb)} `, bdi(target)), bdi(reason),
   ]));
 }
