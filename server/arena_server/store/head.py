@@ -204,14 +204,24 @@ def _readable(database: Path, each: Announced) -> int:
     return found
 
 
-def check_announced(database: Path, announced: list[Announced], connection: sqlite3.Connection) -> None:
+#: Of the databases that this process reads: how many results of a contest it has counted, and the chain then.
+_counted: Final[dict[tuple[Path, int], tuple[int, bytes]]] = {}
+
+
+def check_announced(
+    database: Path, announced: list[Announced], connection: sqlite3.Connection, *, again: bool = False
+) -> None:
     """Raise StoreError if something announced is missing; call `read_head` before the database is opened.
 
-    After a power cut the newest journal rows of an unfinished contest may be missing.
+    After a power cut the newest journal rows of an unfinished contest may be missing. With `again` results
+    that this process has counted before are not counted: a page reads often, and what is lost is at the end.
     """
     _check_lines(database, announced, connection)
     for each in announced:
-        missing = _missing(each, connection)
+        known = _counted.get((database, each.contest), (0, GENESIS)) if again else (0, GENESIS)
+        missing = _missing(each, connection, known)
+        if missing is None:
+            _counted[database, each.contest] = each.results, each.chain
         if missing is not None:
             # A server that ends a contest writes the head file, and deletes rows: maybe between both reads.
             present = [other for other in read_head(database) if other.contest == each.contest]
@@ -271,7 +281,10 @@ def renew_head(database: Path, connection: sqlite3.Connection) -> Path:
     return path
 
 
-def _missing(each: Announced, connection: sqlite3.Connection) -> str | None:
+def _missing(
+    each: Announced, connection: sqlite3.Connection, known: tuple[int, bytes] = (0, GENESIS)
+) -> str | None:
+    """What is missing, in words; of the results those beyond `known` are counted, if its chain is there."""
     contest = f"contest {each.contest} {each.name}"
     row = connection.execute("SELECT name FROM contests WHERE id = ?", (each.contest,)).fetchone()
     if row != (each.name,):
@@ -280,20 +293,30 @@ def _missing(each: Announced, connection: sqlite3.Connection) -> str | None:
         if archived == (each.results, each.chain):
             return None
         return f"the results of {contest} are not those that were announced"
-    up_to = "SELECT count(*) FROM games WHERE contest_id = ? AND place <= ?"
-    (found,) = connection.execute(up_to, (each.contest, each.results)).fetchone()
+    counted, chain = known
+    if counted > each.results or _chain_at(connection, each.contest, counted) != chain:
+        counted = 0
+    beyond = "SELECT count(*) FROM games WHERE contest_id = ? AND place > ? AND place <= ?"
+    (found,) = connection.execute(beyond, (each.contest, counted, each.results)).fetchone()
+    found += counted
     if found != each.results:
         lost = each.results - found
         are = "is" if lost == 1 else "are"
         return f"{_count(lost, 'announced result')} of {contest} {are} missing"
-    last = "SELECT chain FROM games WHERE contest_id = ? AND place = ?"
-    row = connection.execute(last, (each.contest, each.results)).fetchone()
-    if (row or (GENESIS,)) != (each.chain,):
+    if _chain_at(connection, each.contest, each.results) != each.chain:
         return f"the results of {contest} are not those that were announced"
     lost = missing_rows(each, connection)
     if lost and each.boot == boot_id() != "-":
         return f"the newest journal rows of {contest}, {lost} with announced moves, are missing"
     return None
+
+
+def _chain_at(connection: sqlite3.Connection, contest: int, place: int) -> bytes:
+    """The chain of the results up to `place`; that of none if there is no such row."""
+    query = "SELECT chain FROM games WHERE contest_id = ? AND place = ?"
+    row = connection.execute(query, (contest, place)).fetchone()
+    found: bytes = GENESIS if row is None else row[0]
+    return found
 
 
 def _archived(connection: sqlite3.Connection, contest: int) -> tuple[int, bytes] | None:

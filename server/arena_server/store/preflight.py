@@ -81,7 +81,7 @@ def check_readable(database: Database, *, losses_accepted: bool = False) -> str:
             check_nothing_announced(database, "has no tables", announced)
             raise _empty(database)
         if not losses_accepted:
-            check_announced(database, announced, connection)
+            check_announced(database, announced, connection, again=True)
         return str(connection.execute("PRAGMA user_version").fetchone()[0])
 
 

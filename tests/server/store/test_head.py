@@ -176,6 +176,25 @@ def test_a_missing_wal(left: Path) -> None:
     )
 
 
+def test_a_page_counts_results_once_and_sees_a_loss_all_the_same(left: Path) -> None:
+    database, steps = left / "arena.db", [0, 0]
+    without_wal = database.read_bytes()
+    for turn in (0, 1):
+
+        def step(turn: int = turn) -> None:
+            steps[turn] += 1
+
+        with connect_sqlite(database) as connection:
+            connection.set_progress_handler(step, 1)
+            head.check_announced(database, read_head(database), connection, again=True)
+            connection.set_progress_handler(None, 1)
+    assert steps[1] + GAMES < steps[0]
+    (left / "arena.db-wal").unlink(missing_ok=True)  # the last connection has taken it into the database
+    database.write_bytes(without_wal)
+    with pytest.raises(StoreError, match=": 6 announced results of contest 1 trial are missing; "):
+        check_readable(database)
+
+
 @pytest.mark.parametrize("wal", [True, False], ids=["whole", "cut"])
 @pytest.mark.parametrize("how", ["missing", "empty", "zeros", "zeros of this contest"])
 def test_a_head_without_the_lines_of_a_contest_that_was_not_ended_in_order(
