@@ -13,8 +13,8 @@ from arena_server.web.shown_results import ShownResults
 #: A server that plays has the rest of a processor: a record is read in 1 to 3 ms, a million games are fitted
 #: in 9 s.
 PAUSE: Final = 2.0
-#: How long a page waits for what is being filled.
-WAIT_S: Final = 1.0
+#: How long an answer waits for what is being filled: a page that is drawn waits for it, and asks again.
+WAIT_S: Final = 0.2
 
 
 class Filling:

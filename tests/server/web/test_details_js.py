@@ -122,3 +122,24 @@ def test_a_pair_as_a_sign_and_in_words(
         for state in states
     ]
     assert node("pair", names=["ann", "bob"], rows=rows, share=share, sums=sums) == [sign, words]
+
+
+@pytest.mark.parametrize(
+    ("games", "known", "asked", "newest"),
+    [
+        (0, 0, [], []),
+        (3, 0, [0], []),
+        (13, 0, [3, 2, 1, 0], ["g13"]),
+        (13, 5, [3, 2, 1], ["g13"]),
+        (8, 6, [1], []),
+    ],
+)
+def test_the_newest_games_come_first_and_full_chunks_once(
+    node: Node, games: int, known: int, asked: list[int], newest: list[str]
+) -> None:
+    found = node("loadGames", games=games, chunk=4, known=known)
+    assert found == {
+        "asked": asked,
+        "newest": newest,
+        "rows": [[f"g{place + 1}", place] for place in range(games)],
+    }

@@ -180,7 +180,8 @@ async def test_a_page_gets_what_is_known_by_then(path: Path, monkeypatch: pytest
 
 
 @pytest.mark.asyncio
-async def test_the_api_has_them(path: Path) -> None:
+async def test_the_api_has_them(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(filling, "WAIT_S", None)
     kept = Kept(path, opening(names=("a", "b")))
     kept.start()
     store(kept, comeback(1), comeback(2, ("b", "a")))

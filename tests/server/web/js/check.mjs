@@ -24,7 +24,7 @@ const { isAnonymous, Timeline } = await load("timeline.js");
 const { momentOf } = await load("programme.js");
 const { playText } = await load("sentences.js");
 const { quantile, valuesByBot } = await load("details.js");
-const { expectedStart, readRow, scoreFor } = await load("gamelist.js");
+const { expectedStart, loadGames, readRow, scoreFor } = await load("gamelist.js");
 const { RULES } = await load("rules.js");
 const { arranged, isWanted } = await load("places.js");
 const { newsBetween } = await load("notices.js");
@@ -130,6 +130,21 @@ const commands = {
     const ply = partingPly(one, other);
     return { ply, parting: partingText(one, other, ply), rows, better: betterText(rows, one.decided, true) };
   },
+  loadGames: async ({ games, chunk, known }) => {
+    const ids = Array.from({ length: games }, (_, i) => `g${i + 1}`);
+    const asked = [];
+    globalThis.document = { documentElement: { dataset: {} } };
+    globalThis.fetch = async (path) => {
+      asked.push(Number(/games-(.*).json/.exec(path)[1]));
+      const first = asked.at(-1) * chunk;
+      return new Response(JSON.stringify(ids.slice(first, first + chunk).map((id) => [id, [0, 1], [1, 0], "win", 1, 0, []])));
+    };
+    const newest = [];
+    const before = ids.slice(0, known).map((id, place) => ({ id, place }));
+    const rows = await loadGames({ id: 1, list: { games, chunk } }, before, (some) => newest.push(...some.map((row) => row.id)));
+    delete globalThis.document;
+    return { asked, newest, rows: rows.map((row) => [row.id, row.place]) };
+  },
   expectedStart: ({ contest, rows, before, now }) => expectedStart(contest, rows.map(readRow), before, now),
   decisive: ({ record }) => Timeline.ofRecord(parseRecord(record)).decisive(),
   evaluation: ({ record, plies }) => plies.map((ply) => Timeline.ofRecord(parseRecord(record)).evaluation(ply)),
@@ -148,7 +163,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   let answer;
   useCatalogue(request.catalogue ?? {});
   try {
-    answer = { value: commands[request.command](request) };
+    answer = { value: await commands[request.command](request) };
   } catch (error) {
     const expected = error instanceof GameError || error instanceof RecordError;
     answer = { error: error.message, kind: expected ? "expected" : error.stack };

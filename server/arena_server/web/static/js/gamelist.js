@@ -28,20 +28,31 @@ export function openRow(state, id, seats, plies = 0, totals = null) {
   return { state, id, seats, totals, end: null, plies, at: null, faults: [], used: [] };
 }
 
+/** Requests for chunks at once. */
+const AT_ONCE = 4;
+
 /**
- * All games of a contest document that are over, in the order of storing; `onchunk(rows)` after each chunk. `known`
- * are those loaded before: a chunk that was full has not changed.
+ * All games of a contest document that are over, in the order of storing. `known` are those loaded before: a chunk that
+ * was full has not changed. The newest chunk comes first, and `onnewest(rows)` gets it if there are others.
  */
-export async function loadGames(contest, known = [], onchunk = () => {}) {
-  const full = Math.floor(known.length / contest.list.chunk);
-  const rows = known.slice(0, full * contest.list.chunk);
-  const chunks = Math.ceil(contest.list.games / contest.list.chunk);
-  for (let chunk = full; chunk < chunks; chunk++) {
+export async function loadGames(contest, known = [], onnewest = () => {}) {
+  const { games: all, chunk: size } = contest.list;
+  const full = Math.floor(known.length / size);
+  const parts = [];
+  const load = async (chunk) => {
     const games = await get(`contests/${contest.id}/games-${chunk}.json`);
-    rows.push(...games.map((row, at) => ({ ...readRow(row), place: chunk * contest.list.chunk + at })));
-    onchunk(rows);
+    parts[chunk] = games.map((row, at) => ({ ...readRow(row), place: chunk * size + at }));
+  };
+  const wanted = Array.from({ length: Math.ceil(all / size) - full }, (_, i) => full + i);
+  if (wanted.length > 1) {
+    const newest = wanted.pop();
+    await load(newest);
+    onnewest(parts[newest]);
   }
-  return rows;
+  await Promise.all(Array.from({ length: AT_ONCE }, async () => {
+    while (wanted.length) await load(wanted.pop());
+  }));
+  return [...known.slice(0, full * size), ...parts.slice(full).flat()];
 }
 
 /** The row of a game that is over, and its place in the list (0, 1, ...); null without one. */
@@ -260,20 +271,16 @@ export class GameList {
     if (this.element.getBoundingClientRect().top < 0) this.element.scrollIntoView();
   }
 
-  setRows(rows) {
+  /** The games that are over: `complete` once all of them have come. */
+  setRows(rows, complete = false) {
     this.rows = rows;
+    this.complete ||= complete;
     const kinds = [...new Set(rows.flatMap((row) => row.faults.map(([, , kind]) => kind)))].sort();
     for (const kind of kinds) {
       if (![...this.faultSelect.options].some((option) => option.value === kind)) {
         this.faultSelect.append(el("option", { value: kind }, named(kind)));
       }
     }
-    this.show();
-  }
-
-  /** All games have come. */
-  setComplete() {
-    this.complete = true;
     this.show();
   }
 
@@ -325,7 +332,7 @@ export class GameList {
     const open = running.length + planned.length;
     const states = open ? `: ${parts.map(([count, state]) => `${numberText(count)} ${named(state)}`).join(", ")}` : "";
     const page = pages > 1 ? t`, page ${at + 1} of ${numberText(pages)}` : "";
-    this.count.textContent = `${plural(over.length + open, "game")}${states}${page}`;
+    this.count.textContent = `${plural(over.length + open, "game")}${states}${page}${this.complete ? "" : " …"}`;
   }
 
   /** Behind the id of each game of which another one on its deal is shown, the way to both. */

@@ -24,7 +24,7 @@ const main = document.getElementById("main");
 const number = parameter("contest");
 const name = parameter("bot");
 /** When a history that is not whole is asked for again. */
-const AGAIN_MS = 3000;
+const AGAIN_MS = 1500;
 
 function opponents(contest, place, rows) {
   const against = new Map();
@@ -176,12 +176,11 @@ async function begin() {
   const faults = Object.entries(row.faults).map(([kind, count]) => `${named(kind)} ${count}`).join(", ");
   let all = [];
   let known = contest.changes;
-  const showGames = async () => {
-    all = await loadGames(contest, known === contest.changes ? all : []);
+  const showGames = async (onnewest = () => {}) => {
+    all = await loadGames(contest, known === contest.changes ? all : [], onnewest);
     known = contest.changes;
     const rows = filterGames(all, { bot: place });
-    list.setRows(rows);
-    list.setComplete();
+    list.setRows(rows, true);
     table.replaceChildren(rows.some((each) => each.end !== "void") ? opponents(contest, place, rows)
       : el("p", { class: "empty" }, t`No game has ended yet. Running games are on the page of the contest.`));
   };
@@ -195,14 +194,18 @@ async function begin() {
     // A long contest is counted while the page is shown.
     if (history && !history.whole) setTimeout(showRating, AGAIN_MS);
   };
-  const loading = Promise.all([
+  let onnewest;
+  // Of many games the newest are enough for the first view.
+  const begun = new Promise((done) => { onnewest = (some) => done(list.setRows(filterGames(some, { bot: place }))); });
+  const details = Promise.all([
     maybe(`contests/${encodeURIComponent(number)}/bots/${place}.json`).then((found) => {
       said = found;
       about.replaceChildren(...[aboutLine(said)].filter(Boolean));
     }),
-    showGames(), showRating(), everywhere(contest, row).then((found) => results.replaceChildren(resultsPanel(found))),
-  ]).then(showMore);
-  await inTime(loading);
+    showRating(), everywhere(contest, row).then((found) => results.replaceChildren(resultsPanel(found))),
+  ]);
+  const loading = Promise.all([details, showGames(onnewest)]).then(showMore);
+  await inTime(Promise.race([loading, Promise.all([begun, details])]));
   main.replaceChildren(
     el("p", { class: "crumbs" }, el("a", { href: link("contest.html", { id: number }) }, "← ", bdi(contest.name))),
     el("div", { class: "title" }, el("h1", {}, sign(name), bdi(name), " ", starButton()),

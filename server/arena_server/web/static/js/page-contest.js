@@ -124,13 +124,14 @@ async function begin() {
     // Of a long contest the server has read a part of the records.
     if (found?.whole === false) setTimeout(showHighlights, AGAIN_MS);
   });
-  const loadDetails = async () => {
-    ranges.replaceChildren(...[rangesPanel(contest, rows)].filter(Boolean));
-    ratings.replaceChildren(...[ratingPanel(number, await loadRatings(contest, number))].filter(Boolean));
-    faults.replaceChildren(...[faultsPanel(contest, await loadFaults(number))].filter(Boolean));
-    await showHighlights();
-  };
-  const showDetails = spaced(loadDetails);
+  const showRanges = () => ranges.replaceChildren(...[rangesPanel(contest, rows)].filter(Boolean));
+  const loadDetails = () => Promise.all([
+    loadRatings(contest, number).then((found) =>
+      ratings.replaceChildren(...[ratingPanel(number, found)].filter(Boolean))),
+    loadFaults(number).then((found) => faults.replaceChildren(...[faultsPanel(contest, found)].filter(Boolean))),
+    showHighlights(),
+  ]);
+  const showDetails = spaced(() => { showRanges(); return loadDetails(); });
   let schedule = [];
   let running = [];
   const showOpen = () => {
@@ -160,19 +161,23 @@ async function begin() {
     showTable();
     teams.replaceChildren(...(shown.teams?.rows.length ? [teamsTable(shown)] : []));
   };
-  const showGames = async () => {
+  const showLatest = (some) => newest.replaceChildren(...(some.length ? [t`Latest:`, ...latest(contest, some)] : []));
+  const showGames = async (onnewest = () => {}) => {
     await showRounds();
-    rows = await loadGames(contest, rows, (some) => { if (!rows.length) list.setRows(some); });
-    list.setRows(rows);
-    list.setComplete();
-    newest.replaceChildren(...(rows.length ? [t`Latest:`, ...latest(contest, rows)] : []));
+    rows = await loadGames(contest, rows, onnewest);
+    list.setRows(rows, true);
+    showLatest(rows);
     showOpen();
   };
   refresh(contest);
   const wall = live ? new Wall(contest.id, { filter: (game) => !game.end, onchange: showRunning }) : null;
   const boards = live ? el("section", { class: "panel" }, el("h2", {}, t`Running games`), wall.element) : null;
-  const loading = showGames().then(loadDetails);
-  await inTime(loading);
+  let onnewest;
+  // Of many games the newest are enough for the first view.
+  const begun = new Promise((done) => { onnewest = (some) => { list.setRows(some); showLatest(some); done(); }; });
+  const details = loadDetails();
+  const loading = Promise.all([showGames(onnewest).then(showRanges), details]);
+  await inTime(Promise.race([loading, Promise.all([begun, details])]));
   const standings = el("section", { class: "panel", id: "standings" }, el("h2", {}, t`Standings`), legend, table);
   const games = el("section", { class: "panel", id: "games" }, el("h2", {}, t`Games`), explained(
     t`What are a ply, a void game and a zombie?`, [

@@ -113,7 +113,9 @@ export function botRating(contest, document, history, name) {
     row ? el("p", {}, el("b", {}, row.rating.toFixed(0)),
       t` (95 %: ${low.toFixed(0)} to ${high.toFixed(0)}), rank ${ranksText(row.ranks)} of ${document.ratings.length}`)
       : null,
-    parts.length ? ratingChart(parts, t`Rating as results landed`) : null,
+    parts.length ? ratingChart(parts, t`Rating as results landed`)
+      // It has its place before its points are there.
+      : history?.whole === false ? el("div", { class: "pending" }) : null,
     versions.length ? ratingTable(contest, versions, true) : null,
     apart.length > 1 ? ratingChart(apart, t`Its newest versions`) : null);
 }
