@@ -60,8 +60,8 @@ class WorkerOptions:
         float | None,
         typer.Option(
             metavar="SHARE",
-            help="With --on dask:// or tls://: the share of the cluster's threads that this contest has, "
-            "beside others; all of them by default.",
+            help="With --on dask:// or tls://: the share of the cluster's threads that this contest has "
+            "while others need theirs; all of them by default.",
             show_default=False,
         ),
     ] = None

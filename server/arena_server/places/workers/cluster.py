@@ -25,6 +25,7 @@ from arena_server.places.workers.joining import asks_for, refusal
 from arena_server.places.workers.plain import NotPlain, read_plainly
 from arena_server.places.workers.runner_tasks import RunnerTasks, first_line, is_alive, released
 from arena_server.places.workers.runners import NO_ENGINE, Runners, is_contained
+from arena_server.places.workers.shares import ClusterPart
 
 #: Seconds for a scheduler to answer, and for one that is gone to come back.
 CONNECT_S: Final = 10.0
@@ -42,13 +43,14 @@ class DaskPool:
     """The workers of the scheduler at `where`, dask://HOST:PORT or tls://HOST:PORT (`base.WorkerPool`).
 
     Each plays as many games at once as it has threads, and some more wait at the scheduler, whose leases are
-    renewed here until their workers begin. This contest has at most a `share` of the threads. `command` are
-    the arguments that its interpreter runs. A worker that could not play the game gets none, and is named.
+    renewed here until their workers begin. With a `share` below 1 none wait there, and this contest has that
+    part of the threads, and those that others leave. Its interpreter runs `command`. A worker that could not
+    play the game gets none, and is named.
     """
 
     def __init__(self, where: str, command: Sequence[str], share: float = 1.0) -> None:
         self._where = where
-        self._share = share
+        self._part = ClusterPart(share)
         self._command = list(command)
         self._client: Any = None  # a distributed.Client, whose methods have no types
         self._jobs: dict[str, tuple[GameJob, asyncio.Task[None]]] = {}
@@ -273,6 +275,7 @@ class DaskPool:
                 self._report(0)
                 await self._find_again()
                 continue
+            await self._part.look(self._client, list(self._jobs))
             self._look(found["workers"])
             await asyncio.sleep(LOOK_S)
 
@@ -291,8 +294,8 @@ class DaskPool:
         }
         self._name_missing(workers)
         threads = sum(count for each, count in self._threads.items() if each not in self._silent)
-        if self._share < 1:
-            self._report(min(threads, max(1, int(self._share * threads))))
+        if self._part.is_shared:
+            self._report(self._part.games(threads))
             return
         # Where workers get no game, jobs go to those that there are.
         more = MOST_QUEUED if self._threads or not self._chooses else 0
