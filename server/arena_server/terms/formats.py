@@ -194,3 +194,11 @@ FORMATS: Final = Plugins[type[FormatKind]](
     },
     _check,
 )
+
+#: What people call a format where that is not its name.
+_TITLES: Final = {"swiss": "Swiss", "double-elimination": "double elimination", "single": "one game"}
+
+
+def format_title(name: str) -> str:
+    """What people call a format in English."""
+    return _TITLES.get(name, name)

@@ -50,6 +50,8 @@ LASTING: Final = re.compile(r"site-[0-9a-f]{16}\.(js|css|svg|png)")
 _COMMENT: Final = re.compile(r"^[ \t]*(?://[^\n]*|/\*.*?\*/[ \t]*)\n", re.MULTILINE | re.DOTALL)
 #: Blanks that a browser would load for nothing; no text of a module goes over several lines.
 _INDENT: Final = re.compile(r"^ +", re.MULTILINE)
+#: The same of a style sheet, where a blank before `:` begins another selector; a string stays as it is.
+_STYLE_BLANK: Final = re.compile(r'("[^"]*")|\s*(?:([{};,]|(?<!\s):)\s+|(?=\{))')
 _IMPORT: Final = re.compile(r'^import \{\s([^}]+?),?\s\} from "(\.[^"]+)";$', re.MULTILINE)
 #: Before the modules of a script.
 _HEAD: Final = "const modules = {}, bodies = {}, load = (name) => modules[name] ??= bodies[name]();\n"
@@ -167,9 +169,10 @@ def _static(name: str) -> bytes:
 
 
 def _style() -> bytes:
-    """The style sheet without its comments and without the blanks before its lines."""
+    """The style sheet without its comments and without blanks that say nothing."""
     text = re.sub(r"/\*.*?\*/", "", _static("site.css").decode("utf-8"), flags=re.DOTALL)
-    return "".join(f"{line.strip()}\n" for line in text.splitlines() if line.strip()).encode()
+    lines = "".join(f"{line.strip()}\n" for line in text.splitlines() if line.strip())
+    return _STYLE_BLANK.sub(lambda found: found[1] or found[2], lines).encode()
 
 
 def _page(page: str, attributes: str, names: dict[str, str], head: str, title: str) -> str:

@@ -24,7 +24,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from arena_protocol.games import GAMES, make_game, printed_options
+from arena_protocol.games import GAMES, make_game, printed_options, title_of
 from arena_protocol.games.base import Game
 from arena_server.places.base import inherited
 from arena_server.places.process import Child
@@ -111,7 +111,13 @@ class CasualGames:
         known: dict[str, list[str]] = json.loads("".join(child.last_lines(OFFER_LINES)))
         config = self._config
         games = [
-            {"name": name, "seats": rules.seats, "engines": known.get(name, []), "preview": _preview(rules)}
+            {
+                "name": name,
+                "title": title_of(name),
+                "seats": rules.seats,
+                "engines": known.get(name, []),
+                "preview": _preview(rules),
+            }
             for name in sorted(GAMES, key=lambda name: (name != config.game, name))
             for rules in [self._rules(name)]
         ]

@@ -13,6 +13,7 @@ from arena_protocol.record_codec import decode, to_json
 from arena_server.core.life import reason_of
 from arena_server.store.game_reader import GameSummary
 from arena_server.store.schema import ContestRow, plain_time
+from arena_server.terms.formats import format_title
 from arena_server.web.scenes import is_decided, record_scenes
 
 
@@ -31,6 +32,7 @@ def contest_json(contest: ContestRow) -> dict[str, Any]:
         "game_title": title_of(contest.game),
         "options": dict(contest.options),
         "format": contest.format,
+        "format_title": format_title(contest.format),
         "games_per_pair": contest.games_per_pair,
         "games": contest.total,
         "scoring": contest.scoring,

@@ -16,7 +16,7 @@ from typing import Any, Final, Protocol
 
 from arena_protocol import messages as wire
 from arena_protocol.errors import ClientError, ProtocolError
-from arena_protocol.games import printed_game
+from arena_protocol.games import printed_game, title_of
 from arena_protocol.games.base import Game, GameError
 from arena_protocol.view import GameView
 from arena_server.core.transcript import Shown, Transcript
@@ -354,6 +354,7 @@ def game_json(message: wire.Game) -> dict[str, Any]:
     return {
         "game_id": message.game_id,
         "game": message.game,
+        "game_title": title_of(message.game),
         "options": dict(message.options),
         "names": list(message.names),
         "clock_ms": message.clock,

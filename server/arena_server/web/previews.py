@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Final
 
+from arena_protocol.games import title_of
 from arena_protocol.record import GameRecord, describe_result
 from arena_server.core.ratelimit import Limit
 from arena_server.terms.about import apart, headline
@@ -104,7 +105,8 @@ def contest_preview(document: Mapping[str, Any]) -> Preview:
     about = document.get("about", {})  # a site that an earlier version has written has none
     where = "".join(f", {apart(about[key])}" for key in ("date", "place") if key in about)
     game = document.get("game_title", document["game"])
-    text = f"{game}, {document['format']}{where}, {document['status']}: {games}{leader}"
+    form = document.get("format_title", document["format"])
+    text = f"{game}, {form}{where}, {document['status']}: {games}{leader}"
     title, query = headline(document["name"], about), {"id": str(document["id"])}
     home = f"contests/{document['id']}"
     return Preview(title, text, query, feeds=(f"{home}/{FEED}", f"{home}/{CALENDAR}"))
@@ -133,7 +135,7 @@ def game_preview(number: str, record: GameRecord, ply: int | None) -> Preview:
     at = {} if shown is None else {"ply": str(shown)}
     return Preview(
         f"{' – '.join(record.names)}, {record.game_id}",
-        f"{record.game}, {where}",
+        f"{title_of(record.game)}, {where}",
         {"contest": number, "game": record.game_id} | at,
         picture_path(number, record.game_id, shown),
     )
@@ -142,7 +144,7 @@ def game_preview(number: str, record: GameRecord, ply: int | None) -> Preview:
 def withheld_preview(number: str, game: str, kind: str, row: Sequence[Any], names: Sequence[str]) -> Preview:
     """Of a game that is over, its record not shown yet, by its row in the list and the names of bots."""
     seats = [names[place] for place in row[1]]
-    text = f"{kind}, {describe_result(seats, row[2], row[3])}"
+    text = f"{title_of(kind)}, {describe_result(seats, row[2], row[3])}"
     return Preview(f"{' – '.join(seats)}, {game}", text, {"contest": number, "game": game})
 
 
@@ -150,7 +152,7 @@ def running_preview(number: str, summary: Mapping[str, Any]) -> Preview | None:
     """Of a game that runs, by its summary on the wall; None before it has seats."""
     if not summary["names"]:
         return None
-    text = f"{summary['game']}, running: ply {summary['ply']}"
+    text = f"{title_of(summary['game'])}, running: ply {summary['ply']}"
     game = summary["game_id"]
     return Preview(f"{' – '.join(summary['names'])}, {game}", text, {"contest": number, "game": game})
 

@@ -93,15 +93,10 @@ SHOWN_TEXTS = """
 """
 #: The ends of a digest, as the page names the head of a chain; letters among them are no words.
 SHORT_DIGEST = "[0-9a-f]{8}…[0-9a-f]{8}"
-#: Units, keys, commands and the names of games; they are the same in all languages.
+#: Units, keys and commands; they are the same in all languages.
 NOT_WORDS = (
     *(
         "insertion-arena",
-        "insertion",
-        "tictactoe",
-        "lastcoin",
-        "disc",
-        "xo",
         "UTC",
         "ms",
         "MB",

@@ -430,7 +430,7 @@ def test_tv_shows_a_game_and_goes_on_to_the_next(pages: Watched, tmp_path: Path)
             page.clock.run_for(1000)
         with Results(server.database) as results:
             leaders = [row.name for row in results.sums.standings(results.contest("trial")) if row.rank == 1]
-        page.get_by_text(f"trial is finished, 2 games were played, first: {', '.join(leaders)}.").wait_for()
+        page.get_by_text(f"trial is finished, 2 games played, first: {', '.join(leaders)}.").wait_for()
         # The best moments of a contest that is over, one ply after another.
         page.clock.run_for(2000)
         page.locator(".tv-caption").wait_for()

@@ -120,14 +120,14 @@ def test_a_contest_a_bot_and_a_game(database: Path) -> None:
         assert tags_of(server, "/bot.html?contest=1&bot=c")["description"].startswith("no rank yet: 0 points")
         end = tags_of(server, "/game.html?contest=1&game=g1")
         assert end["og:title"] == end["twitter:title"] == "a – b, g1"
-        assert end["description"] == "insertion, a wins 30 : 10"
+        assert end["description"] == "Insertion, a wins 30 : 10"
         assert end["og:image"] == end["twitter:image"] == f"{base}{PICTURE}/g1.png"
         assert end["twitter:card"] == "summary_large_image"
         assert tags_of(server, "/game.html?contest=1&game=g1&ply=1") == end, "its last ply"
         _, _, html = server.ask("GET /game.html?contest=1&game=g1", "X-Forwarded-Proto: https\n")
         assert f'"og:image" content="https://{server.address}{PICTURE}/g1.png"' in html
         start = tags_of(server, "/game.html?contest=1&game=g2&ply=0&embed=1")
-        assert start["description"] == "insertion, ply 0 of 1"
+        assert start["description"] == "Insertion, ply 0 of 1"
         assert start["og:url"] == f"{base}/game.html?contest=1&game=g2&ply=0"
         assert start["og:image"] == f"{base}{PICTURE}/g2-0.png"
 
@@ -236,7 +236,7 @@ def test_a_record_that_is_withheld_is_named_with_its_result(tmp_path: Path) -> N
     with site(tmp_path / "arena.db") as server:
         shown = tags_of(server, "/game.html?contest=1&game=g1&ply=1")
         assert shown["og:title"] == "a – b, g1"
-        assert shown["description"] == "insertion, a wins 30 : 10"
+        assert shown["description"] == "Insertion, a wins 30 : 10"
         assert "og:image" not in shown
         assert server.ask(f"GET {PICTURE}/g1.png")[0] == 404
 
@@ -245,6 +245,6 @@ def test_a_game_that_runs_is_named_once_it_has_seats() -> None:
     summary = {"game": "insertion", "game_id": "g7", "ply": 12, "names": ["a", "b"]}
     shown = running_preview("3", summary)
     assert shown is not None
-    assert (shown.title, shown.description) == ("a – b, g7", "insertion, running: ply 12")
+    assert (shown.title, shown.description) == ("a – b, g7", "Insertion, running: ply 12")
     assert (dict(shown.query), shown.picture) == ({"contest": "3", "game": "g7"}, None)
     assert running_preview("3", summary | {"names": None}) is None

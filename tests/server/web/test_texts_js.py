@@ -89,6 +89,9 @@ def test_one_object_makes_numbers_and_dates() -> None:
     for path, source in SOURCES.items():
         if not path.endswith("locale.js"):
             assert not re.search(r"\bIntl\.|\.toLocale(?:Date|Time)?String\(", source), path
+            # Coordinates have a point in every language: they stand in pairs.
+            found = re.sub(r"\.toFixed\(1\)\}[, ]\$\{.*?\.toFixed\(1\)", "", source)
+            assert not re.search(r"\.to(?:Fixed|Precision|Exponential)\(", found), path
 
 
 def test_numbers_lists_and_dates_are_of_the_language(node: Node) -> None:
@@ -184,6 +187,7 @@ def test_a_language_is_called_by_its_own_name() -> None:
 
 
 def test_words_of_the_api_have_names() -> None:
+    from arena_protocol.games import GAMES
     from arena_server.core.formats import FORMATS
     from arena_server.stats.tiebreaks import TIE_BREAKS
     from arena_server.store import schema
@@ -198,3 +202,4 @@ def test_words_of_the_api_have_names() -> None:
     assert {*places, NEVER_CONNECTED, NO_VERSION} <= named
     assert TIE_BREAKS.keys() <= named
     assert FORMATS.keys() <= named
+    assert {game.title for game in map(GAMES.__getitem__, GAMES)} - {""} <= named

@@ -8,7 +8,7 @@ import { gameLink } from "./gameview.js";
 import { calledNames } from "./people.js";
 import { makeGame, RULES } from "./rules.js";
 import { NO_CLOCK_MS } from "./seats.js";
-import { named, t } from "./texts.js";
+import { gameName, named, t } from "./texts.js";
 import { summaryPosition } from "./wall.js";
 
 const PERSON = "person";
@@ -57,7 +57,7 @@ export async function casualPart({ onstart, take }) {
   const offer = await get("play/offer.json");
   const games = new Map(offer.games.map((game) => [game.name, game]));
   const select = (label, options = []) => {
-    const field = el("select", {}, ...options.map((text) => el("option", { value: text }, text)));
+    const field = el("select", {}, ...options.map(([value, text]) => el("option", { value }, text)));
     return [field, el("label", {}, label, field)];
   };
   const box = (text, checked) => {
@@ -66,7 +66,7 @@ export async function casualPart({ onstart, take }) {
     field.checked = checked;
     return [field, el("label", { class: "check" }, field, said), said];
   };
-  const [game, gameLabel] = select(t`Kind of game`, [...games.keys()]);
+  const [game, gameLabel] = select(t`Kind of game`, offer.games.map(({ name: key, title }) => [key, named(title)]));
   const name = nameField();
   const [seat, seatLabel] = select(t`Your seat`);
   const choices = el("div", { class: "choices" });
@@ -166,7 +166,7 @@ async function recent() {
       : contest.status === "running" ? named("running") : t`not played`;
     return el("tr", { class: "row" }, ...labelled(heads, [
       el("td", { class: "nowrap" }, dateText(Date.parse(contest.started_at) / 1000)),
-      el("td", {}, contest.game), el("td", { class: "name-cell" }, played), el("td", {}, `${end}${back}`)]));
+      el("td", {}, gameName(contest)), el("td", { class: "name-cell" }, played), el("td", {}, `${end}${back}`)]));
   };
   return el("section", { class: "panel" }, el("h2", {}, t`The latest games played here`),
     el("div", { class: "scroll" }, cardTable(heads, contests.map(row))));

@@ -1,6 +1,6 @@
 // The rating of a bot, or of its versions, after ever more games: a line each, with its 95 % interval as a band.
 
-import { bdi, dateText, el, numberText, svg } from "./dom.js";
+import { bdi, dateText, el, numberText, plural, svg } from "./dom.js";
 import { apart } from "./locale.js";
 import { t } from "./texts.js";
 
@@ -21,7 +21,8 @@ export function ratingChart(series, title) {
   const high = Math.max(...all.map(([, , rating, margin]) => rating + margin));
   const y = (value) => 6 + (HEIGHT - BOTTOM - 12) * (high - value) / (high - low || 1);
   const text = (x, at, value, end) => svg("text", { x, y: at, class: end ? "end" : null }, value);
-  const ratings = ([name, points]) => `${apart(name)} ${points.map(([, , rating]) => rating.toFixed(0)).join(", ")}`;
+  const ratings = ([name, points]) =>
+    `${apart(name)} ${points.map(([, , rating]) => numberText(Math.round(rating))).join(", ")}`;
   const label = `${title}: ${shown.map(ratings).join("; ")}`;
   const picture = svg("svg", { height: HEIGHT, class: "chart history", role: "img", "aria-label": label });
   const draw = (width) => {
@@ -35,11 +36,11 @@ export function ratingChart(series, title) {
       svg("polyline",
         { class: `line s${i + 1}`, points: points.map(([games, , rating]) => place(games, rating)).join(" ") }),
       points.map(([games, at, rating, margin]) => svg("circle", { cx: x(games), cy: y(rating), r: 3, class: "spot" },
-        svg("title", {}, t`${numberText(games)} games, ${dateText(at)}: ${rating.toFixed(0)} ±${margin.toFixed(0)}`))));
+        svg("title", {}, t`${plural(games, "game")}, ${dateText(at)}: ${Math.round(rating)} ±${Math.round(margin)}`))));
     picture.replaceChildren(
       svg("g", { class: "axis" },
         ...[low, high].flatMap((value) => [svg("line", { x1: LEFT, x2: width - RIGHT, y1: y(value), y2: y(value) }),
-          text(LEFT - 6, y(value) + 4, value.toFixed(0), true)]),
+          text(LEFT - 6, y(value) + 4, numberText(Math.round(value)), true)]),
         text(LEFT, HEIGHT - 3, t`after ${numberText(first)} games of the contest`),
         text(width - RIGHT, HEIGHT - 3, numberText(last), true)),
       ...shown.map(line));

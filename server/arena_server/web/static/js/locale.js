@@ -3,8 +3,7 @@
 import { language } from "./language.js";
 
 /** Letters that are written from right to left, and what else sets that direction. */
-const LEFTWARD =
-  /[\u0590-\u08ff\u200f\u202b\u202e\u2067\ufb1d-\ufdff\ufe70-\ufefe\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+const LEFTWARD = /[\u0590-\u08ff\u200f\u202b\u202e\u2067\ud802\ud803\ud83a\ud83b\ufb1d-\ufdff\ufe70-\ufefe]/;
 
 /** A foreign text as a part of another one: isolated, where it would move the digits and points beside it. */
 export const apart = (text) => (LEFTWARD.test(text) ? `\u2068${text}\u2069` : text);

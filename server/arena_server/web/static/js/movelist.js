@@ -1,6 +1,6 @@
 // The moves of a game as a list, a round of the seats in a row; of a long game those around the ply that is shown.
 
-import { el, meanText, numberText } from "./dom.js";
+import { el, meanText, numberText, signedText } from "./dom.js";
 import { named, t } from "./texts.js";
 
 const SHOWN = 300;
@@ -65,7 +65,7 @@ export class MoveList {
     return el("li", {}, el("button",
       { type: "button", class: classes, tabindex: -1, title, onclick: () => this.onjump(number) },
       el("span", { class: "n" }, String(number)), el("span", { class: "dot" }), el("span", { class: "m" }, move.move),
-      el("span", { class: "p" }, move.points ? `+${move.points}` : ""),
+      el("span", { class: "p" }, move.points ? signedText(move.points) : ""),
       el("span", { class: "t" }, faults.join(", ") || t`${meanText(move.time_ms / 1000)} s`)));
   }
 }

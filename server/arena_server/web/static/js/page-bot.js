@@ -16,7 +16,7 @@ import { livePath, LiveStream } from "./livestream.js";
 import { apart, locale } from "./locale.js";
 import { starred, toggleStar } from "./places.js";
 import { botRating, loadHistory, loadRatings } from "./ratings.js";
-import { named, t } from "./texts.js";
+import { gameName, named, t } from "./texts.js";
 
 applyTheme();
 document.body.prepend(pageHeader());
@@ -69,7 +69,8 @@ async function everywhere(contest, row) {
 function resultsPanel(found) {
   const heads = [t`Contest`, t`Kind of game`, t`Rank`, t`Points`, t`Games`, t`Mean`, t`Wins`, t`Started`];
   const attributes = (id) => ({ class: "row", "aria-current": String(id) === number ? "true" : null });
-  const body = found.map(({ id, name: title, game, started_at: at, of, row, decided }) => {
+  const body = found.map((contest) => {
+    const { id, name: title, started_at: at, of, row, decided } = contest;
     const numbers = [
       decided ? "" : numberText(row.points), numberText(row.games), decided ? "" : numberText(row.mean),
       numberText(row.wins),
@@ -77,7 +78,7 @@ function resultsPanel(found) {
     return el("tr", attributes(id), ...labelled(heads, [
       el("td", { class: "name-cell" },
         el("a", { class: "whole", href: link("bot.html", { contest: id, bot: name }) }, bdi(title))),
-      el("td", {}, game),
+      el("td", {}, gameName(contest)),
       el("td", { class: "num" }, row.rank === null ? "–" : t`${row.rank} of ${of}`),
       ...numbers.map((text) => el("td", { class: "num" }, text)),
       el("td", { class: "nowrap" }, dateText(Date.parse(at) / 1000)),

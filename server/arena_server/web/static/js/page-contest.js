@@ -3,7 +3,7 @@
 import { feedLinks, get, spaced } from "./api.js";
 import {
   aboutSite, applyTheme, bdi, clockText, el, explained, heldText, inReport, instantText, inTime, keepPlace,
-  numberText, pageHeader, parameter, unequal,
+  numberText, pageHeader, parameter, plural, unequal,
 } from "./dom.js";
 import { CrossTable } from "./crosstable.js";
 import { faultsPanel, juryPanel, loadFaults, rangesPanel } from "./details.js";
@@ -25,7 +25,7 @@ import { swissLegend } from "./swiss.js";
 import { Tabs } from "./tabs.js";
 import { Wall } from "./wall.js";
 import { said } from "./said.js";
-import { named, t } from "./texts.js";
+import { formatName, gameName, named, t } from "./texts.js";
 
 applyTheme();
 document.body.prepend(pageHeader());
@@ -43,8 +43,9 @@ function rankedBy(contest) {
 }
 
 function earlyText({ games, names }) {
-  if (names.length === 1) return t`Ended early: after ${games} games ${names[0]} is separated from all others at 95 %.`;
-  return t`Ended early: after ${games} games ${inRow(names)} are separated from all others at 95 %.`;
+  const played = plural(games, "game");
+  return names.length === 1 ? t`Ended early: after ${played} ${names[0]} is separated from all others at 95 %.`
+    : t`Ended early: after ${played} ${inRow(names)} are separated from all others at 95 %.`;
 }
 
 /** What the organiser says of a contest: when, where and who, a text, links. */
@@ -65,9 +66,9 @@ function summary(contest) {
   const anonymous = contest.anonymous ? t`; anonymous: names and results are shown when it is over` : "";
   const increment = contest.increment_ms ? t` + ${contest.increment_ms / 1000} s per move` : "";
   const clock = t`${clockText(contest.clock_ms)} per seat${increment}`;
-  const game = named(contest.game_title ?? contest.game);
   const practice = contest.rated === false ? t`; practice, not rated` : "";
-  return `${game}, ${named(contest.format)}, ${rankedBy(contest)}; ${clock}${practice}${anonymous}${frozen}`;
+  return [gameName(contest), formatName(contest), `${rankedBy(contest)}; ${clock}${practice}${anonymous}${frozen}`]
+    .join(", ");
 }
 
 async function begin() {

@@ -14,7 +14,7 @@ import { calledNames } from "./people.js";
 import { loadPairs, pairLink } from "./pairs.js";
 import { showRecord } from "./replay.js";
 import { ring, soundButton } from "./sound.js";
-import { t } from "./texts.js";
+import { gameName, t } from "./texts.js";
 import { isAnonymous } from "./timeline.js";
 
 applyTheme();
@@ -48,11 +48,11 @@ function showTitle(names) {
 
 async function replay() {
   const { record, bytes } = await loadRecord(contest, game);
-  const { proof, ways, notes, called } = await proofOf(bytes);
+  const { proof, ways, notes, called, title } = await proofOf(bytes);
   showTitle(calledNames(record.names, called));
   const view = showRecord(main, record, {
     download: fileAddress(`${recordPath(contest, game)}.record`, bytes), botLink, proof, back: back(), ways, notes,
-    called,
+    called, title,
     share: !embedded,
     embed: site?.embed ? { contest } : null, address,
     card: site?.pictures ? card : null,
@@ -93,7 +93,7 @@ async function proofOf(bytes) {
   const runs = document.status === "running" && site?.live;
   const more = embedded ? [] : [runs ? nextRunning() : null, site?.start ? playOn() : null].filter(Boolean);
   const notes = row === null ? [] : decisionNotes(document, row);
-  return { proof, ways: [...ways, ...more], called: document.called, notes };
+  return { proof, ways: [...ways, ...more], called: document.called, title: document.game_title, notes };
 }
 
 /** The result that the jury has given to a game in the place of that of its record, and why. */
@@ -202,7 +202,7 @@ async function watch() {
       view.drawLines();
       if (!followed) { view.following = false; view.go(Math.min(ply, timeline.length)); }
       showTitle(timeline.info.names);
-      main.replaceChildren(gameHead(timeline.info.names, [tag, t` game ${game} of ${timeline.info.game}`],
+      main.replaceChildren(gameHead(timeline.info.names, [tag, t` game ${game}: ${gameName(timeline.info)}`],
         { back: back(),
           tools: embedded ? []
             : [soundButton(), nextRunning(),

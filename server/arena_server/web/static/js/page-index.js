@@ -12,7 +12,7 @@ import { sign } from "./sign.js";
 import { soundButton } from "./sound.js";
 import { seasonSections } from "./stages.js";
 import { Wall } from "./wall.js";
-import { named, t } from "./texts.js";
+import { formatName, gameName, named, t } from "./texts.js";
 
 applyTheme();
 document.body.prepend(pageHeader());
@@ -28,7 +28,7 @@ class ContestCard {
     this.played = el("p", { class: "progress" });
     this.newest = el("p", { class: "sub" });
     this.held = el("p", { class: "sub waiting" });
-    const chips = [named(contest.game_title ?? contest.game), named(contest.format), about.date, about.place];
+    const chips = [gameName(contest), formatName(contest), about.date, about.place];
     this.element = el("section", { class: alone ? "playing" : "playing beside", "aria-label": t`Running games` },
       el("div", { class: "contest-head" },
         el(level, {}, el("span", { class: "now" }, t`Now playing: `),
@@ -93,7 +93,7 @@ function table(contests) {
     el("td", { class: "name-cell" },
       sign(contest.name), el("a", { href: link("contest.html", { id: contest.id }) },
         bdi(contest.about?.title ?? contest.name))),
-    el("td", {}, named(contest.game_title ?? contest.game)),
+    el("td", {}, gameName(contest)),
     el("td", { class: "num" }, gamesOf(contest)),
     el("td", {}, instantText(contest.started_at)),
     el("td", {}, el("span", { class: contest.status === "running" ? "tag live" : "tag" }, named(contest.status))),

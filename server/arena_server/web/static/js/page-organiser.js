@@ -1,10 +1,12 @@
 // The organiser's page: state of the contest, and orders.
 
-import { applyTheme, bdi, dateText, el, gamesText, heldText, link, numberText, pageHeader, plural } from "./dom.js";
+import {
+  applyTheme, bdi, dateText, el, gamesText, heldText, link, numberText, pageHeader, plural,
+} from "./dom.js";
 import { apart } from "./locale.js";
 import { ask, contest, forgetToken, hasToken, keepToken, request, useToken } from "./organiser/port.js";
 import {
-  applicantsTable, botsTable, gamesTable, invitationsTable, ordersTable, workersTable,
+  applicantsTable, botsTable, gamesTable, invitationsTable, momentText, ordersTable, workersTable,
 } from "./organiser/tables.js";
 import { said } from "./said.js";
 import { named, t } from "./texts.js";
@@ -133,9 +135,9 @@ async function order(verb, target = "", more = {}) {
     const once = (text, secret) => parts.token.replaceChildren(text, el("code", {}, secret));
     if (answer.link) {
       const all = verb === "registration" && !target.includes(" ");
-      once(all ? t`The link for all authors, good until ${answer.until}: `
-        : verb === "registration" ? t`The link for ${target.split(" ")[1]}, good until ${answer.until}: `
-        : t`The link for ${target}, good once until ${answer.until}: `, answer.link);
+      once(all ? t`The link for all authors, good until ${momentText(answer.until)}: `
+        : verb === "registration" ? t`The link for ${target.split(" ")[1]}, good until ${momentText(answer.until)}: `
+        : t`The link for ${target}, good once until ${momentText(answer.until)}: `, answer.link);
     }
     if (answer.token) once(t`The token of ${target}, shown only now: `, answer.token);
     parts.reason.value = "";
@@ -272,10 +274,10 @@ function update(status) {
 /** What authors may do by the link for all of them. */
 function registrationText({ registration, registrations }) {
   const texts = registrations.map(({ owner, quota, until }) =>
-    t`Registration of ${owner} is open until ${until}, up to ${numberText(quota)}.`);
+    t`Registration of ${owner} is open until ${momentText(until)}, up to ${numberText(quota)}.`);
   if (registration === null) return [...(texts.length ? texts : [t`Registration is closed.`])].join(" ");
   const { quota, until, approves } = registration;
-  const text = t`Registration is open until ${until}, up to ${numberText(quota)} for each author.`;
+  const text = t`Registration is open until ${momentText(until)}, up to ${numberText(quota)} for each author.`;
   return [text, ...(approves ? [t`You approve each.`] : []), ...texts].join(" ");
 }
 

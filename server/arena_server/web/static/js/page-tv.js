@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import {
-  applyTheme, bdi, el, gamesText, heldText, leftText, numberText, pageHeader, parameter, rankingText,
+  applyTheme, bdi, el, gamesText, heldText, leftText, numberText, pageHeader, parameter, plural, rankingText,
 } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { choose, interest, numberOf, plannedAfter, RECENT_MS } from "./interest.js";
@@ -161,7 +161,7 @@ function watch(id) {
 function overText(contest, standings) {
   const first = standings.filter((row) => row.rank === 1).map((row) => row.bot);
   const leader = first.length ? t`, first: ${inRow(first)}` : "";
-  return t`${contest.name} is ${named(contest.status)}, ${numberText(contest.games_played)} games were played${leader}.`;
+  return t`${contest.name} is ${named(contest.status)}, ${plural(contest.games_played, "game")} played${leader}.`;
 }
 
 /** The menu is there while the pointer moves or a key is pressed. */

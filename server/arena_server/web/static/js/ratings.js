@@ -1,7 +1,7 @@
 // Ratings of a contest, of bots and of their versions, with 95 % intervals.
 
 import { get } from "./api.js";
-import { bdi, cardTable, el, labelled, link, numberText, plural } from "./dom.js";
+import { bdi, cardTable, el, labelled, link, meanText, numberText, plural, signedText } from "./dom.js";
 import { ratingChart } from "./history.js";
 import { inRow } from "./locale.js";
 import { t } from "./texts.js";
@@ -47,12 +47,12 @@ export function ratingTable(contest, rows, versions, unrated = {}) {
       el("td", { class: "name-cell" },
         el("a", { class: "whole", href: link("bot.html", { contest, bot: row.bot }) }, bdi(row.bot))),
       ...(versions ? [el("td", {}, bdi(row.version ?? "–"))] : []),
-      el("td", { class: "num" }, el("b", {}, row.rating.toFixed(0))),
-      el("td", { class: "num" }, `±${((row.interval[1] - row.interval[0]) / 2).toFixed(0)}`),
+      el("td", { class: "num" }, el("b", {}, numberText(Math.round(row.rating)))),
+      el("td", { class: "num" }, `±${numberText(Math.round((row.interval[1] - row.interval[0]) / 2))}`),
       el("td", { class: "range" }, range),
       el("td", { class: "num" }, ranksText(row.ranks.map((rank) => rank + above.length))),
       el("td", { class: "num" }, numberText(row.games)),
-      el("td", { class: "num" }, `${(100 * row.score).toFixed(1)} %`)]));
+      el("td", { class: "num" }, `${meanText(100 * row.score)} %`)]));
   });
   // Without their rows the table would begin in the middle of the standings: a Swiss has winners of all games.
   const beside = (names, text, ranks) => names.map((bot) =>
@@ -80,7 +80,7 @@ export function ratingPanel(contest, document) {
   if (!document?.ratings.length) return null;
   const seats =
     document.seats.map((value, i) =>
-      t`Seat ${i + 2} is worth ${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(0)} against seat 1.`).join(" ");
+      t`Seat ${i + 2} is worth ${signedText(Math.round(value))} against seat 1.`).join(" ");
   return el("section", { class: "panel" }, el("h2", {}, t`Ratings`),
     el("p", { class: "sub" },
       t`Fitted to ${plural(document.games, "result")}; a difference of 100 is a score of 64 %. ${seats} ${unratedText(document.unrated)}`),
@@ -110,8 +110,8 @@ export function botRating(contest, document, history, name) {
   const apart = (history?.versions ?? []).filter(([, points]) => points.length > 1)
     .map(([version, points]) => [version ?? "–", points]);
   return el("section", { class: "panel" }, el("h2", {}, t`Rating`),
-    row ? el("p", {}, el("b", {}, row.rating.toFixed(0)),
-      t` (95 %: ${low.toFixed(0)} to ${high.toFixed(0)}), rank ${ranksText(row.ranks)} of ${document.ratings.length}`)
+    row ? el("p", {}, el("b", {}, numberText(Math.round(row.rating))),
+      t` (95 %: ${Math.round(low)} to ${Math.round(high)}), rank ${ranksText(row.ranks)} of ${document.ratings.length}`)
       : null,
     parts.length ? ratingChart(parts, t`Rating as results landed`)
       // It has its place before its points are there.

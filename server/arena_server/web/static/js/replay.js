@@ -6,7 +6,7 @@ import { GameError } from "./gameerror.js";
 import { gameHead, GameView } from "./gameview.js";
 import { shareMenu } from "./share.js";
 import { Timeline } from "./timeline.js";
-import { t } from "./texts.js";
+import { named, t } from "./texts.js";
 
 /** The worker has a script of its own, a page that is one file has it inside. */
 function startWorker() {
@@ -25,11 +25,12 @@ const CHAINED_AT_ONCE = 2000;
  * Show a record in `host`, with the links `ways` to other games and the menu that shares it unless `share` is false.
  * `download` is the address of its file, or null. `proof` is what its contest says of it:
  * {bytes, listed, place, games, head, digests}; `head` is null before it is published, `digests()` loads the chain.
- * `notes` are elements about the result; `called` has the names of visitors that are none of the record.
+ * `notes` are elements about the result; `called` has the names of visitors that
+ * are none of the record, `title` is what people call the game.
  */
 export function showRecord(host, record, options = {}) {
   const { download = null, botLink, proof = null, back = null, ways = [], share = true, embed = null } = options;
-  const { address, card, notes = [], called = {} } = options;
+  const { address, card, notes = [], called = {}, title } = options;
   let timeline;
   try {
     timeline = Timeline.ofRecord(record);
@@ -43,7 +44,8 @@ export function showRecord(host, record, options = {}) {
   const { names } = timeline.info;
   const view = new GameView(timeline, { botLink: botLink && ((name) => botLink(record.names[names.indexOf(name)])) });
   view.drawLines();
-  const game = t`${record.contest}, game ${record.game_id} of ${record.game}, ${pliesText(record.plies.length)}`;
+  const game =
+    t`${record.contest}, game ${record.game_id}: ${named(title ?? record.game)}, ${pliesText(record.plies.length)}`;
   const more = ways.filter((way) => way.classList.contains("same"));
   const menu = share ? shareMenu(view, record, { download, embed, more, address, card }) : null;
   host.replaceChildren(

@@ -78,7 +78,7 @@ export class SeatCard {
 
   show({ points, clock, bank, moving, gained, fault, won = false }) {
     this.points.textContent = numberText(points);
-    this.gained.textContent = gained ? `+${gained}` : "";
+    this.gained.textContent = gained ? signedText(gained) : "";
     this.showClock(clock, bank);
     this.element.classList.toggle("moving", moving);
     this.element.classList.toggle("won", won);

@@ -15,11 +15,12 @@ export const COUNTED = {
 
 /**
  * A text in the language of the page: t`ply ${ply}`. One that is not in the catalogue stays English. Names and other
- * foreign texts may stand in it: each is set apart.
+ * foreign texts may stand in it: each is set apart. Numbers are written as the language writes them.
  */
 export function t(parts, ...values) {
   const text = catalogue().texts?.[parts.join("{}")];
-  const kept = values.map((value) => (typeof value === "string" ? apart(value) : value));
+  const kept = values.map((value) => (typeof value === "string" ? apart(value)
+    : typeof value === "number" ? locale.number(value) : value));
   return text ? placed(text, kept) : parts.reduce((all, part, i) => `${all}${kept[i - 1]}${part}`);
 }
 
@@ -58,7 +59,13 @@ export class Counted extends String {
   }
 }
 
-/** A word of the protocol or the API, such as the end of a game. */
-export function named(word) {
-  return catalogue().words?.[word] || word;
+/** A word of the protocol or the API, such as the end of a game; `english` is what English calls it. */
+export function named(word, english = word) {
+  return catalogue().words?.[word] || english;
 }
+
+/** What the game of a contest, or of a running game, is called. */
+export const gameName = ({ game_title: title, game }) => named(title ?? game);
+
+/** What the format of a contest is called. */
+export const formatName = ({ format, format_title: title }) => named(format, title);

@@ -1,13 +1,16 @@
 // The tables of the organiser's page: running games, bots, workers and orders, as functions of the server's documents.
 // `act(title, verb, target)` is a button that gives an order, `log(bot)` one that fetches the bot's log.
 
-import { bdi, cardTable, el, instantText, labelled, numberText, plural, versus } from "../dom.js";
-import { apart } from "../locale.js";
+import { bdi, cardTable, el, instantText, labelled, meanText, numberText, plural, versus } from "../dom.js";
+import { apart, locale } from "../locale.js";
 import { said } from "../said.js";
 import { named, t } from "../texts.js";
 
 /** The latest orders that the page shows; `arena admin orders` has all. */
 const SHOWN_ORDERS = 100;
+
+/** A moment of the organiser's port, "2026-12-24 18:00 UTC", in the reader's zone. */
+export const momentText = (text) => instantText(text.replace(" UTC", "Z").replace(" ", "T"));
 
 /** On a phone each row is a card, so that its buttons, a list, are in view. */
 function table(heads, rows) {
@@ -51,7 +54,7 @@ export function applicantsTable({ applicants }, over, act) {
 /** Who was invited, and which bot was registered. */
 export function invitationsTable({ invitations }) {
   return table([t`Author`, t`Valid until`, t`Bot`], invitations.map(({ owner, until, bot, expired }) => [
-    bdi(owner), until, bot ? bdi(bot) : (expired ? t`expired` : t`not registered yet`),
+    bdi(owner), momentText(until), bot ? bdi(bot) : (expired ? t`expired` : t`not registered yet`),
   ]));
 }
 
@@ -74,7 +77,7 @@ function stateText({ where, address, agent }) {
   return el("div", {}, named(where), from ? el("div", { class: "sub" }, from) : "");
 }
 
-const moveText = (ms) => (ms === null ? "" : ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`);
+const moveText = (ms) => (ms === null ? "" : ms < 1000 ? t`${ms} ms` : t`${meanText(ms / 1000)} s`);
 
 /** Who wrote a bot, in which language, whose it is, and where it is described. */
 function authorText({ author, language, owner, url }) {
@@ -102,7 +105,7 @@ export function workersTable({ workers, benches }, over, act) {
 
 function oddities(bench, found) {
   const chances = found.map(({ what, games, chance }) =>
-    t`${said(what)} (of equal workers a chance of at most ${chance.toExponential(1)} in ${plural(games, "game")})`);
+    t`${said(what)} (of equal workers a chance of at most ${locale.number(chance, { notation: "scientific", maximumFractionDigits: 1 })} in ${plural(games, "game")})`);
   return [...(bench?.slow ? [t`it is slow: the others make ${numberText(bench.others)}`] : []), ...chances];
 }
 
