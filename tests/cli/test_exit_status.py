@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import re
 import socket
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -12,7 +16,7 @@ from tests.ports import deaf_port
 from tests.server.programs import arena, contest, inside
 from tests.slices import all_of
 
-from arena_cli import app
+from arena_cli import app, main
 from arena_server.errors import FAILED, INTERRUPTED, MISUSED
 
 LOCAL = contest(bots="".join(f'[[bot]]\nname = "{name}"\nengine = "dummy"\n' for name in "ab"))
@@ -61,6 +65,7 @@ proxy nowhere 127.0.0.1:1
 engines --game chess
 engines --compile no-such-engine
 engines --game insertion --compile no-such-engine
+texts xx
 serve
 serve nowhere.toml
 serve bad.toml
@@ -264,3 +269,21 @@ def test_a_taken_port_is_the_same_error_everywhere(here: Path, taken: int) -> No
             f"arena: cannot listen on 127.0.0.1:{taken}: the port is in use; "
             "choose another by --port (0 picks one)"
         )
+
+
+def test_a_command_whose_reader_has_gone_ends_without_a_word(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As `arena texts --template | head -1`: no traceback, nor one of a last flush."""
+    read, write = os.pipe()
+    os.close(read)
+    with suppress(BrokenPipeError), open(write, "w") as pipe:
+        for words in (("texts", "--template"), ("engines", "--json"), ("--help",)):
+            monkeypatch.setattr(sys, "stdout", pipe)
+            monkeypatch.setattr(sys, "argv", ["arena", *words])
+            with pytest.raises(SystemExit) as ended:
+                main()
+            assert ended.value.code == FAILED
+            sys.stdout.flush()
+    gc.enable()  # `main` begins without it
+    assert capsys.readouterr().err == ""
