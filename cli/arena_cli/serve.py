@@ -1,7 +1,7 @@
 """`arena serve`: contests on one port.
 
     prepare     check the input and bind the ports (`prepare.py`): few imports, no asyncio
-    listening   printed; connections wait in the backlog of the socket
+    listening   printed: connections wait in the backlogs of the ports, and `arena admin` finds its file
     serve       import the rest, run the host, print the standings with --until-finished
 
 The imports inside the functions keep the time to `listening` short; a test holds the list of
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from arena_server.host.host import Host, HostSetup
     from arena_server.host.logs import Log
     from arena_server.submissions.thread import SubmissionThread
+    from arena_server.terms.config import ContestConfig
     from arena_server.web.ports import Adding
 
 STDERR = 2
@@ -109,8 +110,8 @@ def command(config: Configs, options: ServeOptions = ServeOptions(), run: RunOpt
         raise ConfigError(f"--supervised: expected one contest, got {len(prepared.specs)}")
     from arena_server.host.sockets import address_of
 
-    typer.echo(f"listening on {address_of(prepared.sock)}")
-    serve(prepared, run, options)
+    listening = f"listening on {address_of(prepared.sock)}"
+    serve(prepared, run, options, begins=partial(typer.echo, listening))
 
 
 def stopped_early(_number: int, _frame: object) -> NoReturn:
@@ -118,11 +119,50 @@ def stopped_early(_number: int, _frame: object) -> NoReturn:
     raise SystemExit(0)
 
 
-def serve(prepared: Prepared, run: RunOptions, options: ServeOptions | None = None) -> None:
+def serve(
+    prepared: Prepared,
+    run: RunOptions,
+    options: ServeOptions | None = None,
+    *,
+    begins: Callable[[], None] = lambda: None,
+) -> None:
     """Serve until the end. Raises ArenaError if the server fails.
 
-    With the `options` that it was prepared by, contests can be added to it.
+    With the `options` that it was prepared by, contests can be added to it. `begins` is called when bots can
+    connect and `arena admin` finds the server.
     """
+    with _access_files(prepared) as entered:
+        begins()
+        _serve_to_the_end(prepared, run, options, entered)
+
+
+@contextmanager
+def _access_files(prepared: Prepared) -> Iterator[Callable[[str], None]]:
+    """The files by which `arena admin` finds the contests. Yields what makes that of one that is added."""
+    from arena_server.host.sockets import address_of
+    from arena_server.web.admin_file import Access, AccessFile
+
+    ports = prepared.web
+    organiser = ports.organiser or ports.site
+    with ExitStack() as stack:
+
+        def enter(name: str) -> None:
+            if organiser is not None and ports.token is not None:
+                access = Access(address_of(organiser), ports.token)
+                stack.enter_context(AccessFile(prepared.database, name, access, os.environ))
+
+        for config in _configs(prepared):
+            enter(config.name)
+        yield enter
+
+
+def _configs(prepared: Prepared) -> list[ContestConfig]:
+    return [*(spec.config for spec in prepared.specs), *(each.config for each in prepared.planned)]
+
+
+def _serve_to_the_end(
+    prepared: Prepared, run: RunOptions, options: ServeOptions | None, entered: Callable[[str], None]
+) -> None:
     import asyncio
 
     from arena_server.host.host import HostSetup
@@ -154,7 +194,7 @@ def serve(prepared: Prepared, run: RunOptions, options: ServeOptions | None = No
     log = Log(log_lines, run.log_level, run.log_format)
     try:
         reports = asyncio.run(
-            _serve(prepared, setup, log, None if run.supervised else options, run.supervised)
+            _serve(prepared, setup, log, entered, None if run.supervised else options, run.supervised)
         )
     finally:
         log_lines.close()
@@ -186,7 +226,12 @@ def _print_standings(
 
 
 async def _serve(
-    prepared: Prepared, setup: HostSetup, log: Log, options: ServeOptions | None, supervised: bool
+    prepared: Prepared,
+    setup: HostSetup,
+    log: Log,
+    entered: Callable[[str], None],
+    options: ServeOptions | None,
+    supervised: bool,
 ) -> tuple[dict[str, dict[str, Any]], Mapping[str, str]]:
     """Serve until the end; the last progress report of each contest, and why others have not begun."""
     import asyncio
@@ -207,7 +252,7 @@ async def _serve(
     try:
         with (
             _submissions(prepared, host, log) as thread,
-            _web(prepared, host, log, thread, options, supervised=supervised),
+            _web(prepared, host, log, thread, entered, options, supervised=supervised),
         ):
             if thread is not None:
                 await thread.ready()
@@ -292,32 +337,21 @@ def _web(
     host: Host,
     log: Log,
     submissions: SubmissionThread | None,
+    entered: Callable[[str], None],
     options: ServeOptions | None,
     *,
     supervised: bool,
 ) -> Iterator[None]:
     """Serve the site and the organiser's port, as far as there are any, inside the `with` statement."""
-    from arena_server.host.sockets import address_of
-    from arena_server.web.admin_file import Access, AccessFile
     from arena_server.web.host_view import ServedHost
     from arena_server.web.thread import serve_web
 
     ports = prepared.web
     address = prepared.sock.getsockname()
     with ExitStack() as stack:
-        organiser = ports.organiser or ports.site
-
-        def entered(name: str) -> None:
-            if organiser is not None and ports.token is not None:
-                access = Access(address_of(organiser), ports.token)
-                stack.enter_context(AccessFile(prepared.database, name, access, os.environ))
-
-        configs = [*(spec.config for spec in prepared.specs), *(each.config for each in prepared.planned)]
-        for config in configs:
-            entered(config.name)
         referee = ServedHost(
             host,
-            configs,
+            _configs(prepared),
             prepared.database,
             (address[0], address[1]),
             prepared.cipher is not None,
@@ -325,7 +359,7 @@ def _web(
             prepared.stages,
             None if options is None else _adding(prepared, options, entered),
         )
-        if organiser is not None:
+        if (ports.organiser or ports.site) is not None:
             stack.enter_context(serve_web(ports, referee, log))
         _say_addresses(prepared, supervised=supervised)
         yield

@@ -1,4 +1,4 @@
-"""What `arena serve` refuses: nothing is started, and the error is one line."""
+"""What `arena serve` refuses, in one line with nothing started; what is there when it listens."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+import typer
 from tests.server.programs import contest, inside
 from tests.server.records import Kept, keep, opening
 
-from arena_cli.prepare import prepare
+from arena_cli import serve
+from arena_cli.prepare import Prepared, prepare
 from arena_cli.serve_options import ServeOptions, WebOptions
 from arena_server.errors import ConfigError
 from arena_server.store.database import ContestHeader
@@ -149,3 +151,24 @@ def test_a_database_url_of_another_kind(tmp_path: Path) -> None:
         "arena: --database: expected a URL such as sqlite:///arena.db or postgresql://host/name, "
         "got 'mysql://x'"
     )
+
+
+def test_admin_finds_its_file_as_soon_as_the_server_listens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "c.toml").write_text(contest("a", "b"))
+    found: list[object] = []
+
+    def no_host(prepared: Prepared, *_: object) -> None:
+        assert prepared.web.organiser is not None
+        for port in (prepared.sock, prepared.web.organiser):
+            port.close()
+
+    def echo(line: str) -> None:
+        found.append((line.split()[0], [path.name for path in tmp_path.glob("*.admin")]))
+
+    monkeypatch.setattr(serve, "_serve_to_the_end", no_host)
+    monkeypatch.setattr(typer, "echo", echo)
+    assert inside("serve", "c.toml", "--port", "0", "--no-web", "--admin-port", "0", cwd=tmp_path).code == 0
+    assert found == [("listening", ["arena.db-trial.admin"])]
+    assert not list(tmp_path.glob("*.admin"))
