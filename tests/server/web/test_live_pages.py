@@ -68,6 +68,18 @@ FITS = (
     "(({scrollWidth: x, scrollHeight: y}) => x <= innerWidth && y <= innerHeight)(document.documentElement)"
 )
 
+#: Rows of moves that come and go, and how often the sentence of a ply changes.
+COUNT_CHANGES = """
+window.changes = { moves: [0, 0], status: 0 };
+const see = (name, note) => new MutationObserver((found) => found.forEach(note))
+  .observe(document.querySelector(name), { childList: true });
+see(".moves", ({ addedNodes, removedNodes }) => {
+  window.changes.moves[0] += addedNodes.length;
+  window.changes.moves[1] += removedNodes.length;
+});
+see(".status", () => window.changes.status++);
+"""
+
 #: How many tones a page has made.
 COUNT_TONES = """
 window.tones = 0;
@@ -240,8 +252,16 @@ def test_a_running_game_late_lost_asleep_and_over(pages: Watched, tmp_path: Path
             prepare=alone,
         )
         wait_for_ply(page, 7)  # it came late, and has the plies before
+        page.evaluate(COUNT_CHANGES)
         play(persons, range(8, 10))
         wait_for_ply(page, 9)
+        # A ply adds its row, and its sentence is said once, or not where another one comes in the same frame.
+        changes = page.evaluate("window.changes")
+        assert changes["moves"] == [2, 0]
+        assert 1 <= changes["status"] <= 2
+        assert page.locator(".moves .n").all_inner_texts() == [str(number) for number in range(1, 10)]
+        # From afar whole seconds: every change of a clock is a frame of the whole page.
+        page.locator(".seat.moving .clock", has_text=re.compile(r"^(10|9):\d\d$")).wait_for()
         pages.check_access(page)
         pages.shoot(page, "live")
         # All of it is in a small window, also with every button and with longer words.

@@ -25,6 +25,8 @@ export class Chart {
     this.ply = 0;
     this.width = 600;
     new ResizeObserver(([entry]) => {
+      // One that is not shown yet.
+      if (!this.timeline) return;
       this.width = Math.max(100, entry.contentRect.width);
       this.update(this.timeline);
       this.point(this.ply);
@@ -43,12 +45,14 @@ export class Chart {
     const low = Math.min(0, ...values);
     const high = Math.max(low + 1, ...values);
     const y = (value) => 6 + (HEIGHT - BOTTOM - 12) * (high - value) / (high - low);
-    this.lines.replaceChildren(...all.map((points, seat) => svg("polyline", {
-      class: `line s${seat + 1}${points.length === 1 ? " alone" : ""}`,
+    while (this.lines.childElementCount < all.length) this.lines.append(svg("polyline"));
+    all.forEach((points, seat) => {
+      const line = this.lines.children[seat];
+      line.setAttribute("class", `line s${seat + 1}${points.length === 1 ? " alone" : ""}`);
       // A line of a single point would not be drawn.
-      points: thinned(points.length === 1 ? [points[0], points[0]] : points)
-        .map(([ply, value]) => `${this.#x(ply).toFixed(1)},${y(value).toFixed(1)}`).join(" "),
-    })));
+      line.setAttribute("points", thinned(points.length === 1 ? [points[0], points[0]] : points)
+        .map(([ply, value]) => `${this.#x(ply).toFixed(1)},${y(value).toFixed(1)}`).join(" "));
+    });
     const text = (value, at) => svg("text", { x: LEFT - 6, y: at + 4, class: "end" }, this.format(value));
     this.axis.replaceChildren(
       svg("line", { x1: LEFT, x2: this.width - 6, y1: y(low), y2: y(low) }), text(low, y(low)),

@@ -32,15 +32,29 @@ export const bdi = (text) => el("bdi", {}, text);
 /** Names in a row, as those of the players of a game. */
 export const versus = (names) => names.flatMap((name, i) => [i ? " – " : "", bdi(name)]);
 
-/** Milliseconds as 1:02.3, or 0:00.25 below ten seconds. */
-export function clockText(ms) {
-  const digits = ms < 10_000 ? 2 : 1;
+/** Set the text of `node` where it is another one: the same text would take a layout, and be read out again. */
+export function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+/** A function that has `work` done once in the next frame, however often it is called before. */
+export function inFrame(work) {
+  let asked = false;
+  return () => {
+    if (!asked) requestAnimationFrame(() => { asked = false; work(); });
+    asked = true;
+  };
+}
+
+/** Milliseconds as 1:02.3, or 0:00.25 below ten seconds; with `digits` of a second. */
+export function clockText(ms, digits = ms < 10_000 ? 2 : 1) {
   const unit = 10 ** digits;
   const ticks = Math.floor(Math.max(0, ms) * unit / 1000);
   const minutes = Math.floor(ticks / unit / 60);
   const seconds = ticks - minutes * 60 * unit;
   const padded = (value, width) => String(value).padStart(width, "0");
-  return `${minutes}:${padded(Math.floor(seconds / unit), 2)}.${padded(seconds % unit, digits)}`;
+  const fraction = digits ? `.${padded(seconds % unit, digits)}` : "";
+  return `${minutes}:${padded(Math.floor(seconds / unit), 2)}${fraction}`;
 }
 
 export function numberText(value) {

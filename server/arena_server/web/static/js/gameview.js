@@ -1,7 +1,7 @@
 // A game on the page: board, seats, controls, graphs and moves, over a timeline that may still grow.
 
 import { makeBoard } from "./boards.js";
-import { el, link, numberText, plural, signedText, svg, versus } from "./dom.js";
+import { el, inFrame, link, numberText, plural, setText, signedText, svg, versus } from "./dom.js";
 import { Graphs } from "./graphs.js";
 import { MoveList } from "./movelist.js";
 import { LeaningBar, SeatCard, ShareBar } from "./seats.js";
@@ -54,9 +54,25 @@ export class GameView {
         this.status),
       this.controls,
       el("div", { class: "side" }, this.decisive, this.moves.element, this.graphs.element));
+    /** What the marks say that are drawn. */
+    this.marked = null;
     this.board.show(timeline.position(this.ply), timeline.ply(this.ply));
     this.refresh();
   }
+
+  /** The timeline has grown, or the game is over. */
+  grown = inFrame(() => {
+    this.#drawWhole();
+    if (this.following) this.go(this.timeline.length, { animate: true });
+    else this.#showPly();
+  });
+
+  /** A bot has sent a note: only what shows notes is drawn again. */
+  noted = inFrame(() => {
+    this.graphs.updateNotes(this.timeline);
+    this.#showNotes();
+    if (this.lines !== null) this.drawLines();
+  });
 
   /** Draw on the board what a bot expects to be played from here, where its notes say it; a button switches it off. */
   drawLines() {
@@ -134,19 +150,6 @@ export class GameView {
     this.go(this.timeline.length);
   }
 
-  /** The timeline has grown, or the game is over. */
-  grown() {
-    this.refresh();
-    if (this.following) this.go(this.timeline.length, { animate: true });
-  }
-
-  /** A bot has sent a note: only what shows notes is drawn again. */
-  noted() {
-    this.graphs.updateNotes(this.timeline);
-    this.#showNotes();
-    if (this.lines !== null) this.drawLines();
-  }
-
   /** The next (or previous) fault, cascade or decisive ply. */
   mark(direction, kinds = Object.keys(SIGNS)) {
     const plies = this.#marks().filter((mark) => kinds.includes(mark.kind)).map((mark) => mark.ply)
@@ -196,8 +199,7 @@ export class GameView {
   }
 
   /** The decisive plies as a list; there is none before the end. */
-  #showDecisive() {
-    const marks = this.#marks();
+  #showDecisive(marks) {
     const list = (kind) => marks.filter((mark) => mark.kind === kind).map(({ ply, text }) =>
       el("li", {}, el("button", { type: "button", onclick: () => this.jump(ply) }, `${SIGNS[kind]} ${text}`)));
     const [found, missed, disagreed] = ["decisive", "missed", "disagreed"].map(list);
@@ -215,29 +217,43 @@ export class GameView {
 
   /** Draw everything that depends on the whole game. */
   refresh() {
+    this.#drawWhole();
+    this.#showPly();
+  }
+
+  #drawWhole() {
     const { timeline } = this;
     this.slider.max = timeline.length;
     this.graphs.update(timeline);
-    this.#showDecisive();
     const marks = this.#marks();
-    this.ticks.replaceChildren(...marks.map(({ kind, ply, text }) => {
-      const x = timeline.length ? 100 * ply / timeline.length : 0;
-      const tick = el("button",
-        { type: "button", class: `tick ${kind}`, title: text, "aria-label": text, tabindex: -1,
-          onclick: () => this.jump(ply) }, SIGNS[kind]);
-      tick.style.left = `${x}%`;
-      return tick;
-    }));
-    for (const kind of ["fault", "cascade"]) this.jumps[kind].hidden = !marks.some((mark) => mark.kind === kind);
+    const marked = JSON.stringify(marks);
+    if (this.marked !== marked) this.#drawMarks(marks);
+    this.marked = marked;
+    marks.forEach(({ ply }, i) => {
+      this.ticks.children[i].style.left = `${timeline.length ? 100 * ply / timeline.length : 0}%`;
+    });
     this.element.classList.toggle("running", timeline.end === null);
-    this.#showPly();
+  }
+
+  #drawMarks(marks) {
+    this.#showDecisive(marks);
+    this.ticks.replaceChildren(...marks.map(({ kind, ply, text }) => el("button",
+      { type: "button", class: `tick ${kind}`, title: text, "aria-label": text, tabindex: -1,
+        onclick: () => this.jump(ply) }, SIGNS[kind])));
+    for (const kind of ["fault", "cascade"]) this.jumps[kind].hidden = !marks.some((mark) => mark.kind === kind);
+  }
+
+  /** The clock that runs now, of a LiveGame, where the page shows the newest ply. */
+  showClock({ seat, ms, digits }) {
+    const { length, info } = this.timeline;
+    if (this.ply === length) this.seats[seat - 1].showClock(ms, info.clock_ms, digits);
   }
 
   #showPly() {
     const { timeline, ply } = this;
     this.slider.value = ply;
     this.slider.setAttribute("aria-valuetext", t`ply ${ply} of ${timeline.length}`);
-    this.counter.textContent = t`ply ${ply} of ${timeline.length}`;
+    setText(this.counter, t`ply ${ply} of ${timeline.length}`);
     const clocks = timeline.clocks(ply);
     const points = timeline.points(ply);
     const mover = timeline.toMove(ply);
@@ -254,7 +270,8 @@ export class GameView {
     this.graphs.point(ply);
     if (!this.playing || this.speed <= 1) this.status.setAttribute("aria-live", "polite");
     else this.status.setAttribute("aria-live", "off");
-    this.status.replaceChildren(el(over ? "strong" : "span", {}, this.#sentence(ply)));
+    const sentence = this.#sentence(ply);
+    if (this.status.textContent !== sentence) this.status.replaceChildren(el(over ? "strong" : "span", {}, sentence));
     this.moves.show(ply);
     this.onply?.(ply);
   }

@@ -40,6 +40,8 @@ export class Graphs {
   /** `onpick(ply)` is called for a click on a graph. */
   constructor(timeline, onpick) {
     this.names = timeline.info.names;
+    this.timeline = timeline;
+    this.ply = 0;
     this.graphs = graphsOf(timeline).map((graph) => this.#graph(graph, onpick));
     this.chosen = stored() ?? this.graphs[0].name;
     this.element = el("div", { class: "charts" },
@@ -94,26 +96,31 @@ export class Graphs {
       button.tabIndex = name === chosen ? 0 : -1;
     }
     this.element.hidden = !shown.length;
+    this.shown = this.graphs.find(({ name }) => name === chosen)?.chart;
+    this.#draw();
   }
 
-  /** Draw all of them again. */
+  /** One is shown, and only that one is drawn. */
+  #draw() {
+    this.shown?.update(this.timeline);
+    this.shown?.point(this.ply);
+  }
+
   update(timeline) {
-    for (const { chart } of this.graphs) chart.update(timeline);
-    this.#showNoted(timeline);
+    this.timeline = timeline;
+    const noted = timeline.notes.some((note) => Number.isFinite(note.eval));
+    if (this.noted === noted) return this.#draw();
+    this.noted = noted;
+    return this.#show();
   }
 
   /** A bot has sent a note. */
   updateNotes(timeline) {
-    this.graphs.at(-1).chart.update(timeline);
-    this.#showNoted(timeline);
-  }
-
-  #showNoted(timeline) {
-    this.noted = timeline.notes.some((note) => Number.isFinite(note.eval));
-    this.#show();
+    if (!this.noted || this.shown === this.graphs.at(-1).chart) this.update(timeline);
   }
 
   point(ply) {
-    for (const { chart } of this.graphs) chart.point(ply);
+    this.ply = ply;
+    this.shown?.point(ply);
   }
 }

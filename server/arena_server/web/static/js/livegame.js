@@ -3,19 +3,25 @@
 import { livePath, LiveStream } from "./livestream.js";
 import { Timeline } from "./timeline.js";
 
+/** From here on a clock that runs shows whole seconds: every change of its text is a frame of the whole page. */
+const WHOLE_MS = 20_000;
+
 /** The stream of a running game of a contest. */
 export const gamePath = (id, contest) => livePath(`games/${encodeURIComponent(id)}`, contest);
 
 /**
  * `onbegin(timeline)` is called for every snapshot, `ongrow()` after each change of the timeline, `onnote()` after
- * a note of a bot, `onover()` at the end, `onstate(state)` is that of a LiveStream. `path` is the stream, with more
- * `handlers` of its own; a stream with `keep` has game after game.
+ * a note of a bot, `onover()` at the end, `onstate(state)` is that of a LiveStream; `onclock(running)` whenever the
+ * text of the clock that runs changes, see `tick`. `path` is the stream, with more `handlers` of its own; a stream with
+ * `keep` has game after game.
  */
 export class LiveGame {
   constructor(path, {
-    onbegin, ongrow = () => {}, onnote = () => {}, onover = () => {}, onstate = () => {}, handlers = {}, keep = false,
+    onbegin, ongrow = () => {}, onnote = () => {}, onover = () => {}, onstate = () => {}, onclock = () => {},
+    handlers = {}, keep = false,
   }) {
     this.keep = keep;
+    this.onclock = onclock;
     this.timeline = null;
     this.started = false;
     this.since = 0;
@@ -23,18 +29,24 @@ export class LiveGame {
       if (this.timeline === null) return;
       apply(data);
       ongrow();
+      this.tick();
     };
     // These alone start a clock.
     const turn = (apply) => change((data) => { apply(data); this.since = performance.now(); });
     this.stream = new LiveStream(path, {
       ...handlers,
-      snapshot: (data) => { this.#begin(data); onbegin(this.timeline); if (data.over) this.#over(onover); },
+      snapshot: (data) => {
+        this.#begin(data);
+        onbegin(this.timeline);
+        if (data.over) this.#over(onover);
+        this.tick();
+      },
       started: turn(() => { this.started = true; }),
       played: turn((ply) => { this.timeline.add(ply, ply.reveal); }),
       zombie: change((fault) => { this.timeline.faults.push(fault); }),
       info: (note) => { this.timeline?.notes.push(note); onnote(); },
       over: change((over) => { this.#end(over); this.#over(onover); }),
-      sync: ({ since_ms }) => { this.since = performance.now() - since_ms; },
+      sync: ({ since_ms }) => { this.since = performance.now() - since_ms; this.tick(); },
     }, onstate);
   }
 
@@ -59,17 +71,28 @@ export class LiveGame {
     onover();
   }
 
-  /** The clock that runs now: {seat, ms}, or null. */
+  /** Show the clock that runs now, and again when its text is another one; the next event wakes one that stands. */
+  tick() {
+    clearTimeout(this.timer);
+    const running = this.running();
+    if (running === null) return;
+    this.onclock(running);
+    if (running.ms > 0) this.timer = setTimeout(() => this.tick(), running.ms % (running.digits ? 100 : 1000) + 1);
+  }
+
+  /** The clock that runs now: {seat, ms, digits}, or null. */
   running() {
     const { timeline } = this;
     if (!this.stream.fresh || !this.started || timeline === null || timeline.end !== null) return null;
     const seat = timeline.toMove(timeline.length);
     // After the last ply no clock runs, also before the end is announced.
     if (seat === null || timeline.fault(seat, timeline.length) !== null) return null;
-    return { seat, ms: Math.max(0, timeline.clocks(timeline.length)[seat - 1] - (performance.now() - this.since)) };
+    const ms = Math.max(0, timeline.clocks(timeline.length)[seat - 1] - (performance.now() - this.since));
+    return { seat, ms, digits: ms < WHOLE_MS ? 1 : 0 };
   }
 
   close() {
+    clearTimeout(this.timer);
     this.stream.close();
   }
 }

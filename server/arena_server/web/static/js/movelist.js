@@ -38,11 +38,7 @@ export class MoveList {
     const { timeline, list } = this;
     this.ply = ply;
     const [from, to] = windowOf(ply, timeline.length, this.columns);
-    const shown = `${from}-${to}-${timeline.faults.length}`;
-    if (this.shown !== shown) {
-      this.shown = shown;
-      list.replaceChildren(...timeline.plies.slice(from - 1, to).map((move, i) => this.#row(from + i, move)));
-    }
+    this.#fill(from, to);
     const current = list.querySelector("[aria-current]");
     current?.removeAttribute("aria-current");
     list.querySelector("[tabindex='0']")?.setAttribute("tabindex", "-1");
@@ -56,6 +52,18 @@ export class MoveList {
     const box = list.getBoundingClientRect();
     const place = row.getBoundingClientRect();
     if (place.top < box.top || place.bottom > box.bottom) list.scrollTop += place.top - box.top - box.height / 2;
+  }
+
+  /** Of rows that are there already only those are drawn that come and go: a ply of a game that runs adds one. */
+  #fill(from, to) {
+    const { timeline, list } = this;
+    const { faults } = timeline;
+    const rows = (first) => timeline.plies.slice(first - 1, to).map((move, i) => this.#row(first + i, move));
+    const [first, last, known] = this.shown ?? [];
+    this.shown = [from, to, faults.length];
+    if (known !== faults.length || from < first || from > last || to < last) return list.replaceChildren(...rows(from));
+    for (let number = first; number < from; number++) list.firstChild.remove();
+    return list.append(...rows(last + 1));
   }
 
   #row(number, move) {

@@ -190,7 +190,7 @@ async function watch() {
       .catch(() => ({ state: null }));
     return state === "over" || state === "withheld";
   };
-  const ended = () => { live.close(); clearInterval(clock); showTag("over"); untilRecord(0); };
+  const ended = () => { live.close(); showTag("over"); untilRecord(0); };
   // The moves and graphs stand below it: where it comes later, they move.
   await inTime(mayGuess);
   const live = new LiveGame(gamePath(game, contest), {
@@ -200,6 +200,8 @@ async function watch() {
       const links = isAnonymous(timeline.info.names) ? {} : { botLink };
       view = new GameView(timeline, { ...links, live: true });
       view.drawLines();
+      // A ply sets the clocks to what the referee charged.
+      view.onply = () => live.tick();
       if (!followed) { view.following = false; view.go(Math.min(ply, timeline.length)); }
       showTitle(timeline.info.names);
       main.replaceChildren(gameHead(timeline.info.names, [tag, t` game ${game}: ${gameName(timeline.info)}`],
@@ -221,13 +223,8 @@ async function watch() {
       showTag(state === "live" ? LIVE : t`○ not live`);
       if (state === "lost" && await isOver() && live.stream.state === "lost") ended();
     },
+    onclock: (running) => view?.showClock(running),
   });
-  const clock = setInterval(() => {
-    const running = live.running();
-    if (running && view?.ply === live.timeline.length) {
-      view.seats[running.seat - 1].showClock(running.ms, live.timeline.info.clock_ms);
-    }
-  }, 100);
 }
 
 /** The keys go to the view that is shown, whichever snapshot it came with. */

@@ -174,6 +174,7 @@ function sit(session) {
     seat.next = null;
     timeline.call(seat.called);
     seat.view = new GameView(timeline, { live: true });
+    seat.view.onply = () => seat.live.tick();
     makePlayable(seat.view);
     board.replaceChildren(seat.view.element);
     result.replaceChildren();
@@ -211,13 +212,8 @@ function sit(session) {
       } else show();
       return undefined;
     },
+    onclock: (running) => { if (seat.next === null) seat.view?.showClock(running); },
   });
-  setInterval(() => {
-    const running = seat.live.running();
-    if (running && seat.view.ply === seat.live.timeline.length) {
-      seat.view.seats[running.seat - 1].showClock(running.ms, seat.live.timeline.info.clock_ms);
-    }
-  }, 100);
   show();
 }
 

@@ -2,7 +2,8 @@
 
 import { get } from "./api.js";
 import {
-  applyTheme, bdi, el, gamesText, heldText, leftText, numberText, pageHeader, parameter, plural, rankingText,
+  applyTheme, bdi, el, gamesText, heldText, inFrame, leftText, numberText, pageHeader, parameter, plural,
+  rankingText,
 } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { choose, interest, numberOf, plannedAfter, RECENT_MS } from "./interest.js";
@@ -140,21 +141,18 @@ function watch(id) {
       stage.replaceChildren(...screen.parts);
       screen.show(timeline.length);
     },
-    ongrow: () => screen.show(live.timeline.length),
-    onnote: () => screen.showNotes(),
+    ongrow: inFrame(() => { screen.show(live.timeline.length); live.tick(); }),
+    onnote: inFrame(() => screen.showNotes()),
     onover: () => { ring(); state.until = performance.now() + RESULT_MS; },
     onstate: (connection) => {
       stage.classList.toggle("stale", connection !== "live");
       if (screen === null) return;
       if (connection === "live") screen.show(live.timeline.length);
       else if (connection === "lost")
-        screen.status.textContent = t`The connection is lost; the game may be further on. Connecting again ...`;
+        screen.tell(t`The connection is lost; the game may be further on. Connecting again ...`);
     },
+    onclock: ({ seat, ms, digits }) => screen?.cards[seat - 1].showClock(ms, live.timeline.info.clock_ms, digits),
   });
-  live.tick = () => {
-    const running = live.running();
-    if (running && screen !== null) screen.cards[running.seat - 1].showClock(running.ms, live.timeline.info.clock_ms);
-  };
   return live;
 }
 
@@ -211,7 +209,6 @@ async function begin() {
   };
   new LiveStream(livePath("contest", parameter("contest")), { contest: showContest });
   setInterval(turn, 1000);
-  setInterval(() => state.live?.tick?.(), 100);
 }
 
 begin();

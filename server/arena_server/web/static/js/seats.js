@@ -1,10 +1,13 @@
 // Who plays, beside and over a board: the cards of the seats, the bar of the points and that of the evaluations.
 
-import { bdi, clockText, el, numberText, shortText, signedText } from "./dom.js";
+import { bdi, clockText, el, numberText, setText, shortText, signedText } from "./dom.js";
 import { named, t } from "./texts.js";
 
 /** The longest clock of all stands for a game without one. */
 export const NO_CLOCK_MS = 864_000_000;
+
+/** The lengths that the bar of a clock has. */
+const BAR_STEPS = 200;
 
 /** The least part of the bar that a seat has, so that its points can be read. */
 const LEAST_SHARE = 0.09;
@@ -26,11 +29,12 @@ export class LeaningBar {
     this.element.hidden = timeline.info.names.length !== 2
       || !timeline.notes.some((note) => Number.isFinite(note.eval));
     this.fill.style.transform = `scaleY(${(1 + (value ?? 0)) / 2})`;
-    this.label.textContent = value === null ? "" : signedText(Math.round(100 * value));
+    setText(this.label, value === null ? "" : signedText(Math.round(100 * value)));
     // In the colour of the seat that is ahead.
     this.label.classList.toggle("second", value !== null && value < 0);
     const words = value === null ? t`The bots have noted no evaluation yet`
       : t`The bots see ${timeline.info.names[value < 0 ? 1 : 0]} ahead by ${Math.round(100 * Math.abs(value))} of 100, each by its own evaluations`;
+    if (this.element.title === words) return;
     this.element.title = words;
     this.element.setAttribute("aria-label", words);
   }
@@ -56,7 +60,7 @@ export class ShareBar {
       if (i && i < points.length - 1) this.labels[i].style.transform = `translateX(${100 * end}%)`;
       end += shares[i] / whole;
       if (i < points.length - 1) this.fills[i].style.transform = `translateX(${100 * (end - 1)}%)`;
-      this.labels[i].textContent = numberText(value);
+      setText(this.labels[i], numberText(value));
     });
   }
 }
@@ -77,30 +81,36 @@ export class SeatCard {
   }
 
   show({ points, clock, bank, moving, gained, fault, won = false }) {
-    this.points.textContent = numberText(points);
-    this.gained.textContent = gained ? signedText(gained) : "";
+    setText(this.points, numberText(points));
+    setText(this.gained, gained ? signedText(gained) : "");
     this.showClock(clock, bank);
     this.element.classList.toggle("moving", moving);
     this.element.classList.toggle("won", won);
     this.element.classList.toggle("zombie", fault !== null);
-    this.state.textContent = fault !== null
+    setText(this.state, fault !== null
       ? t`zombie since ply ${fault.ply}: ${named(fault.kind)}${lineText(fault.line)}` : won ? t`wins` : moving
-      ? t`to move` : "";
+      ? t`to move` : "");
     this.state.title = this.state.textContent;
   }
 
   /** `ms` is what the clock charged for the ply of the note, if it is played. */
   showNote(note, ms) {
+    const shown = JSON.stringify([note, ms]);
+    if (this.noted === shown) return;
+    this.noted = shown;
     this.note.replaceChildren(...(note === null ? [] : noteParts(note, ms)));
     const words = (part) =>
       [...part.querySelectorAll("div")].map((each) => each.textContent).join(", ") || part.textContent;
     this.note.title = [...this.note.children].map(words).join("\n");
   }
 
-  showClock(ms, bank) {
-    this.clock.textContent = bank >= NO_CLOCK_MS ? t`no clock` : clockText(ms);
+  /** `digits` of a second; none given: as `clockText` has them. */
+  showClock(ms, bank, digits) {
+    setText(this.clock, bank >= NO_CLOCK_MS ? t`no clock` : clockText(ms, digits));
     this.bar.hidden = bank >= NO_CLOCK_MS;
-    this.fill.style.width = `${bank ? Math.min(100, 100 * Math.max(0, ms) / bank) : 0}%`;
+    const share = bank ? Math.min(1, Math.max(0, ms) / bank) : 0;
+    // A bar that moves by less than a pixel is not drawn again.
+    this.fill.style.transform = `scaleX(${Math.ceil(BAR_STEPS * share) / BAR_STEPS})`;
     this.element.classList.toggle("low", ms < bank / 10);
   }
 }

@@ -1,7 +1,7 @@
 // A game on the whole screen, ply by ply: its board between the cards of the seats.
 
 import { makeBoard } from "./boards.js";
-import { el } from "./dom.js";
+import { el, setText } from "./dom.js";
 import { LeaningBar, SeatCard, ShareBar } from "./seats.js";
 import { overText, playText } from "./sentences.js";
 import { t } from "./texts.js";
@@ -45,9 +45,18 @@ export class Screen {
         gained: last?.seat === i + 1 ? last.points : 0, fault: timeline.fault(i + 1, ply) }));
     this.showNotes();
     const over = overText(timeline, ply);
+    const sentence = `${ply} ${over}`;
+    if (this.said === sentence) return;
+    this.said = sentence;
     this.status.replaceChildren(...(over === null
       ? [el("span", { class: "sub" }, t`Game ${timeline.info.game_id}, ply ${ply}`),
         ply ? `: ${playText(timeline, ply)}` : ""] : [over]));
+  }
+
+  /** A sentence in the place of that about the game. */
+  tell(text) {
+    this.said = text;
+    setText(this.status, text);
   }
 
   /** What the bots note, of a running game also about the ply to come. */

@@ -1,7 +1,7 @@
 // Small boards of running games, kept up to date by one stream.
 
 import { makeBoard } from "./boards.js";
-import { bdi, clockText, el, numberText, resultText } from "./dom.js";
+import { bdi, clockText, el, numberText, resultText, setText } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { livePath, LiveStream } from "./livestream.js";
 import { arranged, isWanted, starred } from "./places.js";
@@ -43,7 +43,7 @@ class Card {
       this.board.show(summaryPosition(this.rules, game), game.last);
     } catch { /* a state that these rules refuse: the points are shown all the same */ }
     this.rows.forEach((row, i) => {
-      row.points.textContent = numberText(game.totals[i] ?? 0);
+      setText(row.points, numberText(game.totals[i] ?? 0));
       const zombie = game.zombies.includes(i + 1);
       const moving = game.to_move === i + 1;
       const won = game.end !== null && game.end !== "void"
@@ -54,14 +54,18 @@ class Card {
       // The clock, where there is one to watch: with an arrow if it runs.
       const clock = game.clock ? clockText(game.clock[i]) : "";
       const words = [won ? t`wins` : "", zombie ? t`zombie` : ""].filter(Boolean).join(", ");
-      row.mark.replaceChildren(...(moving ? [el("span", { class: "visually-hidden" }, t`to move `), "▸ "] : []),
-        words || clock);
+      const mark = `${moving} ${words || clock}`;
+      if (row.marked !== mark) {
+        row.mark.replaceChildren(...(moving ? [el("span", { class: "visually-hidden" }, t`to move `), "▸ "] : []),
+          words || clock);
+      }
+      row.marked = mark;
       row.element.title = [game.names[i], words].filter(Boolean).join(", ");
     });
     this.element.classList.toggle("over", game.end !== null);
     const result = game.end ? resultText(game.names, game.totals, game.end, !game.decided) : "";
     const over = result ? t`. Over: ${result.replaceAll(" : ", "\u00a0:\u00a0")}` : "";
-    this.foot.textContent = `${game.game_id}, ${t`ply ${game.ply}`}${over}`;
+    setText(this.foot, `${game.game_id}, ${t`ply ${game.ply}`}${over}`);
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { el, stillMotion, svg } from "../dom.js";
 import { SIDE } from "../games/insertion.js";
+import { Flight } from "./flight.js";
 import { planMarks, tile } from "./pieces.js";
 import { t } from "../texts.js";
 
@@ -34,6 +35,9 @@ const PLANNED = new Map(Array.from({ length: 15 }, (_, i) => {
 /** For each picture that is cleared. */
 const POINTS = 10;
 
+/** Pictures on their way are seen above the frame, and not beside it or below. */
+const ROOM = { x: -6, y: -CELL, width: 512, height: 606 };
+
 /** Of the pictures to come as many are shown. */
 const COMING = 40;
 
@@ -46,8 +50,8 @@ export class InsertionBoard {
     this.rules = rules;
     this.tiles = svg("g", { class: "tiles" });
     this.nodes = new Map();
-    this.coming = "";
-    this.animations = new Set();
+    /** The pictures that the belt shows; null before the first position. */
+    this.coming = null;
     /** The position that is drawn as a whole; null during an animation, and after one that was cut off. */
     this.whole = null;
     this.rim = new Map();
@@ -59,15 +63,12 @@ export class InsertionBoard {
       }
     }
     for (let move = 1; move <= 15; move++) this.rim.set(String(move), this.#rimMark(move));
-    const clip = svg("clipPath", { id: `clip-${Math.random().toString(36).slice(2)}` },
-      svg("rect", { x: -6, y: -CELL, width: 512, height: 606 }));
-    this.tiles.setAttribute("clip-path", `url(#${clip.id})`);
     this.element = svg("svg", { viewBox: "-72 -72 644 582", class: "board insertion", role: "img" },
-      clip,
       svg("rect", { class: "frame", x: -6, y: -6, width: 512, height: 512, rx: 20 }),
       ...cells, this.tiles, ...this.rim.values());
     this.plans = svg("g", { class: "plans" });
     this.element.append(this.plans);
+    this.flight = new Flight(this.element, ROOM);
     this.strip = el("div", { class: "strip" });
     this.belt = el("div", { class: "belt", role: "img" }, this.strip);
     this.extra = el("div", { class: "belt-box" }, this.belt);
@@ -76,6 +77,7 @@ export class InsertionBoard {
   compact() {
     this.element.setAttribute("viewBox", "-8 -8 516 516");
     for (const mark of this.rim.values()) mark.remove();
+    this.extra = null;
   }
 
   plan(moves, seat) {
@@ -141,28 +143,31 @@ export class InsertionBoard {
   /** The next pictures move up by one place, all as one layer: that of the first, as `site.css` has it. */
   #slideBelt(position, ms) {
     this.#showBelt(position);
-    this.#run(this.strip, [{ transform: "translateX(var(--step))" }, { transform: "none" }],
+    this.flight.run(this.strip, [{ transform: "translateX(var(--step))" }, { transform: "none" }],
       { duration: ms, easing: "ease-out" });
   }
 
   #showBelt(position) {
+    if (this.extra === null) return;
     const visible = this.rules.visible(position);
     const coming = visible.slice(0, COMING);
+    if (this.coming === coming) return;
     // After a ply the belt has gone on by one: the others stay.
-    const rest = this.coming.slice(1);
+    const rest = this.coming?.slice(1);
     const kept = rest && coming.startsWith(rest) ? [...this.strip.children].slice(1) : [];
     this.coming = coming;
-    this.strip.replaceChildren(...kept,
-      ...[...coming].slice(kept.length)
-        .map((picture) => svg("svg", { viewBox: "-50 -50 100 100" }, tile(Number(picture)))));
-    [...this.strip.children].forEach((chip, i) => chip.setAttribute("class", i ? "chip" : "chip first"));
+    const chips = [...coming].slice(kept.length)
+      .map((picture) => svg("svg", { viewBox: "-50 -50 100 100", class: "chip" }, tile(Number(picture))));
+    // All of them are put in again: what stays and moves would count as a shift of the layout.
+    this.strip.replaceChildren(...kept, ...chips);
+    this.strip.firstChild?.classList.add("first");
     this.belt.setAttribute("aria-label", visible ? t`Next pictures: ${[...visible].join(" ")}` : t`No pictures left`);
   }
 
   /** Play the phases of `step`; `ms` for a phase that moves pictures by one cell. */
   async animate(step, last, ms) {
-    if (stillMotion() || ms < 20) return this.show(step.position, last);
     this.#stop();
+    if (stillMotion() || ms < 20 || !this.flight.begin()) return this.show(step.position, last);
     // Of a ply that was skipped or cut off the tiles are not where this one finds them.
     if (this.whole !== step.before) this.#draw(step.before, null);
     this.whole = null;
@@ -182,39 +187,30 @@ export class InsertionBoard {
 
   #stop() {
     this.running = null;
-    for (const animation of [...this.animations]) animation.cancel();
-  }
-
-  /**
-   * Resolves at the end of the animation, or when it is stopped. To ask the browser for those that run would take a
-   * layout.
-   */
-  #run(node, frames, options) {
-    const animation = node.animate(frames, options);
-    this.animations.add(animation);
-    return animation.finished.catch(() => null).then(() => { this.animations.delete(animation); });
+    this.flight.stop();
   }
 
   #move(paths, ms) {
     const moved = paths.map(({ colour, cells }) => {
       const start = cells[0];
       const outside = start[0] < 0 || start[0] >= SIDE || start[1] >= SIDE;
-      return { cells, node: outside ? this.#put(colour, start) : this.nodes.get(String(start)) };
+      return { colour, cells, node: outside ? this.#put(colour, start) : this.nodes.get(String(start)) };
     });
     for (const { cells } of paths) this.nodes.delete(String(cells[0]));
-    const animations = moved.map(({ cells, node }) => {
+    const animations = moved.map(({ colour, cells, node }) => {
       const points = cells.map(centre);
       let total = 0;
       const lengths =
         points.map(([x, y], i) => (total += i ? Math.sqrt(Math.hypot(x - points[i - 1][0], y - points[i - 1][1])) : 0));
       place(node, cells.at(-1));
       this.nodes.set(String(cells.at(-1)), node);
-      const [endX, endY] = points.at(-1);
       const frames =
-        points.map(([x, y], i) => ({ transform: `translate(${x}px, ${y}px)`, offset: total ? lengths[i] / total : i }));
+        points.map((point, i) => ({ transform: this.flight.at(point), offset: total ? lengths[i] / total : i }));
       const leaves = cells.at(-1).some((value) => value < 0 || value >= SIDE);
-      if (leaves) Object.assign(frames.at(-1), { opacity: 0, transform: `translate(${endX}px, ${endY}px)` });
-      return this.#run(node, frames, { duration: ms * Math.max(1, total / 10), easing: "ease-in-out" });
+      if (leaves) frames.at(-1).opacity = 0;
+      node.setAttribute("visibility", "hidden");
+      return this.flight.fly(tile(colour), frames, { duration: ms * Math.max(1, total / 10), easing: "ease-in-out" })
+        .then(() => { if (!leaves) node.removeAttribute("visibility"); });
     });
     return Promise.all(animations);
   }
@@ -223,20 +219,24 @@ export class InsertionBoard {
   #rise(cells, ms) {
     const places = cells.map((cell) => centre([Math.floor(cell / SIDE), cell % SIDE]));
     const middle = (axis) => places.reduce((sum, place) => sum + place[axis], 0) / places.length;
-    const text = svg("text", { class: "rising", x: middle(0), y: middle(1) + 16 }, `+${POINTS * cells.length}`);
-    this.element.append(text);
-    const frames = [{ transform: "translateY(0)", opacity: 1 }, { transform: "translateY(-70px)", opacity: 0 }];
-    this.#run(text, frames, { duration: 4 * ms, easing: "ease-out" }).then(() => text.remove());
+    const text = svg("text", { class: "rising", y: 16 }, `+${POINTS * cells.length}`);
+    const [from, to] = [0, 70].map((up) => this.flight.at([middle(0), middle(1) - up]));
+    this.flight.fly(text, [{ transform: from, opacity: 1 }, { transform: to, opacity: 0 }],
+      { duration: 4 * ms, easing: "ease-out" });
   }
 
   #clear(cells, ms) {
+    const flights = cells.map((cell) => {
+      const at = [Math.floor(cell / SIDE), cell % SIDE];
+      const node = this.nodes.get(String(at));
+      this.nodes.delete(String(at));
+      node.remove();
+      const gone = tile(Number(node.dataset.colour));
+      gone.classList.add("gone");
+      const transform = this.flight.at(centre(at));
+      return this.flight.fly(gone, [1, 0.25, 1, 0].map((opacity) => ({ transform, opacity })), { duration: 1.6 * ms });
+    });
     this.#rise(cells, ms);
-    const nodes = cells.map((cell) => this.nodes.get(String([Math.floor(cell / SIDE), cell % SIDE])));
-    for (const cell of cells) this.nodes.delete(String([Math.floor(cell / SIDE), cell % SIDE]));
-    return Promise.all(nodes.map((node) => {
-      node.classList.add("gone");
-      return this.#run(node, [{ opacity: 1 }, { opacity: 0.25 }, { opacity: 1 }, { opacity: 0 }],
-        { duration: 1.6 * ms }).then(() => node.remove());
-    }));
+    return Promise.all(flights);
   }
 }
