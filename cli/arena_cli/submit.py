@@ -178,7 +178,7 @@ def command(
     elif wanted.list:
         _print_versions(document)
     else:
-        done = [f"version {document.get('active')} plays from the next game on"]
+        done = [_active(document.get("active"), document)]
         for line in document.get("lines", done):
             typer.echo(line)
 
@@ -258,11 +258,20 @@ def _place(waits: dict[str, Any]) -> str:
     return f"{waits['stage']}: place {waits['place']} of {waits['of']}{time_left}"
 
 
+def _active(number: Any, told: dict[str, Any]) -> str:
+    """What is said of a version that is active now."""
+    if told.get("barred"):
+        return f"version {number} is active; {told['barred']}"
+    return f"version {number} plays from the next game on"
+
+
 def _print_event(event: dict[str, Any]) -> None:
     number = event.get("number")
     match event["fact"]:
         case "stored":
             typer.echo(f"version {number}: sha256 {event['digest']}")
+            if event.get("barred"):
+                typer.echo(event["barred"])
         case "stage":
             typer.echo(f"{_stage(event['stage'])}:")
         case "line":
@@ -278,7 +287,7 @@ def _print_event(event: dict[str, Any]) -> None:
         case "admitted":
             typer.echo(f"version {number} is admitted")
         case "activated":
-            typer.echo(f"version {number} plays from the next game on")
+            typer.echo(_active(number, event))
 
 
 def _print_versions(document: dict[str, Any]) -> None:
@@ -298,6 +307,8 @@ def _print_versions(document: dict[str, Any]) -> None:
         elif document["deployed"] == each["number"]:
             words.append("plays the games that run")
         typer.echo("  ".join(words))
+    if document.get("barred"):
+        typer.echo(document["barred"])
     if document["freeze"] is not None:
         moment = datetime.fromtimestamp(document["freeze"] / 1000, UTC)
         what = "freeze at" if moment > datetime.now(UTC) else "are frozen since"

@@ -16,7 +16,7 @@ import pytest
 from tests.ports import quiet_port
 from tests.server.programs import arena, inside
 from tests.server.submissions.script import Script
-from tests.server.web.test_submit import TOKEN, site
+from tests.server.web.test_submit import TOKEN, View, site
 
 from arena_cli import submit
 from arena_server.terms.submissions import ArchiveLimits, SubmissionRules
@@ -70,6 +70,23 @@ def test_a_version_is_followed_to_its_end(
         assert inside("submit", "--activate", "1").out == "version 1 plays from the next game on\n"
         assert json.loads(inside("submit", "--roll-back", "--json").out) == {"active": 2}
         assert json.loads(inside("submit", "--list", "--json").out)["active"] == 2
+
+
+def test_the_author_of_a_bot_that_is_kept_out_reads_it_with_each_answer(
+    mybot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = "no version of ann plays: kicked by the organiser"
+    monkeypatch.setattr(View, "kept_out", line)
+    with site(tmp_path / "store", Script()) as server:
+        monkeypatch.setenv("ARENA_SITE", f"http://{server.address}/")
+        sent = inside("submit", mybot)
+        lines = sent.out.splitlines()
+        assert (sent.code, lines[1], lines[-1]) == (0, line, f"version 1 is active; {line}")
+        assert inside("submit", "--list").out.splitlines()[-1] == line
+        assert json.loads(inside("submit", "--list", "--json").out)["barred"] == line
+        (mybot / "notes.txt").write_text("another one")
+        assert inside("submit", mybot).out.splitlines()[-1] == f"version 2 is active; {line}"
+        assert inside("submit", "--activate", "1").out == f"version 1 is active; {line}\n"
 
 
 def test_a_failure_is_told_and_stays(mybot: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from arena_server.core.commands import Commands
 from arena_server.core.games import GameManager
 from arena_server.core.life import DRAWING, NOT_BEGUN, WAITING, Hold, Life
 from arena_server.core.overview import (
+    PROBATION,
     Awaited,
     BotState,
     Overview,
@@ -67,6 +68,14 @@ class ContestStatus:
             and self._games.fixtures.has_games_left(bot.name)
         )
         return (*self._life.holds(here), *drawing, *((Hold(WAITING),) if waiting else ())), waiting
+
+    def barred(self, name: str) -> Awaited | None:
+        """A bot that plays only after an order of the organiser, whatever its author does."""
+        bot = next((bot for bot in self._bots if bot.name == name and not bot.withdrawn), None)
+        if bot is None or not (shown := self._parts.shown(bot)).barred or shown.returns:
+            return None
+        games, trials = self._parts.probation.faulty_games(bot), self._parts.probation.faulty_trials(bot)
+        return Awaited.of(bot, shown.where or PROBATION, games, trials)
 
     @property
     def idle(self) -> bool:

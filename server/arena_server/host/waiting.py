@@ -66,6 +66,12 @@ def waiting_json(waiting: Sequence[Awaited], now: int, wall: float) -> list[dict
     return [_plain(awaited, now, wall) for awaited in waiting]
 
 
+def barred_line(awaited: Awaited) -> str:
+    """What the author of a bot that an order of the organiser keeps out is to know of its versions."""
+    text = _text(awaited, None, time.gmtime())
+    return f"no version of {awaited.name} plays: {text}; ask the organiser for this order"
+
+
 #: What `held_now` returns of a contest that nothing holds.
 NOT_HELD: Final[Mapping[str, list[dict[str, Any]]]] = {"waiting": [], "holds": []}
 

@@ -18,7 +18,7 @@ from arena_server.host.host import Host, HostObserver
 from arena_server.host.run import ContestRun
 from arena_server.host.silence import StoreWatch
 from arena_server.host.sockets import local_host
-from arena_server.host.waiting import NOT_HELD, WaitingList, held_now
+from arena_server.host.waiting import NOT_HELD, WaitingList, barred_line, held_now
 from arena_server.stats.durations import Durations
 from arena_server.store.database import Database
 from arena_server.terms.config import NO_TOKEN, ContestConfig, Entrant, check_url
@@ -158,6 +158,12 @@ class HostView(HostObserver):
         if not (token.isascii() and hosted.contest.recognises(hello)):
             return None
         return hosted.name, bot in hosted.contest.entrants.sent
+
+    def barred(self, contest: str, bot: str) -> str | None:
+        """Why no version of a bot plays, for its author; None: the active one does. Raises as `hosted`."""
+        hosted = self.hosted(contest)
+        awaited = None if hosted.contest is None else hosted.contest.status.barred(bot)
+        return None if awaited is None else barred_line(awaited)
 
     def newcomer(self, contest: str | None, name: str, digest: str, **details: str) -> Entrant:
         """A bot that is added, by the digest of its author's token. Raises NewcomerError, and as `hosted`."""

@@ -103,6 +103,7 @@ class SubmitApi:
             await self._submissions.call(lambda: self._service.check_upload(key))
         if number is None:
             document = await self._submissions.call(lambda: self._service.document(key))
+            document |= await self._barred(key)
         else:
             lines = await self._submissions.call(lambda: self._service.log(key, small_number(number) or 0))
             document = {"version": small_number(number), "lines": lines}
@@ -117,7 +118,16 @@ class SubmitApi:
         if number is not None and type(number) is not int:
             return _refusal("expected the number of a version", 400)
         active = await self._submissions.call(lambda: self._service.activate(key, number))
-        return JSONResponse({"active": active}, headers={"Cache-Control": "no-store"})
+        answer = {"active": active} | await self._barred(key)
+        return JSONResponse(answer, headers={"Cache-Control": "no-store"})
+
+    async def _barred(self, key: Key) -> dict[str, str]:
+        """Under `barred` why no version of the bot plays, if an order of the organiser keeps it out."""
+        try:
+            text = await self._bridge.call(lambda: self._view.barred(*key))
+        except (UnavailableError, UnknownContestError):  # the contest is over, or archived
+            return {}
+        return {} if text is None else {"barred": text}
 
     # -- uploads
 
@@ -147,7 +157,8 @@ class SubmitApi:
         deadline.reschedule(None)
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         stored = {"fact": "stored", "number": number, "digest": digest, "size": size}
-        return StreamingResponse(_lines(stored, events), media_type="application/x-ndjson", headers=headers)
+        lines = _lines(stored, events, lambda: self._barred(key))
+        return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)
 
 
 async def _receive(request: Request, upload: Path, most: int) -> tuple[str, int]:
@@ -175,9 +186,16 @@ async def _receive(request: Request, upload: Path, most: int) -> tuple[str, int]
     return digest.hexdigest(), size
 
 
-async def _lines(first: dict[str, Any], events: asyncio.Queue[dict[str, Any] | None]) -> AsyncIterator[bytes]:
+async def _lines(
+    first: dict[str, Any],
+    events: asyncio.Queue[dict[str, Any] | None],
+    barred: Callable[[], Awaitable[dict[str, str]]],
+) -> AsyncIterator[bytes]:
+    """The events of an admission; `barred` is asked when it begins, and when the version is active."""
     event: dict[str, Any] | None = first
     while event is not None:
+        if event["fact"] in ("stored", "activated"):
+            event = event | await barred()
         yield json.dumps(event).encode() + b"\n"
         while True:
             try:

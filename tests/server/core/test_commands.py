@@ -13,6 +13,7 @@ from arena_server.core.journal import JournalError, Past
 from arena_server.core.life import RunState
 from arena_server.core.log_events import CommandDone
 from arena_server.core.orders import VERBS
+from arena_server.host.waiting import barred_line
 
 from .contest_harness import (
     ONE_PLY,
@@ -100,7 +101,16 @@ def test_a_kicked_bot_is_paired_no_more_and_its_game_is_void_until_lift() -> Non
     harness.log_in("ann", conn="again")
     harness.wait(1000)
     assert harness.last_line("again").startswith("WELCOME")
+    status = harness.contest.status
+    barred = status.barred("ann")
+    assert barred is not None
+    assert barred_line(barred) == (
+        "no version of ann plays: kicked by the organiser, until `arena admin lift ann`; "
+        "ask the organiser for this order"
+    )
+    assert [status.barred(name) for name in ("bob", "zoe")] == [None, None]
     assert harness.command("lift", "ann") is None
+    assert status.barred("ann") is None
     play_pending(harness, "again", "bob", "cid")
     assert harness.finished == "finished"
     assert rows(harness)["ann"].games == 4
@@ -167,6 +177,9 @@ def test_probation_is_lifted_and_stays_lifted() -> None:
     for name in ("ann", "bob"):
         harness.send(name, f"READY {last_offer(harness, name)}")
     harness.send("ann", "what?")
+    barred = harness.contest.status.barred("ann")
+    assert barred is not None
+    assert (barred.reason, barred.faulty_games) == ("probation", 1)
     harness.command("lift", "ann")
     assert harness.last_entries[0] == (0, "conduct", "ann", 1, False, 0)
     again = restarted(harness)

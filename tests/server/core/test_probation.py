@@ -39,6 +39,7 @@ def on_probation(limit: int = 1) -> ContestHarness:
 def test_a_validation_game_without_a_fault_ends_it() -> None:
     harness = on_probation(limit=2)
     assert harness.finished is None, "the contest waits for the test game"
+    assert harness.contest.status.barred("ann") is None, "it needs no order"
     assert harness.contest.status.overview().running == ()
     harness.wait(59_999)
     assert harness.logged(ValidationStarted) == []

@@ -35,6 +35,12 @@ WHERE = f"{PATH}?contest=friday&bot=ann"
 class View:
     """What the page knows of the contest."""
 
+    kept_out: str | None = None
+
+    def barred(self, contest: str, bot: str) -> str | None:
+        assert (contest, bot) == KEY
+        return self.kept_out
+
     def author_of(self, contest: str | None, bot: str, token: str) -> tuple[str, bool] | None:
         if contest not in (None, "friday"):
             raise UnknownContestError(f"no contest {contest!r:.40} here", ["friday"])
