@@ -48,6 +48,7 @@ class KeptBytes:
         #: What each slot stores with its game, and the slot that has sent a word.
         self._waiting: dict[tuple[str, int], Waiting] = {}
         self._sent_by: dict[bytes, tuple[str, int]] = {}
+        self._results: set[str] = set()
         #: What was kept with each game, and what was last sent of a bot by WELCOME, or by OVER.
         self._with: defaultdict[str, list[Waiting]] = defaultdict(list)
         self._welcomed: dict[str, bytes] = {}
@@ -70,17 +71,21 @@ class KeptBytes:
         if game is None:
             self._versions[seat[0]].append(data)
             self.counted["at once"] += 1
-        elif self._games.get(conn) == game.decode("ascii"):
-            self._waiting[seat] = Waiting(seat[0], self._games[conn], data)
+        elif (played := self._games.get(conn)) in self._results and played == game.decode("ascii"):
+            self._versions[seat[0]].append(data)  # it reads slowly, and has no OVER yet
+        elif played == game.decode("ascii"):
+            self._waiting[seat] = Waiting(seat[0], game.decode("ascii"), data)
         else:
             self.counted["late"] += 1
 
     def ended(self, game: str, records: Mapping[str, GameRecord]) -> None:
         """The record of a game is durable, and the contest gets Stored."""
+        is_void = game not in records or records[game].end == VOID
+        if not is_void:
+            self._results.add(game)
         for seat, waiting in list(self._waiting.items()):
             if waiting.game == game:
                 del self._waiting[seat]
-                is_void = records[game].end == VOID
                 self.counted["void" if is_void else "with a game"] += 1
                 if not is_void:
                     self._keep(waiting)

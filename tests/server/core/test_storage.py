@@ -198,6 +198,23 @@ def test_parts_that_do_not_fit_change_nothing(lines: tuple[str, ...], problem: s
     assert welcomed(harness, "ann") == b"hi"
 
 
+def test_bytes_of_a_game_whose_result_is_durable_before_its_seat_has_over() -> None:
+    """They are kept at once: staged, they would be kept after a restart, over those that came later."""
+    harness = seated(*BOTS, storage_bytes=QUOTA, options={"plies": 1, "colours": 6, "lookahead": 1})
+    live = harness.contest._games.find("g1")
+    assert live is not None
+    first, second = (slot.name for slot in live.seated)
+    (peer,) = (slot.peer for slot in live.seated if slot.name == second)
+    assert peer is not None
+    harness.contest._games.turns._chunks.busy.add(peer.conn)  # what it was sent is not read yet
+    harness.send(first, "MOVE 6")
+    assert harness.last_line(first).startswith("OVER")
+    harness.send(second, "STORE 1 data=61 game=g1", "STORE 1 data=62")
+    again = restarted(harness)
+    again.log_in(second, ASK)
+    assert welcomed(again, second) == b"b"
+
+
 def test_a_refusal_is_not_sent_to_who_is_gone() -> None:
     harness = ContestHarness(*BOTS, storage_bytes=QUOTA)
     harness.log_in("ann", ASK)

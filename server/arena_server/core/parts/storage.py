@@ -107,7 +107,8 @@ class Storage:
             return
         if data is None:
             return
-        if not number:
+        # A result may be durable before a seat that reads slowly has its OVER.
+        if not number or self._games.fixtures.has_result(number):
             self._keep(slot.name, data)
         else:
             self._stage(Staged(slot.key, slot.name, number, data))
