@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from importlib.resources import files
+from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from .browser import Watched
 from .node import Node
 
 SHEET = (files("arena_server.web") / "static" / "site.css").read_text(encoding="utf-8")
@@ -39,3 +42,40 @@ def test_the_picture_of_a_name_is_symmetric_and_never_empty(node: Node, name: st
 def test_like_names_have_different_pictures(node: Node) -> None:
     found = [node("sign", name=name) for name in NAMES]
     assert len({(each["path"], each["hue"]) for each in found}) == len(NAMES)
+
+
+HEAD = """<div class="contest-head"><h2>A cup of the autumn</h2><p class="sub words">An evening of bots.</p>
+<p class="chips"><span class="tag">Insertion</span> <span class="tag">Swiss</span></p>
+<p class="leader">ann leads with a score of 7.5 in 12 games</p><p class="progress"><progress></progress>
+<span>120 of 480 games; 40 games an hour, about 9 hours left</span></p>
+<p class="sub">Latest: g120: ann wins 120 : 90</p><p class="sub waiting">{held}</p></div>"""
+BOARD = """<div class="wall-box"><div class="wall"><a class="card">
+<svg class="board" viewBox="0 0 500 500"></svg><span class="row">ann</span><span class="row">bob</span>
+<span class="sub">g121, ply 7</span></a></div></div>"""
+CARD = """<section class="playing beside{waits}">{head}{board}</section>"""
+#: In how many rows the boards stand, whether each that waits is one line, and how many windows it all fills.
+SEEN = """(() => {
+  const runs = [...document.querySelectorAll(".beside:not(.waits)")].map((card) => card.offsetTop);
+  const waits = [...document.querySelectorAll(".waits")].map((card) => card.offsetHeight);
+  const windows = document.documentElement.scrollHeight / innerHeight;
+  return [new Set(runs).size, waits.every((height) => height < 60), windows];
+})()"""
+
+
+@pytest.mark.real
+@pytest.mark.soak
+@pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])
+def test_ten_contests_are_in_two_windows_of_the_first_page(
+    size: tuple[int, int], pages: Watched, tmp_path: Path
+) -> None:
+    """Cards of contests that run, two in a row, of five and more three; those that wait are lines."""
+    for running, rows in [(10, 4), (7, 3), (5, 2), (4, 2), (3, 2), (2, 1), (0, 0)]:
+        waiting = HEAD.format(held="Waiting for " + ", ".join(["bot (never connected)"] * 9))
+        cards = [CARD.format(waits="", head=HEAD.format(held=""), board=BOARD)] * running
+        cards += [CARD.format(waits=" waits", head=waiting, board=BOARD)] * (10 - running)
+        body = f"<main><div class='contests'>{''.join(cards)}</div></main>"
+        path = tmp_path / "index.html"
+        path.write_text(f"<!doctype html><html data-page=index><style>{SHEET}</style><body>{body}")
+        found = pages.open(path.as_uri(), size).evaluate(SEEN)
+        assert found[:2] == [rows, True], running
+        assert found[2] <= 2, running

@@ -59,6 +59,16 @@ def test_without_a_star_no_game_is_one_of_those(node: Node) -> None:
 
 
 @pytest.mark.parametrize(
+    ("running", "all_contests", "boards"),
+    [(1, 1, "Infinity"), (1, 10, "8"), (2, 2, "1"), (3, 10, "1"), (0, 10, "8")],
+)
+def test_the_boards_of_a_card_of_the_first_page(
+    node: Node, running: int, all_contests: int, boards: str
+) -> None:
+    assert node("boards", running=running, all=all_contests) == boards
+
+
+@pytest.mark.parametrize(
     ("address", "part"),
     [("", None), ("#", None), ("#all", None), ("#games", "games"), ("#stats", None), ("#Games", None)],
 )

@@ -26,7 +26,7 @@ const { playText } = await load("sentences.js");
 const { quantile, valuesByBot } = await load("details.js");
 const { expectedStart, loadGames, readRow, scoreFor } = await load("gamelist.js");
 const { RULES } = await load("rules.js");
-const { arranged, isWanted } = await load("places.js");
+const { arranged, boardsEach, isWanted } = await load("places.js");
 const { newsBetween } = await load("notices.js");
 const { highlightTexts } = await load("highlights.js");
 const { GuessBook, guessTable } = await load("guess.js");
@@ -58,6 +58,8 @@ const commands = {
   },
   sentence: ({ names, totals }) => resultText(names, totals, "complete"),
   personNames: ({ texts }) => texts.map(personName),
+  // Infinity is no JSON.
+  boards: ({ running, all }) => String(boardsEach(running, all)),
   sign: ({ name }) => signOf(name),
   pair: ({ names, rows, share, sums }) => [pairSign(rows, share), pairWords(names, rows, sums)],
   rounds: ({ fields }) => fields.map((field) => roundTexts(field, 12, "bob", "round 1")),

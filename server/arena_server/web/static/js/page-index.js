@@ -7,6 +7,7 @@ import {
 import { readRow } from "./gamelist.js";
 import { livePath, LiveStream } from "./livestream.js";
 import { loadedAfter } from "./loading.js";
+import { boardsEach } from "./places.js";
 import { latest, leaderText, progress } from "./progress.js";
 import { sign } from "./sign.js";
 import { soundButton } from "./sound.js";
@@ -20,10 +21,14 @@ const main = document.getElementById("main");
 
 /** A contest that runs: what it is, how far it is, and its running games, the oldest alone beside other contests. */
 class ContestCard {
-  constructor(contest, { level, alone }) {
+  constructor(contest, { level, alone, most }) {
     const { about = {} } = contest;
     this.contest = contest;
-    this.wall = new Wall(contest.id, { sound: alone, most: alone ? Infinity : 1, search: alone });
+    const page = link("contest.html", { id: contest.id });
+    this.all = el("p", { class: "sub", hidden: true }, el("a", { href: page }, t`All running games`));
+    this.wall = new Wall(contest.id, { sound: alone, most, search: most === Infinity, onchange: (games) => {
+      this.all.hidden = !alone || games.filter((game) => game.end === null).length <= most;
+    } });
     this.leader = el("p", { class: "leader" });
     this.played = el("p", { class: "progress" });
     this.newest = el("p", { class: "sub" });
@@ -37,7 +42,7 @@ class ContestCard {
         about.text ? el("p", { class: "sub words", dir: "auto" }, about.text) : null,
         el("p", { class: "chips" }, chips.filter(Boolean).map((text) =>
           el("span", { class: "tag" }, bdi(text)))),
-        this.leader, this.played, this.newest, this.held), this.wall.element);
+        this.leader, this.played, this.newest, this.held), this.wall.element, this.all);
     this.show(contest);
     let tell;
     const told = new Promise((done) => { tell = done; });
@@ -45,6 +50,7 @@ class ContestCard {
     this.ready = Promise.all([told, this.wall.ready]);
     new LiveStream(livePath("contest", contest.id), { contest: (event) => {
       this.held.textContent = heldText(event);
+      this.held.title = this.held.textContent;
       // Between two games nothing is held: the wall keeps its place.
       this.element.classList.toggle("waits", !event.running.length && this.held.textContent !== "");
       if (event.contest) this.show({ ...event.contest, standings: event.standings });
@@ -69,8 +75,9 @@ async function begin() {
   const parts = text ? [el("p", { class: "about", dir: "auto" }, text)] : [];
   const known = site.live ? site.running ?? [] : [];
   const running = contests.filter(({ id, status }) => known.includes(id) && status === "running").reverse();
+  const most = boardsEach(running.length, contests.length);
   for (const contest of running) {
-    cards.push(new ContestCard(contest, { level: headed++ ? "h2" : "h1", alone: running.length === 1 }));
+    cards.push(new ContestCard(contest, { level: headed++ ? "h2" : "h1", alone: running.length === 1, most }));
   }
   if (cards.length) parts.push(el("div", { class: "contests" }, cards.map((card) => card.element)));
   if (cards.length > 1) parts.push(el("div", { class: "tools" }, soundButton()));
@@ -78,9 +85,11 @@ async function begin() {
   const others = contests.filter((contest) => !running.includes(contest));
   parts.push(...seasonSections(site, contests, headed ? "h2" : "h1"));
   headed += site.stages?.length ? 1 : 0;
-  parts.push(el("section", { class: "list" }, el(headed++ ? "h2" : "h1", {}, t`Contests`),
-    contests.length ? table(others.length ? others : contests)
-      : el("p", { class: "empty" }, t`No contest has begun yet. An organiser begins one with arena serve.`)));
+  if (others.length || cards.length < 2) {
+    parts.push(el("section", { class: "list" }, el(headed ? "h2" : "h1", {}, t`Contests`),
+      contests.length ? table(others.length ? others : contests)
+        : el("p", { class: "empty" }, t`No contest has begun yet. An organiser begins one with arena serve.`)));
+  }
   await inTime(Promise.all(cards.map(({ ready }) => ready)));
   main.replaceChildren(...parts);
 }

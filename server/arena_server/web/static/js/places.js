@@ -16,6 +16,18 @@ export function arranged(before, running, over, most = Infinity) {
   return places.length <= most ? places : [...runs, ...ended].slice(0, most);
 }
 
+/** Boards of the only contest that runs, where others are listed below it. */
+const MOST_BESIDE = 8;
+
+/**
+ * How many boards each card of the first page has: of `all` contests `running` run. With ten of all the page takes at
+ * most two windows of 1280 x 800.
+ */
+export function boardsEach(running, all) {
+  if (running > 1) return 1;
+  return all > 1 ? MOST_BESIDE : Infinity;
+}
+
 /** Whether a game of these bots is looked for: a name has each word, and with `starred` a bot has a star. */
 export function isWanted(names, text, stars, starred) {
   const words = text.toLocaleLowerCase().split(/\s+/).filter(Boolean);
