@@ -52,7 +52,7 @@ class FileFormat(StrEnum):
 #: How a formula of a spreadsheet begins.
 FORMULA = ("=", "+", "-", "@")
 
-#: The columns of what a bot in a container got of the processor: `used_ms` is what its clock charged.
+#: The columns of what a bot got of the processor: `used_ms` is what its clock charged.
 _USAGE: Mapping[str, str] = {
     "cpu_ms": "used_ms",
     "cpu_throttled_ms": "throttled_ms",

@@ -82,7 +82,7 @@ def draw(frame: Frame, *, color: bool) -> str:
 
 
 def _place(record: GameRecord) -> list[str]:
-    """Where a game was played, if that was not the server, and what bots in containers used."""
+    """Where a game was played, if that was not the server, and what its bots used."""
     place = []
     if record.worker:
         bound = f", bound to cores {record.cores}" if record.cores else ""

@@ -288,14 +288,14 @@ def _times(found: PostMortem, top: int) -> Iterator[str]:
     for other in found.others:
         if other.pressure_ms is not None:
             name = found.names[other.seat - 1]
-            yield f"  the container of {name}: {other.pressure_ms:,} ms kept waiting by a busy machine"
+            yield f"  the program of {name}: {other.pressure_ms:,} ms kept waiting by a busy machine"
 
 
 def _usage(usage: UsageRecord) -> Iterator[str]:
-    """What its container got of the processor, and which of the two causes of lateness was the larger one."""
+    """What its program got of the processor, and which of the two causes of lateness was the larger one."""
     from arena_protocol.record import describe_usage
 
-    yield f"  its container: {describe_usage(usage)}"
+    yield f"  its program: {describe_usage(usage)}"
     held, waited = usage.throttled_ms or 0, usage.pressure_ms or 0
     if max(held, waited) >= LATE_MS:
         why = "the limit `cpus` of its container" if held > waited else "other programs on its machine"

@@ -90,7 +90,7 @@ class InfoRecord(NamedTuple):
 
 
 class UsageRecord(NamedTuple):
-    """What the bot of `seat`, in a container, got of the processor in the game, in milliseconds.
+    """What the bot of `seat`, started by the referee's side, got of the processor in the game, in ms.
 
     None: it is not known. `used_ms` by all its programs; `throttled_ms`: it stood still because of its own
     limit; `pressure_ms`: it was ready to run and waited, because its machine was busy. It proves nothing.
@@ -109,7 +109,8 @@ class GameRecord:
     `options` are the game's own, as GAME prints them; there is one seat per name. `final` is the
     position after the last ply, as STATE prints it: without it, the last move could be replaced
     by another with the same points. `end` is the game's own word (`complete`, ...), `forfeit`, or
-    `void` for a game that the platform aborted after any ply. `usage` is that of bots in containers.
+    `void` for a game that the platform aborted after any ply. `usage` is that of bots that the
+    referee's side has started.
 
     A game that was played away from the contest's server names the `worker` and the machine, `host`, with the
     model of its `cpu`, the `cores` that the players were bound to (`0-1`, or `0/1` for a core each; empty: to

@@ -183,17 +183,17 @@ class TestReport:
             (99, 99, []),
         ],
     )
-    def test_what_its_container_got(self, held: int | None, waited: int, why: list[str]) -> None:
+    def test_what_its_program_got(self, held: int | None, waited: int, why: list[str]) -> None:
         usage = UsageRecord(1, 9120, held, waited)
         others = (UsageRecord(2, 70, 5, 1064),)
         lines = list(report(post_mortem(plies=(own(1, 5),), usage=usage, others=others)))
         at = lines.index("    ply 1    5") + 1
         shown = "an unknown time" if held is None else f"{held:,} ms"
         assert lines[at : lines.index("", at)] == [
-            f"  its container: 9,120 ms of processor time, {shown} held back by its own limit, "
+            f"  its program: 9,120 ms of processor time, {shown} held back by its own limit, "
             f"{waited} ms kept waiting by a busy machine",
             *why,
-            "  the container of b: 1,064 ms kept waiting by a busy machine",
+            "  the program of b: 1,064 ms kept waiting by a busy machine",
         ]
 
     def test_without_a_charged_ply(self) -> None:

@@ -62,7 +62,7 @@ class DrawRunner(Attachment):
 
 
 class UsageMeter(Attachment):
-    """Adds to a record what its bots in containers used; `store` takes the record then."""
+    """Adds to a record what its bots used, where that is measured; `store` takes the record then."""
 
     def __init__(self, store: Callable[[Store], None]) -> None:
         self._store = store

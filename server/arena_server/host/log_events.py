@@ -9,7 +9,7 @@ from arena_server.core.log_events import LogEvent
 
 @dataclass(frozen=True, slots=True)
 class BotUsage(LogEvent):
-    """What a bot in a container got of the processor in a game (`places.cgroup.CpuTime`); None: not known."""
+    """What a bot got of the processor in a game (`places.cgroup.CpuTime`); None: not known."""
 
     event = "usage"
     game: str

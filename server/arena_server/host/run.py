@@ -296,7 +296,7 @@ class ContestRun:
     # -- what the driver needs (interfaces.DriverEvents)
 
     def complete(self, store: Store) -> bool:
-        """The record of a game waits for what its bots in containers used in it."""
+        """The record of a game waits for what its bots used in it, where that is measured."""
         places = [place for place in self._all(BotPlaces) if place.measures(store.game_id)]
         if places:
             self._usage.measure(store, places)

@@ -22,7 +22,8 @@ class CpuTime:
     """Microseconds since the group began, or the machine for `pressure` where the group has none of its own.
 
     `used` by all its programs; `throttled`: they stood still because of their own limit; `pressure`: at least
-    one of them waited for a processor (pressure stall information of the kernel; None without any).
+    one of them waited for a processor (pressure stall information of the kernel; None without any). Of
+    processes: see `process_time.py`.
     """
 
     used: int

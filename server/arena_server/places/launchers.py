@@ -33,6 +33,8 @@ class Place:
     #: The folder for the output of each bot; None: it is not kept.
     logs: Path | None = None
     fork: Fork | None = None
+    #: Whether it is measured what processes got of the processor: 2 ms for a game.
+    measures: bool = False
 
 
 Opener = Callable[[Place], AbstractAsyncContextManager[Launcher]]
@@ -57,7 +59,7 @@ async def launcher_of(bots: Sequence[LocalBot], place: Place) -> AsyncIterator[L
     async with AsyncExitStack() as stack:
         sweeper = await stack.enter_async_context(Sweeper())
         places: dict[str, Launcher] = {
-            "": ProcessLauncher(place.host, place.port, place.logs, place.fork, sweeper),
+            "": ProcessLauncher(place.host, place.port, place.logs, place.fork, sweeper, place.measures),
         }
         for name in sorted({bot.launcher for bot in bots if bot.launcher}):
             places[name] = await stack.enter_async_context(LAUNCHERS[name](place))

@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from arena_server.places.base import BotEnded, LaunchError, LocalBot
+from arena_server.places.cgroup import CpuTime
 from arena_server.places.cores import on_cores
 from arena_server.places.idle import IdleFreezer
+from arena_server.places.process_time import group_time
 from arena_server.places.spawned import last_output, spawn
 from arena_server.places.sweeper import Sweeper
 
@@ -213,6 +215,7 @@ class ProcessLauncher:
 
     With a folder `logs` the output of each goes to a file there. A program for which `fork` returns None is
     started by itself. Programs stand still while they rest if there is a `sweeper`, which ends them with us.
+    `measures`: as of `launchers.Place`.
     """
 
     def __init__(
@@ -222,12 +225,14 @@ class ProcessLauncher:
         logs: Path | None = None,
         fork: Fork | None = None,
         sweeper: Sweeper | None = None,
+        measures: bool = False,
     ) -> None:
         self._host = host
         self._port = port
         self._logs = logs
         self._fork = fork
         self._sweeper = sweeper
+        self._measures = measures
         #: The cores of a bot are for a moment those of this thread: one start after the other.
         self._starting = asyncio.Lock()
 
@@ -244,7 +249,7 @@ class ProcessLauncher:
                 async with self._starting:
                     with on_cores(bot.cores):
                         child = await Child.start(command, environment, log=log)
-            return BotProcess(child, self._sweeper)
+            return BotProcess(child, self._sweeper, self._measures)
         except OSError as error:
             raise LaunchError(why_not_started(command[0], error)) from None
 
@@ -252,9 +257,10 @@ class ProcessLauncher:
 class BotProcess:
     """A bot as a process (`base.Running`, `idle.Rests`): its process group stands still while it rests."""
 
-    def __init__(self, child: Child, sweeper: Sweeper | None = None) -> None:
+    def __init__(self, child: Child, sweeper: Sweeper | None, measures: bool) -> None:
         self._child = child
         self._sweeper = sweeper
+        self._measures = measures
         self._idle = IdleFreezer(self._set_stopped)
         if sweeper is not None:
             sweeper.watch(child.process.pid)
@@ -287,8 +293,10 @@ class BotProcess:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._child.process.pid, signal.SIGSTOP if stopped else signal.SIGCONT)
 
-    async def cpu_time(self) -> None:
-        """Only containers are measured."""
+    async def cpu_time(self) -> tuple[str, CpuTime] | None:
+        """What its process group got of the processor since it began, where the system says it."""
+        child = self._child.process
+        return group_time(child.pid) if self._measures and child.returncode is None else None
 
 
 def why_not_started(program: str, error: OSError) -> str:

@@ -176,7 +176,7 @@ async def _supervise(
     host, port = parse_address(address, "the server")
     assert server.process.stdin is not None
     games = PipedGames(server.process.stdin.write)
-    place = Place(local_host(host), port, tournament.place, tournament.logs)
+    place = Place(local_host(host), port, tournament.place, tournament.logs, measures=True)
     async with launcher_of(tournament.bots, place) as launcher:
         bots = BotGroup(tournament.bots, launcher, games, listener.say)
         reading = asyncio.ensure_future(_pass_reports(server, bots, games, listener, over))

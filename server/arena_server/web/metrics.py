@@ -44,7 +44,7 @@ class Counts:
     stalls: int
     stalled_ms: int
     webhooks: dict[str, int]
-    #: What bots in containers got of the processors in their games, in milliseconds by kind.
+    #: What bots that are started here got of the processors in their games, in milliseconds by kind.
     cpu_ms: dict[str, int] = field(default_factory=dict)
     leases_lost: int = 0
 
@@ -225,7 +225,7 @@ def _count_families(counts: Counts) -> Iterator[Metric]:
     yield _counter("arena_orders", "Orders of the organiser that were carried out.", "verb", counts.orders)
     yield _counter("arena_webhooks", "Attempts to deliver a message to a webhook.", "result", counts.webhooks)
     seconds_of = {kind: ms / 1000 for kind, ms in counts.cpu_ms.items()}
-    words = "Processor time of bots in containers, in their games."
+    words = "Processor time of bots that are started here, in their games."
     yield _counter("arena_bot_cpu_seconds", words, "kind", seconds_of)
     yield CounterMetricFamily(
         "arena_leases_lost", "Games that a worker gave back, or was silent in.", value=counts.leases_lost

@@ -231,7 +231,7 @@ class Script:
     async def start(self, _: LocalBot) -> BotProcess:
         self.child = FakeChild(self)
         self.started.set()
-        return BotProcess(self.child, self)  # type: ignore[arg-type] # what it needs of child and sweeper
+        return BotProcess(self.child, self, False)  # type: ignore[arg-type] # what it needs of them
 
     def watch(self, group: int) -> None:
         self.done += "+"

@@ -31,7 +31,7 @@ def states(group):
 
 async def main():
     async with sweeper.Sweeper() as watching:
-        launcher = ProcessLauncher("127.0.0.1", 1, sweeper=watching)
+        launcher = ProcessLauncher("127.0.0.1", 1, sweeper=watching, measures=True)
         await (await launcher.start(LocalBot("eve", ["true"], "t"))).end()
         bot = await launcher.start(LocalBot("ann", ["sh", "-c", sys.argv[1]], "t"))
         while len(states(bot._child.process.pid)) < 2:
@@ -40,7 +40,8 @@ async def main():
             await bot.set_resting(resting)
             while [state == "T" for state in states(bot._child.process.pid)] != [resting, resting]:
                 await asyncio.sleep(0.01)
-            print(resting, flush=True)
+            mark, got = await bot.cpu_time()
+            print(resting, len(mark.split()), got.used > 0, flush=True)
         await asyncio.Event().wait()
 
 asyncio.run(main())
@@ -59,6 +60,8 @@ def test_a_program_that_spins_is_stopped_goes_on_and_ends_with_the_server_that_i
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server, pipe.open() as output:
         assert output.readline() == "up\n"
         assert server.stdout is not None
-        assert [server.stdout.readline() for _ in range(3)] == ["True\n", "False\n", "True\n"]
+        assert [server.stdout.readline() for _ in range(3)] == [
+            f"{resting} 2 True\n" for resting in (True, False, True)
+        ]
         server.kill()
         assert output.read() == "", "its last process has ended"

@@ -63,7 +63,7 @@ export function showRecord(host, record, options = {}) {
   return view;
 }
 
-/** Where the game was played, if that was not the server, and what bots in containers got of the processor. */
+/** Where the game was played, if that was not the server, and what bots got of the processor. */
 function placeLines(record, names) {
   const bound = record.cores ? t`bound to cores ${record.cores}` : "";
   const speed = record.bench ? t`${numberText(record.bench)} plies/s before its first game` : "";

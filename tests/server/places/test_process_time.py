@@ -1,0 +1,47 @@
+"""What the processes of a group got of the processor is the sum of them and their threads."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from arena_server.places.cgroup import CpuTime
+from arena_server.places.process_time import group_time
+
+
+@pytest.fixture
+def proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Process 70 with the child 71 in its group, one in another group, and one that has just ended."""
+    threads = {70: {"70": "5000 2000 1", "72": "9 3000 1"}, 71: {"71": "8000000 1500 4"}, 80: {"80": "1 9 1"}}
+    for pid, its in (threads | {81: {}}).items():
+        for thread, text in its.items():
+            (tmp_path / str(pid) / "task" / thread).mkdir(parents=True)
+            (tmp_path / str(pid) / "task" / thread / "schedstat").write_text(text)
+    (tmp_path / "81").mkdir()
+    (tmp_path / "self").mkdir()
+
+    def group_of(pid: int) -> int:
+        if pid == 81:
+            raise ProcessLookupError
+        return 70 if pid < 80 else pid
+
+    monkeypatch.setattr(os, "getpgid", group_of)
+    monkeypatch.setattr(time, "clock_gettime_ns", {~70 << 3 | 2: 4_000_000, ~71 << 3 | 2: 8_000_999}.get)
+    return tmp_path
+
+
+def test_the_sum_of_a_group(proc: Path) -> None:
+    assert group_time(70, proc) == ("70 71", CpuTime(12_000, 0, 6))
+    (proc / "70/task/72/schedstat").unlink()  # a thread that has just ended
+    assert group_time(70, proc) == ("70 71", CpuTime(12_000, 0, 3))
+
+
+def test_where_the_system_does_not_say(proc: Path) -> None:
+    for each in proc.glob("*/task/*/schedstat"):
+        each.unlink()
+    assert group_time(70, proc) == ("70 71", CpuTime(12_000, 0, None))
+    assert group_time(99, proc) is None
+    assert group_time(70, proc / "none") is None
