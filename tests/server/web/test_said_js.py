@@ -94,3 +94,15 @@ def test_every_text_of_a_board_is_translated(spoken: Callable[..., str], name: s
     labels = [label.text for label in scene.layout.labels]
     for text in (*labels, scene.text, scene.words):
         assert not re.findall("[A-Za-z]{2,}", spoken(text=text or "")), text
+
+
+def test_why_no_game_is_offered_is_one_sentence(node: Node) -> None:
+    begun = {"hold": "not-begun", "until": None, "text": "not begun: 0 of 1 bots are there"}
+    waits = {"hold": "waiting", "until": None, "text": ""}
+    ann = {"bot": "ann", "reason": "never", "last_seen": None, "text": "never connected"}
+    event = {"holds": [begun, waits], "waiting": [ann]}
+    line = "Not begun: 0 of 1 bots are there; waiting for ann (never connected)"
+    assert node("held", event=event) == line
+    assert node("held", event={"holds": [waits], "waiting": [ann]}) == "Waiting for ann (never connected)"
+    assert node("held", event={}) == ""
+    assert [node("clock", ms=ms) for ms in (62_300, 250)] == ["1:02.3", "0:00.25"]

@@ -11,7 +11,7 @@ const { parseRecord, readRecord, RecordError } = await load("record.js");
 const { verify, verifyChain, verifyListed } = await load("verify.js");
 const { hint } = await load("hint.js");
 const { choose, interest, plannedAfter } = await load("interest.js");
-const { paceText, rankingText, resultText } = await load("dom.js");
+const { clockText, heldText, paceText, rankingText, resultText } = await load("dom.js");
 const { changed, cut, encodeGif, reduceColours } = await load("gif.js");
 const { said } = await load("said.js");
 const { gameText } = await load("share.js");
@@ -57,6 +57,8 @@ const commands = {
     return JSON.parse(kept.text);
   },
   sentence: ({ names, totals }) => resultText(names, totals, "complete"),
+  held: ({ event }) => heldText(event),
+  clock: ({ ms }) => clockText(ms),
   personNames: ({ texts }) => texts.map(personName),
   // Infinity is no JSON.
   boards: ({ running, all }) => String(boardsEach(running, all)),

@@ -6,6 +6,8 @@ import { said } from "./said.js";
 import { Counted, t } from "./texts.js";
 
 const MOMENT_MS = 700;
+/** Before decimals, as the language of the page has it. */
+const POINT = locale.number(0.5)[1];
 const SVG = "http://www.w3.org/2000/svg";
 
 function fill(element, attributes, children) {
@@ -46,14 +48,14 @@ export function inFrame(work) {
   };
 }
 
-/** Milliseconds as 1:02.3, or 0:00.25 below ten seconds; with `digits` of a second. */
+/** Milliseconds as 1:02.3, or 0:00.25 below ten seconds, by the point of the language; with `digits` of a second. */
 export function clockText(ms, digits = ms < 10_000 ? 2 : 1) {
   const unit = 10 ** digits;
   const ticks = Math.floor(Math.max(0, ms) * unit / 1000);
   const minutes = Math.floor(ticks / unit / 60);
   const seconds = ticks - minutes * 60 * unit;
   const padded = (value, width) => String(value).padStart(width, "0");
-  const fraction = digits ? `.${padded(seconds % unit, digits)}` : "";
+  const fraction = digits ? `${POINT}${padded(seconds % unit, digits)}` : "";
   return `${minutes}:${padded(Math.floor(seconds / unit), 2)}${fraction}`;
 }
 
@@ -148,7 +150,7 @@ const reasonText = ({ reason, last_seen: seen, text }) =>
 function waitingText(bots) {
   const more = bots.length > 5 ? t` and ${numberText(bots.length - 5)} more` : "";
   const named = bots.slice(0, 5).map((each) => `${apart(each.bot)} (${reasonText(each)})`);
-  return bots.length ? t`Waiting for ${named.join(", ")}${more}` : "";
+  return bots.length ? t`waiting for ${named.join(", ")}${more}` : "";
 }
 
 /** Why no game of a contest is offered, or not all: the lists `holds` and `waiting` of the server. */
@@ -157,7 +159,8 @@ export function heldText({ holds = [], waiting = [] }) {
     if (hold === "waiting") return waitingText(waiting);
     return hold === "closed" && until ? t`closed until ${instantText(until)}` : said(text);
   });
-  return texts.join("; ");
+  const line = texts.join("; ");
+  return line.charAt(0).toUpperCase() + line.slice(1);
 }
 
 /**

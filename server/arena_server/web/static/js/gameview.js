@@ -306,7 +306,7 @@ export class GameView {
     this.speedSelect = el("select", { class: "speed", "aria-label": t`Speed`, onchange: () => {
       this.speed = Number(this.speedSelect.value);
     } },
-      ...SPEEDS.map((speed) => el("option", { value: speed, selected: speed === 1 }, `${speed}×`)));
+      ...SPEEDS.map((speed) => el("option", { value: speed, selected: speed === 1 }, `${numberText(speed)}×`)));
     this.followButton = el("button", { type: "button", class: "follow", onclick: () => this.follow() }, t`Live`);
     this.linesButton = el("button",
       { type: "button", class: "lines", hidden: true, title: t`Draw the best line of the bot on the board`,
