@@ -379,6 +379,11 @@ class Fixtures(Changes):
 
 def _cause(names: Sequence[str], causes: Mapping[str, str]) -> str:
     """Why a game of these players was not played."""
-    found = [f"{causes[name]}: {name}" for name in names if name in causes]
+    missing: dict[str, list[str]] = {}
+    # In one order, not that of the seats: they are counted together.
+    for name in sorted(names):
+        if name in causes:
+            missing.setdefault(causes[name], []).append(name)
+    found = [f"{cause}: {' and '.join(missing[cause])}" for cause in sorted(missing)]
     # What has not been drawn has no names yet.
     return ", ".join(found) or ("the contest was stopped" if names else "not drawn")

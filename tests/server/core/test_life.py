@@ -63,8 +63,23 @@ def test_a_final_that_both_have_left_is_not_played() -> None:
     for each in (harness, restarted(harness)):
         progress = each.contest.status.progress()
         assert (each.finished, progress.done, progress.total) == ("incomplete", 0, 2)
-        assert progress.unplayed == {"removed: ann, removed: bob": 2}
+        assert progress.unplayed == {"removed: ann and bob": 2}
         assert [row.score for row in rows(each).values()] == [0, 0]
+
+
+def test_games_are_counted_by_cause_in_any_order_of_seats() -> None:
+    harness = seated("ann", "bob", "cid", "dan", games_per_pair=2, ready=False)
+    missing = {"cid": "removed", "bob": "absent", "ann": "absent"}
+    assert harness.contest.status.progress().unplayed == {}
+    counted = harness.contest._games.fixtures.unplayed(missing)
+    assert sorted(counted) == [
+        "absent: ann",
+        "absent: ann and bob",
+        "absent: ann, removed: cid",
+        "absent: bob",
+        "absent: bob, removed: cid",
+        "removed: cid",
+    ]
 
 
 def test_a_contest_without_a_game_is_not_finished() -> None:
