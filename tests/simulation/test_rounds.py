@@ -89,11 +89,11 @@ def spread(boundaries: int, kills: int) -> range:
 @drawing
 @pytest.mark.parametrize("kills", rows([1, 2], 2))
 def test_killed_at_boundaries_it_draws_the_same_and_ends_the_same(name: str, kills: int) -> None:
-    whole, boundaries = play(name, STEADY)
+    whole, boundaries = play(name, STEADY, anonymous=True)
     assert whole.server.finished == "finished"
     assert boundaries > 60
     for number in spread(boundaries, kills):
-        world, _ = play(name, STEADY, number, power=number % 2 == 0)
+        world, _ = play(name, STEADY, number, power=number % 2 == 0, anonymous=True)
         assert (world.server.crashes, world.server.finished) == (1, "finished")
         assert facts(world, "drawn") == facts(whole, "drawn")
         assert table(world) == table(whole)

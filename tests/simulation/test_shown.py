@@ -170,6 +170,7 @@ class Looks:
                 found.append(read(path))
         told, right = found
         for place in sorted(told.keys() | right.keys()):
+            self._world.checker.leaks.left(f"{channel}, {place}", told.get(place, b""), self._world.queue.now)
             same = told.get(place) == right.get(place)
             self._world.checker.require(same, f"{channel}, {place}: more is shown than may be seen")
         if table is not None:
