@@ -25,7 +25,7 @@ def examiner_of(setup: SubmissionSetup, workers: Workers | None) -> Examiner:
 
     assert isinstance(workers.pool, DaskPool), "it is far"
     runners = FarRunners(LoopLink(asyncio.get_running_loop()), workers.pool.tasks)
-    return RunnerExaminer(setup, own, runners, _commands(CONFIG))
+    return RunnerExaminer(setup, own, runners, _commands(CONFIG), workers.trusted)
 
 
 def _commands(config: str) -> tuple[list[str], list[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from importlib.util import find_spec
 from typing import Annotated, Final
@@ -15,7 +15,7 @@ from arena_cli.options import duration, refuse
 from arena_protocol.errors import needs_extra
 from arena_server.errors import ConfigError
 from arena_server.places.base import RUN_MODULE, LocalBot
-from arena_server.places.workers.base import AuditTerms, WorkerPool, Workers
+from arena_server.places.workers.base import AuditTerms, WorkerPool, Workers, word
 
 #: The command of this installation: neither `arena` nor its interpreter needs to be on the path.
 ARENA: Final = (sys.executable, *RUN_MODULE, "arena_cli")
@@ -65,6 +65,16 @@ class WorkerOptions:
             show_default=False,
         ),
     ] = None
+    trust: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,NAME",
+            help="With --on dask:// or tls://: workers of these names are yours. They play the games of "
+            "--audit in the place of this machine, and they alone build and check versions of authors where "
+            "it has no container engine.",
+            show_default=False,
+        ),
+    ] = None
 
     def arguments(self) -> dict[str, str | None]:
         """The options of a command that is to play where this one would; None: as it is by default."""
@@ -77,30 +87,49 @@ class WorkerOptions:
         Raises ConfigError.
         """
         if self.on is None:
-            refuse(self, "expected with --on, whose workers it is for", "lease", "audit", "share")
+            refuse(self, "expected with --on, whose workers it is for", "lease", "audit", "share", "trust")
             return None
         if self.audit is not None and not 0 <= self.audit <= 1:
             raise ConfigError(f"--audit: expected a share from 0 to 1, got {self.audit:g}")
         if self.share is not None and not 0 < self.share <= 1:
             raise ConfigError(f"--share: expected more than 0 and at most 1, got {self.share:g}")
-        if self.share is not None and not _DASK.fullmatch(self.on):
+        far = _DASK.fullmatch(self.on) is not None
+        if self.share is not None and not far:
             raise ConfigError("--share: expected with --on dask:// or tls://, whose workers several may use")
+        if self.trust is not None and not far:
+            raise ConfigError("--trust: expected with --on dask:// or tls://, whose workers have names")
+        pool, trusted = _pool(self.on, self.share or 1), _names(self.trust)
         return Workers(
-            pool=_pool(self.on, self.share or 1),
+            pool=pool,
             bots={bot.name: bot for bot in bots},
             engines=engines or {},
             lease_ms=duration(self.lease, "--lease"),
-            audit=_audit(self.on, self.audit),
-            far=_DASK.fullmatch(self.on) is not None,
+            audit=_audit(self.on, self.audit, pool, trusted),
+            far=far,
+            trusted=trusted,
         )
 
 
-def _audit(where: str, share: float | None) -> AuditTerms | None:
+def _names(text: str | None) -> frozenset[str]:
+    """The names of workers in an option. Raises ConfigError."""
+    names = frozenset() if text is None else frozenset(each.strip() for each in text.split(","))
+    if odd := [name for name in names if name != word(name)]:
+        raise ConfigError(f"--trust: expected names of workers with commas between, got {odd[0]!r:.40}")
+    return names
+
+
+def _audit(where: str, share: float | None, pool: WorkerPool, trusted: Collection[str]) -> AuditTerms | None:
     """The games of processes of this machine need none by another one."""
     if share is None:
         share = AUDIT if _DASK.fullmatch(where) else 0
     if not share:
         return None
+    if trusted:
+        from arena_server.places.workers.cluster import DaskPool
+        from arena_server.places.workers.trusted import TrustedWorkers
+
+        assert isinstance(pool, DaskPool), "its workers have names"
+        return AuditTerms(share=share, pool=TrustedWorkers(pool.tasks, trusted, WORKER), trusted=trusted)
     from arena_server.places.workers.local import LocalPool
 
     return AuditTerms(share=share, pool=LocalPool(1, [sys.executable, *WORKER]))

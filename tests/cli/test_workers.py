@@ -26,6 +26,7 @@ from arena_protocol.record_codec import decode
 from arena_server.places.cores import describe_cores, own_cores, shares
 from arena_server.places.workers.base import GameJob
 from arena_server.places.workers.local import LocalPool
+from arena_server.places.workers.trusted import TrustedWorkers
 from arena_server.store.reader import Results
 from arena_server.terms.config import ContestConfig
 
@@ -77,9 +78,17 @@ def test_a_share_of_games_is_between_0_and_1() -> None:
             ("local:2", "--share", "0.5"),
             "--share: expected with --on dask:// or tls://, whose workers several may use",
         ),
+        (
+            ("local:2", "--trust", "w1"),
+            "--trust: expected with --on dask:// or tls://, whose workers have names",
+        ),
+        (
+            ("dask://h:1", "--trust", "w1,w 1"),
+            "--trust: expected names of workers with commas between, got 'w 1'",
+        ),
     ],
 )
-def test_a_share_of_the_threads_is_of_a_cluster(options: tuple[str, ...], problem: str) -> None:
+def test_shares_of_threads_and_names_are_of_a_cluster(options: tuple[str, ...], problem: str) -> None:
     outcome = inside("match", "greedy", "random", "--on", *options)
     assert (outcome.code, outcome.line) == (2, f"arena: {problem}")
 
@@ -95,6 +104,11 @@ def test_where_games_are_played_twice() -> None:
         workers = WorkerOptions(on=on, audit=share).workers([])
         assert workers is not None
         assert (None if workers.audit is None else workers.audit.share) == expected
+    trusting = WorkerOptions(on="dask://127.0.0.1:1", trust="w1, w2").workers([])
+    assert trusting is not None
+    assert trusting.audit is not None
+    assert trusting.trusted == trusting.audit.trusted == {"w1", "w2"}
+    assert isinstance(trusting.audit.pool, TrustedWorkers)
 
 
 def test_how_many_games_are_played_is_said_once() -> None:
@@ -123,9 +137,9 @@ def test_every_bot_needs_a_program(tmp_path: Path) -> None:
 
 
 def test_the_server_of_a_tournament_gets_every_option() -> None:
-    given = ("--on", "dask://127.0.0.1:1", "--lease", "7s", "--audit", "0.5", "--share", "0.25")
-    values = dict(zip(given[::2], given[1::2], strict=True))
-    options = WorkerOptions(on=values["--on"], lease="7s", audit=0.5, share=0.25)
+    first = {"--on": "dask://127.0.0.1:1", "--lease": "7s", "--audit": "0.5"}
+    values = {**first, "--share": "0.25", "--trust": "w1,w2"}
+    options = WorkerOptions(on=values["--on"], lease="7s", audit=0.5, share=0.25, trust="w1,w2")
     assert options.arguments() == values
     assert {f"--{each.name}" for each in fields(WorkerOptions)} == values.keys()
     assert set(WorkerOptions().arguments().values()) == {None}

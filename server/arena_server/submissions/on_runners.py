@@ -70,7 +70,8 @@ class _AwayError(Exception):
 class RunnerExaminer:
     """Examines the versions of a contest with the engine of this machine, `own`, or on runners (`Examiner`).
 
-    `commands` are those of check and game, as `Examination` has them.
+    `commands` are those of check and game, as `Examination` has them. With names in `only` no other runner is
+    asked.
     """
 
     def __init__(
@@ -79,7 +80,9 @@ class RunnerExaminer:
         own: Examiner,
         runners: RunnerPool,
         commands: Sequence[Sequence[str]],
+        only: Collection[str] = (),
     ) -> None:
+        self._only = only
         self._setup = setup
         self._own = own
         self._runners = runners
@@ -192,6 +195,7 @@ class RunnerExaminer:
             images=() if building else (Sandbox(examination.image, saved=saved),),
             silent_s=SILENT_S,
             most_s=(rules.build_s if building else rules.check_s) + TRANSFER_S,
+            only=self._only,
         )
         runner, answer = await self._runners.run(task, avoid, say)
         plain = list(answer) if isinstance(answer, (list, tuple)) else [answer]

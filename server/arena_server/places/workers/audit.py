@@ -110,7 +110,7 @@ class Audits:
 
     def takes(self, job: GameJob, result: Returned, chance: float) -> bool:
         """Hold this result, if its game is chosen; `chance` is that of all results of the worker."""
-        if not self._works or not self._free:
+        if not self._works or not self._free or result.worker in self._audit.trusted:
             return False
         # Decided by what is known before this game, so that its result has no part in it.
         suspect = min(chance, self._suspicions.chance(result.worker)) <= SUSPECT

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import socket
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -114,10 +114,14 @@ class WorkerPool(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditTerms:
-    """The share of games that the processes of `pool`, which are trusted, play a second time."""
+    """The share of games that the processes of `pool`, which are trusted, play a second time.
+
+    Those that a worker of a `trusted` name has played are not.
+    """
 
     share: float
     pool: WorkerPool
+    trusted: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +130,7 @@ class Workers:
 
     A worker that is silent for `lease_ms` loses its game. A bot whose author sends versions has a sandbox
     without an image; `saved` has by bot and image the file of a version, or `""`, for workers that are `far`.
+    Those of `trusted` names are the organiser's own: with any, no other examines versions.
     """
 
     pool: WorkerPool
@@ -134,6 +139,7 @@ class Workers:
     lease_ms: int
     audit: AuditTerms | None = None
     far: bool = False
+    trusted: Collection[str] = ()
     saved: Callable[[str, str], str] = lambda bot, image: ""
 
     def takes_versions(self, name: str) -> bool:

@@ -77,7 +77,7 @@ class DaskPool:
         self.tasks: Final = RunnerTasks(
             self._topic,
             lambda: self._client,
-            self._free_runners,
+            self._free,
             self._run,
             self._runners.offer,
             lambda runner, line: self._events.said(runner, line),
@@ -162,7 +162,7 @@ class DaskPool:
                 allow_other_workers=bool(places) and not self._chooses,
                 resources=job.resources | ({ENGINE: 1} if is_contained(job) else {}) or None,
             )
-            outcome, host = _plain_outcome(await future)
+            outcome, host = plain_outcome(await future)
             # The scheduler's word: a worker could say that it is another one.
             worker, _ = await self._who_played(job.key)
         except Exception as error:  # what Dask raises for a worker that died, or a scheduler that is gone
@@ -221,9 +221,9 @@ class DaskPool:
         running = self._client.run(function, *arguments, workers=[address], on_error="return")
         return (await asyncio.wait_for(running, GONE_S)).get(address)
 
-    def _free_runners(self) -> dict[str, str]:
-        """The names of the runners that get games, by address."""
-        free = [each for each in self._runners.addresses if each in self._threads]
+    def _free(self, engine: bool) -> dict[str, str]:
+        """The names of the workers that get games, by address; with `engine` those that have one."""
+        free = [each for each in self._threads if not engine or each in self._runners.addresses]
         return {each: self._names[each] for each in free if each not in self._silent}
 
     async def _send_image(self, image: str, address: str, worker: str) -> None:
@@ -380,7 +380,7 @@ def _asks_for(key: str) -> Any:
     return find
 
 
-def _plain_outcome(answer: object) -> tuple[JobOutcome, str]:
+def plain_outcome(answer: object) -> tuple[JobOutcome, str]:
     """What `play_on_worker` returned, with the host. Raises NotPlain for anything else."""
     match answer:
         case (bytes() | None as record, str(problem), bool(fatal), str(host), dict(stored)):

@@ -102,6 +102,12 @@ async def play_on_worker(
         await _processes.leave(process, clean=clean)
 
 
+async def play_again(payload: bytes, topic: str, key: str) -> object:
+    """Play a pickled GameJob of this key, by the arguments of an interpreter (`runner_tasks.RunnerTask`)."""
+    data, command = pickle.loads(payload)  # noqa: S301 - as above
+    return await play_on_worker(data, topic, command)
+
+
 async def _images_problem(
     job: GameJob, topic: str, wanted: Callable[[], bool], ask: Callable[[str], None]
 ) -> str:

@@ -1,4 +1,4 @@
-"""Work other than games for the workers with a container engine, one runner chosen for each task.
+"""Work for one worker that is chosen for it, most of it for runners, which have a container engine.
 
     RunnerTasks.run -> the runner with the fewest tasks -> events while it goes on -> the answer
                     '-> RunnerLostError
@@ -50,6 +50,7 @@ class RunnerTask:
     """`function` runs on a worker with `payload`, the topic of its events, and `key`, unlike any other one.
 
     It says at least every `silent_s` that it goes on, may ask for the `images`, and takes `most_s` at most.
+    With names in `only` no other worker has it; without `engine` it needs no container engine.
     """
 
     key: str
@@ -58,6 +59,8 @@ class RunnerTask:
     images: Sequence[Sandbox] = ()
     silent_s: float
     most_s: float
+    only: Collection[str] = ()
+    engine: bool = True
 
 
 class RunnerPool(Protocol):
@@ -90,22 +93,22 @@ class _Watch:
 class RunnerTasks:
     """The runners of a Dask cluster (`RunnerPool`), on the loop of its pool.
 
-    `client` is that of the present scheduler, None while there is none; `runners` has the names of those that
-    may have a task by their addresses.
+    `client` is that of the present scheduler, None while there is none; `workers` has the names of those that
+    may have a task by their addresses, with or without an engine.
     """
 
     def __init__(
         self,
         topic: str,
         client: Callable[[], Any],
-        runners: Callable[[], Mapping[str, str]],
+        workers: Callable[[bool], Mapping[str, str]],
         run: Run,
         offer: Callable[[Sandbox], None],
         note: Callable[[str, str], None],
     ) -> None:
         self._topic = topic
         self._client = client
-        self._runners = runners
+        self._workers = workers
         self._run = run
         self._offer = offer
         self.note = note
@@ -126,8 +129,8 @@ class RunnerTasks:
     async def run(
         self, task: RunnerTask, avoid: Collection[str], say: Callable[[str], None]
     ) -> tuple[str, object]:
-        address = await self._choose(avoid)
-        runner = self._runners().get(address, address)
+        address = await self._choose(task, avoid)
+        runner = self._workers(task.engine).get(address, address)
         for each in task.images:
             self._offer(each)
         watch = self._out[task.key] = _Watch(say, asyncio.get_running_loop().time())
@@ -144,7 +147,7 @@ class RunnerTasks:
                     key=task.key,
                     pure=False,
                     workers=[address],
-                    resources={ENGINE: 1},
+                    resources={ENGINE: 1} if task.engine else None,
                     priority=PRIORITY,
                 )
             waiting = asyncio.create_task(_value(future))
@@ -166,20 +169,27 @@ class RunnerTasks:
                 self._releasing.add(releasing)
                 releasing.add_done_callback(self._releasing.discard)
 
-    async def _choose(self, avoid: Collection[str]) -> str:
-        """The address of the runner with the fewest tasks. Raises NoRunnerError."""
+    async def _choose(self, task: RunnerTask, avoid: Collection[str]) -> str:
+        """The address of the worker with the fewest tasks. Raises NoRunnerError."""
+        processing: Mapping[str, Sequence[object]] | None = None
         with suppress(Exception):  # the scheduler may be gone
             processing = await self._client().processing()
-            there = self._runners()
-            if found := [address for address, name in there.items() if name not in avoid]:
-                return min(found, key=lambda each: len(processing.get(each, ())))
-            raise NoRunnerError(NO_OTHER if there else NO_ENGINE)
-        raise NoRunnerError(NO_OTHER if self._runners() else NO_ENGINE)
+        there = {
+            address: name
+            for address, name in self._workers(task.engine).items()
+            if name in (task.only or (name,))
+        }
+        found = [address for address, name in there.items() if name not in avoid]
+        if processing is not None and found:
+            return min(found, key=lambda each: len(processing.get(each, ())))
+        if task.only:
+            raise NoRunnerError(f"{' and '.join(sorted(task.only))}: not there")
+        raise NoRunnerError(NO_OTHER if there else NO_ENGINE)
 
     async def _problem(self, address: str, watch: _Watch, task: RunnerTask) -> str:
         """Why a task is lost; empty: it is not, as far as is known."""
         now = asyncio.get_running_loop().time()
-        if address not in self._runners():
+        if address not in self._workers(task.engine):
             return "it is gone"
         if watch.begun is not None and now - watch.begun > task.most_s:
             return f"it took longer than {task.most_s:g} s"
@@ -197,7 +207,7 @@ class RunnerTasks:
         return "" if answers else "it does not answer"
 
     async def fetch(self, runner: str, key: str, path: Path, size: int) -> None:
-        address = next((each for each, name in self._runners().items() if name == runner), None)
+        address = next((each for each, name in self._workers(True).items() if name == runner), None)
         if address is None:
             raise RunnerLostError(runner, "it is gone")
         with path.open("wb") as file:

@@ -199,10 +199,10 @@ def test_every_reader_of_dask_is_replaced() -> None:
 
 
 def test_an_outcome_has_bytes_by_names_alone() -> None:
-    from arena_server.places.workers.cluster import _plain_outcome
+    from arena_server.places.workers.cluster import plain_outcome
 
-    outcome, host = _plain_outcome((b"record", "", False, "box", {"ann": b"kept"}))
+    outcome, host = plain_outcome((b"record", "", False, "box", {"ann": b"kept"}))
     assert (outcome.record, outcome.stored, host) == (b"record", {"ann": b"kept"}, "box")
     for stored in ({1: b"kept"}, {"ann": "kept"}, [("ann", b"kept")], None):
         with pytest.raises(NotPlain, match="a worker has sent what is no outcome of a game"):
-            _plain_outcome((b"record", "", False, "box", stored))
+            plain_outcome((b"record", "", False, "box", stored))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +54,7 @@ class Cluster:
         self.tasks = RunnerTasks(
             "cup",
             lambda: self,
-            lambda: self.names,
+            lambda engine: self.names if engine else self.names | {"tcp://3": "w3"},
             self._run,
             self.offered.append,
             lambda runner, line: self.noted.append((runner, line)),
@@ -186,6 +186,19 @@ def test_the_runner_with_the_fewest_tasks_has_it() -> None:
             leap(run(cluster, *avoid))
 
 
+def test_a_task_may_be_for_some_workers_alone_and_need_no_engine() -> None:
+    cluster = Cluster(answers)
+
+    async def run(*only: str, engine: bool = True) -> str:
+        return (await cluster.tasks.run(replace(task(), only=only, engine=engine), (), print))[0]
+
+    assert leap(run("r2")) == "r2"
+    assert leap(run("w3", engine=False)) == "w3"
+    assert [each["resources"] for each in cluster.submitted] == [{ENGINE: 1}, None]
+    with pytest.raises(NoRunnerError, match=r"^r9 and w3: not there$"):
+        leap(run("w3", "r9"))
+
+
 async def inline(function: Callable[..., Any], *arguments: Any) -> Any:
     return function(*arguments)
 
@@ -265,7 +278,8 @@ async def test_a_pool_gives_tasks_to_runners_that_play_and_takes_what_they_say()
     untyped._names = {f"tcp://{number}": f"r{number}" for number in range(1, 5)}
     untyped._silent = {"tcp://2"}
     untyped._runners._engines = {"tcp://1", "tcp://2", "tcp://3"}  # 3 is excluded
-    assert untyped._free_runners() == {"tcp://1": "r1"}
+    assert untyped._free(True) == {"tcp://1": "r1"}
+    assert untyped._free(False) == {"tcp://1": "r1", "tcp://4": "r4"}
     pool.tasks.note("r1", "a line")
     assert reports.lines.get_nowait() == ("r1", "a line")
     lines: list[str] = []
