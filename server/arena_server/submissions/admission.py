@@ -70,6 +70,9 @@ class Examiner(Protocol):
     async def build(self, archive: Path, place: Path, tag: str, say: Say) -> str:
         """Build the image in the empty folder `place`; return its digest."""
 
+    async def has(self, image: str, bot: str) -> bool:
+        """Whether an image that was built is still here, so that the version need not be built again."""
+
     async def check(self, image: str, bot: str, say: Say) -> None:
         """Check that it keeps to the protocol."""
 
@@ -149,6 +152,12 @@ class EngineExaminer:
             await self.docker.call("version", "--format", "{{.Server.Version}}")
         except LaunchError as error:
             raise EngineAwayError(str(error)) from None
+
+    async def has(self, image: str, bot: str) -> bool:
+        with suppress(LaunchError):
+            await self.docker.call("image", "inspect", "--format", "{{.Id}}", image)
+            return True
+        return False
 
     async def _find_bases(self, images: Sequence[str]) -> None:
         """See that the organiser's images are here, which no author can mend. Raises EngineAwayError."""

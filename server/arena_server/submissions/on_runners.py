@@ -14,6 +14,7 @@ import re
 import secrets
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -121,6 +122,14 @@ class RunnerExaminer:
             return await self._examine(examination, say, take)
         finally:
             part.unlink(missing_ok=True)
+
+    async def has(self, image: str, bot: str) -> bool:
+        if not (saved := self._setup.saved(bot, image)):
+            return await self._own.has(image, bot)
+        with suppress(LaunchError):  # a power cut may have taken a part of it
+            await asyncio.to_thread(check_saved, Path(saved), image)
+            return True
+        return False
 
     async def check(self, image: str, bot: str, say: Say) -> None:
         await self._examine_image(VersionState.CHECKING, image, bot, say)

@@ -183,8 +183,11 @@ class SubmissionService:
     async def _build(self, bot: SubmittedBot, number: int) -> bool:
         """Build the image; False: the admission has ended. Raises OSError if the disk takes no more."""
         contest, name = bot.key
-        if bot.versions.find(number).state not in (VersionState.STORED, *STAGES):
+        version = bot.versions.find(number)
+        if version.state not in (VersionState.STORED, *STAGES):
             return False
+        if version.image and await self._examiners[contest].has(version.image, name):
+            return True  # it was built before the server was killed, or its engine was away
         stage = VersionState.BUILDING
         async with self._ending(bot, number, [stage]) as examiner:
             bot.write(StageBegun(number, stage))

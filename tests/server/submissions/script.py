@@ -14,12 +14,16 @@ KEY = ("friday", "ann")
 
 @dataclass
 class Script:
-    """Examines by a script: `fails` has a reason for each stage that fails; `waits` holds one back."""
+    """Examines by a script: `fails` has a reason for each stage that fails; `waits` holds one back.
+
+    One that `forgets` has none of its images after a kill.
+    """
 
     fails: dict[str, str] = field(default_factory=dict)
     waits: dict[str, asyncio.Event] = field(default_factory=dict)
     done: list[str] = field(default_factory=list)
     discarded: list[str] = field(default_factory=list)
+    forgets: bool = False
 
     async def _stage(self, stage: str, say: Say) -> None:
         self.done.append(stage)
@@ -34,6 +38,9 @@ class Script:
         assert list(place.iterdir()) == []
         await self._stage("build", say)
         return f"sha256:{tag}"
+
+    async def has(self, image: str, bot: str) -> bool:
+        return not self.forgets
 
     async def check(self, image: str, bot: str, say: Say) -> None:
         assert image.startswith("sha256:insertion-arena-bot:")

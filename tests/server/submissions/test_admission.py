@@ -160,6 +160,7 @@ async def test_a_build_has_no_network_and_its_output_is_told(home: Home) -> None
     # The container of the step is bounded; another one, which a step may have printed, is a bot's.
     assert [call for call in home.calls if "update" in call] == ["update --pids-limit 512 0123456789ab"]
     assert "--tag tag" in home.calls[2]
+    assert await home.examiner().has("sha256:abc", "ann")
 
 
 @pytest.mark.real
@@ -227,6 +228,7 @@ async def test_without_an_engine_or_the_image_of_a_dockerfile(home: Home) -> Non
     (home.folder / "place").mkdir()
     (home.folder / "other").mkdir()
     bare = replace(examiner, docker=Bare())
+    assert not await bare.has("sha256:abc", "ann")
     with pytest.raises(EngineAwayError, match=r"^image python:3.12-slim: pull access denied$"):
         await bare.build(archive, home.folder / "other", "tag", home.lines.append)
     for stage in (

@@ -203,6 +203,12 @@ TABLE = {
         [ELSEWHERE.format("build", "image x: denied")],
         joins={"r2": 2.5 * AGAIN_S},
     ),
+    "built once, and checked when another one comes": Row(
+        {"r1": {"checking": lost()}, "r2": {}},
+        ["r1 building", *["r1 checking"] * 4, "r2 checking", "r1 playing"],
+        [ELSEWHERE.format("check", "it is gone")],
+        joins={"r2": 3 * AGAIN_S},
+    ),
     "a version that is rejected": Row(
         {"r1": {"checking": ["rejected", "3.1/1 a\x07 game"]}, "r2": {}},
         ["r1 building", "r1 checking"],
@@ -279,6 +285,23 @@ def test_the_engine_of_the_server_comes_first(folder: Path) -> None:
     assert service.bots[KEY].versions.active == 1
     assert own.done == ["build", "check", "play"]
     assert runners.done == []
+
+
+def test_an_image_is_here_as_a_whole_file_or_in_the_engine_of_the_server(folder: Path) -> None:
+    setup, own = setup_in(folder), Script()
+    examiner = RunnerExaminer(setup, own, Runners({}), [[], []])
+
+    async def has() -> bool:
+        return await examiner.has(IMAGE, KEY[1])
+
+    assert leap(has())
+    own.forgets = True
+    assert not leap(has())
+    path = folder / KEY[0] / KEY[1] / f"{IMAGE.partition(':')[2][:32]}.image.tar"
+    path.parent.mkdir(parents=True)
+    for data, there in ((BYTES, True), (BYTES[:700], False), (b"", False), (saved(b"2")[1], False)):
+        path.write_bytes(data)
+        assert leap(has()) is there
 
 
 def test_an_image_that_two_versions_have_stays_when_one_is_rejected(folder: Path) -> None:

@@ -144,19 +144,25 @@ async def test_a_failure_has_its_reason_and_the_version_before_plays_on(
         service.check_upload(KEY)  # the next one may be sent
 
 
-@pytest.mark.parametrize("stage", ["build", "check", "play"])
-async def test_an_admission_goes_on_after_the_server_was_killed(stage: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("stage", "forgets", "built"),
+    [("build", False, 1), ("check", False, 0), ("play", False, 0), ("check", True, 1)],
+)
+async def test_an_admission_goes_on_after_the_server_was_killed(
+    stage: str, forgets: bool, built: int, tmp_path: Path
+) -> None:
+    """An image that is still there is not built again."""
     script = Script(waits={stage: asyncio.Event()})
     async with serving(tmp_path, script) as service:
         told = send(service)
         await until(stage, script, told)
-    again = Script()
+    again = Script(forgets=forgets)
     async with serving(tmp_path, again) as service:
         bot = service.bots[KEY]
         told = asyncio.Queue()
         bot.listen(1, told.put_nowait)
         await all_of(told)
-        assert again.done == ["build", "check", "play"]
+        assert again.done == [*["build"] * built, "check", "play"]
         assert bot.versions.active == 1
 
 
