@@ -142,6 +142,8 @@ def test_a_game_against_an_engine_from_the_form_to_the_record(pages: Watched, tm
         assert page.get_by_role("button", name="Take back").is_hidden()
         page.locator("[data-move].can").first.click()
         wait_for_turn(page, 4)
+        # The name of a cell says what stands in it.
+        assert page.get_by_role("button", name=re.compile("^Move [abc][123], [xo]$")).count() == 3
         page.get_by_role("button", name="Take back").click()
         wait_for_turn(page, 2)
         page.reload()  # the seat stays with this browser

@@ -80,6 +80,15 @@ see(".moves", ({ addedNodes, removedNodes }) => {
 see(".status", () => window.changes.status++);
 """
 
+#: What is seen with the colours of the reader.
+LINED = """
+[".seat.moving", ".seat:not(.moving)", ".move[aria-current]", ".dot"].filter((selector) => {
+  const { outlineStyle, backgroundColor } = getComputedStyle(document.querySelector(selector));
+  const ground = getComputedStyle(document.querySelector(".seat")).backgroundColor;
+  return outlineStyle !== "none" || selector === ".dot" && backgroundColor !== ground;
+})
+"""
+
 #: How many tones a page has made.
 COUNT_TONES = """
 window.tones = 0;
@@ -264,6 +273,15 @@ def test_a_running_game_late_lost_asleep_and_over(pages: Watched, tmp_path: Path
         page.locator(".seat.moving .clock", has_text=re.compile(r"^(10|9):\d\d$")).wait_for()
         pages.check_access(page)
         pages.shoot(page, "live")
+        # The tree that a screen reader reads: the last ply, its players, and the board by its rows.
+        tree = page.locator(".game").aria_snapshot()
+        assert re.search(r'- status: "Ply 9: \W*ann\W* plays \d+, \d+ points\."', tree), tree
+        assert 'region "Seat 1: ann"' in tree
+        assert 'img "Board, rows from the top: ' in tree
+        # With the colours of the reader who moves and what is shown has a line, a seat its sign.
+        page.emulate_media(forced_colors="active")
+        assert page.evaluate(LINED) == [".seat.moving", ".move[aria-current]", ".dot"]
+        page.emulate_media(forced_colors="none")
         # All of it is in a small window, also with every button and with longer words.
         page.set_viewport_size({"width": 1366, "height": 768})
         page.evaluate(

@@ -388,13 +388,15 @@ export class GameList {
     const links = ["points", "running", "plies"].map(() => el("a"));
     const show = (row) => {
       links.forEach((each) => { each.href = gameLink(this.contest.id, row.id, row.plies); });
-      links[0].textContent = this.contest.decided ? "" : row.totals?.map(numberText).join(" : ") ?? "";
+      links[0].textContent = row.totals?.map(numberText).join(" : ") ?? "";
       links[1].textContent = named(RUNNING);
       links[2].textContent = numberText(row.plies);
     };
     show(game);
     this.live.set(game.id, show);
-    const [points, state, plies] = links;
+    const [, state, plies] = links;
+    // A game that is only won or lost has no points to link.
+    const points = this.contest.decided ? null : links[0];
     return el("tr", {}, labelled(this.heads, [
       el("td", {}, el("a", { href: gameLink(this.contest.id, game.id) }, game.id)), bots,
       el("td", { class: "nowrap" }, points), el("td", {}, state), el("td", { class: "num" }, plies), el("td", {}),

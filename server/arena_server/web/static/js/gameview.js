@@ -17,6 +17,8 @@ const PHASE_MS = 170;
 const SIGNS = { fault: "!", cascade: "◆", decisive: "★", missed: "☆", disagreed: "≠", parted: "⇄" };
 /** By which a browser keeps whether best lines are drawn. */
 const LINES = "lines";
+/** A ply is read out at most so often: of a quick game a reader would hear nothing else. */
+const SAID_MS = 3000;
 /** A sentence with a longer name may need two lines. */
 const LONG_NAME = 16;
 
@@ -54,6 +56,7 @@ export class GameView {
         this.status),
       this.controls,
       el("div", { class: "side" }, this.decisive, this.moves.element, this.graphs.element));
+    this.saidAt = -Infinity;
     /** What the marks say that are drawn. */
     this.marked = null;
     this.board.show(timeline.position(this.ply), timeline.ply(this.ply));
@@ -115,6 +118,8 @@ export class GameView {
   jump(ply, options) {
     this.pause();
     this.following = this.following && ply >= this.timeline.length;
+    // What a person asks for is read out.
+    this.saidAt = -Infinity;
     this.go(ply, options);
     this.onjump?.(this.ply);
   }
@@ -268,8 +273,10 @@ export class GameView {
     this.#showNotes();
     this.#showLine();
     this.graphs.point(ply);
-    if (!this.playing || this.speed <= 1) this.status.setAttribute("aria-live", "polite");
-    else this.status.setAttribute("aria-live", "off");
+    const now = performance.now();
+    const isSaid = over || ((!this.playing || this.speed <= 1) && now - this.saidAt >= SAID_MS);
+    if (isSaid) this.saidAt = now;
+    this.status.setAttribute("aria-live", isSaid ? "polite" : "off");
     const sentence = this.#sentence(ply);
     if (this.status.textContent !== sentence) this.status.replaceChildren(el(over ? "strong" : "span", {}, sentence));
     this.moves.show(ply);

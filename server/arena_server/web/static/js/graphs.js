@@ -63,7 +63,7 @@ export class Graphs {
   #legend() {
     return el("span", { class: "legend" },
       ...this.names.map((name, i) => el("span", { class: `key s${i + 1}` },
-        svg("svg", { viewBox: "0 0 24 8", width: 24, height: 8 },
+        svg("svg", { viewBox: "0 0 24 8", width: 24, height: 8, "aria-hidden": "true" },
           svg("line", { class: `line s${i + 1}`, x1: 0, x2: 24, y1: 4, y2: 4 })), bdi(name))));
   }
 

@@ -33,10 +33,11 @@ class ContestCard {
     this.played = el("p", { class: "progress" });
     this.newest = el("p", { class: "sub" });
     this.held = el("p", { class: "sub waiting" });
+    const heading = `contest-${contest.id}`;
     const chips = [gameName(contest), formatName(contest), about.date, about.place];
-    this.element = el("section", { class: alone ? "playing" : "playing beside", "aria-label": t`Running games` },
+    this.element = el("section", { class: alone ? "playing" : "playing beside", "aria-labelledby": heading },
       el("div", { class: "contest-head" },
-        el(level, {}, el("span", { class: "now" }, t`Now playing: `),
+        el(level, { id: heading }, el("span", { class: "now" }, t`Now playing: `),
           sign(contest.name),
           el("a", { href: link("contest.html", { id: contest.id }) }, bdi(about.title ?? contest.name))),
         about.text ? el("p", { class: "sub words", dir: "auto" }, about.text) : null,

@@ -174,7 +174,7 @@ function sit(session) {
     seat.next = null;
     timeline.call(seat.called);
     seat.view = new GameView(timeline, { live: true });
-    seat.view.onply = () => seat.live.tick();
+    seat.view.onply = () => { seat.live.tick(); nameMoves(seat.view); };
     makePlayable(seat.view);
     board.replaceChildren(seat.view.element);
     result.replaceChildren();
@@ -313,7 +313,6 @@ function makePlayable(view) {
       node.setAttribute("tabindex", "0");
       stop = node;
     });
-    node.setAttribute("aria-label", t`Move ${node.dataset.move}`);
     node.addEventListener("keydown", (event) => {
       if (event.key === "Enter" || event.key === " ") play(node.dataset.move);
       else if (event.key.startsWith("Arrow")) nearest(nodes, node, event.key)?.focus();
@@ -321,6 +320,15 @@ function makePlayable(view) {
       event.preventDefault();
       event.stopPropagation();
     });
+  }
+  nameMoves(view);
+}
+
+/** A move is named with what stands in its cell. */
+function nameMoves(view) {
+  for (const node of view.board.element.querySelectorAll("[role=button][data-move]")) {
+    const { move, sign = "." } = node.dataset;
+    node.setAttribute("aria-label", sign === "." ? t`Move ${move}` : `${t`Move ${move}`}, ${sign}`);
   }
 }
 
