@@ -82,8 +82,8 @@ class Contest:
     feed it a Tick at once, whose effects are those of the recovery. With `lease_ms` workers play the games
     (`parts/leases.py`), and lose one if they are silent for that long. One that has `ended` is shown as it
     is: it has no effects but BYE, and those of the order that archives it. It begins, for the first time,
-    once `quorum` bots are there. Raises ContestConfigError for an impossible configuration, JournalError for
-    an impossible past.
+    once `quorum` bots are there. A game that is interrupted begins again unless it `keeps_plies`. Raises
+    ContestConfigError for an impossible configuration, JournalError for an impossible past.
     """
 
     def __init__(
@@ -96,10 +96,12 @@ class Contest:
         lease_ms: int | None = None,
         ended: str | None = None,
         quorum: int = 0,
+        *,
+        keeps_plies: bool = True,
     ) -> None:
         check_numbers(config)
         self._config = config
-        self.output = Outbox()
+        self.output = Outbox(keeps_plies=keeps_plies)
         self.deadlines = Deadlines()
         hosted = lease_ms is not None
         try:

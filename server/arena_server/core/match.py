@@ -15,12 +15,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from arena_protocol.record import FORFEIT, VOID, FaultKind, FaultRecord, GameRecord, InfoRecord, PlyRecord
 from arena_server.core.clock import NS_PER_MS, TimeControl, TurnTimer, elapsed_ms
 from arena_server.core.deal import Setting, own_move
 from arena_server.core.facts import Away, Ended, GameFact, Offered, Ready, Started
+from arena_server.core.match_commands import (
+    Abort,
+    Annotate,
+    Blame,
+    Command,
+    Disconnect,
+    Expire,
+    PlayMove,
+    SayReady,
+)
 from arena_server.terms.terms import LONGEST_MS
 
 
@@ -32,56 +42,8 @@ class Phase(Enum):
     OVER = "over"
 
 
-class SayReady(NamedTuple):
-    """READY came from `seat`."""
-
-    seat: int
-    arrived: int
-
-
-class PlayMove(NamedTuple):
-    """MOVE came from `seat` while its TURN was open; `line` is the raw line."""
-
-    seat: int
-    move: str
-    line: bytes
-    arrived: int
-
-
-class Blame(NamedTuple):
-    """`seat` broke a rule of the protocol; `line` is the offending one, if there is one."""
-
-    seat: int
-    kind: FaultKind
-    line: bytes
-
-
-class Annotate(NamedTuple):
-    """A note came from a bot."""
-
-    info: InfoRecord
-
-
-class Expire(NamedTuple):
-    """The deadline of `timer` has passed."""
-
-
-class Disconnect(NamedTuple):
-    """The connection of `seat` is gone."""
-
-    seat: int
-
-
-class Abort(NamedTuple):
-    """The platform breaks the game off; `reason` goes to the record."""
-
-    reason: str
-
-
 #: Returns the move of a seat of this process that is to move.
 Chooser: TypeAlias = "Callable[[Match], str]"
-
-Command = SayReady | PlayMove | Annotate | Blame | Expire | Disconnect | Abort
 
 
 #: A named tuple without its Python constructor, at half the cost.
@@ -241,6 +203,37 @@ class Match(GameState):
             self._follow_up(facts, now)
         return facts
 
+    def answer(self, seat: int, move: str, line: bytes, arrived: int, now: int) -> list[GameFact]:
+        """`execute(PlayMove(...))`; in one frame where the ply and the next turn are all that follows.
+
+        It is `_decide_move`, `_ply` and `apply` without their other cases: a test compares the records.
+        """
+        game, timer, position = self._game, self.timer, self.position
+        sent, credit = timer.sent, timer.credit
+        plain = sent is not None and seat == timer.seat and arrived < timer.flag and seat != self._untimed
+        if not plain or self.faults or not game.is_legal(position, move):
+            return self.execute(PlayMove(seat, move, line, arrived), now)
+        assert sent is not None
+        if arrived < sent:
+            arrived = sent
+        clocks, control, origin = self.clocks, self._control, self._origin
+        charge = (arrived - sent) // NS_PER_MS
+        if credit:
+            # A ply that took less than its credit uses up only what it took.
+            self._quota[seat - 1] -= min(credit, charge)
+            charge = max(0, charge - credit)
+        if charge or control.increment:
+            left = control.after(clocks[seat - 1], charge)
+            self.clocks = clocks = (*clocks[: seat - 1], left, *clocks[seat:])
+        self.position, points = position, _ = game.play(position, move)
+        total = game.totals(position)
+        times = sent - origin, arrived - origin
+        ply = _new(PlyRecord, (seat, move, charge, *times, clocks, points, total, False, timer.lag, credit))
+        self.plies.append(ply)
+        facts: list[GameFact] = [ply]
+        self._advance(facts, now)
+        return facts
+
     def decide(self, command: Command, now: int) -> list[GameFact]:
         """The facts that `command` leads to; no state changes. Empty: it has no effect."""
         match command:
@@ -359,7 +352,9 @@ class Match(GameState):
                 break
             seat, clocks = self._game.to_move(self.position), self.clocks
             if seat in self.setting.own_seats:
-                move, left = self._own_move(), self._control.after(clocks[seat - 1], 0)
+                setting, moves = self.setting, self._game.legal_moves(self.position)
+                move = own_move(setting.secret, setting.game_id, self.ply, moves)
+                left = self._control.after(clocks[seat - 1], 0)
             elif self.zombies[seat - 1]:
                 assert self._zombie_move is not None
                 move, left = self._zombie_move, clocks[seat - 1]
@@ -371,11 +366,6 @@ class Match(GameState):
             facts.append(ply)
             self.apply(ply, now)
         self.timer.stop()
-
-    def _own_move(self) -> str:
-        setting = self.setting
-        moves = self._game.legal_moves(self.position)
-        return own_move(setting.secret, setting.game_id, self.ply, moves)
 
     # -- players in this process
 

@@ -363,12 +363,14 @@ class LiveGame:
 class Outbox:
     """Collects effects and journal entries in order; hot paths append to the lists themselves.
 
-    `entries` have to be durable before any effect of the same event is carried out.
+    `entries` have to be durable before any effect of the same event is carried out. Unless it `keeps_plies`
+    they have of a game that it is offered, or leased, and no more.
     """
 
-    __slots__ = ("effects", "entries")
+    __slots__ = ("effects", "entries", "keeps_plies")
 
-    def __init__(self) -> None:
+    def __init__(self, *, keeps_plies: bool = True) -> None:
+        self.keeps_plies = keeps_plies
         self.effects: list[Effect] = []
         self.entries: list[Entry] = []
 

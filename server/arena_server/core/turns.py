@@ -9,19 +9,23 @@ also gets TURN behind them, once it has all lines, and its program is not frozen
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from arena_protocol import messages as wire
 from arena_protocol.messages import printer
 from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.delivery import CHUNK, ChunkedSender, Spectators
 from arena_server.core.effects import Send, Store, TurnMark
-from arena_server.core.facts import Ended, GameFact
+from arena_server.core.facts import Ended, GameFact, Leased, Offered
 from arena_server.core.journal import KIND_OF
-from arena_server.core.match import PlayMove
 from arena_server.core.news import Moved, Notes
 from arena_server.core.peers import LiveGame, NotFree, Outbox, Peer, Slot
 
 _print_turn = printer(wire.Turn)
+#: What is journaled of a running game whose plies are not: it begins again.
+_BEGUN: Final = frozenset({Offered, Leased})
+#: A named tuple without its Python constructor, at half the cost.
+_new = tuple.__new__
 
 
 class Turns:
@@ -50,7 +54,7 @@ class Turns:
         # Only the first MOVE after a log-in costs more than this test.
         if slot.keys.former is not None:
             self.key_arrived(slot)
-        self.advance(live, live.match.execute(PlayMove(slot.seat, move, line, arrived), now), now)
+        self.advance(live, live.match.answer(slot.seat, move, line, arrived, now), now)
 
     def key_arrived(self, slot: Slot) -> None:
         """The bot has answered what followed its WELCOME, so it has that: the key before is void."""
@@ -63,8 +67,10 @@ class Turns:
         match = live.match
         if facts:
             number, transcript, entries = live.number, live.transcript, self._out.entries
+            keeps = self._out.keeps_plies
             for fact in facts:
-                entries.append((number, KIND_OF[type(fact)], *fact))  # `entry_of`, at a third of the cost
+                if keeps or type(fact) in _BEGUN:
+                    entries.append((number, KIND_OF[type(fact)], *fact))  # `entry_of`, at a third of the cost
                 transcript.write(fact, now)
         busy = self._chunks.busy
         for slot in live.seated:
@@ -108,13 +114,13 @@ class Turns:
         # Most slots have no such reason: an empty set is asked for none.
         is_frozen = slot.not_free and NotFree.FROZEN in slot.not_free
         if timer.seat == seat and not is_frozen and (cursor.turn is None or cursor.turn.ply != ply):
-            mark = cursor.turn = TurnMark(live.number, ply)
+            mark = cursor.turn = _new(TurnMark, (live.number, ply))
             # The clock runs already if the seat came back in its turn: TURN has what is left of it.
             clocks = match.clocks if timer.sent is None else match.reading(now)
-            turn = _print_turn(mark.ply, clocks, timer.lag, timer.credit)
-            self._out.effects.append(Send(peer.conn, data + turn, mark))
+            turn = _print_turn(ply, clocks, timer.lag, timer.credit)
+            self._out.effects.append(_new(Send, (peer.conn, data + turn, mark)))
         elif data:
-            self._out.effects.append(Send(peer.conn, data))
+            self._out.effects.append(_new(Send, (peer.conn, data, None)))
 
     def turn_sent(self, peer: Peer, mark: TurnMark, at: int) -> None:
         """A TURN reached the socket of `peer`: from now on it may be answered, and its clock runs."""

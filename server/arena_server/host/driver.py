@@ -16,6 +16,7 @@ import time
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 from arena_protocol.record import GameRecord
 from arena_server.core.effects import (
@@ -59,6 +60,10 @@ STALL_NS = 200_000_000
 #: While effects have been held back for longer than this, no deadline is judged: a TURN or an answer
 #: may be among them, and a slow disk is no bot's fault.
 HELD_NS = 200_000_000
+#: A driver that is called again so soon waits as long for the next lines itself, and joins what it sends to
+#: one connection meanwhile: a pass of the loop and a send a ply are dear where bots answer at once.
+STAY_NS = 1_000_000
+STAY_S = STAY_NS / 1e9
 
 
 class CommitBarrier:
@@ -153,42 +158,24 @@ class StallDetector:
         return Stalled(last, now)
 
 
+@dataclass(slots=True, eq=False)
 class Run:
     """A contest in the driver: where its entries go, its listener, and what is on its way to the disk.
 
     `readers` of transcripts learn how far they may be shown.
     """
 
-    __slots__ = (
-        "barrier",
-        "core",
-        "durations",
-        "held_until",
-        "listener",
-        "queued",
-        "readers",
-        "store",
-        "storing",
-    )
-
-    def __init__(
-        self,
-        core: Core,
-        store: RecordStore,
-        listener: DriverEvents,
-        readers: Sequence[TranscriptReader] = (),
-    ) -> None:
-        self.core = core
-        self.store = store
-        self.listener = listener
-        self.readers = readers
-        self.barrier = CommitBarrier()
-        self.durations = Durations()
-        #: When each queued batch of entries, by its number, and each record was handed over.
-        self.queued: deque[tuple[int, int]] = deque()
-        self.storing: dict[str, tuple[int, GameRecord]] = {}
-        #: No deadline is judged before this moment (monotonic ns).
-        self.held_until = 0
+    core: Core
+    store: RecordStore
+    listener: DriverEvents
+    readers: Sequence[TranscriptReader] = ()
+    barrier: CommitBarrier = field(default_factory=CommitBarrier)
+    durations: Durations = field(default_factory=Durations)
+    #: When each queued batch of entries, by its number, and each record was handed over.
+    queued: deque[tuple[int, int]] = field(default_factory=deque)
+    storing: dict[str, tuple[int, GameRecord]] = field(default_factory=dict)
+    #: No deadline is judged before this moment (monotonic ns).
+    held_until: int = 0
 
     @property
     def unanswered_since(self) -> int | None:
@@ -229,8 +216,10 @@ class Driver:
         self._events: list[tuple[Core, Event]] = []
         #: Connections that are gone, until the next batch.
         self._released: list[int] = []
-        self._in_batch = False
-        self._now = time.monotonic_ns()
+        self._in_batch = self._stays = False
+        #: Data for connections until they get a TURN, or the driver waits no more.
+        self._held: dict[int, bytes] = {}
+        self._now = self._left = time.monotonic_ns()
         self._stalls = StallDetector()
         self._beat: asyncio.TimerHandle | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -245,6 +234,7 @@ class Driver:
 
     def remove(self, run: Run) -> None:
         """Run a contest no longer; its connections that are still open get what was sent, and are closed."""
+        self._leave()
         self._runs.pop(run.core, None)
         self._events = [each for each in self._events if each[0] is not run.core]
         for number, core in list(self._routes.items()):
@@ -285,49 +275,63 @@ class Driver:
         self._now = now = time.monotonic_ns()
         self._clock.read(now, time.time_ns())
         if stall := self._stalls.stall(now):  # before anything that came meanwhile
-            self._feed_all(stall)
+            for core in list(self._runs):
+                self._feed(core, stall, now)
 
     def _on_ready(self) -> None:
-        """Read all sockets that are ready, then commit and send."""
-        self._begin_batch()
-        for key, events in self._selector.select(0):
-            if events & selectors.EVENT_WRITE:
-                key.data.writable()
-            if events & selectors.EVENT_READ:
-                key.data.readable()
-        self._end_batch()
+        """Read all sockets that are ready, then commit and send; stay while lines come quickly."""
+        ready = self._selector.select(0)
+        began = time.monotonic_ns()
+        self._stays = began - self._left < STAY_NS
+        while True:
+            self._begin_batch()
+            for key, events in ready:
+                if events & selectors.EVENT_WRITE:
+                    key.data.writable()
+                if events & selectors.EVENT_READ:
+                    key.data.readable()
+            self._end_batch()
+            # The loop may have something else to do than to wait for lines.
+            if not self._stays or self._now - began > STAY_NS or not (ready := self._selector.select(STAY_S)):
+                break
+        self._leave()
+        self._left = time.monotonic_ns()
+
+    def _leave(self) -> None:
+        """Stay no longer: send what was held."""
+        self._stays = False
+        while self._held:
+            self._send(*self._held.popitem())
+
+    def _send(self, conn: int, data: bytes, marker: Marker | None = None) -> None:
+        # The contest may still send to a connection that has just been lost.
+        if (connection := self._connections.get(conn)) is not None:
+            connection.send(data, marker)
 
     def _end_batch(self) -> None:
         """Commit the entries of the batch, then carry out what they held back, and what follows of that.
 
         The work grows with the number of contests, by some 50 ns for each that has nothing to do.
         """
-        router, runs, connections = self._router, self._runs, self._connections
+        router, runs, connections, held = self._router, self._runs, self._connections, self._held
         busy = True
         while busy:
             for run in list(runs.values()):
-                core, barrier = run.core, run.barrier
-                if core.output.effects or core.output.entries:
-                    barrier.add(core.take())
-                    if entries := barrier.seal(self._now):
-                        began = time.monotonic_ns()
-                        if run.store.append(entries):
-                            barrier.durable(barrier.batch)
-                            took = time.monotonic_ns() - began  # `Histogram.observe`, without a call
-                            durations = run.durations.journal
-                            durations.counts[bisect_left(BOUNDS, took)] += 1
-                            durations.total += took
-                        else:
-                            run.queued.append((barrier.batch, began))
-                    if barrier.records:
-                        self._store_records(run)
-                if barrier.waiting:
-                    for effect in barrier.release():
-                        if type(effect) is not Send:
-                            self._carry_out(effect, run)
-                        # The contest may still send to a connection that has just been lost.
-                        elif (connection := connections.get(effect.conn)) is not None:
-                            connection.send(effect.data, effect.marker)
+                output = run.core.output
+                if not (output.effects or output.entries or run.barrier.waiting):
+                    continue
+                for effect in self._durable(run):
+                    if type(effect) is not Send:
+                        self._leave()
+                        self._carry_out(effect, run)
+                        continue
+                    conn, data, marker = effect
+                    if conn in held:
+                        data = held.pop(conn) + data
+                    if marker is None and self._stays:
+                        held[conn] = data
+                    elif (connection := connections.get(conn)) is not None:  # `_send`, without a call
+                        connection.send(data, marker)
             if router.output.effects or self._events:
                 self._carry_out_events()
             busy = bool(router.output.effects or self._events)
@@ -337,31 +341,41 @@ class Driver:
         self._in_batch = False
         self._arm()
 
-    def _carry_out_events(self) -> None:
-        """Carry out the effects of the router, then handle the events that came during the batch."""
-        if self._router.output.effects:
-            self._carry_out_routing()
-        events, self._events = self._events, []
-        now = time.monotonic_ns()
-        for core, event in events:
-            self._feed(core, event, now)
+    def _durable(self, run: Run) -> list[Effect]:
+        """Commit what the contest has to journal; the effects that may be carried out."""
+        barrier, effects = run.barrier, run.core.take()
+        # Nearly always nothing has to be durable before, in a contest that does not keep its plies.
+        if not barrier.waiting and effects and type(effects[0]) is not Journal:
+            return effects
+        barrier.add(effects)
+        if entries := barrier.seal(self._now):
+            began = time.monotonic_ns()
+            if run.store.append(entries):
+                barrier.durable(barrier.batch)
+                took = time.monotonic_ns() - began  # `Histogram.observe`, without a call
+                run.durations.journal.counts[bisect_left(BOUNDS, took)] += 1
+                run.durations.journal.total += took
+            else:
+                run.queued.append((barrier.batch, began))
+        for each in barrier.take_records():
+            self._leave()
+            self._carry_out(each, run)
+        return barrier.release()
 
-    def _carry_out_routing(self) -> None:
-        """Carry out the effects of the router, which nothing holds back: it journals nothing."""
+    def _carry_out_events(self) -> None:
+        """Carry out the effects of the router, which journals nothing; handle the events of the batch."""
         for effect in self._router.take():
             match effect:
                 case Send(conn, data, marker):
-                    if (connection := self._connections.get(conn)) is not None:
-                        connection.send(data, marker)
+                    self._send(conn, data, marker)
                 case CloseConnection(conn):
                     self.pool.dismiss(conn)
                 case LogEvent():
                     self._log(effect)
-
-    def _store_records(self, run: Run) -> None:
-        for each in run.barrier.take_records():
-            if not run.listener.complete(each):
-                self.store(run, each)
+        events, self._events = self._events, []
+        now = time.monotonic_ns()
+        for core, event in events:
+            self._feed(core, event, now)
 
     def store(self, run: Run, each: Store) -> None:
         """Have a record made durable, unless the contest does not run any more."""
@@ -374,10 +388,6 @@ class Driver:
             core.feed(event, now)
         except Exception as error:
             self._crash(core, error)
-
-    def _feed_all(self, stall: Stalled) -> None:
-        for core in list(self._runs):
-            self._feed(core, stall, self._now)
 
     def feed(self, core: Core, event: Event) -> None:
         """Let a contest, or the router, handle an event now, or at the end of the batch under way."""
@@ -416,22 +426,18 @@ class Driver:
                 run.listener.carry_out(effect)
             case Finished(reason):
                 run.listener.finished(reason)
+            case Store():
+                if not run.listener.complete(effect):
+                    self.store(run, effect)
             case CloseConnection(conn):
                 run.listener.closing(conn)
                 self.pool.dismiss(conn)
-            case ShowLog(conn) | Mute(conn) | Unmute(conn):
-                if (connection := self._connections.get(conn)) is not None:
-                    self._carry_out_on(connection, effect)
-
-    def _carry_out_on(self, connection: Connection, effect: ShowLog | Mute | Unmute) -> None:
-        match effect:
             case ShowLog(conn, _, last):
-                connection.send(last)
+                self._send(conn, last)
                 self.pool.dismiss(conn)
-            case Mute():
-                connection.mute()
-            case Unmute():
-                connection.unmute()
+            case Mute(conn) | Unmute(conn):
+                if (connection := self._connections.get(conn)) is not None:
+                    (connection.mute if isinstance(effect, Mute) else connection.unmute)()
 
     # -- what connections report (connection.Sink)
 
@@ -475,10 +481,7 @@ class Driver:
             action()
             self._end_batch()
 
-        if delay_s:
-            self._loop.call_later(delay_s, run)
-        else:
-            self._loop.call_soon(run)
+        self._loop.call_later(delay_s, run)
 
     def watch(self, sock: socket.socket, events: int, connection: Connection) -> None:
         """Call `connection.readable` and `writable` when `sock` is ready for `events` (0: never)."""
@@ -504,12 +507,8 @@ class Driver:
 
     def _beat_now(self) -> None:
         """Show that the loop runs; a stall is reported even if no socket is ready."""
-        now = time.monotonic_ns()
-        if stall := self._stalls.stall(now):
-            self._begin_batch()
-            self._feed_all(stall)
-            self._end_batch()
-        self._stalls.beat(now)
+        self._run_batch()
+        self._stalls.beat(self._now)
         self._beat = self._loop.call_later(BEAT_S, self._beat_now)
 
     def _arm(self) -> None:

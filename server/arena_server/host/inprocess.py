@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 
 from arena_protocol.record import GameRecord
 from arena_server.core.deal import Setting
-from arena_server.core.match import Chooser, Match, SayReady
+from arena_server.core.match import Chooser, Match
+from arena_server.core.match_commands import SayReady
 
 
 def play_in_process(

@@ -119,7 +119,7 @@ class ContestRun:
         names = [entrant.name for entrant in spec.entrants]
         game = make_game(config.game, config.options)
         games = format_of(config, names, game.seats).total or 0  # of an open contest none is known
-        flags = spec.new, spec.seeded, spec.keep, spec.keeps_plies, spec.closed
+        flags = spec.new, spec.seeded, spec.keep, spec.closed
         return Writer(
             self.database,
             ContestHeader(config, printed_options(game), names, games, *flags),
@@ -202,6 +202,7 @@ class ContestRun:
                 None if elsewhere is None else elsewhere.lease_ms,
                 None if found is None else found.ended,
                 quorum,
+                keeps_plies=self.spec.keeps_plies,
             )
         except JournalError as error:
             raise damaged(self.database, str(error)) from error

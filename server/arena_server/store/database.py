@@ -111,7 +111,6 @@ class ContestHeader:
     `options` are the game's, as GAME prints them; `games` is the number to be played, 0 if it is open.
     An unfinished contest of the same name goes on unless `new` is set. Its seed has to be the config's
     only if `seeded`: the organiser chose the seed. With `keep` the latest one is found, also if it is over.
-    Unless its plies are kept (`keeps_plies`) a game that was running when its server was killed begins again.
     One that is `closed` is over though games of it are left (`store.stages`).
     """
 
@@ -122,7 +121,6 @@ class ContestHeader:
     new: bool = False
     seeded: bool = True
     keep: bool = False
-    keeps_plies: bool = True
     closed: bool = False
 
 

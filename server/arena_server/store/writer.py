@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Final
 
 from arena_protocol.record import GameRecord
 from arena_protocol.record_codec import encode
-from arena_server.core.journal import CONTEST, ORDER, Entry
+from arena_server.core.journal import ORDER, Entry
 from arena_server.errors import StoreError
 from arena_server.store.database import ContestHeader, Database, damaged, describe
 from arena_server.terms.config import ContestConfig
@@ -43,8 +43,6 @@ BATCH_JOBS = 1024
 #: than GROUP_SHARE * 2 have no one to wait for.
 GROUP_S = 0.05
 GROUP_SHARE = 4
-#: What is kept of a running game whose plies are not: it begins again.
-_BEGUN: Final = ("offer", "lease")
 #: The thread looks after the database at least this often: see `ContestStore.maintain`.
 MAINTENANCE_S = 0.5
 
@@ -138,11 +136,6 @@ class Writer:
         Returns True if this batch, and with it every earlier one, is durable. Returns False if it
         is queued: `committed` reports it, unless `failed` is called first.
         """
-        if not self._header.keeps_plies:
-            entries = [entry for entry in entries if entry[0] == CONTEST or entry[1] in _BEGUN]
-            if not entries and self._durable == self._appended and not self._has_failed:
-                self._appended = self._durable = self._appended + 1
-                return True
         self._appended += 1
         at_once = self._durable == self._appended - 1 and not self._has_failed
         # The answer to an order promises that it and its results are in the tables.

@@ -52,7 +52,7 @@ class ContestSpec:
     `started` has the bots that are started together with the contest, in containers or as processes;
     `crowded` says how bots in containers exceed their machine, empty: they do not. As far
     as `late` allows it, versions are sent of a bot that is added during the contest. `keeps_plies` is as in
-    `store.database.ContestHeader`, and so is `closed`.
+    `core.contest.Contest`, and `closed` as in `store.database.ContestHeader`.
     """
 
     config: ContestConfig

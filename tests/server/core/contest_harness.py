@@ -45,6 +45,7 @@ class ContestHarness(Harness):
         lease_ms: int | None = None,
         ended: str | None = None,
         quorum: int = 0,
+        keeps_plies: bool = True,
         **config: object,
     ) -> None:
         given = {
@@ -55,7 +56,8 @@ class ContestHarness(Harness):
         self.config = ContestConfig(**given)  # type: ignore[arg-type]
         self.past = past or Past()
         secrets = numbered_secrets("new-" if past else "")
-        contest = Contest(self.config, self.entrants, secrets, now, past, lease_ms, ended, quorum)
+        terms = past, lease_ms, ended, quorum
+        contest = Contest(self.config, self.entrants, secrets, now, *terms, keeps_plies=keeps_plies)
         super().__init__(contest, now, logs=logs)
         self.conns: dict[str, int] = {}
         #: Every line of each connection, in both directions.

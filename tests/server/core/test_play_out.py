@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from random import Random
 
 from tests.slices import all_of
@@ -10,7 +11,8 @@ from tests.slices import all_of
 from arena_protocol.games import GAMES, make_game
 from arena_protocol.record import GameRecord, commitment
 from arena_server.core.deal import Setting
-from arena_server.core.match import Chooser, Match, PlayMove, SayReady
+from arena_server.core.match import Chooser, Match
+from arena_server.core.match_commands import PlayMove, SayReady
 from arena_server.host.inprocess import play_in_process
 from arena_server.terms.terms import GameTerms
 
@@ -22,13 +24,21 @@ CLOCKS = (
     GameTerms(clock_ms=200, byoyomi_ms=20, move_limit_ms=25, margin_ms=3),
     GameTerms(clock_ms=200, first_move_limit_ms=5, move_limit_ms=12),
     GameTerms(clock_ms=200, debug_bot="b"),
+    GameTerms(clock_ms=200, lag_quota_ms=40),
 )
 
 
-def one_by_one(setting: Setting, players: Sequence[Chooser], now: Callable[[], int]) -> GameRecord:
-    """The oracle: `execute` judges every answer."""
+def one_by_one(
+    setting: Setting,
+    players: Sequence[Chooser],
+    now: Callable[[], int],
+    lag: int = 0,
+    judge: Callable[[Match, PlayMove, int], object] = Match.execute,
+) -> GameRecord:
+    """The oracle: `execute` judges every answer. The connection of the last seat has this lag."""
     began = now()
     match = Match(setting, began)
+    match.set_lag(len(players), lag)
     for seat in range(1, len(players) + 1):
         match.execute(SayReady(seat, began), began)
     while not match.over:
@@ -37,8 +47,15 @@ def one_by_one(setting: Setting, players: Sequence[Chooser], now: Callable[[], i
         move = players[seat - 1](match)
         arrived = now()
         line = f"MOVE {move}".encode("utf-8", "replace")
-        match.execute(PlayMove(seat, move, line, arrived), arrived)
+        # Of another seat it is no answer.
+        judge(match, PlayMove(seat % len(players) + 1, move, line, arrived), arrived)
+        judge(match, PlayMove(seat, move, line, arrived), arrived)
     return match.record()
+
+
+def answer(match: Match, command: PlayMove, now: int) -> object:
+    """As a line of a bot is judged."""
+    return match.answer(*command, now)
 
 
 def setting_of(name: str, terms: GameTerms, seed: int, own: frozenset[int]) -> Setting:
@@ -79,5 +96,8 @@ def test_a_game_in_one_frame_has_the_record_of_its_commands(name: str, terms: Ga
         setting = setting_of(name, terms, seed, own)
         one, other = played(one_by_one, setting, seed), played(play_in_process, setting, seed)
         assert one == other
+        for lag in (0, 3):
+            judged = [partial(one_by_one, lag=lag, judge=judge) for judge in (Match.execute, answer)]
+            assert played(judged[0], setting, seed) == played(judged[1], setting, seed)
         kinds |= {fault.kind for fault in one[0].faults}
     assert "illegal" in kinds

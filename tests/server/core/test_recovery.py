@@ -312,3 +312,16 @@ def test_entries_of_a_stored_game_do_not_count() -> None:
     assert (
         Contest(config(), [Entrant(name) for name in whole.bots], str, 0, past).status.progress().running == 0
     )
+
+
+def test_without_its_plies_a_running_game_is_begun_and_no_more() -> None:
+    """The program is restarted with its server: what it remembers of the game is gone with it."""
+    harness = seated("ann", "bob", keeps_plies=False)
+    harness.send("ann", "MOVE 6")
+    assert [entry[1] for entry in harness.entries if entry[0] == 1] == ["offer"]
+    again = restarted(harness)
+    for name in ("ann", "bob"):
+        again.log_in(name)
+        again.send(name, "READY g1")
+    assert "PLAYED" not in again.transcript("ann")
+    assert again.last_line("ann").startswith("TURN 1 ")

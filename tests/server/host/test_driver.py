@@ -12,11 +12,11 @@ import pytest
 from tests.server.peers import PATIENCE_S, Peer, RunningDriver, running_driver
 
 from arena_protocol.framing import CLIENT_LINE_LIMIT
-from arena_server.core.effects import CloseConnection, Effect, Finished, Mute, Send, TurnMark, Unmute
+from arena_server.core.effects import CloseConnection, Effect, Finished, Marker, Mute, Send, TurnMark, Unmute
 from arena_server.core.events import Event, Flushed, LineTooLong, Lost, Opened, Received, Tick
 from arena_server.core.log_events import BotAbsent
-from arena_server.host import connection
-from arena_server.host.connection import LINES_PER_WAKEUP, OUTPUT_LIMIT
+from arena_server.host import connection, driver
+from arena_server.host.connection import LINES_PER_WAKEUP, OUTPUT_LIMIT, Connection
 
 pytestmark = pytest.mark.asyncio
 
@@ -296,6 +296,41 @@ async def test_the_core_is_told_of_one_event_at_a_time() -> None:
         kinds = [type(event).__name__ for event in here.core.events]
         assert kinds == ["Opened", "Received", "Received", "Flushed", "Flushed"]
         assert deepest == 1
+
+
+async def test_a_driver_that_stays_joins_what_it_sends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lines of a connection wait for its TURN, for any other effect, or until no line comes."""
+    monkeypatch.setattr(driver, "STAY_NS", 10**15)
+    pieces: list[bytes] = []
+    send = Connection.send
+
+    def seen(self: Connection, data: bytes, marker: Marker | None = None) -> None:
+        pieces.append(data)
+        send(self, data, marker)
+
+    monkeypatch.setattr(Connection, "send", seen)
+
+    def answer(event: Event) -> list[Effect]:
+        assert isinstance(event, Received)
+        if event.line == b"leave":
+            return [Send(event.conn, b"bye\n"), CloseConnection(event.conn)]
+        other = next(number for number in here.driver.pool.connections if number != event.conn)
+        # Nothing follows the line of the other one, and the last is for a connection that is gone.
+        mine = Send(event.conn, b"one\n"), Send(event.conn, b"turn\n", TurnMark(1, 1))
+        return [mine[0], Send(other, b"two\n"), Send(other, b"three\n"), mine[1], Send(99, b"lost\n")]
+
+    async with running_driver(on(Received, answer)) as here:
+        first, second = await here.visit(), await here.visit()
+        await opened(here, 2)
+        await first.say(b"go\n")
+        assert [await first.line(), await first.line()] == [b"one", b"turn"]
+        assert [await second.line(), await second.line()] == [b"two", b"three"]
+        assert pieces == [b"one\nturn\n", b"two\nthree\n"]
+        assert here.core.count(Flushed) == 1
+        await first.say(b"leave\n")
+        assert await first.line() == b"bye"
+        await second.say(b"leave\n")
+        assert await second.line() == b"bye"
 
 
 async def test_log_events_and_the_end_reach_whoever_runs_the_host() -> None:

@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from queue import Queue
 from random import Random
@@ -62,24 +61,6 @@ class TestWriter:
                 points = {row.name: row.points for row in results.sums.standings(contest)}
                 assert (points["a"], points["b"]) == totals
         kept.close("stopped")
-
-    def test_without_its_plies_a_running_game_is_begun_and_no_more(self, path: Path) -> None:
-        """Each call counts as one, in their order, whether a part of it is kept or not."""
-        kept = Kept(path, replace(opening(new=False), keeps_plies=False))
-        kept.start()
-        offer: Entry = (1, "offer", ("ann", "bob"), 1, ())
-        ply: Entry = (1, "ply", 1, "6", 0, 0, 0, (0, 0), 0, (0, 0), False, 0, 0)
-        kept.append(offer, (1, "ready", 1))
-        kept.append((1, "ready", 2), (1, "start"))
-        kept.append(ply)
-        kept.append((0, "state", "", "paused"), (1, "end", [0, 0], "complete"))
-        kept.wait_for(4)
-        kept.close()
-        again = Kept(path, replace(opening(new=False), keeps_plies=False))
-        found = again.start()
-        again.close()
-        assert found is not None
-        assert sorted(found.past.entries) == [(0, "state", "", "paused"), offer]
 
     def test_what_is_queued_is_committed_together_and_reported_in_order(self, path: Path) -> None:
         kept = Kept(path)
