@@ -114,6 +114,7 @@ def spec_of(
         cpus_of,
         entrants_of,
         late_versions_of,
+        processes_of,
         timetable_of,
         webhooks_of,
     )
@@ -132,6 +133,9 @@ def spec_of(
         logs = Path(file.server.bot_logs)
     entrants = entrants_of(file, digests)
     config = replace(config_of(file, absent_ms=absent_ms), origin=contest.origin, debug_bot=options.debug_bot)
+    cpus = cpus_of(file, tournament=not keep)
+    here = options.workers.on is None  # else the bots are started by workers
+    seats = make_game(config.game, config.options).seats
     begins_at_once = file.contest.quorum is None and not keep  # its bots are started with it
     return ContestSpec(
         config=config,
@@ -143,7 +147,7 @@ def spec_of(
         timetable=timetable_of(file),
         webhooks=webhooks_of(file),
         started=frozenset(bot.name for bot in file.bot if bot.is_local and bot.launcher is None),
-        crowded=crowding_of(cpus_of(file), entrants, make_game(config.game, config.options).seats),
+        crowded=crowding_of(cpus, entrants, seats, processes_of(file) & cpus.keys()) if here else "",
         late=late_versions_of(file),
         closed=contest.closed,
         quorum=0 if begins_at_once else file.contest.quorum,

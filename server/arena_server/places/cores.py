@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import groupby
@@ -44,25 +44,29 @@ def on_cores(cores: Sequence[int]) -> Iterator[None]:
         use_cores(before)
 
 
-def crowding_of(cpus: Mapping[str, float], entrants: Iterable[Entrant], seats: int) -> str:
-    """How containers that may use `cpus` processors by bot exceed this machine at once; empty: they do not.
+def crowding_of(
+    cpus: Mapping[str, float], entrants: Iterable[Entrant], seats: int, processes: Collection[str] = ()
+) -> str:
+    """How bots that may use `cpus` processors exceed this machine at once; empty: they do not.
 
-    Who plays no game stands still (`idle.py`), and of those that do not ponder one in each game runs.
+    Who plays no game stands still (`idle.py`), and of those that do not ponder one in each game runs. Of a
+    process it is not known whether it ponders: it is taken for one that does not.
     """
     entrants = list(entrants)
     games = sum(each.concurrency for each in entrants) // seats
-    playing = [cpus.get(each.name, 0.0) for each in entrants if each.ponders for _ in range(each.concurrency)]
-    in_turn = [
-        cpus.get(each.name, 0.0) for each in entrants if not each.ponders for _ in range(each.concurrency)
-    ]
+    playing, in_turn = list[float](), list[float]()
+    for each in entrants:
+        some = playing if each.ponders and each.name not in processes else in_turn
+        some += [cpus.get(each.name, 0.0)] * each.concurrency
     most = sum(sorted(playing)[-games * seats :]) + sum(sorted(in_turn)[-games:]) if games else 0.0
     cores = len(own_cores()) or os.cpu_count() or 1
     if most <= cores:
         return ""
+    how = "`cpus`, one for a process" if processes else "`cpus`"
     return (
-        f"the containers of {games} game{'s' * (games > 1)} at once may use {most:g} processors (`cpus`), and"
-        f" this machine has {cores}: bots slow each other; give smaller `cpus`, fewer games at once"
-        ' (`concurrency`) or `ponder = "off"`'
+        f"the bots of {games} game{'s' * (games > 1)} at once may use {most:g} processors ({how}), and this"
+        f" machine has {cores}: bots slow each other; give"
+        ' smaller `cpus`, fewer games at once (`concurrency`, `--on local:N`) or `ponder = "off"`'
     )
 
 

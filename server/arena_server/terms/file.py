@@ -125,10 +125,24 @@ def entrants_of(file: ContestFile, hashes: Mapping[str, str] | None = None) -> l
     ]
 
 
-def cpus_of(file: ContestFile) -> dict[str, float]:
-    """How many processors each bot that runs in containers of this machine may use in each."""
+def cpus_of(file: ContestFile, *, tournament: bool) -> dict[str, float]:
+    """How many processors each bot that is started here may use in each game; a process takes one.
+
+    A server starts those alone that their authors send.
+    """
     usual = file.container.limits()
-    return {bot.name: bot.limits(usual).cpus for bot in file.bot if bot.in_container or bot.submit}
+    return {
+        bot.name: bot.limits(usual).cpus if bot.in_container or bot.submit else 1.0
+        for bot in file.bot
+        if bot.submit or (tournament and bot.is_local and bot.launcher is None)
+    }
+
+
+def processes_of(file: ContestFile) -> frozenset[str]:
+    """The bots that `arena tournament` starts as processes."""
+    return frozenset(
+        bot.name for bot in file.bot if bot.is_local and not bot.in_container and bot.launcher is None
+    )
 
 
 def late_versions_of(file: ContestFile) -> LateVersions:

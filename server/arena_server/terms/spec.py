@@ -50,7 +50,7 @@ class ContestSpec:
     HELLO, no ERROR, page or report names it, and its host neither waits for it nor ends with it. The
     `timetable` may be another when the contest goes on, but for `freeze_at`, which is that of the config.
     `started` has the bots that are started together with the contest, in containers or as processes;
-    `crowded` says how bots in containers exceed their machine, empty: they do not. As far
+    `crowded` says how bots exceed their machine, empty: they do not. As far
     as `late` allows it, versions are sent of a bot that is added during the contest. `keeps_plies` is as in
     `core.contest.Contest`, and `closed` as in `store.database.ContestHeader`.
     """

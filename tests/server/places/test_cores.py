@@ -82,17 +82,22 @@ def bots(*given: tuple[str, int, bool]) -> list[Entrant]:
         pytest.param([(name, 1, True) for name in "abcde"], dict.fromkeys("abcde", 1.0), "4", id="odd"),
         pytest.param([("a", 3, True), ("b", 3, True)], {"a": 0.5, "b": 0.5}, "3", id="slots"),
         pytest.param([("a", 1, False), ("b", 1, True)], {"a": 2.0, "b": 1.0}, "3", id="one of them ponders"),
+        pytest.param([(name, 1, True) for name in "pqrs"], dict.fromkeys("pqrs", 1.0), None, id="processes"),
+        pytest.param([("p", 3, True), ("q", 3, True)], {"p": 1.0, "q": 1.0}, "3", id="games of processes"),
+        pytest.param([("p", 1, True), ("a", 1, True)], {"p": 1.0, "a": 1.5}, "2.5", id="both kinds"),
     ],
 )
-def test_containers_that_want_more_than_the_machine_has(
+def test_bots_that_want_more_than_the_machine_has(
     entrants: list[tuple[str, int, bool]],
     cpus: dict[str, float],
     most: str | None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(cores_module, "own_cores", lambda: (0, 1))
-    text = crowding_of(cpus, bots(*entrants), 2)
+    processes = {name for name in cpus if name in "pqrs"}
+    text = crowding_of(cpus, bots(*entrants), 2, processes)
     if most is None:
         assert text == ""
     else:
-        assert f" at once may use {most} processors (`cpus`), and this machine has 2: " in text
+        how = "`cpus`, one for a process" if processes else "`cpus`"
+        assert f" at once may use {most} processors ({how}), and this machine has 2: " in text
