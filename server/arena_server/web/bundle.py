@@ -28,7 +28,7 @@ from html import escape
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from arena_server.web import languages
+from arena_server.web import blanks, languages
 from arena_server.web.identity import NO_IDENTITY, SiteIdentity
 from arena_server.web.security import digest_source
 
@@ -50,8 +50,6 @@ LASTING: Final = re.compile(r"site-[0-9a-f]{16}\.(js|css|svg|png)")
 _COMMENT: Final = re.compile(r"^[ \t]*(?://[^\n]*|/\*.*?\*/[ \t]*)\n", re.MULTILINE | re.DOTALL)
 #: Blanks that a browser would load for nothing; no text of a module goes over several lines.
 _INDENT: Final = re.compile(r"^ +", re.MULTILINE)
-#: The same of a style sheet, where a blank before `:` begins another selector; a string stays as it is.
-_STYLE_BLANK: Final = re.compile(r'("[^"]*")|\s*(?:([{};,]|(?<!\s):)\s+|(?=\{))')
 _IMPORT: Final = re.compile(r'^import \{\s([^}]+?),?\s\} from "(\.[^"]+)";$', re.MULTILINE)
 #: Before the modules of a script.
 _HEAD: Final = "const modules = {}, bodies = {}, load = (name) => modules[name] ??= bodies[name]();\n"
@@ -171,8 +169,7 @@ def _static(name: str) -> bytes:
 def _style() -> bytes:
     """The style sheet without its comments and without blanks that say nothing."""
     text = re.sub(r"/\*.*?\*/", "", _static("site.css").decode("utf-8"), flags=re.DOTALL)
-    lines = "".join(f"{line.strip()}\n" for line in text.splitlines() if line.strip())
-    return _STYLE_BLANK.sub(lambda found: found[1] or found[2], lines).encode()
+    return blanks.style(text).encode()
 
 
 def _page(page: str, attributes: str, names: dict[str, str], head: str, title: str) -> str:
@@ -231,6 +228,7 @@ def _converted(name: str, source: str) -> tuple[tuple[str, ...], str]:
     rest = re.search(r"^\s*(import|export)\b(?!\.).*", body, re.MULTILINE)
     if rest:
         raise ValueError(f"{name}: not of the subset that can be joined: {rest[0]}")
+    body = blanks.script(body)
     return imported, f'bodies["{name}"] = () => {{\n{body}return {{ {exported} }};\n}};\n'
 
 

@@ -19,7 +19,7 @@ const MOST_FRAMES = 400;
 
 /** A game as text that a person reads and a program parses: tags, then the moves of each round of the seats. */
 export function gameText(record) {
-  const tag = (name, value) => `[${name} "${String(value).replace(/[\\"]/g, "\\$&")}"]`;
+  const tag = (name, value) => `[${name} "${String(value).replace(/[\\\x22]/g, "\\$&")}"]`;
   const seats = record.names.length;
   const rounds = [];
   record.plies.forEach((ply, i) => {
