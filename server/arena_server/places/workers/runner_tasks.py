@@ -26,6 +26,8 @@ from arena_server.terms.sandbox import Sandbox
 
 #: How often a task is looked at.
 LOOK_S: Final = 0.5
+#: Seconds for a worker to come: a server that begins has asked none yet, and one may be started again.
+JOIN_S: Final = 10.0
 #: Of Dask: a task goes before the games that wait.
 PRIORITY: Final = 10
 #: Of what Dask says of a task that has failed.
@@ -170,18 +172,23 @@ class RunnerTasks:
                 releasing.add_done_callback(self._releasing.discard)
 
     async def _choose(self, task: RunnerTask, avoid: Collection[str]) -> str:
-        """The address of the worker with the fewest tasks. Raises NoRunnerError."""
-        processing: Mapping[str, Sequence[object]] | None = None
-        with suppress(Exception):  # the scheduler may be gone
-            processing = await self._client().processing()
-        there = {
-            address: name
-            for address, name in self._workers(task.engine).items()
-            if name in (task.only or (name,))
-        }
-        found = [address for address, name in there.items() if name not in avoid]
-        if processing is not None and found:
-            return min(found, key=lambda each: len(processing.get(each, ())))
+        """The address of the worker with the fewest tasks. Raises NoRunnerError if none comes in JOIN_S."""
+        until = asyncio.get_running_loop().time() + JOIN_S
+        while True:
+            processing: Mapping[str, Sequence[object]] | None = None
+            with suppress(Exception):  # the scheduler may be gone, and with it its workers
+                processing = await self._client().processing()
+            there = {
+                address: name
+                for address, name in self._workers(task.engine).items()
+                if name in (task.only or (name,))
+            }
+            found = [address for address, name in there.items() if name not in avoid]
+            if processing is not None and found:
+                return min(found, key=lambda each: len(processing.get(each, ())))
+            if asyncio.get_running_loop().time() >= until:
+                break
+            await asyncio.sleep(LOOK_S)
         if task.only:
             raise NoRunnerError(f"{' and '.join(sorted(task.only))}: not there")
         raise NoRunnerError(NO_OTHER if there else NO_ENGINE)

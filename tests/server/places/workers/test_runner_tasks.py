@@ -18,6 +18,7 @@ from arena_server.places.workers import runner_tasks
 from arena_server.places.workers.cluster import DaskPool
 from arena_server.places.workers.images import ENGINE
 from arena_server.places.workers.runner_tasks import (
+    JOIN_S,
     KEPT_S,
     NO_OTHER,
     FarRunners,
@@ -44,6 +45,7 @@ class Cluster:
     does: Callable[[Cluster], Awaitable[object]]
     names: dict[str, str] = field(default_factory=lambda: {"tcp://1": "r1", "tcp://2": "r2"})
     busy: dict[str, list[str]] = field(default_factory=dict)
+    away: bool = False
     alive: Any = True
     submitted: list[dict[str, object]] = field(default_factory=list)
     offered: list[Sandbox] = field(default_factory=list)
@@ -61,6 +63,8 @@ class Cluster:
         )
 
     async def processing(self) -> Mapping[str, list[str]]:
+        if self.away:
+            raise OSError("the scheduler is away")
         return self.busy
 
     def submit(self, *_: object, **options: object) -> asyncio.Future[object]:
@@ -180,10 +184,20 @@ def test_the_runner_with_the_fewest_tasks_has_it() -> None:
     for cluster, avoid, text in (
         (Cluster(answers), ("r1", "r2"), NO_OTHER),
         (Cluster(answers, names={}), (), NO_ENGINE),
-        (Cluster(answers, names={"tcp://1": "r1"}, busy=None), (), NO_OTHER),  # type: ignore[arg-type]
+        (Cluster(answers, away=True), (), NO_OTHER),
     ):
         with pytest.raises(NoRunnerError, match=f"^{text}$"):
             leap(run(cluster, *avoid))
+
+
+def test_a_task_waits_a_moment_for_a_runner() -> None:
+    cluster = Cluster(answers, away=True)
+
+    async def run() -> str:
+        asyncio.get_running_loop().call_later(JOIN_S - 1, setattr, cluster, "away", False)
+        return (await cluster.tasks.run(task(), (), print))[0]
+
+    assert leap(run()) == "r1"
 
 
 def test_a_task_may_be_for_some_workers_alone_and_need_no_engine() -> None:
