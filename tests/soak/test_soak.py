@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from .run import run
+from .submissions import run as run_submissions
 from .upgrades import run as run_upgrades
 from .workers import run as run_workers
 
@@ -35,6 +36,20 @@ def test_workers_are_killed_and_every_game_counts_once(tmp_path: Path, soak_seed
     assert report.kills.total() > 0
     assert report.void == 0
     assert report.games > 0
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(0)
+@pytest.mark.parametrize("runners", [False, True])
+def test_no_admission_is_lost(runners: bool, tmp_path: Path, soak_seed: int) -> None:
+    if runners:
+        pytest.importorskip("distributed")
+    minutes = float(os.environ.get("SOAK_MINUTES", "3")) / 3
+    report = run_submissions(tmp_path, minutes, soak_seed, runners=runners)
+    print(report)
+    assert report.kills.total() > 0
+    assert report.admitted > 0
+    assert not report.faults
 
 
 @pytest.mark.soak
