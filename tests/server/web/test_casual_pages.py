@@ -226,7 +226,7 @@ def test_a_game_is_played_on_from_a_ply_of_its_record(pages: Watched, tmp_path: 
         page.get_by_role("link", name="Another game").wait_for()
         pages.close()
         newest, _ = played(server)
-        assert verified(server, newest["id"]) == "verified: 1 game\n"
+        assert verified(server, newest["id"]) == "verified: 1 game, 1 of them on the deal of another game\n"
         database = f"sqlite:///{play_database(server)}"
         record = json.loads(
             inside("replay", "g1", "--json", "--contest", newest["id"], "--database", database).out

@@ -174,7 +174,7 @@ def test_the_organiser_gives_orders_on_the_page(pages: Watched, tmp_path: Path) 
         page.get_by_role("row").filter(has_text="w1").filter(has_text="30,000").wait_for()
         page.get_by_text("it is slow: the others make 100,000").wait_for()
         page.get_by_text(
-            "its games take longer (of equal workers a chance of at most 1.0e-5 in 200 games)"
+            "its games take longer (of equal workers a chance of at most 1.0E-5 in 200 games)"
         ).wait_for()
         # On a phone what is empty has no label.
         page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})

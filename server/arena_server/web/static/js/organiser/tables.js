@@ -8,6 +8,8 @@ import { named, t } from "../texts.js";
 
 /** The latest orders that the page shows; `arena admin orders` has all. */
 const SHOWN_ORDERS = 100;
+/** How a chance is written that may be very small. */
+const CHANCE = { notation: "scientific", minimumFractionDigits: 1, maximumFractionDigits: 1 };
 
 /** A moment of the organiser's port, "2026-12-24 18:00 UTC", in the reader's zone. */
 export const momentText = (text) => instantText(text.replace(" UTC", "Z").replace(" ", "T"));
@@ -105,7 +107,7 @@ export function workersTable({ workers, benches }, over, act) {
 
 function oddities(bench, found) {
   const chances = found.map(({ what, games, chance }) =>
-    t`${said(what)} (of equal workers a chance of at most ${locale.number(chance, { notation: "scientific", maximumFractionDigits: 1 })} in ${plural(games, "game")})`);
+    t`${said(what)} (of equal workers a chance of at most ${locale.number(chance, CHANCE)} in ${plural(games, "game")})`);
   return [...(bench?.slow ? [t`it is slow: the others make ${numberText(bench.others)}`] : []), ...chances];
 }
 
