@@ -185,6 +185,11 @@ class TestDetails:
 
 
 class TestHistory:
+    @pytest.fixture(autouse=True)
+    def patient(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """An answer has all, however busy the machine is."""
+        monkeypatch.setattr(filling, "WAIT_S", None)
+
     RESULTS = ((3, 1), (1, 3), (2, 2), (3, 1), (5, 1), (0, 4), (2, 1))
 
     def test_each_point_is_the_fit_of_the_games_before(
