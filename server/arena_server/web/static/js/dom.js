@@ -209,8 +209,8 @@ export function explained(title, words) {
 }
 
 /** Wait for `work`, but no longer than a moment: what comes in time is drawn with the rest, and moves nothing. */
-export function inTime(work) {
-  return Promise.race([work, new Promise((done) => { setTimeout(done, MOMENT_MS); })]);
+export function inTime(work, ms = MOMENT_MS) {
+  return Promise.race([work, new Promise((done) => { setTimeout(done, ms); })]);
 }
 
 const placeKey = () => `place ${location.pathname}${location.search}`;

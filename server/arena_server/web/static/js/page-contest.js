@@ -31,6 +31,8 @@ applyTheme();
 document.body.prepend(pageHeader());
 const main = document.getElementById("main");
 const number = parameter("id");
+/** How long the first view waits for ratings and highlights where many games are still to come. */
+const SOON_MS = 100;
 /** After how long the rest of the highlights is asked for. */
 const AGAIN_MS = 5000;
 
@@ -178,7 +180,7 @@ async function begin() {
   const begun = new Promise((done) => { onnewest = (some) => { list.setRows(some); showLatest(some); done(); }; });
   const details = loadDetails();
   const loading = Promise.all([showGames(onnewest).then(showRanges), details]);
-  await inTime(Promise.race([loading, Promise.all([begun, details])]));
+  await inTime(Promise.race([loading, begun.then(() => inTime(details, SOON_MS))]));
   const standings = el("section", { class: "panel", id: "standings" }, el("h2", {}, t`Standings`), legend, table);
   const games = el("section", { class: "panel", id: "games" }, el("h2", {}, t`Games`), explained(
     t`What are a ply, a void game and a zombie?`, [
