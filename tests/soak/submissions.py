@@ -231,16 +231,23 @@ class Field:
             self.kill_one()
             assert not (problems := [author.problem for author in self._authors if author.problem]), problems
         say(f"{self.report.kills.total()} kills in {(time.monotonic() - begun) / 60:.1f} minutes")
-        for author in self._authors:
-            author.ends.set()
-        until = time.monotonic() + PATIENCE_S
-        while any(author.pending() != 0 for author in self._authors):
-            assert time.monotonic() < until, "an admission does not end"
-            time.sleep(0.2)
+        self._settle([len(author.told) for author in self._authors])
         for author in self._authors:
             author.join(PATIENCE_S)
         self._end_server(signal.SIGTERM)
         self.report.seconds = time.monotonic() - begun
+
+    def _settle(self, told: list[int]) -> None:
+        """Wait until each author has sent one more version to its end, behind what was `told` before."""
+        until = time.monotonic() + PATIENCE_S
+        for author, before in zip(self._authors, told, strict=True):
+            while not any(fact.get("fact") in ("activated", "failed") for fact in author.told[before:]):
+                assert time.monotonic() < until, "an admission does not end"
+                time.sleep(0.2)
+            author.ends.set()
+        while any(author.pending() != 0 for author in self._authors):
+            assert time.monotonic() < until, "an admission does not end"
+            time.sleep(0.2)
 
     def close(self) -> None:
         if self._server is not None and self._server.poll() is None:
