@@ -161,7 +161,7 @@ async def test_nothing_is_left_when_the_launcher_is_killed(frozen: bool) -> None
             str(found.port),
             PRELUDE + "tell(3); time.sleep(1000)",
             RELAY_IMAGE,
-            own("killed"),
+            own(f"killed {frozen}"),  # the sweeper of the first removes what has its mark
         ]
         process = await asyncio.create_subprocess_exec(
             *words, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
