@@ -1,11 +1,12 @@
 """Processor time of a ply of `arena match` beside fastchess and a bare relay; programs answer at once.
 
-    python -m benchmarks.match_speed [--rounds 5] [--games 40] [--pin] [--beside COMMAND]
+    python -m benchmarks.match_speed [--rounds 5] [--games 40] [--concurrency 1] [--pin] [--beside COMMAND]
 
-All play games of 200 plies, one at a time, with C programs (`bot.c`, `uci.c`; cc compiles them). A row is the
-processor time of the whole tree of processes a ply: of a long match less that of one of two games, so that
-starting counts nothing. Rivals run in turn, and the ratios are those of one round. fastchess is that of the
-variable FASTCHESS, or of the path; without it the relay alone is the rival.
+All play games of 200 plies, `--concurrency` at a time (the relay one), with C programs (`bot.c`, `uci.c`; cc
+compiles them). A row is the processor time of the whole tree of processes a ply: of a long match less that of
+one of two games at each place, so that starting counts nothing. Rivals run in turn, and the ratios are those
+of one round. fastchess is that of the variable FASTCHESS, or of the path; without it the relay alone is the
+rival.
 """
 
 from __future__ import annotations
@@ -37,30 +38,31 @@ def cpu_of(command: list[str], folder: Path) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def match_of(arena: str, bot: str) -> Command:
+def match_of(arena: str, bot: str, concurrency: int) -> Command:
     """A match of `arena` between two bots."""
     return lambda games: [
         *(arena, "match", f"{bot} 1", f"{bot} 2", "--deals", str(games // 2)),
-        *("--option", f"plies={PLIES}"),
+        *("--option", f"plies={PLIES}", "--concurrency", str(concurrency)),
     ]
 
 
-def rivals(folder: Path, beside: str | None) -> dict[str, Command]:
+def rivals(folder: Path, beside: str | None, concurrency: int) -> dict[str, Command]:
     """What can be measured here, with programs compiled in `folder`."""
     for name in ("bot", "uci"):
         subprocess.run(["cc", "-O2", "-o", folder / name, HERE / f"{name}.c"], check=True)
     (folder / "start.epd").write_text(START, encoding="ascii")
     bot, uci = f"{folder}/bot", f"{folder}/uci"
     found: dict[str, Command] = {
-        "arena": match_of(str(Path(sys.executable).parent / "arena"), bot),
+        "arena": match_of(str(Path(sys.executable).parent / "arena"), bot, concurrency),
         "relay": lambda games: [sys.executable, str(HERE / "relay.py"), bot, str(games * PLIES)],
     }
     if beside is not None:
-        found["beside"] = match_of(beside, bot)
+        found["beside"] = match_of(beside, bot, concurrency)
     if (program := os.environ.get("FASTCHESS") or shutil.which("fastchess")) is not None:
         found["fastchess"] = lambda games: [
             *(program, "-engine", f"cmd={uci}", "name=a", "-engine", f"cmd={uci}", "name=b"),
-            *("-each", "tc=600", "-rounds", str(games // 2), "-games", "2", "-repeat", "-concurrency", "1"),
+            *("-each", "tc=600", "-rounds", str(games // 2), "-games", "2", "-repeat"),
+            *("-concurrency", str(concurrency), "-force-concurrency"),
             *("-maxmoves", str(PLIES // 2), "-openings", f"file={folder}/start.epd", "format=epd"),
         ]
     return found
@@ -82,18 +84,20 @@ def main() -> None:
     """Measure what the command line asks for."""
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--games", type=int, default=40, help="an even number of games, four at least")
+    parser.add_argument("--games", type=int, default=40, help="even, more than two at each place")
+    parser.add_argument("--concurrency", type=int, default=1, help="games at once")
     parser.add_argument("--pin", action="store_true", help="bind all processes to one core")
     parser.add_argument("--beside", metavar="COMMAND", help="the `arena` of another environment")
     given = parser.parse_args()
+    short = 2 * given.concurrency
     if given.pin:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     rows: dict[str, list[float]] = {}
     with TemporaryDirectory() as name:
         for _ in range(given.rounds):
-            for rival, command in rivals(Path(name), given.beside).items():
-                spent = cpu_of(command(given.games), Path(name)) - cpu_of(command(2), Path(name))
-                rows.setdefault(rival, []).append(spent / (given.games - 2) / PLIES * 1e6)
+            for rival, command in rivals(Path(name), given.beside, given.concurrency).items():
+                spent = cpu_of(command(given.games), Path(name)) - cpu_of(command(short), Path(name))
+                rows.setdefault(rival, []).append(spent / (given.games - short) / PLIES * 1e6)
     print("\n".join(table(rows)))
 
 
