@@ -21,7 +21,7 @@ from .browser import PHONE, Watched
 from .persons import Person, Web, wait_for_turn
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.real
 
@@ -318,6 +318,7 @@ def test_who_gives_up_learns_how_the_game_ended(pages: Watched, web: Web) -> Non
     ended = page.locator(".turn", has_text=re.compile(r"^The game is over: (\S+ wins|you win|a draw)"))
     ended.wait_for()
     page.get_by_role("link", name="The record of game g1").wait_for()
+    assert page.locator(".why").inner_text() == "person-1: zombie since ply 1: quit"
     assert page.get_by_role("button", name="Give up").is_hidden()
     for width, height in ((640, 400), PHONE, (844, 390)):
         page.set_viewport_size({"width": width, "height": height})
@@ -327,6 +328,53 @@ def test_who_gives_up_learns_how_the_game_ended(pages: Watched, web: Web) -> Non
         assert another is not None
         assert rematch["y"] == another["y"], "what comes next is one row"
     page.context.close()
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(
+    ("game", "size"),
+    [("insertion", PHONE), ("tictactoe", (844, 390)), ("disc", PHONE), ("lastcoin", (844, 390))],
+)
+def test_a_finger_plays_from_the_first_press_to_the_rematch(
+    browser: Browser, web: Web, game: str, size: tuple[int, int]
+) -> None:
+    context = browser.new_context(
+        viewport={"width": size[0], "height": size[1]}, has_touch=True, is_mobile=True, locale="en-US"
+    )
+    page = context.new_page()
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.goto(f"{web.url}/play")
+    page.get_by_label("Game").select_option(game)
+    page.get_by_role("button", name="Start the game").tap()
+    moves, over = page.locator("[data-move].can"), page.locator(".turn.over")
+    while True:
+        moves.first.or_(over).first.wait_for()
+        if over.count():
+            break
+        box = moves.last.bounding_box()
+        assert box is not None
+        assert min(box["width"], box["height"]) >= 24, "as large as a finger needs"
+        ply = page.locator(".counter").inner_text()
+        moves.last.tap()
+        page.locator(".counter", has_not_text=ply).wait_for()
+    text = over.inner_text()
+    assert re.match(r"The game is over: (you win|\S+ wins|a draw)", text), text
+    # What comes next is in the first window.
+    rematch = page.get_by_role("button", name="Rematch")
+    for part in (
+        rematch,
+        page.get_by_role("link", name="Another game"),
+        page.get_by_role("link", name="The record"),
+    ):
+        part.wait_for()
+        box = part.bounding_box()
+        assert box is not None
+        assert 0 <= box["y"] <= box["y"] + box["height"] <= size[1]
+    rematch.tap()
+    moves.first.wait_for()
+    page.get_by_role("button", name="Give up").tap()  # the next game needs its place
+    over.wait_for()
+    context.close()
 
 
 class TestRequests:

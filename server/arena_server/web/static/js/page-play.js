@@ -3,13 +3,14 @@
 
 import { API, get } from "./api.js";
 import { casualPart, keptName, nameField, seatLink } from "./casual.js";
-import { applyTheme, el, link, numberText, pageHeader, resultText } from "./dom.js";
+import { applyTheme, bdi, el, link, numberText, pageHeader, resultText } from "./dom.js";
 import { loadGames } from "./gamelist.js";
 import { gameLink, GameView } from "./gameview.js";
 import { hint } from "./hint.js";
 import { LiveGame } from "./livegame.js";
 import { playOnPart, playOnWish } from "./playon.js";
 import { said } from "./said.js";
+import { faultText } from "./seats.js";
 import { t } from "./texts.js";
 
 applyTheme();
@@ -146,6 +147,8 @@ const form = el("form", { class: "turn-form", onsubmit: (event) => {
 } },
   el("label", { for: "move" }, t`Your move`), field, choices, el("button", { type: "submit" }, t`Play`), advise, back);
 const result = el("p", {});
+/** Why the game ended before its last ply, or who did not play it to the end. */
+const why = el("p", { class: "sub why" });
 const again = el("a", { href: "play.html", class: "button" }, t`Another game`);
 const revenge = el("button", { type: "button", class: "primary", onclick: rematch }, t`Rematch`);
 
@@ -164,8 +167,8 @@ function sit(session) {
   const board = el("div");
   const title = el("h1", {}, t`Play`);
   // The form or the button that had the focus is gone: it goes on where the game does.
-  const panel = el("div", { class: "panel turn-panel", tabindex: -1 }, text, goOn, start, form, leave, result, revenge,
-    again);
+  const panel = el("div", { class: "panel turn-panel", tabindex: -1 },
+    text, why, goOn, start, form, leave, result, revenge, again);
   page(el("div", { class: "title" }, title),
     panel, board);
   main.append(message);
@@ -249,6 +252,7 @@ function show() {
       ? CASUAL_TEXTS[seat.alone && !seat.refused && ["invited", "ready"].includes(seat.state) ? "connecting"
         : seat.state] : null) ?? TEXTS[seat.state] ?? "";
   const sentence = words.replace(t`The game is over`, t`The game is over${outcome}`);
+  why.replaceChildren(...(outcome ? faultsOf(shown) : []));
   text.classList.toggle("over", shown !== undefined && shown.end !== null);
   text.classList.toggle("won",
     shown !== undefined && shown.end !== null && shown.winner(shown.length) === place(shown));
@@ -265,6 +269,15 @@ function show() {
   // The other player of a visitor's game may want another one.
   if (seat.state === "finished" && !seat.contest) seat.live?.close();
   if (seat.view) showMoves(mine && !ended);
+}
+
+/** The faults by which seats lost their game, from time to a broken connection: who, when and which. */
+function faultsOf(shown) {
+  return shown.info.names.flatMap((name, i) => {
+    const fault = shown.fault(i + 1, shown.length);
+    if (fault === null) return [];
+    return [el("span", {}, bdi(name), `: ${faultText(fault)}`)];
+  });
 }
 
 /** The seat of this person, 0 before GAME. */
@@ -395,6 +408,7 @@ async function learnEnd(attempt) {
   }
   timeline.end = row.end;
   timeline.totals = row.totals;
+  timeline.faults = row.faults.map(([faulty, ply, kind]) => ({ seat: faulty, ply, kind }));
   seat.view.grown();
   show();
   showResult(row.id);

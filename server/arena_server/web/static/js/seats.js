@@ -88,7 +88,7 @@ export class SeatCard {
     this.element.classList.toggle("won", won);
     this.element.classList.toggle("zombie", fault !== null);
     setText(this.state, fault !== null
-      ? t`zombie since ply ${fault.ply}: ${named(fault.kind)}${lineText(fault.line)}` : won ? t`wins` : moving
+      ? faultText(fault) : won ? t`wins` : moving
       ? t`to move` : "");
     this.state.title = this.state.textContent;
   }
@@ -134,6 +134,9 @@ function noteParts(note, ms) {
     "text" in note ? el("span", {}, "“", bdi(note.text), "”") : null,
   ].filter(Boolean);
 }
+
+/** Since when a seat is at fault, and by what. */
+export const faultText = ({ ply, kind, line }) => t`zombie since ply ${ply}: ${named(kind)}${lineText(line)}`;
 
 /** The offending line of a fault, from hexadecimal, as printable ASCII. */
 function lineText(line) {
