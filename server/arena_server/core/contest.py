@@ -365,9 +365,10 @@ class Contest:
         if goes_on:
             self._games.pair(now)
         if life.suspending:
-            if self._connections.suspend(self._leaving) and life.ended is None:
-                life.end(STOPPED)
-                self.output.effects.append(Finished(STOPPED))
+            if self._connections.suspend(self._leaving):
+                if life.ended is None:
+                    life.end(STOPPED)
+                self._report_end()  # also one that was to come behind the last lines for spectators
             return
         # While a game runs it may become void and be played again.
         if life.ended is None and self._games.quiet:
@@ -381,10 +382,14 @@ class Contest:
             self._connections.close_all(bye_reason, now, _again_ms(bye_reason, leads_on=self.leads_on))
             spectators = self._games.spectators
             # The shell ends a server after Finished: spectators get the last lines before it.
-            if self._reported != life.ended and (spectators.idle or not spectators.watchers):
-                self._reported = life.ended
-                assert life.ended is not None
-                self.output.effects.append(Finished(life.ended))
+            if spectators.idle or not spectators.watchers:
+                self._report_end()
+
+    def _report_end(self) -> None:
+        ended = self.life.ended
+        if ended is not None and self._reported != ended:
+            self._reported = ended
+            self.output.effects.append(Finished(ended))
 
 
 def _again_ms(reason: ByeReason, *, leads_on: bool) -> int | None:

@@ -109,6 +109,23 @@ def test_an_order_holds_for_the_next_server(verb: str) -> None:
     assert again.contest.status.progress().void == 1
 
 
+@pytest.mark.parametrize("ending", ["stopped", "finished"])
+def test_an_end_that_waits_for_spectators_is_not_lost(ending: str) -> None:
+    """Their last lines are due later: the server ends at the signal, and not behind them, or never."""
+    harness = seated("ann", "bob", options=ONE_PLY, spectator_delay_ms=20_000)
+    harness.log_in("eve", " role=spectator")
+    harness.send("eve", "WATCH *")
+    if ending == "stopped":
+        harness.event(Stop())
+    else:
+        play_on(harness)
+    assert (harness.contest.ended, harness.finished) == (ending, None)
+    harness.event(Suspend())
+    assert (harness.finished, harness.is_closed("eve")) == (ending, True)
+    harness.event(Suspend())
+    assert len([each for each in harness.effects if isinstance(each, Finished)]) == 1
+
+
 def test_one_that_is_aborted_ends_as_aborted() -> None:
     harness = seated("ann", "bob")
     harness.stores = False
