@@ -29,6 +29,16 @@ def test_the_weights_are_four() -> None:
     assert set(re.findall(r"font-weight: (\d+)", SHEET)) <= {"400", "500", "600", "700"}
 
 
+def test_a_row_slides_from_its_old_rank_unless_motion_is_unwanted(node: Node) -> None:
+    before, after = ["ann", "bob", "cleo", "dan"], ["bob", "ann", "cleo", "eve", "dan"]
+    assert node("slide", before=before, after=after, still=False) == {
+        "ann": "translateY(-28px)",
+        "bob": "translateY(28px)",
+        "dan": "translateY(-28px)",
+    }
+    assert node("slide", before=before, after=after, still=True) == {}
+
+
 @given(st.text(min_size=1, max_size=32))
 def test_the_picture_of_a_name_is_symmetric_and_never_empty(node: Node, name: str) -> None:
     found = node("sign", name=name)

@@ -34,6 +34,7 @@ const { personName } = await load("people.js");
 const { opponents, playOnWish } = await load("playon.js");
 const { betterText, partingPly, partingText, togetherOf } = await load("together.js");
 const { signOf } = await load("sign.js");
+const { slide } = await load("slide.js");
 const { pairSign, pairWords } = await load("crossgrid.js");
 const { roundTexts } = await load("swiss.js");
 const { chosenPart } = await load("tabs.js");
@@ -127,6 +128,19 @@ const commands = {
   },
   counted: ({ count, word }) => counted(count, word),
   placed: ({ text, values }) => placed(text, values.map((value) => (Array.isArray(value) ? new Counted(...value) : value))),
+  /** Which rows slide, and from how far, when a table of `before` is drawn again as `after`; 28 px a row. */
+  slide: ({ before, after, still }) => {
+    const slid = {};
+    const table = (names) => names.map((of, place) => ({ dataset: { of }, getBoundingClientRect: () => ({ top: 28 * place }),
+      animate: ([{ transform }]) => { slid[of] = transform; } }));
+    let rows = table(before);
+    globalThis.matchMedia = () => ({ matches: still });
+    globalThis.document = { activeElement: null };
+    slide({ querySelectorAll: () => rows, contains: () => false }, () => { rows = table(after); });
+    delete globalThis.document;
+    delete globalThis.matchMedia;
+    return slid;
+  },
   missed: ({ record }) => Timeline.ofRecord(parseRecord(record)).missed(),
   together: ({ records }) => {
     const timelines = records.map((record) => Timeline.ofRecord(parseRecord(record)));

@@ -11,7 +11,7 @@ import {
 } from "./gamelist.js";
 import { gameLink } from "./gameview.js";
 import { loadedAfter } from "./loading.js";
-import { sign } from "./sign.js";
+import { marked } from "./sign.js";
 import { livePath, LiveStream } from "./livestream.js";
 import { apart, locale } from "./locale.js";
 import { starred, toggleStar } from "./places.js";
@@ -209,7 +209,7 @@ async function begin() {
   await inTime(Promise.race([loading, Promise.all([begun, details])]));
   main.replaceChildren(
     el("p", { class: "crumbs" }, el("a", { href: link("contest.html", { id: number }) }, "← ", bdi(contest.name))),
-    el("div", { class: "title" }, el("h1", {}, sign(name), bdi(name), " ", starButton()),
+    el("div", { class: "title" }, el("h1", {}, marked(name), " ", starButton()),
       el("p", { class: "sub" }, row.rank === null ? t`No rank before the first result` : placeText(contest, row),
         ...(faults ? [t`; faults: `, el("span", { class: "faults" }, faults)] : [])), about,
       site.feeds ? feedLinks(`contests/${contest.id}/bots/${place}.atom`, `contests/${contest.id}/bots/${place}.ics`)

@@ -17,7 +17,7 @@ import { loadRatings, ratingPanel } from "./ratings.js";
 import { noticeButton } from "./notices.js";
 import { latest, leaderText, progress } from "./progress.js";
 import { loadRounds, roundsPanel } from "./rounds.js";
-import { sign } from "./sign.js";
+import { marked } from "./sign.js";
 import { slide } from "./slide.js";
 import { entrantsText } from "./stages.js";
 import { standingsTable, teamsTable } from "./standings.js";
@@ -199,7 +199,7 @@ async function begin() {
   const { text } = inReport() ? aboutSite() : {};
   main.replaceChildren(...[banner, text ? el("p", { class: "about", dir: "auto" }, text) : null,
     el("div", { class: "title" },
-      el("h1", {}, sign(contest.name), bdi(about.title ?? contest.name), " ", status),
+      el("h1", {}, marked(contest.name, about.title ?? contest.name), " ", status),
       ...aboutContest(contest.name, about, contest.entrants_from), leader, played, waiting, newest, viewers,
       el("p", { class: "sub" }, sub),
       site.written_at ? el("p", { class: "sub" }, t`As of ${instantText(site.written_at)}`)

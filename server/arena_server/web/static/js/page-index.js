@@ -9,7 +9,7 @@ import { livePath, LiveStream } from "./livestream.js";
 import { loadedAfter } from "./loading.js";
 import { boardsEach } from "./places.js";
 import { latest, leaderText, progress } from "./progress.js";
-import { sign } from "./sign.js";
+import { marked } from "./sign.js";
 import { soundButton } from "./sound.js";
 import { seasonSections } from "./stages.js";
 import { Wall } from "./wall.js";
@@ -38,8 +38,8 @@ class ContestCard {
     this.element = el("section", { class: alone ? "playing" : "playing beside", "aria-labelledby": heading },
       el("div", { class: "contest-head" },
         el(level, { id: heading }, el("span", { class: "now" }, t`Now playing: `),
-          sign(contest.name),
-          el("a", { href: link("contest.html", { id: contest.id }) }, bdi(about.title ?? contest.name))),
+          el("a", { href: link("contest.html", { id: contest.id }) },
+            marked(contest.name, about.title ?? contest.name))),
         about.text ? el("p", { class: "sub words", dir: "auto" }, about.text) : null,
         el("p", { class: "chips" }, chips.filter(Boolean).map((text) =>
           el("span", { class: "tag" }, bdi(text)))),
@@ -101,8 +101,8 @@ function table(contests) {
     : t`${numberText(played)} of ${numberText(games)}`);
   const rows = contests.map((contest) => el("tr", {}, ...labelled(["", ...heads.slice(1, 4), ""], [
     el("td", { class: "name-cell" },
-      sign(contest.name), el("a", { href: link("contest.html", { id: contest.id }) },
-        bdi(contest.about?.title ?? contest.name))),
+      el("a", { href: link("contest.html", { id: contest.id }) },
+        marked(contest.name, contest.about?.title ?? contest.name))),
     el("td", {}, gameName(contest)),
     el("td", { class: "num" }, gamesOf(contest)),
     el("td", {}, instantText(contest.started_at)),

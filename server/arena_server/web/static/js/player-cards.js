@@ -1,10 +1,10 @@
 // The cards of the players of a Swiss: a line a bot, a field a round, as the server has made them (`player_cards.py`).
 
-import { bdi, el, link, numberText } from "./dom.js";
+import { el, link, numberText } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { foldable } from "./rounds.js";
 import { said } from "./said.js";
-import { sign } from "./sign.js";
+import { marked } from "./sign.js";
 import { named, t } from "./texts.js";
 
 /** The place of the box among the rounds that were opened or closed. */
@@ -35,7 +35,7 @@ function table(contest, rounds, cards) {
   };
   const line = (card) => el("tr", {},
     el("th", { scope: "row", title: card.bot }, el("span", { class: "rank" }, `${card.no} `),
-      el("a", { href: link("bot.html", { contest: contest.id, bot: card.bot }) }, sign(card.bot), bdi(card.bot))),
+      el("a", { href: link("bot.html", { contest: contest.id, bot: card.bot }) }, marked(card.bot))),
     ...card.rounds.map((text, place) => field(card, text, place)),
     el("td", {}, el("b", {}, numberText(card.score))));
   return el("table", { class: "cross" },

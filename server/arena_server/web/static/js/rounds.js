@@ -1,11 +1,11 @@
 // What a format has drawn: a bracket as columns of matches, rounds and groups as tables. Each match links to its games.
 
 import { get } from "./api.js";
-import { bdi, cardTable, el, link, numberText, plural } from "./dom.js";
+import { cardTable, el, link, numberText, plural } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { inRow } from "./locale.js";
 import { said } from "./said.js";
-import { sign } from "./sign.js";
+import { marked } from "./sign.js";
 import { named, t } from "./texts.js";
 
 /** Rounds of more matches than this are closed until they are opened. */
@@ -69,7 +69,7 @@ function bracket(contest, levels) {
 function nameOf(contest, match, seat) {
   const name = match.names[seat];
   const href = link("bot.html", { contest: contest.id, bot: name });
-  if (name !== null) return el("a", { href }, sign(name), bdi(name));
+  if (name !== null) return el("a", { href }, marked(name));
   return el("span", { class: "sub" }, { bye: named("bye"), vacant: "–" }[match.state] ?? "?");
 }
 

@@ -1,6 +1,6 @@
 // A small picture made of a shown name, by which a bot or a contest is found again on other pages.
 
-import { svg } from "./dom.js";
+import { bdi, el, svg } from "./dom.js";
 
 const SIDE = 5;
 const HUES = 12;
@@ -29,9 +29,10 @@ export function signOf(name) {
   return { path, hue: 360 / HUES * ((bits >>> 16) % HUES) };
 }
 
-/** The picture of `name`; it says nothing that the name beside it does not. */
-export function sign(name) {
+/** The picture of `name` before `text`, on the line where the text begins; it says nothing that the name does not. */
+export function marked(name, text = name) {
   const { path, hue } = signOf(name);
-  return svg("svg", { class: "sign", viewBox: `0 0 ${SIDE} ${SIDE}`, "aria-hidden": "true" },
+  const sign = svg("svg", { class: "sign", viewBox: `0 0 ${SIDE} ${SIDE}`, "aria-hidden": "true" },
     svg("path", { d: path, fill: `hsl(${hue} 60% 48%)` }));
+  return el("span", { class: "marked" }, sign, bdi(text));
 }

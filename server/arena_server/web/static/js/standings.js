@@ -2,7 +2,7 @@
 
 import { bdi, cardTable, el, labelled, link, meanText, numberText, unequal } from "./dom.js";
 import { inRow } from "./locale.js";
-import { sign } from "./sign.js";
+import { marked } from "./sign.js";
 import { roundColumns } from "./swiss.js";
 import { named, t } from "./texts.js";
 
@@ -38,7 +38,7 @@ function columnsOf(contest, rows, drawn) {
       ? { head: t`No.`, kind: "num", cell: (_, place) => String(place + 1) } : null,
     { head: t`Rank`, kind: "num", cell: ({ rank }) => (rank === null ? "–" : String(rank)) },
     { head: t`Bot`, kind: "name-cell", cell: (row) =>
-      el("a", { href: link("bot.html", { contest: contest.id, bot: row.bot }) }, sign(row.bot), bdi(row.bot)) },
+      el("a", { href: link("bot.html", { contest: contest.id, bot: row.bot }) }, marked(row.bot)) },
     scored ? numbers("score", t`Score`, (row) => numberText(row.score)) : null,
     rows.some((row) => row.penalty)
       ? { head: t`Penalty`, kind: "num", cell: (row) => (row.penalty ? numberText(-row.penalty) : "") } : null,
