@@ -36,6 +36,7 @@ from arena_protocol.record_codec import decode
 from arena_protocol.verify import verify
 from arena_server.errors import StoreError
 from arena_server.store.reader import Results
+from arena_server.submissions.admission import tag_of
 from arena_server.submissions.versions import Versions, VersionState, parse_fact
 
 from ..ports import quiet_port
@@ -255,6 +256,10 @@ class Field:
             self._server.wait(PATIENCE_S)
         if self._cluster is not None:
             self._cluster.close()
+        if self._real:
+            numbers = range(1, 1 + max(len(self._facts(author.name)) for author in self._authors))
+            tags = [tag_of("soak", author.name, number) for author in self._authors for number in numbers]
+            subprocess.run(["docker", "image", "rm", "--force", *tags], capture_output=True, check=False)
 
     def check(self) -> None:
         """What the authors have read holds, and no version was built more often than it had to be."""

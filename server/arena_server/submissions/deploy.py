@@ -267,7 +267,10 @@ class DeployedBot:
 
 
 async def _cancel(task: asyncio.Task[None] | None) -> None:
+    """Cancel a task, and wait for its end. Raises what has ended it before."""
     if task is not None:
         task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
+        # Not suppressed around `await task`: that would take our own cancellation for the task's.
+        (ended,) = await asyncio.gather(task, return_exceptions=True)
+        if isinstance(ended, Exception):
+            raise ended

@@ -257,3 +257,27 @@ async def test_a_version_that_cannot_start_is_its_author_s_to_see(
         ]
         containers.problem = None
         assert (await containers.next()).name == "ann"
+
+
+async def test_who_is_cancelled_while_it_ends_a_version_ends() -> None:
+    """A server that was stopped at that moment did not end."""
+
+    async def play() -> None:
+        await asyncio.Event().wait()
+
+    playing = asyncio.create_task(play())
+    await asyncio.sleep(0)
+    ending = asyncio.create_task(deploy._cancel(playing))
+    await asyncio.sleep(0)
+    ending.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await ending
+    assert playing.cancelled()
+
+    async def fail() -> None:
+        raise ValueError("a mistake of ours")
+
+    failed = asyncio.create_task(fail())
+    await asyncio.sleep(0)
+    with pytest.raises(ValueError, match="a mistake of ours"):
+        await deploy._cancel(failed)
