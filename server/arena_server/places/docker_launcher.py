@@ -46,6 +46,8 @@ HOST, PORT = "127.0.0.1", 2006
 #: Runs the relay: any image with `python`. This one is the base of the project's own images.
 RELAY_IMAGE = "python:3.12-slim"
 LABEL = "insertion-arena.contest"
+#: The sweeper of a run that was killed removes its containers alone: the next run may have begun.
+RUN_LABEL: Final = "insertion-arena.run"
 #: The user of a bot in its container.
 USER = "10001:10001"
 #: Seconds for the relay's container to begin.
@@ -103,7 +105,9 @@ class ContainerLauncher:
         self, host: str, port: int, place: str, logs: Path | None = None, docker: Docker | None = None
     ) -> None:
         self._address = host, port
-        self._label = f"{LABEL}={place_mark(place)}"
+        self._contest = f"{LABEL}={place_mark(place)}"
+        self._run = f"{RUN_LABEL}={secrets.token_hex(8)}"
+        self._labels = ("--label", self._contest, "--label", self._run)
         self._logs = logs
         self._docker = docker or Docker()
         self._stack = AsyncExitStack()
@@ -114,7 +118,7 @@ class ContainerLauncher:
 
     async def __aenter__(self) -> Self:
         """Remove what an earlier run left. Raises LaunchError without an engine."""
-        await self._docker.remove(self._label)
+        await self._docker.remove(self._contest)
         await self._docker.image(RELAY_IMAGE)
         async with AsyncExitStack() as stack:
             # Under systemd /tmp may be this process's own (PrivateTmp=), which the engine does not see.
@@ -123,7 +127,7 @@ class ContainerLauncher:
             stack.callback(rmtree, self._folder, ignore_errors=True)
             stack.callback(self._close_ways)
             sweeper = await Child.start(
-                ["sh", "-c", _SWEEP, "sweeper", self._docker.program, self._label],
+                ["sh", "-c", _SWEEP, "sweeper", self._docker.program, self._run],
                 self._docker.environment,
                 stdin=asyncio.subprocess.PIPE,
             )
@@ -162,7 +166,7 @@ class ContainerLauncher:
                 for key, value in bot.environment(HOST, PORT, {}).items()
                 if key.startswith("ARENA_")
             }
-            words = ["run", "--name", name, "--label", self._label, "--network", f"container:{name}-relay"]
+            words = ["run", "--name", name, *self._labels, "--network", f"container:{name}-relay"]
             words += [*CONFINED, *limits, *self._cores(bot), "--user", USER]
             words += [word for variable in variables for word in ("--env", variable)]
             # With their values: a PATH of the bot must not be that of `docker`.
@@ -182,7 +186,7 @@ class ContainerLauncher:
 
     async def _start_relay(self, name: str, folder: Path) -> Child:
         """Start the container whose network the bot's container will share; wait until it listens."""
-        words = ["run", "--rm", "--interactive", "--name", name, "--label", self._label, "--network", "none"]
+        words = ["run", "--rm", "--interactive", "--name", name, *self._labels, "--network", "none"]
         words += [*CONFINED, *ContainerLimits(memory=64 * MB, tmp=MB, pids=16).options()]
         # The socket belongs to our user, and its folder has mode 0700.
         words += ["--user", f"{os.getuid()}:{os.getgid()}"]
