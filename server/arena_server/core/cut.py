@@ -6,6 +6,7 @@
 
 Which records of shown games may be read is a second question: `deal.may_show_deal`. Who plays whom in an
 anonymous contest is a third one: results, draws and schedules ask `may_name`, lines of games `shown_names`.
+What a record has of an offending line is `recorded_line`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from typing import Final
 ALWAYS: Final = 1 << 62
 #: Earlier than any moment.
 NEVER: Final = -1
+#: Lines that say what belongs to one bot alone: a token, or what it has stored.
+_SECRET: Final = (b"HELLO", b"STORE")
 
 
 def may_name(*, anonymous: bool, over: bool) -> bool:
@@ -43,6 +46,12 @@ def alias(seat: int) -> str:
 def is_alias(name: str) -> bool:
     """Whether a player may be called so by `alias`; in letters of any size, so that no two look alike."""
     return name.lower().startswith("player-")
+
+
+def recorded_line(line: bytes) -> bytes:
+    """What a record has of the line of a fault: of one with a token or stored bytes in it the first word."""
+    first = line.split(maxsplit=1)[:1]
+    return first[0] if first and first[0].upper() in _SECRET else line
 
 
 def shown_until(

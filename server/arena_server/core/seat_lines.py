@@ -11,6 +11,7 @@ from __future__ import annotations
 from arena_protocol import messages as wire
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.record import FaultKind, InfoRecord
+from arena_server.core.cut import recorded_line
 from arena_server.core.events import Abandoned
 from arena_server.core.match import Phase
 from arena_server.core.match_commands import Annotate, Blame, SayReady
@@ -99,7 +100,7 @@ class SeatLines:
                 self._blame(live, seat, kind, event.exceeded.encode("ascii"), now)
 
     def _blame(self, live: LiveGame, seat: int, kind: FaultKind, line: bytes, now: int) -> None:
-        self._turns.advance(live, live.match.execute(Blame(seat, kind, line), now), now)
+        self._turns.advance(live, live.match.execute(Blame(seat, kind, recorded_line(line)), now), now)
 
 
 def _seat_of(peer: Peer) -> tuple[LiveGame, int]:

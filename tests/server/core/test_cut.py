@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.slices import all_of
 
-from arena_server.core.cut import alias, is_alias, may_name, shown_names, shown_until
+from arena_server.core.cut import alias, is_alias, may_name, recorded_line, shown_names, shown_until
 
 MOMENTS = range(4)
 
@@ -46,3 +46,11 @@ def test_a_seat_sees_its_own_name_alone(names: list[str]) -> None:
         assert shown_names(names, seat, anonymous=False) == tuple(names)
     assert not any(map(is_alias, names))
     assert [alias(seat) for seat in (1, 2)] == ["player-1", "player-2"]
+
+
+@given(st.binary())
+def test_a_line_of_a_fault_is_recorded_as_it_came_or_by_its_first_word(line: bytes) -> None:
+    kept = recorded_line(line)
+    assert kept in (line, *line.split()[:1])
+    for verb in (b"STORE", b"hello"):
+        assert recorded_line(verb + b" " + line) == verb

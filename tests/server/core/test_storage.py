@@ -178,6 +178,27 @@ def test_where_nothing_can_be_stored_a_store_is_an_unasked_line() -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "kept"),
+    [
+        ("STORE 2 data=beef", b"STORE"),
+        ("STORE 2 data=beef game=g1 x", b"STORE"),
+        ("  store 2 data=beef", b"store"),
+        ("HELLO 1 ann token=beef", b"HELLO"),
+        ("HELLO 1 ann resume=beef x y z", b"HELLO"),
+        ("STORE", b"STORE"),
+        ("WATCH beef", b"WATCH beef"),
+        ("MOVES beef", b"MOVES beef"),
+    ],
+)
+def test_the_record_of_a_fault_says_no_token_and_no_stored_bytes(line: str, kept: bytes) -> None:
+    harness = seated(*BOTS, flood_limit=2)
+    harness.send("ann", line, line)
+    found = harness.contest._games.find("g1")
+    assert found is not None
+    assert [fault.line for fault in found.match.faults] == [kept]
+
+
+@pytest.mark.parametrize(
     ("lines", "problem"),
     [
         (("STORE 65 data=00",), "too-long a bot may store 64 bytes at most, not 65"),
