@@ -61,8 +61,7 @@ requestAnimationFrame(count);
 """
 
 
-#: Notes at each frame by how many ms a clock jumps when its seat has moved. One that shows whole seconds
-#: is right for all of the second.
+#: Notes at each frame by how many ms a clock jumps when its seat has moved.
 CLOCKS = """
 window.jumps = [];
 const before = new Map();
@@ -70,13 +69,10 @@ const ms = (text) => { const [m, s] = text.split(":"); return 60_000 * m + 1000 
 const look = () => {
   for (const seat of document.querySelectorAll(".seat")) {
     const moving = seat.classList.contains("moving");
-    const text = seat.querySelector(".clock").textContent;
-    const clock = ms(text);
+    const clock = ms(seat.querySelector(".clock").textContent);
     const last = before.get(seat);
-    if (last?.moving && !moving) {
-      window.jumps.push(Math.max(last.clock - clock, clock - last.clock - last.room, 0));
-    }
-    before.set(seat, { moving, clock, room: text.includes(".") ? 0 : 999 });
+    if (last?.moving && !moving) window.jumps.push(Math.abs(clock - last.clock));
+    before.set(seat, { moving, clock });
   }
   requestAnimationFrame(look);
 };

@@ -249,9 +249,9 @@ export class GameView {
   }
 
   /** The clock that runs now, of a LiveGame, where the page shows the newest ply. */
-  showClock({ seat, ms, digits }) {
+  showClock({ seat, ms }) {
     const { length, info } = this.timeline;
-    if (this.ply === length) this.seats[seat - 1].showClock(ms, info.clock_ms, digits);
+    if (this.ply === length) this.seats[seat - 1].showClock(ms, info.clock_ms, 1);
   }
 
   #showPly() {

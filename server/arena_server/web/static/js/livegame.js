@@ -3,9 +3,6 @@
 import { livePath, LiveStream } from "./livestream.js";
 import { Timeline } from "./timeline.js";
 
-/** From here on a clock that runs shows whole seconds: every change of its text is a frame of the whole page. */
-const WHOLE_MS = 20_000;
-
 /** The stream of a running game of a contest. */
 export const gamePath = (id, contest) => livePath(`games/${encodeURIComponent(id)}`, contest);
 
@@ -77,10 +74,10 @@ export class LiveGame {
     const running = this.running();
     if (running === null) return;
     this.onclock(running);
-    if (running.ms > 0) this.timer = setTimeout(() => this.tick(), running.ms % (running.digits ? 100 : 1000) + 1);
+    if (running.ms > 0) this.timer = setTimeout(() => this.tick(), running.ms % 100 + 1);
   }
 
-  /** The clock that runs now: {seat, ms, digits}, or null. */
+  /** The clock that runs now: {seat, ms}, or null. */
   running() {
     const { timeline } = this;
     if (!this.stream.fresh || !this.started || timeline === null || timeline.end !== null) return null;
@@ -88,7 +85,7 @@ export class LiveGame {
     // After the last ply no clock runs, also before the end is announced.
     if (seat === null || timeline.fault(seat, timeline.length) !== null) return null;
     const ms = Math.max(0, timeline.clocks(timeline.length)[seat - 1] - (performance.now() - this.since));
-    return { seat, ms, digits: ms < WHOLE_MS ? 1 : 0 };
+    return { seat, ms };
   }
 
   close() {

@@ -151,7 +151,7 @@ function watch(id) {
       else if (connection === "lost")
         screen.tell(t`The connection is lost; the game may be further on. Connecting again ...`);
     },
-    onclock: ({ seat, ms, digits }) => screen?.cards[seat - 1].showClock(ms, live.timeline.info.clock_ms, digits),
+    onclock: ({ seat, ms }) => screen?.cards[seat - 1].showClock(ms, live.timeline.info.clock_ms, 1),
   });
   return live;
 }
