@@ -29,10 +29,16 @@ export function signOf(name) {
   return { path, hue: 360 / HUES * ((bits >>> 16) % HUES) };
 }
 
+/** The first word of a text; one that no line has room for may be broken anywhere. */
+const WORD = /^\S{0,24}(?!\S)/u;
+
 /** The picture of `name` before `text`, on the line where the text begins; it says nothing that the name does not. */
 export function marked(name, text = name) {
   const { path, hue } = signOf(name);
   const sign = svg("svg", { class: "sign", viewBox: `0 0 ${SIDE} ${SIDE}`, "aria-hidden": "true" },
     svg("path", { d: path, fill: `hsl(${hue} 60% 48%)` }));
-  return el("span", { class: "marked" }, sign, bdi(text));
+  const [first = ""] = WORD.exec(text) ?? [];
+  // Between a picture and a word the line could break, and a picture out of the line is another line when it is copied.
+  return el("span", { class: "marked" },
+    bdi([el("span", { class: "nowrap" }, sign, first), text.slice(first.length)]));
 }
