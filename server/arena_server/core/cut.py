@@ -12,14 +12,15 @@ What a record has of an offending line is `recorded_line`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Final
 
 #: Later than any moment.
 ALWAYS: Final = 1 << 62
 #: Earlier than any moment.
 NEVER: Final = -1
-#: Lines that say what belongs to one bot alone: a token, or what it has stored.
-_SECRET: Final = (b"HELLO", b"STORE")
+#: How many words of a line are no secret that has a token or bytes that a bot stores: verb, version and name.
+_SAID: Final = {b"HELLO": 3, b"STORE": 1}
 
 
 def may_name(*, anonymous: bool, over: bool) -> bool:
@@ -49,9 +50,13 @@ def is_alias(name: str) -> bool:
 
 
 def recorded_line(line: bytes) -> bytes:
-    """What a record has of the line of a fault: of one with a token or stored bytes in it the first word."""
-    first = line.split(maxsplit=1)[:1]
-    return first[0] if first and first[0].upper() in _SECRET else line
+    """What a record has of the line of a fault: all but what may be a token or stored bytes."""
+    words = line.split()
+    said = _SAID.get(words[0].upper()) if words else None
+    if said is None:
+        return line
+    kept = [*takewhile(lambda word: b"=" not in word, words[:said])]
+    return line if kept == words else b" ".join(kept)
 
 
 def shown_until(
