@@ -202,7 +202,7 @@ class Server:
 
 
 class Gate:
-    """Bots pass it in the first `games` games of a contest; in a later one they wait until it is opened.
+    """Bots pass it in the first `games` games that they play; in a later one they wait until it is opened.
 
     So a contest goes as far as a test wants and no further: bots that play freely may be at its end
     before the test does what comes next.
@@ -211,12 +211,19 @@ class Gate:
     def __init__(self, games: int) -> None:
         self.games = games
         self._opened = threading.Event()
+        #: Not by their numbers: bots that are there play all of their games while another one logs in.
+        self._begun: set[str] = set()
+        self._lock = threading.Lock()
 
     def open(self) -> None:
         self._opened.set()
 
     def wait(self, game_id: str) -> None:
-        if int(game_id.removeprefix("g")) > self.games:
+        with self._lock:
+            passes = game_id in self._begun or len(self._begun) < self.games
+            if passes:
+                self._begun.add(game_id)
+        if not passes:
             assert self._opened.wait(PATIENCE_S)
 
 

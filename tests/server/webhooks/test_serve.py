@@ -64,7 +64,7 @@ def test_a_server_that_is_killed_delivers_every_result_at_least_once(tmp_path: P
     games = 8
     with receiver([200, 503, 200]) as found:
         for round_ in range(3):
-            gate = Gate(6 * (round_ + 1))
+            gate = Gate(6)
             with Server(text(found, games=games), tmp_path) as server:
                 players = play(server, gate)
                 found.wait_for(4 * (round_ + 1))
