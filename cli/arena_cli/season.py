@@ -115,14 +115,14 @@ def load_seasons(
 
 def with_begun(season: Season, database: Database, *, new: bool = False) -> Season:
     """The season as far as it has begun in the database. Raises StoreError."""
-    from arena_server.store.preflight import latest_contests
-    from arena_server.store.reader import Results
-    from arena_server.store.stages import begun_stages, late_bots
-
     # A contest by itself is looked up when it is checked.
     season = Season(season.path, season.stages)
     if new or not season.stages[0].season:
         return season
+    from arena_server.store.preflight import latest_contests
+    from arena_server.store.reader import Results
+    from arena_server.store.stages import begun_stages, late_bots
+
     latest = latest_contests(database, [stage.name for stage in season.stages])
     begun = begun_stages(season.stages, latest)
     if not begun:

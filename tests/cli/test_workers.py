@@ -51,6 +51,7 @@ def timeless(found: Mapping[str, GameRecord]) -> dict[str, GameRecord]:
             cpu="",
             cores="",
             bench=0,
+            usage=(),
             plies=tuple(ply._replace(time_ms=0, handed_ns=0, arrived_ns=0, clock=()) for ply in record.plies),
         )
         for game, record in found.items()

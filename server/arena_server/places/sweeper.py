@@ -55,7 +55,7 @@ class Sweeper:
         async with self._opening:
             if self._shell is None:
                 self._shell = await spawn(
-                    ["sh", "-c", _SWEEP, "sweeper", str(GRACE_S)],
+                    ["/bin/sh", "-c", _SWEEP, "sweeper", str(GRACE_S)],
                     inherited(os.environ),
                     stdin=asyncio.subprocess.PIPE,
                     stdout=quiet,
