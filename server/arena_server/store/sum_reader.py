@@ -108,15 +108,23 @@ class SumReader:
         """The rows of `table`."""
         return self.table(contest, scoring).rows()
 
-    def rated(self, contest: ContestRow, *, versions: bool = False, until: datetime | None = None) -> Games:
+    def rated(self, contest: ContestRow, *, versions: bool = False) -> Games:
         """The games with a result, for `ratings.fit_counted`; it needs numpy.
 
-        With `versions` each version of a bot is a player of its own. `until` (UTC): of games stored up to
-        then.
+        With `versions` each version of a bot is a player of its own.
+        """
+        self._check_games(contest)
+        return self._sums(contest).rated(self._games.games_stored(contest), versions=versions)
+
+    def rated_both(self, contest: ContestRow, until: datetime) -> tuple[Games, Games]:
+        """The same of games stored up to `until` (UTC), of bots and of versions, counted once.
+
+        Where no bot has had two versions, both are of bots.
         """
         self._check_games(contest)
         last = self._games.games_stored(contest, until)
-        return self._sums(contest).rated(last, versions=versions)
+        ((_, bots, versions),) = self._sums(contest).rated_steps(Endings(), [last])
+        return bots, bots if versions is None else versions
 
     def rated_steps(
         self, contest: ContestRow, endings: Endings, places: Sequence[int]

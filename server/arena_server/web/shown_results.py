@@ -97,9 +97,7 @@ class ShownResults:
         """The games that may be shown now, of bots and of their versions; on any thread."""
         with Results(self._database) as results:
             contest = self._rated(results, number)
-            until = self.until(results, contest)
-            bots, versions = (results.sums.rated(contest, versions=by, until=until) for by in (False, True))
-            return bots, versions
+            return results.sums.rated_both(contest, self.until(results, contest))
 
     def shown_place(self, number: int) -> tuple[int, int]:
         """The place of the last game that may be shown now, and how often results were changed.

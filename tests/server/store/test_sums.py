@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -152,6 +153,10 @@ def compare(database: Database, games: Sequence[Played]) -> None:
         for versions in (False, True):
             rated = results.sums.rated(mine, versions=versions)
             assert observed_in(rated) == observed_by_hand(games, versions=versions)
+        bots, apart = results.sums.rated_both(mine, datetime.max)
+        assert observed_in(bots) == observed_in(results.sums.rated(mine))
+        several = len(rated.names) > len(bots.names)
+        assert observed_in(apart) == observed_in(rated if several else bots)
         compare_steps(results, games)
         half = table_of(mine, NAMES)
         middle = len(games) // 2

@@ -138,6 +138,8 @@ def test_the_newest_games_come_first_and_full_chunks_once(
     node: Node, games: int, known: int, asked: list[int], newest: list[str]
 ) -> None:
     found = node("loadGames", games=games, chunk=4, known=known)
+    # The others are asked for once the newest have been drawn.
+    assert found.pop("early") == len(newest)
     assert found == {
         "asked": asked,
         "newest": newest,

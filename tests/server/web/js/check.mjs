@@ -159,9 +159,14 @@ const commands = {
     };
     const newest = [];
     const before = ids.slice(0, known).map((id, place) => ({ id, place }));
-    const rows = await loadGames({ id: 1, list: { games, chunk } }, before, (some) => newest.push(...some.map((row) => row.id)));
+    let early = 0;
+    const rows = await loadGames({ id: 1, list: { games, chunk } }, before, async (some) => {
+      newest.push(...some.map((row) => row.id));
+      await new Promise((done) => { setTimeout(done); });
+      early = asked.length;
+    });
     delete globalThis.document;
-    return { asked, newest, rows: rows.map((row) => [row.id, row.place]) };
+    return { asked, newest, early, rows: rows.map((row) => [row.id, row.place]) };
   },
   expectedStart: ({ contest, rows, before, now }) => expectedStart(contest, rows.map(readRow), before, now),
   decisive: ({ record }) => Timeline.ofRecord(parseRecord(record)).decisive(),

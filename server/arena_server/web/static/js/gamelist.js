@@ -33,7 +33,8 @@ const AT_ONCE = 4;
 
 /**
  * All games of a contest document that are over, in the order of storing. `known` are those loaded before: a chunk that
- * was full has not changed. The newest chunk comes first, and `onnewest(rows)` gets it if there are others.
+ * was full has not changed. The newest chunk comes first, and `onnewest(rows)` gets it if there are others, which wait
+ * for what it gives.
  */
 export async function loadGames(contest, known = [], onnewest = () => {}) {
   const { games: all, chunk: size } = contest.list;
@@ -47,7 +48,7 @@ export async function loadGames(contest, known = [], onnewest = () => {}) {
   if (wanted.length > 1) {
     const newest = wanted.pop();
     await load(newest);
-    onnewest(parts[newest]);
+    await onnewest(parts[newest]);
   }
   await Promise.all(Array.from({ length: AT_ONCE }, async () => {
     while (wanted.length) await load(wanted.pop());

@@ -25,6 +25,8 @@ const number = parameter("contest");
 const name = parameter("bot");
 /** When a history that is not whole is asked for again. */
 const AGAIN_MS = 1500;
+/** How long the first view waits for what is said of the bot where many games are still to come. */
+const SOON_MS = 100;
 
 function opponents(contest, place, rows) {
   const against = new Map();
@@ -151,9 +153,9 @@ function starButton() {
 }
 
 async function begin() {
-  const site = await get("site.json");
   if (!number || name === null) throw new Error(t`the address names no bot`);
-  let contest = await get(`contests/${encodeURIComponent(number)}.json`);
+  const [site, first] = await Promise.all([get("site.json"), get(`contests/${encodeURIComponent(number)}.json`)]);
+  let contest = first;
   const place = contest.bots.indexOf(name);
   if (place < 0) throw new Error(t`no bot of this name in ${contest.name}`);
   const row = contest.standings.find((each) => each.bot === name);
@@ -195,9 +197,17 @@ async function begin() {
     // A long contest is counted while the page is shown.
     if (history && !history.whole) setTimeout(showRating, AGAIN_MS);
   };
+  // Of many games the newest are enough for the first view, and the others leave server and browser to it.
+  let paint;
+  const painted = new Promise((done) => { paint = done; });
   let onnewest;
-  // Of many games the newest are enough for the first view.
-  const begun = new Promise((done) => { onnewest = (some) => done(list.setRows(filterGames(some, { bot: place }))); });
+  const begun = new Promise((done) => {
+    onnewest = (some) => {
+      list.setRows(filterGames(some, { bot: place }));
+      done();
+      return painted;
+    };
+  });
   const details = Promise.all([
     maybe(`contests/${encodeURIComponent(number)}/bots/${place}.json`).then((found) => {
       said = found;
@@ -206,7 +216,7 @@ async function begin() {
     showRating(), everywhere(contest, row).then((found) => results.replaceChildren(resultsPanel(found))),
   ]);
   const loading = Promise.all([details, showGames(onnewest)]).then(showMore);
-  await inTime(Promise.race([loading, Promise.all([begun, details])]));
+  await inTime(Promise.race([loading, begun.then(() => inTime(details, SOON_MS))]));
   main.replaceChildren(
     el("p", { class: "crumbs" }, el("a", { href: link("contest.html", { id: number }) }, "← ", bdi(contest.name))),
     el("div", { class: "title" }, el("h1", {}, marked(name), " ", starButton()),
@@ -221,6 +231,7 @@ async function begin() {
   // What is late moves nothing that is read: it comes at the end.
   main.append(...[[rating, rating], [results, results], [against, table],
     [more, more]].filter(([, filled]) => !filled.childElementCount).map(([part]) => part));
+  paint();
   await loading;
   const schedule = await loadSchedule(contest);
   const live = site.live && (site.running ?? []).map(String).includes(number) && contest.status === "running";

@@ -175,9 +175,18 @@ async function begin() {
   refresh(contest);
   const wall = live ? new Wall(contest.id, { filter: (game) => !game.end, onchange: showRunning }) : null;
   const boards = live ? el("section", { class: "panel" }, el("h2", {}, t`Running games`), wall.element) : null;
+  let paint;
+  const painted = new Promise((done) => { paint = done; });
   let onnewest;
-  // Of many games the newest are enough for the first view.
-  const begun = new Promise((done) => { onnewest = (some) => { list.setRows(some); showLatest(some); done(); }; });
+  // Of many games the newest are enough for the first view, and the others leave server and browser to it.
+  const begun = new Promise((done) => {
+    onnewest = (some) => {
+      list.setRows(some);
+      showLatest(some);
+      done();
+      return painted;
+    };
+  });
   const details = loadDetails();
   const loading = Promise.all([showGames(onnewest).then(showRanges), details]);
   await inTime(Promise.race([loading, begun.then(() => inTime(details, SOON_MS))]));
@@ -214,6 +223,7 @@ async function begin() {
         : null),
     tabs.element, standings, boards, teams, jury, highlights, rounds, ratings, cross.element, ranges, faults,
     games].filter(Boolean));
+  paint();
   await loading;
   tabs.update();
   // Once: it depends on the configuration alone.
