@@ -28,7 +28,7 @@ from arena_server.web.casual_host import CasualContests
 from arena_server.web.feeds import GameServer, SocketFeed, TranscriptFeed
 from arena_server.web.host_view import HostView
 from arena_server.web.identity import SiteIdentity
-from arena_server.web.pages import Pages
+from arena_server.web.pages import Pages, nothing_here
 from arena_server.web.play import PlayApi
 from arena_server.web.played_on import ReadRecord
 from arena_server.web.register import RegisterApi
@@ -46,17 +46,6 @@ if TYPE_CHECKING:
 SUBMISSION_S = 20.0
 #: Connections that streams leave for loading pages, out of all.
 KEPT_FOR_PAGES = 0.1
-#: For a browser whose address leads to no page.
-NOTHING_HERE = """<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>There is no page at this address</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<h1>There is no page at this address.</h1>
-<p><a href="/">To the first page</a></p>
-<p lang="bg">На този адрес няма страница. <a href="/">Към първата страница</a></p>
-</html>
-"""
 
 
 def adder_of(referee: ServedHost, bridge: LoopBridge) -> ContestAdder | None:
@@ -276,7 +265,7 @@ def application(routes: Sequence[BaseRoute], middleware: Sequence[Middleware] = 
     async def error(request: Request, exception: Exception) -> Response:
         assert isinstance(exception, HTTPException)
         if exception.status_code == 404 and "text/html" in request.headers.get("accept", ""):
-            return HTMLResponse(NOTHING_HERE, 404, exception.headers)
+            return HTMLResponse(nothing_here(), 404, exception.headers)
         text = f"nothing is at {request.url.path:.100}" if exception.status_code == 404 else exception.detail
         return PlainTextResponse(f"{text}\n", exception.status_code, exception.headers)
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from hashlib import sha256
+from html import escape
 from typing import Final
 from urllib.parse import urlencode
 
@@ -18,6 +19,7 @@ from starlette.routing import BaseRoute, Route
 
 from arena_server.web.bundle import LASTING, NAME, site_files
 from arena_server.web.identity import NO_IDENTITY, SiteIdentity
+from arena_server.web.languages import ENGLISH, codes, written
 from arena_server.web.previews import PLAIN, Preview, with_head
 
 API: Final = "/api/v1"
@@ -117,6 +119,29 @@ def _pack(data: bytes) -> bytes:
 
 #: The scripts of all sites of a process are the same bytes: 70 ms for each site otherwise.
 _packed: Final = lru_cache(maxsize=64)(_pack)
+
+
+@cache
+def nothing_here() -> str:
+    """For a browser whose address leads to no page, in all languages."""
+    head, way = "There is no page at this address.", "To the first page"
+    lines = (
+        f'<p lang="{code}">{escape(written(code, head))} <a href="/">{escape(written(code, way))}</a></p>'
+        for code in codes()
+    )
+    return f"""<!doctype html>
+<html lang="{ENGLISH}">
+<meta charset="utf-8">
+<title>{head.removesuffix(".")}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<main>
+<h1>{head}</h1>
+<p><a href="/">{way}</a></p>
+{"".join(lines)}
+</main>
+</html>
+"""
 
 
 def address_of_site(request: Request) -> str:

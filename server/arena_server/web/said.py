@@ -195,6 +195,8 @@ SENTENCES: Final = (
 #: What Python itself writes: a page without JavaScript, and the cards for a class.
 WRITTEN: Final = (
     "These pages need JavaScript.",
+    "There is no page at this address.",
+    "To the first page",
     "Cards for {}",
     "Open this link, name your bot, and write its token down: it is shown once.",
     "Good once, until {}.",

@@ -19,7 +19,9 @@ from starlette.types import ASGIApp
 
 from arena_server.host.logs import LineWriter, Log
 from arena_server.web import server as module
-from arena_server.web.app import NOTHING_HERE, application
+from arena_server.web.app import application
+from arena_server.web.languages import all_codes
+from arena_server.web.pages import nothing_here
 from arena_server.web.thread import WebThread
 
 from .running import LIMIT_S, parse, read_all, running
@@ -175,7 +177,8 @@ class TestRequests:
             assert server.ask("GET /nothing")[::2] == (404, "nothing is at /nothing\n")
             assert server.ask(f"GET /{'x' * 200}")[2] == f"nothing is at /{'x' * 99}\n"
             page = server.ask("GET /nothing", "Accept: text/html,*/*;q=0.8\n")
-        assert page[::2] == (404, NOTHING_HERE)
+        assert page[::2] == (404, nothing_here())
+        assert [f'lang="{code}"' in page[2] for code in all_codes()] == [True] * len(all_codes())
 
     def test_another_method(self) -> None:
         with running(Endpoints().make) as server:
