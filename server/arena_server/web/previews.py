@@ -28,7 +28,7 @@ WIDTH, HEIGHT = 1200, 630
 FEED, CALENDAR = "feed.atom", "contest.ics"
 #: Their content types, by the ends of their names; those of a bot are K.atom and K.ics.
 FEED_KINDS: Final = {"atom": "application/atom+xml", "ics": "text/calendar"}
-#: Contests that a description names.
+#: Contests, and leaders of one, that a description names.
 NAMED: Final = 3
 #: Pictures that are kept, of 10 to 30 KB, and those that wait to be drawn.
 KEPT: Final = 100
@@ -84,9 +84,13 @@ def _running(contests: Sequence[Mapping[str, Any]]) -> str:
     found = [
         headline(each["name"], each.get("about", {})) for each in contests if each["status"] == "running"
     ]
-    more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
     verb = "runs" if len(found) == 1 else "run"
-    return f"{', '.join(found[:NAMED])}{more} {verb} now" if found else ""
+    return f"{_some(found)} {verb} now" if found else ""
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"{', '.join(names[:NAMED])}{more}"
 
 
 def counted(count: int, word: str) -> str:
@@ -98,10 +102,11 @@ def contest_preview(document: Mapping[str, Any]) -> Preview:
     done, total = document["games_played"], document["games"]
     games = f"{done:,} games" if total is None else f"{done:,} of {total:,} games"
     first = [row["bot"] for row in document["standings"] if row["rank"] == 1]
-    verb = "leads" if document["status"] == "running" else "is first"
-    if len(first) > 1:
-        verb = "lead" if document["status"] == "running" else "are first"
-    leader = f"; {', '.join(first)} {verb}" if first else ""
+    runs = document["status"] == "running"
+    verb = ("leads", "lead") if runs else ("is first", "are first")
+    # While all are level, none leads.
+    named = first and not (runs and len(first) == len(document["standings"]))
+    leader = f"; {_some(first)} {verb[len(first) > 1]}" if named else ""
     about = document.get("about", {})  # a site that an earlier version has written has none
     where = "".join(f", {apart(about[key])}" for key in ("date", "place") if key in about)
     game = document.get("game_title", document["game"])

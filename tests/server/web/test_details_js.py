@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena_server.core.formats.player_cards import ABSENT, RESULTS, RoundResult
+from arena_server.web.previews import contest_preview
 
 from .node import Node
 
@@ -122,6 +123,31 @@ def test_a_pair_as_a_sign_and_in_words(
         for state in states
     ]
     assert node("pair", names=["ann", "bob"], rows=rows, share=share, sums=sums) == [sign, words]
+
+
+@pytest.mark.parametrize(
+    ("ranks", "status", "leader"),
+    [
+        ([], "running", ""),
+        ([1, 2], "running", "b1 leads with 7 points in 2 games"),
+        ([1, 1], "running", ""),
+        ([1, 1], "finished", "b1, b2 are first with 7 points in 2 games"),
+        ([1, 1, 1, 1, 5], "running", "b1, b2, b3 and 1 more lead with 7 points in 2 games"),
+    ],
+)
+def test_a_head_names_three_leaders_and_counts_the_others(
+    node: Node, ranks: list[int], status: str, leader: str
+) -> None:
+    standings = [
+        {"bot": f"b{place}", "rank": rank, "points": 7, "games": 2, "wins": 1, "mean": 3.5, "faults": {}}
+        for place, rank in enumerate(ranks, start=1)
+    ]
+    found = {"standings": standings, "status": status, "scoring": "points"}
+    assert node("leader", contest=found) == leader
+    document = found | {"id": 1, "name": "cup", "game": "xo", "format": "knockout", "games": 9}
+    shown = leader.partition(" with")[0]
+    preview = contest_preview(document | {"games_played": 2})
+    assert preview.description == f"xo, knockout, {status}: 2 of 9 games{'; ' if leader else ''}{shown}"
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ const { counted, Counted, placed } = await load("texts.js");
 const { evaluations } = await load("graphs.js");
 const { windowOf } = await load("movelist.js");
 const { isAnonymous, Timeline } = await load("timeline.js");
+const { leaderText } = await load("progress.js");
 const { momentOf } = await load("programme.js");
 const { playText } = await load("sentences.js");
 const { quantile, valuesByBot } = await load("details.js");
@@ -88,6 +89,7 @@ const commands = {
     const rules = makeGame(game, options, seats);
     return hint(rules, moves.reduce((position, move) => rules.play(position, move).position, rules.start(deal)), limit);
   },
+  leader: ({ contest }) => leaderText(contest),
   ranking: ({ scoring, rows }) => rows.map((row) => rankingText({ scoring }, rows, row)),
   result: ({ names, totals, end }) => resultText(names, totals, end),
   interest: ({ game, gains, now, plies }) => interest(game, gains, now, plies),

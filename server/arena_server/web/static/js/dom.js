@@ -1,7 +1,7 @@
 // Elements, texts and the theme. Everything that comes from a bot or a file is set as text, never as markup.
 
 import { chooseLanguage, language, languages } from "./language.js";
-import { apart, locale } from "./locale.js";
+import { apart, inRow, locale } from "./locale.js";
 import { said } from "./said.js";
 import { Counted, t } from "./texts.js";
 
@@ -146,11 +146,15 @@ export function paceText(pace) {
 const reasonText = ({ reason, last_seen: seen, text }) =>
   (reason === "away" && seen ? t`last seen ${instantText(seen)}` : said(text));
 
+const moreText = (all, most) => (all.length > most ? t` and ${numberText(all.length - most)} more` : "");
+
+/** The first `most` of some names, and how many others there are. */
+export const someNames = (names, most = 3) => `${inRow(names.slice(0, most))}${moreText(names, most)}`;
+
 /** Whom a contest waits for: the list `waiting` of the server, five of them by name. */
 function waitingText(bots) {
-  const more = bots.length > 5 ? t` and ${numberText(bots.length - 5)} more` : "";
   const named = bots.slice(0, 5).map((each) => `${apart(each.bot)} (${reasonText(each)})`);
-  return bots.length ? t`waiting for ${named.join(", ")}${more}` : "";
+  return bots.length ? t`waiting for ${named.join(", ")}${moreText(bots, 5)}` : "";
 }
 
 /** Why no game of a contest is offered, or not all: the lists `holds` and `waiting` of the server. */

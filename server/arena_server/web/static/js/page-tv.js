@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import {
   applyTheme, bdi, el, gamesText, heldText, inFrame, leftText, numberText, pageHeader, parameter, plural,
-  rankingText,
+  rankingText, someNames,
 } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { choose, interest, numberOf, plannedAfter, RECENT_MS } from "./interest.js";
@@ -158,7 +158,7 @@ function watch(id) {
 
 function overText(contest, standings) {
   const first = standings.filter((row) => row.rank === 1).map((row) => row.bot);
-  const leader = first.length ? t`, first: ${inRow(first)}` : "";
+  const leader = first.length ? t`, first: ${someNames(first)}` : "";
   return t`${contest.name} is ${named(contest.status)}, ${plural(contest.games_played, "game")} played${leader}.`;
 }
 

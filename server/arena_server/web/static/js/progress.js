@@ -1,20 +1,20 @@
 // How far a contest is: who leads, how many games are over, the latest results.
 
 import {
-  el, gamesText, numberText, paceText, plural, rankingText, resultText, unequal,
+  el, gamesText, numberText, paceText, plural, rankingText, resultText, someNames,
+  unequal,
 } from "./dom.js";
 import { gameLink } from "./gameview.js";
-import { inRow } from "./locale.js";
 import { t } from "./texts.js";
 
 /** Results in the head of the page. */
 const LATEST = 3;
 
-/** Who is first, with what the table ranks by. */
+/** Who is first, with what the table ranks by; while all bots of a running contest are level, none leads. */
 export function leaderText(contest) {
   const first = contest.standings.filter((row) => row.rank === 1);
-  if (!first.length) return "";
-  const names = inRow(first.map((row) => row.bot));
+  if (!first.length || contest.status === "running" && first.length === contest.standings.length) return "";
+  const names = someNames(first.map((row) => row.bot));
   const [row] = first;
   const number = rankingText(contest, contest.standings, row);
   const wins = contest.scoring === "wins";

@@ -1,9 +1,8 @@
 // Ratings of a contest, of bots and of their versions, with 95 % intervals.
 
 import { get } from "./api.js";
-import { bdi, cardTable, el, labelled, link, meanText, numberText, plural, signedText } from "./dom.js";
+import { bdi, cardTable, el, labelled, link, meanText, numberText, plural, signedText, someNames } from "./dom.js";
 import { ratingChart } from "./history.js";
-import { inRow } from "./locale.js";
 import { t } from "./texts.js";
 
 /** The words of REASONS in Python. */
@@ -71,7 +70,7 @@ export function ratingTable(contest, rows, versions, unrated = {}) {
 function unratedText(unrated) {
   const byReason = new Map();
   for (const [name, reason] of Object.entries(unrated)) byReason.set(reason, [...byReason.get(reason) ?? [], name]);
-  return [...byReason].map(([reason, names]) => t`Not rated: ${inRow(names)} (${REASONS[reason] ?? reason}).`)
+  return [...byReason].map(([reason, names]) => t`Not rated: ${someNames(names, 5)} (${REASONS[reason] ?? reason}).`)
     .join(" ");
 }
 

@@ -45,7 +45,7 @@ export function roundColumns(contest, rows, { rounds, cards = [] }) {
       const other = match?.names.find((name) => name !== bot) ?? null;
       const [sign, sentence] = roundTexts(fields.get(bot)?.[column] ?? "-", numbers.get(other), other, title);
       const href = other === null ? null : addressOf(contest, match, bot);
-      return href ? el("a", { href, title: sentence, "aria-label": sentence }, sign)
+      return href ? el("a", { href, title: sentence, "aria-label": `${sign}, ${sentence}` }, sign)
         : [el("span", { title: sentence, "aria-hidden": "true" }, sign),
           el("span", { class: "visually-hidden" }, sentence)];
     };

@@ -48,9 +48,8 @@ export class Screen {
     const sentence = `${ply} ${over}`;
     if (this.said === sentence) return;
     this.said = sentence;
-    this.status.replaceChildren(...(over === null
-      ? [el("span", { class: "sub" }, t`Game ${timeline.info.game_id}, ply ${ply}`),
-        ply ? `: ${playText(timeline, ply)}` : ""] : [over]));
+    this.status.replaceChildren(el("span", { class: "sub" }, t`Game ${timeline.info.game_id}, ply ${ply}`),
+      over !== null ? `: ${over}` : ply ? `: ${playText(timeline, ply)}` : "");
   }
 
   /** A sentence in the place of that about the game. */
