@@ -61,15 +61,28 @@ requestAnimationFrame(count);
 """
 
 
+#: The text that a reader sees of a `.clock`: that of one which runs is on strips, see `js/clock.js`.
+SEEN = """
+const seen = (clock) => {
+  if (!clock.classList.contains("runs")) return clock.textContent;
+  return [...clock.querySelectorAll(".strips i")].map((strip) => {
+    const rows = strip.dataset.shows.split("\\n");
+    const moved = -new DOMMatrix(getComputedStyle(strip).transform).m42 / strip.offsetHeight;
+    return rows[Math.round(moved * rows.length) || 0];
+  }).join("");
+};
+"""
 #: Notes at each frame by how many ms a clock jumps when its seat has moved.
-CLOCKS = """
+CLOCKS = (
+    SEEN
+    + """
 window.jumps = [];
 const before = new Map();
 const ms = (text) => { const [m, s] = text.split(":"); return 60_000 * m + 1000 * s; };
 const look = () => {
   for (const seat of document.querySelectorAll(".seat")) {
     const moving = seat.classList.contains("moving");
-    const clock = ms(seat.querySelector(".clock").textContent);
+    const clock = ms(seen(seat.querySelector(".clock")));
     const last = before.get(seat);
     if (last?.moving && !moving) window.jumps.push(Math.abs(clock - last.clock));
     before.set(seat, { moving, clock });
@@ -78,6 +91,7 @@ const look = () => {
 };
 look();
 """
+)
 
 
 @dataclass(frozen=True, slots=True)

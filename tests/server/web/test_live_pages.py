@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.request import urlopen
 
 import pytest
+from benchmarks.page_speed import SEEN
 
 from arena_protocol.record import describe_result, winning_seats
 from arena_server.store.reader import Results
@@ -270,6 +271,10 @@ def test_a_running_game_late_lost_asleep_and_over(pages: Watched, tmp_path: Path
         assert 1 <= changes["status"] <= 2
         assert page.locator(".moves .n").all_inner_texts() == [str(number) for number in range(1, 10)]
         page.locator(".seat.moving .clock", has_text=re.compile(r"^(10|9):\d\d\.\d$")).wait_for()
+        # Its digits are seen on strips, its text is of less than ten seconds ago.
+        seen = page.evaluate(f"() => {{ {SEEN} return seen(document.querySelector('.moving .clock')); }}")
+        assert re.fullmatch(r"(10|9):\d\d\.\d", seen)
+        assert page.locator(".clock.runs").count() == 1
         pages.check_access(page)
         pages.shoot(page, "live")
         # The tree that a screen reader reads: the last ply, its players, and the board by its rows.
@@ -295,6 +300,7 @@ def test_a_running_game_late_lost_asleep_and_over(pages: Watched, tmp_path: Path
         page.get_by_text(LOST).wait_for()
         assert page.locator(".tag").inner_text() == "○ not live"
         assert page.evaluate(MARK) == '"○"'
+        assert page.locator(".clock.runs").count() == 0
         clocks = page.locator(".seat .clock").all_inner_texts()
         play(persons, range(10, 14))
         page.clock.run_for(60_000)

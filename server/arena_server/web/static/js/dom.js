@@ -7,7 +7,7 @@ import { Counted, t } from "./texts.js";
 
 const MOMENT_MS = 700;
 /** Before decimals, as the language of the page has it. */
-const POINT = locale.number(0.5)[1];
+export const POINT = locale.number(0.5)[1];
 const SVG = "http://www.w3.org/2000/svg";
 
 function fill(element, attributes, children) {

@@ -4,7 +4,7 @@ import { makeBoard } from "./boards.js";
 import { el, inFrame, link, numberText, plural, setText, signedText, svg, versus } from "./dom.js";
 import { Graphs } from "./graphs.js";
 import { MoveList } from "./movelist.js";
-import { LeaningBar, SeatCard, ShareBar } from "./seats.js";
+import { LeaningBar, SeatCard, ShareBar, showRunning } from "./seats.js";
 import { overText, playText } from "./sentences.js";
 import { named, t } from "./texts.js";
 
@@ -249,9 +249,9 @@ export class GameView {
   }
 
   /** The clock that runs now, of a LiveGame, where the page shows the newest ply. */
-  showClock({ seat, ms }) {
+  showClock(running) {
     const { length, info } = this.timeline;
-    if (this.ply === length) this.seats[seat - 1].showClock(ms, info.clock_ms, 1);
+    if (this.ply === length) showRunning(this.seats, running, info.clock_ms);
   }
 
   #showPly() {

@@ -8,9 +8,9 @@ export const gamePath = (id, contest) => livePath(`games/${encodeURIComponent(id
 
 /**
  * `onbegin(timeline)` is called for every snapshot, `ongrow()` after each change of the timeline, `onnote()` after
- * a note of a bot, `onover()` at the end, `onstate(state)` is that of a LiveStream; `onclock(running)` whenever the
- * text of the clock that runs changes, see `tick`. `path` is the stream, with more `handlers` of its own; a stream with
- * `keep` has game after game.
+ * a note of a bot, `onover()` at the end, `onstate(state)` is that of a LiveStream; `onclock(running)` gets the clock
+ * that runs, or null, at each change and every second. `path` is the stream, with more `handlers` of its own; a stream
+ * with `keep` has game after game.
  */
 export class LiveGame {
   constructor(path, {
@@ -44,7 +44,7 @@ export class LiveGame {
       info: (note) => { this.timeline?.notes.push(note); onnote(); },
       over: change((over) => { this.#end(over); this.#over(onover); }),
       sync: ({ since_ms }) => { this.since = performance.now() - since_ms; this.tick(); },
-    }, onstate);
+    }, (state) => { onstate(state); this.tick(); });
   }
 
   #begin(data) {
@@ -68,19 +68,18 @@ export class LiveGame {
     onover();
   }
 
-  /** Show the clock that runs now, and again when its text is another one; the next event wakes one that stands. */
+  /** Show the clock that runs now, and again at its next second; the next event wakes one that stands. */
   tick() {
     clearTimeout(this.timer);
     const running = this.running();
-    if (running === null) return;
     this.onclock(running);
-    if (running.ms > 0) this.timer = setTimeout(() => this.tick(), running.ms % 100 + 1);
+    if (running?.ms > 0) this.timer = setTimeout(() => this.tick(), running.ms % 1000 + 1);
   }
 
   /** The clock that runs now: {seat, ms}, or null. */
   running() {
     const { timeline } = this;
-    if (!this.stream.fresh || !this.started || timeline === null || timeline.end !== null) return null;
+    if (!this.stream?.fresh || !this.started || timeline === null || timeline.end !== null) return null;
     const seat = timeline.toMove(timeline.length);
     // After the last ply no clock runs, also before the end is announced.
     if (seat === null || timeline.fault(seat, timeline.length) !== null) return null;

@@ -11,6 +11,7 @@ import { gamePath, LiveGame } from "./livegame.js";
 import { livePath, LiveStream } from "./livestream.js";
 import { inRow } from "./locale.js";
 import { playHighlights } from "./programme.js";
+import { showRunning } from "./seats.js";
 import { ring, soundButton } from "./sound.js";
 import { named, t } from "./texts.js";
 import { Screen } from "./tv-screen.js";
@@ -151,7 +152,7 @@ function watch(id) {
       else if (connection === "lost")
         screen.tell(t`The connection is lost; the game may be further on. Connecting again ...`);
     },
-    onclock: ({ seat, ms }) => screen?.cards[seat - 1].showClock(ms, live.timeline.info.clock_ms, 1),
+    onclock: (running) => { if (screen) showRunning(screen.cards, running, live.timeline.info.clock_ms); },
   });
   return live;
 }

@@ -1,13 +1,11 @@
 // Who plays, beside and over a board: the cards of the seats, the bar of the points and that of the evaluations.
 
+import { Clock } from "./clock.js";
 import { bdi, clockText, el, numberText, setText, shortText, signedText } from "./dom.js";
 import { named, t } from "./texts.js";
 
 /** The longest clock of all stands for a game without one. */
 export const NO_CLOCK_MS = 864_000_000;
-
-/** The lengths that the bar of a clock has. */
-const BAR_STEPS = 200;
 
 /** The least part of the bar that a seat has, so that its points can be read. */
 const LEAST_SHARE = 0.09;
@@ -69,15 +67,13 @@ export class SeatCard {
   constructor(seat, name, address) {
     this.points = el("span", { class: "points" });
     this.gained = el("span", { class: "gained" });
-    this.clock = el("span", { class: "clock" });
-    this.fill = el("span", { class: "bar-fill" });
-    this.bar = el("span", { class: "bar" }, this.fill);
+    this.clock = new Clock();
     this.state = el("span", { class: "state" });
     this.note = el("div", { class: "note" });
     this.element = el("section", { class: `seat s${seat}`, "aria-label": t`Seat ${seat}: ${name}` },
       el("h2", {}, el("span", { class: "dot" }), address ? el("a", { href: address }, bdi(name)) : bdi(name)),
       el("p", { class: "score" }, this.points, el("span", { class: "unit" }, t` points `), this.gained),
-      el("p", { class: "time" }, this.clock, this.bar), this.state, this.note);
+      el("p", { class: "time" }, this.clock.element, this.clock.bar), this.state, this.note);
   }
 
   show({ points, clock, bank, moving, gained, fault, won = false }) {
@@ -104,15 +100,22 @@ export class SeatCard {
     this.note.title = [...this.note.children].map(words).join("\n");
   }
 
-  /** `digits` of a second; none given: as `clockText` has them. */
-  showClock(ms, bank, digits) {
-    setText(this.clock, bank >= NO_CLOCK_MS ? t`no clock` : clockText(ms, digits));
-    this.bar.hidden = bank >= NO_CLOCK_MS;
-    const share = bank ? Math.min(1, Math.max(0, ms) / bank) : 0;
-    // A bar that moves by less than a pixel is not drawn again.
-    this.fill.style.transform = `scaleX(${Math.ceil(BAR_STEPS * share) / BAR_STEPS})`;
+  /** A clock that `runs` goes on by itself. */
+  showClock(ms, bank, runs = false) {
+    const timed = bank < NO_CLOCK_MS;
+    if (runs && timed) this.clock.run(ms, bank);
+    else this.clock.show(ms, bank, timed ? clockText(ms) : t`no clock`);
+    this.clock.bar.hidden = !timed;
     this.element.classList.toggle("low", ms < bank / 10);
   }
+}
+
+/** The clock that runs now, {seat, ms} of a LiveGame or null, on its card; those of the others stand. */
+export function showRunning(cards, running, bank) {
+  cards.forEach((card, i) => {
+    if (running?.seat === i + 1) card.showClock(running.ms, bank, true);
+    else card.clock.stop();
+  });
 }
 
 /** The numbers of a note with their labels, as far as it has them: score, depth, nodes, and nodes a second. */
