@@ -380,7 +380,8 @@ class PersonSeat:
         document |= {"problem": self._problem, "contest": self._contest, "hints": self._hints}
         document |= {"alone": self._alone, "called": self._called()}
         back = self._replay is not None and self._turn is not None and self._has_moved()
-        return encode_event("seat", document | {"undo": back, "rematch": self.rematch})
+        document |= {"takes_back": self._replay is not None, "undo": back, "rematch": self.rematch}
+        return encode_event("seat", document)
 
     def _has_moved(self) -> bool:
         return self._game is not None and any(seat == self.place for seat, _ in self._game.moves())

@@ -126,6 +126,23 @@ def test_a_pair_as_a_sign_and_in_words(
 
 
 @pytest.mark.parametrize(
+    ("kind", "width", "height", "scale", "unsure"),
+    [
+        ("touch", 23, 40, 1, True),
+        ("touch", 40, 23, 1, True),
+        ("touch", 24, 24, 1, False),
+        ("touch", 12, 12, 2, False),
+        ("mouse", 5, 5, 1, False),
+        ("", 5, 5, 1, False),
+    ],
+)
+def test_a_finger_is_unsure_of_a_small_cell(
+    node: Node, kind: str, width: int, height: int, scale: int, *, unsure: bool
+) -> None:
+    assert node("unsure", type=kind, width=width, height=height, scale=scale) is unsure
+
+
+@pytest.mark.parametrize(
     ("ranks", "status", "leader"),
     [
         ([], "running", ""),

@@ -309,6 +309,7 @@ async def playing(seat: Seat, referee: Referee) -> tuple[asyncio.StreamReader, a
     await reader.readline()
     send(writer, welcome("r1"), LONG, STATE, NEXT, START, *PLAYED, b"TURN 3 clock=997,996 lag=0 credit=0")
     assert (await seat.until(lambda shown: shown["turn"] == 3))["undo"] is True
+    assert seat.events[0][1]["takes_back"] is True
     return reader, writer
 
 

@@ -32,6 +32,7 @@ const { newsBetween } = await load("notices.js");
 const { highlightTexts } = await load("highlights.js");
 const { GuessBook, guessTable } = await load("guess.js");
 const { personName } = await load("people.js");
+const { isUnsure } = await load("playable.js");
 const { opponents, playOnWish } = await load("playon.js");
 const { betterText, partingPly, partingText, togetherOf } = await load("together.js");
 const { signOf } = await load("sign.js");
@@ -88,6 +89,10 @@ const commands = {
   hint: ({ game, options, seats, deal, moves, limit }) => {
     const rules = makeGame(game, options, seats);
     return hint(rules, moves.reduce((position, move) => rules.play(position, move).position, rules.start(deal)), limit);
+  },
+  unsure: ({ type, width, height, scale }) => {
+    globalThis.visualViewport = { scale };
+    return isUnsure({ pointerType: type, currentTarget: { getBoundingClientRect: () => ({ width, height }) } });
   },
   leader: ({ contest }) => leaderText(contest),
   ranking: ({ scoring, rows }) => rows.map((row) => rankingText({ scoring }, rows, row)),

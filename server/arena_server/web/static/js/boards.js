@@ -7,7 +7,7 @@
 //   describe(position)            the position in words, for screen readers
 //   plan(moves, seat)             mark the moves that `seat` expects to be played from here, numbered; none clear them
 //   compact()                     leave out what a small board has no room for
-//   onmove                        set by the page: a function of a move; elements with `data-move` call it
+//   onmove                        a function of a move and its click; elements with `data-move` call it
 
 import { InsertionBoard } from "./boards/insertion.js";
 import { SceneBoard } from "./boards/scene.js";

@@ -8,6 +8,7 @@ import { loadGames } from "./gamelist.js";
 import { gameLink, GameView } from "./gameview.js";
 import { hint } from "./hint.js";
 import { LiveGame } from "./livegame.js";
+import { isUnsure, makePlayable, markMove, nameMoves } from "./playable.js";
 import { playOnPart, playOnWish } from "./playon.js";
 import { said } from "./said.js";
 import { faultText } from "./seats.js";
@@ -178,7 +179,7 @@ function sit(session) {
     timeline.call(seat.called);
     seat.view = new GameView(timeline, { live: true });
     seat.view.onply = () => { seat.live.tick(); nameMoves(seat.view); };
-    makePlayable(seat.view);
+    makePlayable(seat.view, pressed, play);
     board.replaceChildren(seat.view.element);
     result.replaceChildren();
   };
@@ -261,9 +262,11 @@ function show() {
   start.hidden = ended || seat.state !== "invited" || (seat.alone && !seat.refused);
   form.hidden = ended || !["playing", "ready"].includes(seat.state);
   advise.hidden = !seat.hints || shown === undefined || shown.rules === null;
-  back.hidden = !seat.undo || !mine;
+  // It keeps its place: with it the board would move as the turn comes.
+  back.hidden = !seat.takes_back;
   leave.hidden = !["invited", "ready", "playing", "waiting"].includes(seat.state);
   for (const control of form.querySelectorAll("button")) control.disabled = !mine;
+  back.disabled = !seat.undo;
   again.hidden = revenge.hidden = !(seat.contest && seat.state === "finished");
   if (seat.rematch) revenge.textContent = t`Rematch: the others wait`;
   // The other player of a visitor's game may want another one.
@@ -304,62 +307,24 @@ function showMoves(mine) {
   for (const node of view.board.element.querySelectorAll("[data-move]")) {
     const can = legal.includes(node.dataset.move);
     node.classList.toggle("can", can);
-    node.classList.remove("hint");
+    node.classList.remove("hint", "chosen");
     if (node.hasAttribute("role")) node.setAttribute("aria-disabled", String(!can));
   }
 }
 
-/** Every move of the board is one button, its first shape; arrow keys go to the nearest one in their direction. */
-function makePlayable(view) {
-  const shapes = [...view.board.element.querySelectorAll("[data-move]")];
-  const nodes = [...new Map(shapes.reverse().map((node) => [node.dataset.move, node])).values()].reverse();
-  view.board.element.setAttribute("role", "group");
-  view.board.onmove = play;
-  if (!nodes.length) return;
-  // One stop of the tab key: the move that had the focus last.
-  let stop = nodes[0];
-  for (const node of nodes) {
-    node.setAttribute("role", "button");
-    node.setAttribute("tabindex", node === stop ? "0" : "-1");
-    node.addEventListener("focus", () => {
-      stop.setAttribute("tabindex", "-1");
-      node.setAttribute("tabindex", "0");
-      stop = node;
-    });
-    node.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" || event.key === " ") play(node.dataset.move);
-      else if (event.key.startsWith("Arrow")) nearest(nodes, node, event.key)?.focus();
-      else return;
-      event.preventDefault();
-      event.stopPropagation();
-    });
-  }
-  nameMoves(view);
+/** A cell that a finger may have missed is chosen by the first touch, and played by the second one. */
+function pressed(move, click) {
+  if (!isUnsure(click) || field.value === move || !seat.legal.includes(move)) return play(move);
+  choose("chosen", move);
+  text.textContent = t`${move} is chosen: touch it again to play it.`;
+  return undefined;
 }
 
-/** A move is named with what stands in its cell. */
-function nameMoves(view) {
-  for (const node of view.board.element.querySelectorAll("[role=button][data-move]")) {
-    const { move, sign = "." } = node.dataset;
-    node.setAttribute("aria-label", sign === "." ? t`Move ${move}` : `${t`Move ${move}`}, ${sign}`);
-  }
-}
-
-function nearest(nodes, from, arrow) {
-  const [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[arrow];
-  const centre = (node) => {
-    const box = node.getBoundingClientRect();
-    return [box.x + box.width / 2, box.y + box.height / 2];
-  };
-  const [x, y] = centre(from);
-  let best = null;
-  for (const node of nodes) {
-    const [nx, ny] = centre(node);
-    const along = (nx - x) * dx + (ny - y) * dy;
-    const distance = along + 3 * Math.abs((nx - x) * dy + (ny - y) * dx);
-    if (along > 1 && (best === null || distance < best.distance)) best = { node, distance };
-  }
-  return best?.node;
+/** The move stands in the field, and the board shows it. */
+function choose(kind, move) {
+  field.value = move;
+  message.textContent = "";
+  markMove(seat.view, kind, move);
 }
 
 async function play(move) {
@@ -379,12 +344,7 @@ function showHint() {
   view.follow();
   const { timeline } = view;
   const move = hint(timeline.rules, timeline.position(timeline.length));
-  if (move === null) return;
-  field.value = move;
-  for (const node of view.board.element.querySelectorAll("[data-move]")) {
-    node.classList.toggle("hint", node.dataset.move === move);
-  }
-  message.textContent = "";
+  if (move !== null) choose("hint", move);
 }
 
 async function showResult(game) {

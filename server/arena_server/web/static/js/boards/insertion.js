@@ -88,7 +88,7 @@ export class InsertionBoard {
     const [x, y, angle] = rimPlace(move);
     return svg("g",
       { class: "rim", transform: `translate(${x} ${y})`, "data-move": move,
-        onclick: () => this.onmove?.(String(move)) },
+        onclick: (event) => this.onmove?.(String(move), event) },
       svg("rect", { class: "hit", x: -34, y: -34, width: 68, height: 68, rx: 12 }),
       svg("path", { class: "arrow", d: "M-24 20 L0 -26 L24 20 Z", transform: `rotate(${angle})` }),
       svg("text", { y: 8 }, String(move)));

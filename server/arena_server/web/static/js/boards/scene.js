@@ -86,7 +86,7 @@ export class SceneBoard {
   }
 
   #playing(tag, attributes, move, ...children) {
-    const click = move ? { "data-move": move, onclick: () => this.onmove?.(move) } : {};
+    const click = move ? { "data-move": move, onclick: (event) => this.onmove?.(move, event) } : {};
     return svg(tag, { ...attributes, ...click }, ...children);
   }
 
