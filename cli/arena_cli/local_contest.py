@@ -62,7 +62,8 @@ _RUN, _VALUED = ("run", "exec"), ("-cp", "-classpath", "--class-path")
 class LocalContest:
     """What is played: the bots of `group` play `deals` deals, each from every seat.
 
-    A bot with neither command nor sandbox is not started, and with `workers` none is. An unfinished contest
+    A bot with neither command nor sandbox is not started, and with `workers` none is. With `shares_cores`
+    those that compute by turns are bound to cores, as of `SharedCores`. An unfinished contest
     of equal terms, bots and `programs` goes on if it is `resumed`.
     Durations are milliseconds. The games have the clocks that are given here, or the terms of the contest
     `like`, and its bots store as many bytes.
@@ -79,6 +80,7 @@ class LocalContest:
     seed: int | None = None
     like: ContestConfig | None = None
     workers: Workers | None = None
+    shares_cores: bool = False
     programs: str = ""
     resumed: bool = False
 
@@ -147,6 +149,7 @@ class RefereeThread:
     ) -> None:
         self._spec = contest.spec()
         self._workers = contest.workers
+        self._shares_cores = contest.shares_cores and contest.workers is None
         self._bots = contest.processes()
         self._database = None if database is None else database_of(database)
         if self._database is not None:
@@ -197,6 +200,8 @@ class RefereeThread:
                     workers=self._workers,
                     page=None if self._page_socket is None else partial(self._page, where, self._page_socket),
                     decided=self._decided,
+                    # The threads of a page compute beside the referee.
+                    shares_cores=self._shares_cores and self._page_socket is None,
                 )
                 finished = self._loop.run_until_complete(run_local(local, self._listener, self._stop))
         except BaseException as error:  # raised again in the main thread

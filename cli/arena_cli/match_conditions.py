@@ -45,6 +45,13 @@ class MatchConditions:
     concurrency: Annotated[
         int, typer.Option(min=1, max=MOST_SLOTS, help="How many games are played at once, as processes.")
     ] = 1
+    affinity: Annotated[
+        bool,
+        typer.Option(
+            help="Bind the programs of a game to one core while each computes in one thread and on its own "
+            "clock alone; not with --web, --on or containers."
+        ),
+    ] = True
     env: Environment = None
     seed: Annotated[int, typer.Option(min=0, help="The seed of the deals.")] = 2006
     game: Annotated[
@@ -76,6 +83,7 @@ class MatchConditions:
             like=like,
             limits=limits,
             workers=self.workers,
+            shares_cores=self.affinity,
             variables=environment_of(self.env),
         )
         return rules, plan

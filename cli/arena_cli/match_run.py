@@ -75,6 +75,8 @@ class MatchPlan:
     #: The name of the first player, instead of that of its program.
     first: str | None = None
     workers: WorkerOptions = field(default_factory=WorkerOptions)
+    #: Whether programs that compute by turns are bound to cores.
+    shares_cores: bool = True
     #: Whether the line of a game is JSON, on stdout.
     json_lines: bool = False
 
@@ -148,6 +150,7 @@ class MatchRun(ProgressListener):
             seed=plan.seed,
             like=plan.like,
             workers=plan.workers.workers(self._group, self._engines()),
+            shares_cores=plan.shares_cores,
             programs=programs_digest(players, plan.variables),
         )
 

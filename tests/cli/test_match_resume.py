@@ -175,19 +175,19 @@ def test_a_killed_match_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
         assert [contest.status for contest in results.contests()] == ["finished"]
 
 
-@pytest.mark.parametrize("words", [(), ("--new",)])
+@pytest.mark.parametrize("words", [(), ("--new", "--no-affinity")])
 def test_new_begins_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]) -> None:
     played(tmp_path / "m.db", 5, MatchPlan(game="insertion", options={}, deals=6, clock_ms=20_000, seed=2006))
-    begun: list[bool] = []
+    begun: list[tuple[bool, bool]] = []
 
     async def script(local: LocalRun, listener: ProgressListener, stop: asyncio.Event) -> bool:
-        begun.append(local.spec.new)
+        begun.append((local.spec.new, local.shares_cores))
         listener.report({"ended": "finished"})
         return True
 
     monkeypatch.setattr("arena_cli.local_contest.run_local", script)
     outcome = inside("match", *PLAYERS, "--keep", "m.db", "--deals", "6", *words, cwd=tmp_path)
-    assert (outcome.code, begun) == (0, [bool(words)])
+    assert (outcome.code, begun) == (0, [(bool(words), not words)])
 
 
 def test_new_without_a_database() -> None:

@@ -12,13 +12,20 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from arena_protocol.record import VOID, GameRecord
 from arena_server.core.events import Command, Event
-from arena_server.core.log_events import BotSilent, LogEvent, LoggedIn, WorkerVoided
+from arena_server.core.log_events import (
+    BotSilent,
+    GameResumed,
+    GameStarted,
+    LogEvent,
+    LoggedIn,
+    WorkerVoided,
+)
 from arena_server.errors import ArenaError
 from arena_server.host.host import (
     Host,
@@ -32,12 +39,14 @@ from arena_server.host.observers import Attachment
 from arena_server.host.run import ContestRun
 from arena_server.host.sockets import address_of, bind, parse_address
 from arena_server.places.base import Launcher, LocalBot
+from arena_server.places.cores import own_cores
 from arena_server.places.frozen_bots import StartedBots
 from arena_server.places.games import ObservedGames
 from arena_server.places.launchers import Place, launcher_of
 from arena_server.places.process import Fork
 from arena_server.places.reporter import report_of, result_json
 from arena_server.places.restarts import STOP_S, BotGroup
+from arena_server.places.shared_cores import SharedCores
 from arena_server.places.supervisor import SERVER_LOG, STOPPING, ProgressListener
 from arena_server.places.workers.base import Workers
 from arena_server.places.workers.dispatch import Dispatcher
@@ -60,7 +69,8 @@ class LocalRun:
 
     `fork`: as of `ProcessLauncher`. With `workers` these play its games. When `decided` is set, no game of
     it will be played any more. What `page` returns is entered on the loop, before the host runs. `inside` is
-    given what hands events to the contest, from `ProgressListener.listening` on.
+    given what hands events to the contest, from `ProgressListener.listening` on. With `shares_cores` programs
+    that compute by turns are bound to cores (`SharedCores`).
     """
 
     spec: ContestSpec
@@ -71,6 +81,7 @@ class LocalRun:
     workers: Workers | None = None
     page: Page | None = None
     inside: Callable[[HostedBots], None] | None = None
+    shares_cores: bool = False
     decided: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -91,7 +102,15 @@ async def run_local(local: LocalRun, listener: ProgressListener, interrupted: as
         host = Host(setup, sock, log, [ProcessTuning()])
         if local.page is not None:
             pages.enter_context(local.page(host, sock, log))
-        bots = HostedBots(host, address_of(sock), local.bots, listener, local.logs, local.fork)
+        bots = HostedBots(
+            host,
+            address_of(sock),
+            local.bots,
+            listener,
+            local.logs,
+            local.fork,
+            shares_cores=local.shares_cores,
+        )
         if local.inside is not None:
             local.inside(bots)
         playing = asyncio.ensure_future(bots.run([local.spec]))
@@ -127,11 +146,16 @@ class HostedBots(HostObserver, Attachment):
         listener: ProgressListener,
         logs: Path | None = None,
         fork: Fork | None = None,
+        *,
+        shares_cores: bool = False,
     ) -> None:
         """`address` is that of the host; with a folder `logs` the output of each bot goes to a file there."""
         self._host = host
         self._address = address
-        self._bots = bots
+        # A program that is started again gets all cores, though this thread may be bound to one.
+        self._bots = [replace(bot, cores=bot.cores or own_cores()) for bot in bots] if shares_cores else bots
+        self._shares_cores = shares_cores
+        self._cores: SharedCores | None = None
         self._listener = listener
         self._logs = logs
         self._fork = fork
@@ -188,17 +212,21 @@ class HostedBots(HostObserver, Attachment):
         finally:
             if self._hosted is not None:
                 self._listener.report(report_of(self._hosted))
+            if self._cores is not None:
+                self._cores.close()
             self.stored()
 
     def added(self, hosted: ContestRun) -> None:
         if self._hosted is None:
             self._hosted = hosted
             games = ObservedGames(hosted.feed)
-            self._group = BotGroup(self._bots, self._launcher, games, self._listener.say)
+            group = self._group = BotGroup(self._bots, self._launcher, games, self._listener.say)
+            if self._shares_cores:
+                programs = [(bot.name, bot.slot) for bot in self._bots]
+                self._cores = SharedCores(programs, group.group_of)
             hosted.attach(games)
             hosted.attach(self)
             if hosted.spec.started:
-                group = self._group
                 started = StartedBots(
                     hosted, hosted.spec.started, lambda order: group.obey(order, started.answered)
                 )
@@ -208,7 +236,11 @@ class HostedBots(HostObserver, Attachment):
         self._serving.set()
 
     def happened(self, event: LogEvent) -> None:
-        if isinstance(event, LoggedIn) and event.bot is not None and self._group is not None:
+        if isinstance(event, GameStarted | GameResumed):
+            if self._cores is not None:
+                players = zip(event.names, event.slots or (1,) * len(event.names), strict=True)
+                self._cores.begun(event.game, list(players))
+        elif isinstance(event, LoggedIn) and event.bot is not None and self._group is not None:
             self._group.logged_in(event.bot, event.slot)
         elif isinstance(event, BotSilent) and self._group is not None:
             self._group.silent(event.bot, event.slot, event.game)
@@ -220,8 +252,12 @@ class HostedBots(HostObserver, Attachment):
 
     def recorded(self, record: GameRecord) -> None:
         self._listener.record(record)
+        result = result_json(record)
+        if self._cores is not None:
+            core = self._cores.over(record.game_id, result["used_ms"], len(record.plies))
+            result |= {} if core is None else {"core": core}
         if record.end != VOID:
-            self._listener.result(result_json(record))
+            self._listener.result(result)
 
     def stored(self) -> None:
         if self._group is not None:

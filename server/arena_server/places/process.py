@@ -265,6 +265,11 @@ class BotProcess:
         if sweeper is not None:
             sweeper.watch(child.process.pid)
 
+    @property
+    def group(self) -> int:
+        """The number of its process group."""
+        return self._child.process.pid
+
     async def wait(self) -> BotEnded:
         """Wait until it has ended by itself."""
         child = self._child

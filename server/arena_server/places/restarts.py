@@ -29,6 +29,7 @@ from arena_server.places.base import (
 )
 from arena_server.places.cgroup import CpuTime
 from arena_server.places.idle import Rests
+from arena_server.places.process import BotProcess
 
 #: Seconds before each restart of a bot that ended; the last one repeats.
 RESTARTS_S = (0.5, 1.0, 2.0, 4.0, 8.0)
@@ -227,6 +228,11 @@ class BotGroup:
         """A bot was too late in a game and has sent nothing since: it is ended and started again."""
         if (bot := self._bots.get((name, slot))) is not None:
             bot.silent(game)
+
+    def group_of(self, name: str, slot: int) -> int | None:
+        """The process group of the present run of a bot; None without one."""
+        bot = self._bots.get((name, slot))
+        return bot.running.group if bot is not None and isinstance(bot.running, BotProcess) else None
 
     def contest_over(self) -> None:
         """Let the bots end; they are not started again."""

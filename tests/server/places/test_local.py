@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from arena_server.errors import ArenaError, StoreError
 from arena_server.host.host import Host, HostObserver
 from arena_server.places import local, restarts
 from arena_server.places.base import BotError, LocalBot
+from arena_server.places.cores import own_cores
 from arena_server.places.local import LocalRun, run_local
 from arena_server.places.supervisor import STOPPING, ProgressListener
 from arena_server.store.reader import Results
@@ -80,7 +82,10 @@ async def run_it(run: LocalRun, listener: ProgressListener, stop: asyncio.Event 
 
 async def test_a_whole_contest(tmp_path: Path) -> None:
     recorder = Recorder()
-    assert await run_it(contest(tmp_path, {"ann": FIRST, "bob": FIRST}, logs=tmp_path), recorder)
+    run = replace(contest(tmp_path, {"ann": FIRST, "bob": FIRST}, logs=tmp_path), shares_cores=True)
+    before = own_cores()
+    assert await run_it(run, recorder)
+    assert own_cores() == before
     assert recorder.events == ["127.0.0.1", "win", "win"]
     assert (recorder.last["ended"], recorder.last["done"], recorder.said) == ("finished", 2, [])
     with Results(tmp_path / "a.db") as results:
