@@ -78,7 +78,8 @@ class Program:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
                 env=environment,
-                start_new_session=True,
+                # Ctrl-C does not reach it; a referee that stops or ends the session of the bridge does.
+                process_group=0,
             )
         except OSError as error:
             raise ClientError(f"cannot start {command[0]}: {error.strerror or error}") from None

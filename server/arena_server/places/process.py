@@ -20,6 +20,7 @@ from arena_server.places.cgroup import CpuTime
 from arena_server.places.cores import on_cores
 from arena_server.places.idle import IdleFreezer
 from arena_server.places.process_time import group_time
+from arena_server.places.session import signal_session
 from arena_server.places.spawned import last_output, spawn
 from arena_server.places.sweeper import Sweeper
 
@@ -183,8 +184,7 @@ class Child:
                     with suppress(TimeoutError):
                         await asyncio.wait_for(self.process.wait(), grace)
             finally:  # who is cancelled here leaves no process either
-                with suppress(ProcessLookupError, PermissionError):
-                    os.killpg(self.process.pid, signal.SIGKILL)
+                signal_session(self.process.pid, signal.SIGKILL)
             status = await self.process.wait()
             await last_output(self._reading)
         finally:
@@ -255,7 +255,7 @@ class ProcessLauncher:
 
 
 class BotProcess:
-    """A bot as a process (`base.Running`, `idle.Rests`): its process group stands still while it rests."""
+    """A bot as a process (`base.Running`, `idle.Rests`): its session stands still while it rests."""
 
     def __init__(self, child: Child, sweeper: Sweeper | None, measures: bool) -> None:
         self._child = child
@@ -267,7 +267,7 @@ class BotProcess:
 
     @property
     def group(self) -> int:
-        """The number of its process group."""
+        """The number of its session, and of its first process."""
         return self._child.process.pid
 
     async def wait(self) -> BotEnded:
@@ -276,7 +276,7 @@ class BotProcess:
         return BotEnded(await child.wait(), child.last_error(), child.trace(), child.last_lines(LAST_LINES))
 
     async def end(self) -> None:
-        """End its process group."""
+        """End its session."""
         self._idle.close()
         await self._idle.wake()  # a stopped program would not take SIGTERM
         await self._child.end()
@@ -284,7 +284,7 @@ class BotProcess:
             self._sweeper.forget(self._child.process.pid)
 
     async def set_frozen(self, frozen: bool) -> None:
-        """Nothing: a process could leave its group, and in a game only containers are to be frozen."""
+        """Nothing: a process could leave its session, and in a game only containers are to be frozen."""
 
     async def set_resting(self, resting: bool) -> None:
         """Let it stand still from the next seconds on, where it would not be left so; or it plays."""
@@ -295,11 +295,10 @@ class BotProcess:
         # Of a program that has ended the number may be that of another one.
         watched = self._sweeper is not None and self._sweeper.watches
         if self._child.process.returncode is None and (watched or not stopped):
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._child.process.pid, signal.SIGSTOP if stopped else signal.SIGCONT)
+            signal_session(self._child.process.pid, signal.SIGSTOP if stopped else signal.SIGCONT)
 
     async def cpu_time(self) -> tuple[str, CpuTime] | None:
-        """What its process group got of the processor since it began, where the system says it."""
+        """What its session got of the processor since it began, where the system says it."""
         child = self._child.process
         return group_time(child.pid) if self._measures and child.returncode is None else None
 

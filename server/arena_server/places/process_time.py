@@ -1,4 +1,4 @@
-"""What the processes of a group got of the processor, as Linux counts it (/proc, clock_getcpuclockid(3))."""
+"""What the processes of a session got of the processor, as Linux counts it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arena_server.places.cgroup import CpuTime
+from arena_server.places.session import PROC, members
 
-PROC = Path("/proc")
 #: Where the values of `/proc/PID/stat` are behind the name of the program, which may have blanks: the time of
 #: the children that it has waited for, and the core on which it ran last.
 _CHILDREN, _CORE = slice(13, 15), 36
@@ -19,7 +19,7 @@ _CHILDREN, _CORE = slice(13, 15), 36
 
 @dataclass(frozen=True, slots=True)
 class GroupWork:
-    """What the processes of a group did since they began, in ns; `core` is where the first one ran last.
+    """What the processes of a session did since they began, in ns; `core` is where the first one ran last.
 
     Each of `processes` has the time of its threads, also of those that have ended, and of children that it
     has waited for. `waited` is how long the `threads` that are there were ready to run and did not.
@@ -37,11 +37,11 @@ class GroupWork:
 
     @classmethod
     def read(cls, group: int, proc: Path = PROC) -> GroupWork | None:
-        """What the system says now; None where it does not, and for a group that has just ended."""
+        """What the system says now; None where it does not, and for one that has just ended."""
         processes, threads, waited, core = dict[int, int](), dict[int, int](), 0, None
         try:
             tick = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
-            for pid in _members(group, proc):
+            for pid in members(group, proc):
                 stat = (proc / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()
                 core = int(stat[_CORE]) if core is None else core
                 children = sum(map(int, stat[_CHILDREN])) * tick
@@ -60,21 +60,14 @@ def group_time(group: int, proc: Path = PROC) -> tuple[str, CpuTime] | None:
     `pressure` is the sum of what their threads waited for a processor, of those that are there.
     """
     try:
-        members = [*_members(group, proc)]
+        pids = [*members(group, proc)]
         # The clock of the processor time of another process.
-        used = sum(time.clock_gettime_ns(~pid << 3 | 2) for pid in members)
-        waits = [wait for pid in members for _, _, wait in _schedules(proc / str(pid) / "task")]
+        used = sum(time.clock_gettime_ns(~pid << 3 | 2) for pid in pids)
+        waits = [wait for pid in pids for _, _, wait in _schedules(proc / str(pid) / "task")]
     except OSError:  # no Linux, or one of them has just ended
         return None
     pressure = sum(waits) // 1000 if waits else None
-    return (" ".join(map(str, members)), CpuTime(used // 1000, 0, pressure)) if members else None
-
-
-def _members(group: int, proc: Path) -> Iterator[int]:
-    for pid in sorted(int(name) for name in os.listdir(proc) if name.isdigit()):
-        with suppress(OSError):  # it has just ended
-            if os.getpgid(pid) == group:
-                yield pid
+    return (" ".join(map(str, pids)), CpuTime(used // 1000, 0, pressure)) if pids else None
 
 
 def _schedules(threads: Path) -> Iterator[tuple[int, int, int]]:

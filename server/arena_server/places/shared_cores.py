@@ -78,7 +78,7 @@ class _BotProcesses:
 class SharedCores:
     """Binds these programs, and the thread that makes it; with one core, and without Linux, it does nothing.
 
-    `group_of` returns the process group of a program, None for one that has none on this machine.
+    `group_of` returns the session of a program, None for one that has none on this machine.
     """
 
     def __init__(

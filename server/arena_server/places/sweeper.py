@@ -24,6 +24,13 @@ END_S: Final = 5.0
 
 _SWEEP: Final = """
 groups=" "
+# All groups of the sessions that these lead. In `stat` after the name: state, parent, group, session.
+all() {
+  for file in /proc/[0-9]*/stat; do
+    read -r line <"$file" && set -- ${line##*) } && case $groups in *" $4 "*) echo "$3" ;; esac
+  done 2>/dev/null
+  echo $groups
+}
 while read -r sign group; do
   case $sign in
     +) groups="$groups$group " ;;
@@ -32,14 +39,15 @@ while read -r sign group; do
 done
 [ -n "${groups# }" ] || exit 0
 # As `Child.end`: SIGTERM to the first process; a stopped one takes it when it goes on.
-for group in $groups; do kill -TERM "$group"; kill -CONT -"$group"; done
+for group in $groups; do kill -TERM "$group"; done
+for group in $(all); do kill -CONT -"$group"; done
 sleep "$1"
-for group in $groups; do kill -KILL -"$group"; done
+for group in $(all); do kill -KILL -"$group"; done
 """
 
 
 class Sweeper:
-    """Ends process groups when this process has ended, however that was; an async context."""
+    """Ends sessions, by their leaders, when this process has ended, however that was; an async context."""
 
     def __init__(self) -> None:
         self._shell: Spawned | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 from collections.abc import Callable
 from itertools import count
@@ -28,7 +27,7 @@ from arena_server.core.log_events import (
     ValidationFailed,
     ValidationStarted,
 )
-from arena_server.places import relay, restarts
+from arena_server.places import process, relay, restarts
 from arena_server.places.base import LocalBot, Order
 from arena_server.places.frozen_bots import StartedBots
 from arena_server.places.idle import IDLE_S, IdleFreezer
@@ -213,7 +212,7 @@ class Script:
         bots = StartedBots(Contest(), {"ann"}, lambda order: self.group.obey(order, lambda _: None))
         self.bots = bots
         self.child = FakeChild(self)
-        patch.setattr(os, "killpg", self.signal)
+        patch.setattr(process, "signal_session", self.signal)
         loop = asyncio.get_running_loop()
         later = loop.call_later
         patch.setattr(

@@ -1,4 +1,4 @@
-"""What the processes of a group got of the processor is the sum of them and their threads."""
+"""What the processes of a session got of the processor is the sum of them and their threads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from arena_server.places.process_time import GroupWork, group_time
 
 @pytest.fixture
 def proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Process 70 with the child 71 in its group, one in another group, and one that has just ended."""
+    """Process 70 with the child 71 in its session, one in another session, and one that has just ended."""
     threads = {70: {"70": "5000 2000 1", "72": "9 3000 1"}, 71: {"71": "8000000 1500 4"}, 80: {"80": "1 9 1"}}
     for pid, its in (threads | {81: {}}).items():
         for thread, text in its.items():
@@ -26,12 +26,12 @@ def proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / str(pid) / "stat").write_text(f"{pid} (a) b 7) {' '.join(fields)}\n")
     (tmp_path / "self").mkdir()
 
-    def group_of(pid: int) -> int:
+    def session_of(pid: int) -> int:
         if pid == 81:
             raise ProcessLookupError
         return 70 if pid < 80 else pid
 
-    monkeypatch.setattr(os, "getpgid", group_of)
+    monkeypatch.setattr(os, "getsid", session_of)
     monkeypatch.setattr(time, "clock_gettime_ns", {~70 << 3 | 2: 4_000_000, ~71 << 3 | 2: 8_000_999}.get)
     return tmp_path
 

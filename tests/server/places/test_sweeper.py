@@ -18,14 +18,14 @@ from arena_server.places.process import ProcessLauncher
 
 idle.IDLE_S, sweeper.GRACE_S = 0.0, 0
 
-def states(group):
+def states(session):
     found = []
     for each in Path("/proc").glob("[0-9]*/stat"):
         try:
-            state, _, its_group = each.read_text().rpartition(")")[2].split()[:3]
+            state, _, _, its_session = each.read_text().rpartition(")")[2].split()[:4]
         except OSError:
             continue
-        if int(its_group) == group:
+        if int(its_session) == session:
             found.append(state)
     return found
 
@@ -55,7 +55,8 @@ def test_a_program_that_spins_is_stopped_goes_on_and_ends_with_the_server_that_i
 ) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    program = f"exec >{pipe}; trap '' TERM; while :; do :; done & echo up; wait"
+    # By job control the child is in another group of its session.
+    program = f"exec >{pipe}; trap '' TERM; set -m; while :; do :; done & echo up; wait"
     words = [sys.executable, "-c", SERVER, program]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server, pipe.open() as output:
         assert output.readline() == "up\n"
