@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests import slices
 from tests.server.core.contest_harness import ContestHarness, rows
-from tests.server.core.test_jury import FIELD, decide, paused, rounds_of, rule, stored
+from tests.server.core.jury_harness import FIELD, decide, paused, rounds_of, rule, stored
 from tests.server.programs import Shell
 from tests.server.records import keep_played
 
