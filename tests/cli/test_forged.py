@@ -13,6 +13,7 @@ from tests.slices import rows
 
 from arena_cli import user_message
 from arena_protocol.errors import UserError
+from arena_server.store.engines import open_engine
 from arena_server.store.schema import (
     BotRow,
     ContestRow,
@@ -20,7 +21,6 @@ from arena_server.store.schema import (
     GameRow,
     contest_checksum,
     game_checksum,
-    open_engine,
 )
 
 EVIL = "\x1b[31mEVIL\x07\x9b2J\r\n\x08"

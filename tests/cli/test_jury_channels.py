@@ -93,7 +93,8 @@ def change_row(path: Path, game: str, totals: str) -> None:
     from sqlalchemy.orm import Session
 
     from arena_server.store.checks import faults_by_game
-    from arena_server.store.schema import ContestRow, GameRow, open_engine
+    from arena_server.store.engines import open_engine
+    from arena_server.store.schema import ContestRow, GameRow
 
     engine = open_engine(path, writing=True)
     with Session(engine) as session:

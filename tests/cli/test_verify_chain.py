@@ -19,8 +19,9 @@ from tests.slices import rows as slice_of
 
 from arena_server.store.chain import GENESIS, ChainLink, audit, extend
 from arena_server.store.checks import faults_by_game
+from arena_server.store.engines import open_engine
 from arena_server.store.reader import Results
-from arena_server.store.schema import ContestRow, GameRow, game_checksum, open_engine, set_status
+from arena_server.store.schema import ContestRow, GameRow, game_checksum, set_status
 
 BOTS = [("first", "first-legal"), ("six", "fixed:move=6"), ("zero", "zero-based")]
 TEXT = contest("first", "six", "zero", contest="probation = 0", game='plies = 8\nclock = "10s"')

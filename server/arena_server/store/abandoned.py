@@ -14,9 +14,10 @@ from arena_server.core.life import RUNNING, STOPPED
 from arena_server.errors import StoreError
 from arena_server.store.chain import GENESIS
 from arena_server.store.database import LAYOUT, connect_sqlite, describe
+from arena_server.store.engines import open_engine
 from arena_server.store.ownership import ContestLock
 from arena_server.store.preflight import check_readable
-from arena_server.store.schema import ContestRow, GameRow, now, open_engine, set_status
+from arena_server.store.schema import ContestRow, GameRow, now, set_status
 
 
 def stop_abandoned(path: Path) -> int:

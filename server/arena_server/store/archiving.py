@@ -29,6 +29,7 @@ from arena_server.errors import StoreError
 from arena_server.store import schema
 from arena_server.store.chain import GENESIS
 from arena_server.store.database import APPLICATION_ID, LAYOUT, Database, describe
+from arena_server.store.engines import open_engine
 from arena_server.store.head import create_private
 from arena_server.store.journal import pack
 from arena_server.store.ownership import ContestLock
@@ -69,7 +70,7 @@ class Archiving:
         self._number = number
         self._pause = pause
         self._step = step
-        self._engine = schema.open_engine(database, writing=True)
+        self._engine = open_engine(database, writing=True)
         self._lock: ContestLock | None = None
 
     def __enter__(self) -> Self:

@@ -28,6 +28,7 @@ from arena_server.core.life import FINAL, RUNNING
 from arena_server.errors import StoreError
 from arena_server.store import schema
 from arena_server.store.database import APPLICATION_ID, EARLIER, LAYOUT, ContestHeader, Database, Postgres
+from arena_server.store.engines import open_engine
 from arena_server.store.fence import Claim, Fence, end_sessions
 from arena_server.store.head import FileId, HeadFile, check_files, identify_files, missing_rows, read_head
 from arena_server.store.journal import JournalAppender, PostgresAppender, SqliteAppender, pack
@@ -36,7 +37,7 @@ from arena_server.store.migration import migrate
 from arena_server.store.ownership import LOCK_CLASS, ContestLock, is_played
 from arena_server.store.preflight import COMMENT, COMMENT_QUERY, check_comment, check_same_config
 from arena_server.store.result_rows import ResultRows
-from arena_server.store.schema import contest_row, now, open_engine
+from arena_server.store.schema import contest_row, now
 from arena_server.store.unfinished import (
     UnfinishedContest,
     find_unfinished,

@@ -16,10 +16,11 @@ from arena_server.store import bot_games
 from arena_server.store.checks import check_contest_row, entrants
 from arena_server.store.database import Database, describe
 from arena_server.store.deals import Deals
+from arena_server.store.engines import open_engine
 from arena_server.store.fact_reader import FactReader
 from arena_server.store.game_reader import GameReader
 from arena_server.store.preflight import ADDED, check_readable
-from arena_server.store.schema import ContestRow, open_engine
+from arena_server.store.schema import ContestRow
 from arena_server.store.sources import GameSources, GameTables
 from arena_server.store.sum_reader import SumReader
 

@@ -15,8 +15,9 @@ from sqlalchemy.orm import Session
 
 from arena_server.errors import StoreError
 from arena_server.store.database import Database
+from arena_server.store.engines import open_engine
 from arena_server.store.preflight import check_readable
-from arena_server.store.schema import ContestRow, open_engine
+from arena_server.store.schema import ContestRow
 
 
 class GameTables(NamedTuple):

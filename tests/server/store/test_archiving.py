@@ -17,9 +17,16 @@ from arena_server.errors import StoreError
 from arena_server.store import archiving
 from arena_server.store.archiving import Archiving
 from arena_server.store.database import Database
+from arena_server.store.engines import open_engine
 from arena_server.store.ownership import ContestLock
 from arena_server.store.reader import Results
-from arena_server.store.schema import FactRow, FaultRow, GameRow, JournalRow, PairingRow, open_engine
+from arena_server.store.schema import (
+    FactRow,
+    FaultRow,
+    GameRow,
+    JournalRow,
+    PairingRow,
+)
 
 from ..records import Kept, game, keep, opening
 

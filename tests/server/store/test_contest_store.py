@@ -21,10 +21,10 @@ from arena_server.errors import StoreError
 from arena_server.stats.results import PastGame
 from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import ContestHeader, Database
+from arena_server.store.engines import open_engine
 from arena_server.store.head import HeadFile
 from arena_server.store.journal import SqliteAppender
 from arena_server.store.reader import Results
-from arena_server.store.schema import open_engine
 from arena_server.store.unfinished import UnfinishedContest
 
 from ..postgres import Cluster

@@ -15,8 +15,8 @@ from arena_server.core.journal import CONTEST, Entry, entry_of
 from arena_server.errors import StoreError
 from arena_server.places.workers.dispatch import games_of, workers_of
 from arena_server.store.database import LAYOUT, Database
+from arena_server.store.engines import open_engine
 from arena_server.store.reader import Results
-from arena_server.store.schema import open_engine
 
 from ..records import Kept, game, opening
 

@@ -21,9 +21,10 @@ from arena_server.core.journal import Entry, fact_of
 from arena_server.errors import StoreError
 from arena_server.stats.results import PastGame
 from arena_server.store.database import LAYOUT, Database
+from arena_server.store.engines import open_engine
 from arena_server.store.preflight import COMMENT, check_contest, check_readable, check_writable
 from arena_server.store.reader import Results
-from arena_server.store.schema import GameRow, game_checksum, open_engine
+from arena_server.store.schema import GameRow, game_checksum
 from arena_server.terms.config import Entrant
 
 from ..records import Kept, game, keep, opening

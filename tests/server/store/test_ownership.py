@@ -17,9 +17,10 @@ from arena_protocol.record_codec import decode
 from arena_server.errors import StoreError
 from arena_server.store import ownership
 from arena_server.store.database import Database
+from arena_server.store.engines import open_engine
 from arena_server.store.ownership import ContestLock, check_unlocked
 from arena_server.store.reader import Results
-from arena_server.store.schema import Base, open_engine
+from arena_server.store.schema import Base
 
 from ..records import PATIENCE_S, Kept, game, keep, opening
 
@@ -112,7 +113,7 @@ def test_a_server_waits_while_another_begins_to_use_the_file(path: Path) -> None
 
 
 def test_a_file_that_stays_taken_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arena_server.store.schema.BUSY_TIMEOUT_S", 0.0)
+    monkeypatch.setattr("arena_server.store.engines.BUSY_TIMEOUT_S", 0.0)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("CREATE TABLE t (n)")
         other.execute("BEGIN IMMEDIATE")

@@ -16,6 +16,7 @@ from arena_protocol.games.insertion import Insertion
 from arena_server.core.journal import Entry
 from arena_server.errors import StoreError
 from arena_server.store.database import LAYOUT, ContestHeader, Database, Postgres
+from arena_server.store.engines import open_engine
 from arena_server.store.journal import pack
 from arena_server.store.preflight import (
     COLUMNS,
@@ -29,7 +30,7 @@ from arena_server.store.preflight import (
     config_json,
 )
 from arena_server.store.reader import Results
-from arena_server.store.schema import Base, open_engine
+from arena_server.store.schema import Base
 
 from ..postgres import Cluster
 from ..programs import Server, contest, inside

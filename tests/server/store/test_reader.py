@@ -16,9 +16,9 @@ from arena_protocol.record import FaultRecord
 from arena_protocol.record_codec import decode
 from arena_server.errors import StoreError
 from arena_server.store.database import Postgres
+from arena_server.store.engines import open_engine
 from arena_server.store.preflight import check_writable
 from arena_server.store.reader import Results
-from arena_server.store.schema import open_engine
 
 from ..postgres import Cluster
 from ..records import Kept, game, keep, opening, shown

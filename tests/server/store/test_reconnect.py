@@ -22,10 +22,10 @@ from arena_server.errors import StoreError
 from arena_server.store import contest_store
 from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import Database, is_lost
+from arena_server.store.engines import open_engine
 from arena_server.store.journal import PostgresAppender
 from arena_server.store.ownership import ContestLock
 from arena_server.store.reconnect import PATIENCE_S, STEP_S, LastingStore
-from arena_server.store.schema import open_engine
 
 from ...slices import rows
 from ..postgres import Cluster

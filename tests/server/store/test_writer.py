@@ -94,7 +94,7 @@ class TestWriter:
             assert other.execute("PRAGMA user_version").fetchone() == (LAYOUT,)
 
     def test_neither_commits_nor_checkpoints_wait_by_themselves(self, path: Path) -> None:
-        from arena_server.store.schema import open_engine
+        from arena_server.store.engines import open_engine
 
         engine = open_engine(path, writing=True)
         with engine.connect() as connection:

@@ -19,8 +19,9 @@ from arena_server.core.formats import format_of
 from arena_server.core.journal import CONTEST, entry_of
 from arena_server.stats.standings import Row, Standings
 from arena_server.store.chain import GENESIS, link
+from arena_server.store.engines import open_engine
 from arena_server.store.reader import Results
-from arena_server.store.schema import ContestRow, open_engine, set_status
+from arena_server.store.schema import ContestRow, set_status
 from arena_server.terms.config import ContestConfig
 from arena_server.web import archive as module
 from arena_server.web import shown_results
