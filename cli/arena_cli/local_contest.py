@@ -135,7 +135,7 @@ class RefereeThread:
     """Runs host and bots of a contest in a thread, in a `with` statement; `address` is HOST:PORT.
 
     The main thread stays free: neither a person nor a terminal that takes no text delays a clock there.
-    `listener` is called in the thread. Without a `database` (a URL) results are deleted at the end. A page
+    `listener` is called in the thread. Without a `database` (a URL) no result is left at the end. A page
     for spectators is served on `page_socket`.
     """
 
@@ -147,7 +147,9 @@ class RefereeThread:
         logs: Path | None = None,
         page_socket: socket.socket | None = None,
     ) -> None:
-        self._spec = contest.spec()
+        # Without any of them what is stored would have no reader.
+        stored = database is not None or page_socket is not None or contest.workers is not None
+        self._spec = replace(contest.spec(), stored=stored)
         self._workers = contest.workers
         self._shares_cores = contest.shares_cores and contest.workers is None
         self._bots = contest.processes()

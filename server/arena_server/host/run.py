@@ -49,6 +49,7 @@ from arena_server.host.silence import StoreWatch
 from arena_server.host.timekeeper import Timekeeper
 from arena_server.host.waiting import WaitingList
 from arena_server.store.database import ContestHeader, Database, damaged, describe
+from arena_server.store.unkept import UnkeptWriter
 from arena_server.store.writer import Writer
 from arena_server.terms.config import ContestConfig
 from arena_server.terms.spec import ContestSpec
@@ -114,8 +115,14 @@ class ContestRun:
     def _all(self, kind: type[Attached]) -> Iterator[Attached]:
         return (each for each in self._attachments if isinstance(each, kind))
 
-    def _make_writer(self, patient: bool) -> Writer:
+    def _make_writer(self, patient: bool) -> Writer | UnkeptWriter:
         spec, config = self.spec, self.spec.config
+        if not spec.stored:
+            return UnkeptWriter(
+                lambda found: self._later(self._past.set_result, found),
+                # Not within the batch that has ended the game: its last lines are sent first.
+                lambda batches, games: self._later(self._driver.committed, self.run, batches, games),
+            )
         names = [entrant.name for entrant in spec.entrants]
         game = make_game(config.game, config.options)
         games = format_of(config, names, game.seats).total or 0  # of an open contest none is known

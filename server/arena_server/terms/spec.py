@@ -52,7 +52,8 @@ class ContestSpec:
     `started` has the bots that are started together with the contest, in containers or as processes;
     `crowded` says how bots exceed their machine, empty: they do not. As far
     as `late` allows it, versions are sent of a bot that is added during the contest. `keeps_plies` is as in
-    `core.contest.Contest`, and `closed` as in `store.database.ContestHeader`.
+    `core.contest.Contest`, and `closed` as in `store.database.ContestHeader`. Of one that is not `stored`
+    nothing is left, and no page shows it.
     """
 
     config: ContestConfig
@@ -68,6 +69,7 @@ class ContestSpec:
     crowded: str = ""
     late: LateVersions = LateVersions()
     keeps_plies: bool = True
+    stored: bool = True
     closed: bool = False
     #: How many bots have to be there for it to begin; None: as many as a game has seats.
     quorum: int | None = 0
