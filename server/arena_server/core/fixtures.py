@@ -75,6 +75,8 @@ class Fixtures(Changes):
         #: How often it was extended, and shortened.
         self._resized: Counter[type] = Counter()
         #: What readers know of the number of games.
+        #: Raises FormatError if the format takes no late entrants.
+        self.check_late = self._format.check_late
         self._noted = self._format.total
         #: Since when each bot that is not present cannot be paired.
         self.away = dict.fromkeys(names, now)

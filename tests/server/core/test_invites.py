@@ -138,10 +138,16 @@ def test_an_author_cannot_bring_back_what_the_organiser_has_removed() -> None:
     assert register(harness, "ann") == "ann is a bot of this contest already"
 
 
-def test_a_format_without_late_entrants_says_so() -> None:
-    harness = seated("ann", "bob", format="matches")
-    assert invite(harness) is None
-    assert str(register(harness)).startswith('contest.format: "matches" takes no late entrants')
+@pytest.mark.parametrize("name", ["matches", "knockout", "double-elimination"])
+def test_no_link_is_given_out_by_which_nobody_can_come(name: str) -> None:
+    """Only the author would learn it."""
+    harness = seated("ann", "bob", format=name)
+    problem = str(harness.command("add", "cid", entrant=Entrant("cid", token_digest("secret"))))
+    assert problem.startswith("contest.format: ")
+    assert invite(harness) == problem
+    assert harness.command("registration", "2", code=CODE, until=2_000, at=1_000) == problem
+    assert (owners(harness), harness.last_entries) == ({"ann": "", "bob": ""}, [])
+    assert harness.command("registration", "0", code=CODE, until=2_000, at=1_000) is None, "this closes it"
 
 
 def test_what_is_no_invitation(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -184,6 +184,8 @@ def test_a_bot_without_a_program_cannot_be_added() -> None:
     entrant = Entrant("eve", "0" * 64)
     problem = run.command("add", "eve", entrant=entrant)
     assert problem == "eve: the workers of this contest have no program of it"
+    problem = run.command("invite", "eve", code="0" * 64, until=2_000, at=1_000)
+    assert problem == "the workers of this contest have no program of a bot that comes late"
 
 
 def test_a_bot_that_is_kicked_leaves_its_games_and_a_lifted_one_plays_again() -> None:

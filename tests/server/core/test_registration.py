@@ -15,6 +15,7 @@ from arena_server.terms.config import NO_TOKEN, Entrant
 from .contest_harness import ONE_PLY, ContestHarness, restarted, seated
 
 CODE = token_digest("a-code")
+APPLIED = (0, "applied", "j1", True, "jan", "", "", "", token_digest("secret"), False, True)
 
 
 def opened(quota: str = "2", *, approval: bool = False, **options: Any) -> ContestHarness:
@@ -182,12 +183,12 @@ def test_who_cannot_register(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (waiting(harness), harness.last_entries) == ([], [])
 
 
-def test_a_format_without_late_entrants_says_so_when_it_is_approved() -> None:
-    harness = opened(approval=True, format="matches")
-    assert register(harness, "j1") is None
-    assert str(harness.command("approve", "j1")).startswith(
-        'contest.format: "matches" takes no late entrants'
-    )
+def test_nobody_applies_or_is_approved_once_none_can_come() -> None:
+    entries = [(0, "registration", "", CODE, 2_000, 2, True), APPLIED]
+    harness = ContestHarness("ann", "bob", format="matches", past=Past(entries=tuple(entries)))
+    problem = 'contest.format: "matches" takes no late entrants: who meets whom is fixed'
+    assert register(harness, "j2") == problem
+    assert harness.command("approve", "j1") == problem
     assert waiting(harness) == ["j1"]
 
 

@@ -77,6 +77,11 @@ class LateEntry(ABC):
         """A late entrant, who is not present yet. Raises FormatError, with nothing changed, if none can."""
         raise FormatError(f'contest.format: "{self.NAME}" takes no late entrants')
 
+    def check_late(self) -> None:
+        """Raises FormatError if the format takes no late entrants at all."""
+        if type(self).join is LateEntry.join:
+            self.join("")
+
     @property
     def length(self) -> Length:
         """What `extend` and `shorten` change. Raises FormatError if nothing can."""

@@ -27,6 +27,9 @@ class Matches(Scheduled):
         # Else, with three seats and more, a player would always follow the same other.
         super().__init__(terms, groups, Bounds.NONE, reverse=seats > 2)
 
+    def check_late(self) -> None:
+        self.late_groups(len(self.terms.names))
+
     @classmethod
     def check(cls, terms: Terms) -> None:
         super().check(terms)

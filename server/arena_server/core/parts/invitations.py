@@ -100,6 +100,7 @@ class Invitations:
             raise CommandError("invite needs a code")
         if not valid_name(owner):
             raise CommandError(f"invite: expected the name of an author, got {owner!r:.40}")
+        self._entrants.check_open()
         number = self._count + 1
         if order.renews:
             number = max((each.number for each in self._open.values() if each.owner == owner), default=0)

@@ -128,6 +128,15 @@ class LateEntrants:
 
     # -- orders; they raise CommandError
 
+    def check_open(self) -> None:
+        """A link by which no bot can come is not given out."""
+        if self._authenticator.hosted:
+            raise CommandError("the workers of this contest have no program of a bot that comes late")
+        try:
+            self._games.fixtures.check_late()
+        except FormatError as error:
+            raise CommandError(str(error)) from None
+
     def check_new(self, name: str) -> None:
         """A bot that has left is the organiser's to bring back: its name is not free."""
         if name in self._bots:

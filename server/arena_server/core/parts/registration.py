@@ -118,6 +118,8 @@ class Registration:
             raise CommandError(f"registration: expected the name of an author, got {owner!r:.40}")
         if len(self._terms) >= MOST_BOTS and owner not in self._terms:
             raise CommandError(f"{MOST_BOTS:,} links are open already")
+        if int(given):
+            self._entrants.check_open()
         terms = RegistrationSet(owner, order.code, order.until, int(given), order.confirmed)
         self._set(terms)
         self._out.fact(terms)
@@ -148,6 +150,7 @@ class Registration:
             return
         if len(self._applied) >= MOST_BOTS:
             raise CommandError(f"{MOST_BOTS:,} bots wait for approval already")
+        self._entrants.check_open()
         try:
             self._authenticator.check(entrant)
         except ContestConfigError as error:
