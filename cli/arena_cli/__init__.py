@@ -39,6 +39,7 @@ def main() -> NoReturn:
     # Start-up allocates only what lives until the end, so a collection in between would only delay
     # `listening`. `app` enables the collector again for every command but `serve`, which does so itself.
     gc.disable()
+    open_streams()
     # pydantic would otherwise search all installed distributions for plugins.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     # numpy is for matrices of a few hundred rows: with a thread for each core solving one takes longer,
@@ -66,6 +67,20 @@ def main() -> NoReturn:
             raise
         print(f"arena: {line}", file=sys.stderr)  # noqa: T201 - the one place that reports errors
         sys.exit(exit_status(error))
+
+
+def open_streams() -> None:
+    """Lead those of stdin, stdout and stderr that are closed (`>&-`) nowhere.
+
+    Python has None in their place, and the next file or socket that is opened would get their number: a
+    program that is started would write to it.
+    """
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(number, True)
+    os.close(number)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - up to the end
 
 
 def user_message(error: Exception) -> str | None:

@@ -15,7 +15,7 @@ from tests.plugged import install, plugged
 from tests.server.programs import ARENA, Shell
 
 import arena_cli
-from arena_cli import main, user_message
+from arena_cli import main, open_streams, user_message
 from arena_cli.app import numbers_as_arguments
 from arena_protocol.messages import VERSION
 
@@ -275,3 +275,12 @@ class TestCommandsOfPackages:
         monkeypatch.setattr(metadata, "entry_points", None)
         assert shell("serve", "--help").code == 0
         assert shell("simulate", "--bots", "2", "--deals", "0").line.startswith("arena: ")
+
+
+@pytest.mark.parametrize("name", ["stdin", "stdout", "stderr"])
+def test_a_stream_that_is_closed_leads_nowhere(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, name, None)
+    open_streams()
+    with getattr(sys, name) as stream:
+        assert not stream.isatty()
+        assert stream.read() == "" if name == "stdin" else stream.write("lost")
