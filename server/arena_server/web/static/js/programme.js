@@ -37,6 +37,7 @@ async function timelineOf(contest, game) {
 export async function playHighlights(contest, show, wanted) {
   while (wanted()) {
     const { highlights = [] } = await loadHighlights(contest) ?? {};
+    let isEmpty = true;
     for (const found of highlights) {
       const timeline = await timelineOf(contest, found.game).catch((error) => {
         if (error instanceof GameError || error.status !== undefined) return null;
@@ -48,6 +49,7 @@ export async function playHighlights(contest, show, wanted) {
       const screen = new Screen(timeline, { address: gameLink(contest, found.game, found.ply), announced: false,
         caption: el("p", { class: "tv-caption", role: "status" }, el("b", {}, title), " ", text) });
       show(screen);
+      isEmpty = false;
       const [first, last] = momentOf(found, timeline.length);
       for (let ply = first; ply <= last; ply++) {
         screen.show(ply);
@@ -55,7 +57,7 @@ export async function playHighlights(contest, show, wanted) {
         if (!wanted()) return;
       }
     }
-    // Of a contest without any there may be some later.
-    if (!highlights.length) await pause(LAST_MS * 5);
+    // Of a contest without any there may be some later, and a server that is away comes back.
+    if (isEmpty) await pause(LAST_MS * 5);
   }
 }
