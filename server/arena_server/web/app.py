@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
-from starlette.routing import BaseRoute
+from starlette.routing import BaseRoute, Route
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from arena_server.errors import StoreError
@@ -261,11 +261,13 @@ def _pages(features: Mapping[str, object], about: SiteIdentity, public: PublicAp
 
 def application(routes: Sequence[BaseRoute], middleware: Sequence[Middleware] = ()) -> Starlette:
     """An application of these routes, with errors of one line."""
+    # Without one the browser's own colours are read.
+    style = next((each.path for each in routes if isinstance(each, Route) and each.path.endswith(".css")), "")
 
     async def error(request: Request, exception: Exception) -> Response:
         assert isinstance(exception, HTTPException)
         if exception.status_code == 404 and "text/html" in request.headers.get("accept", ""):
-            return HTMLResponse(nothing_here(), 404, exception.headers)
+            return HTMLResponse(nothing_here(style), 404, exception.headers)
         text = f"nothing is at {request.url.path:.100}" if exception.status_code == 404 else exception.detail
         return PlainTextResponse(f"{text}\n", exception.status_code, exception.headers)
 

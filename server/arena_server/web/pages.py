@@ -122,9 +122,10 @@ _packed: Final = lru_cache(maxsize=64)(_pack)
 
 
 @cache
-def nothing_here() -> str:
-    """For a browser whose address leads to no page, in all languages."""
+def nothing_here(style: str) -> str:
+    """For a browser whose address leads to no page, in all languages; `style` is the address of a sheet."""
     head, way = "There is no page at this address.", "To the first page"
+    link = f'<link rel="stylesheet" href="{style}">\n' if style else ""
     lines = (
         f'<p lang="{code}">{escape(written(code, head))} <a href="/">{escape(written(code, way))}</a></p>'
         for code in codes()
@@ -134,8 +135,7 @@ def nothing_here() -> str:
 <meta charset="utf-8">
 <title>{head.removesuffix(".")}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<main>
+{link}<main>
 <h1>{head}</h1>
 <p><a href="/">{way}</a></p>
 {"".join(lines)}

@@ -177,7 +177,7 @@ class TestRequests:
             assert server.ask("GET /nothing")[::2] == (404, "nothing is at /nothing\n")
             assert server.ask(f"GET /{'x' * 200}")[2] == f"nothing is at /{'x' * 99}\n"
             page = server.ask("GET /nothing", "Accept: text/html,*/*;q=0.8\n")
-        assert page[::2] == (404, nothing_here())
+        assert page[::2] == (404, nothing_here(""))
         assert [f'lang="{code}"' in page[2] for code in all_codes()] == [True] * len(all_codes())
 
     def test_another_method(self) -> None:
