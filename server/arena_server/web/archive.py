@@ -130,14 +130,15 @@ class Archive(ShownResults):
             jury = self._jury(results, contest)
             newest = results.games.summaries(contest, index.last - 1, index.last)
         places = {name: place for place, name in enumerate(index.bots)}
+        called = contest.called
         return (
             index.contest
             | {
                 "games_played": index.table.games,
                 "games_void": index.last - index.table.games,
                 "pace": pace,
-                "standings": self._rows(index),
-                "bots": index.bots,
+                "standings": [row | {"bot": called.get(row["bot"], row["bot"])} for row in self._rows(index)],
+                "bots": [called.get(name, name) for name in index.bots],
                 "list": {"games": index.last, "chunk": CHUNK},
                 "schedule": {"games": index.planned, "chunk": CHUNK},
                 "latest": game_json(newest[0], places) if newest else None,

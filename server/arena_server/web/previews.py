@@ -100,7 +100,7 @@ def counted(count: int, word: str) -> str:
 def contest_preview(document: Mapping[str, Any]) -> Preview:
     """Of the document of a contest."""
     done, total = document["games_played"], document["games"]
-    games = f"{done:,} games" if total is None else f"{done:,} of {total:,} games"
+    games = counted(done, "game") if total is None else f"{done:,} of {counted(total, 'game')}"
     first = [row["bot"] for row in document["standings"] if row["rank"] == 1]
     runs = document["status"] == "running"
     verb = ("leads", "lead") if runs else ("is first", "are first")
@@ -123,7 +123,8 @@ def bot_preview(document: Mapping[str, Any], bot: str) -> Preview | None:
     if row is None:
         return None
     rank = "no rank yet" if row["rank"] is None else f"rank {row['rank']} of {len(document['standings'])}"
-    text = f"{rank}: {row['points']:,} points in {row['games']:,} games, {row['wins']:,} won"
+    points, games = counted(row["points"], "point"), counted(row["games"], "game")
+    text = f"{rank}: {points} in {games}, {row['wins']:,} won"
     query = {"contest": str(document["id"]), "bot": bot}
     home = f"contests/{document['id']}/bots/{document['bots'].index(bot)}"
     title = f"{bot}, {headline(document['name'], document.get('about', {}))}"

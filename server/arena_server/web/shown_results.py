@@ -68,11 +68,11 @@ class ShownResults:
             contest = self.find(results, number)
             bots = results.bots(contest)
             found = results.games.faults(contest, self.until(results, contest), MOST_FAULTS)
-        zombie_move = GAMES[contest.game].zombie_move
+        zombie_move, called = GAMES[contest.game].zombie_move, contest.called
         rows = []
         for game_id, names, (seat, ply, kind, line) in found:
             name = names[seat - 1]
-            text = describe_fault(name, kind, ply, line, zombie_move=zombie_move)
+            text = describe_fault(called.get(name, name), kind, ply, line, zombie_move=zombie_move)
             rows.append([game_id, bots.index(name), ply, kind, text])
         return {"faults": rows}
 

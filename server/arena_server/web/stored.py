@@ -198,7 +198,8 @@ class StoredDocuments:
             if page == "game":
                 return self._preview_of_game(archive, number, contest or "", name, ply)
             document = archive.contest(number)
-            return contest_preview(document) if page == "contest" else bot_preview(document, name)
+            bot = document.get("called", {}).get(name, name)
+            return contest_preview(document) if page == "contest" else bot_preview(document, bot)
 
         try:
             return await self._reads.share(("preview", page, contest, name, ply), read)

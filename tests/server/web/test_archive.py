@@ -280,6 +280,16 @@ class TestContests:
         assert found["list"] == {"games": 3, "chunk": module.CHUNK}
         assert len(found["head"]) == 64
 
+    def test_visitors_have_the_names_that_they_gave(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        fill(path)
+        monkeypatch.setattr(ContestRow, "called", {"b": "Мария"})
+        found = Archive(path, tomorrow).contest(1)
+        assert found["bots"] == ["a", "Мария", "c"]
+        assert sorted(row["bot"] for row in found["standings"]) == ["a", "c", "Мария"]
+        assert "Мария" in Archive(path, tomorrow).faults(1)["faults"][0][4]
+
     def test_why_it_ended_early(self, path: Path) -> None:
         keep_early_end(path)
         archive, _ = later(path)

@@ -5,6 +5,8 @@ import { apart, inRow, locale } from "./locale.js";
 import { said } from "./said.js";
 import { Counted, t } from "./texts.js";
 
+/** The longest clock of all stands for a game without one. */
+export const NO_CLOCK_MS = 864_000_000;
 const MOMENT_MS = 700;
 /** Before decimals, as the language of the page has it. */
 export const POINT = locale.number(0.5)[1];
@@ -146,16 +148,13 @@ export function paceText(pace) {
 const reasonText = ({ reason, last_seen: seen, text }) =>
   (reason === "away" && seen ? t`last seen ${instantText(seen)}` : said(text));
 
-const moreText = (all, most) => (all.length > most ? t` and ${numberText(all.length - most)} more` : "");
-
 /** The first `most` of some names, and how many others there are. */
-export const someNames = (names, most = 3) => `${inRow(names.slice(0, most))}${moreText(names, most)}`;
+export const someNames = (names, most = 3) =>
+  `${inRow(names.slice(0, most))}${names.length > most ? t` and ${numberText(names.length - most)} more` : ""}`;
 
 /** Whom a contest waits for: the list `waiting` of the server, five of them by name. */
-function waitingText(bots) {
-  const named = bots.slice(0, 5).map((each) => `${apart(each.bot)} (${reasonText(each)})`);
-  return bots.length ? t`waiting for ${named.join(", ")}${moreText(bots, 5)}` : "";
-}
+const waitingText = (bots) => (bots.length
+  ? t`waiting for ${someNames(bots.map((each) => `${apart(each.bot)} (${reasonText(each)})`), 5)}` : "");
 
 /** Why no game of a contest is offered, or not all: the lists `holds` and `waiting` of the server. */
 export function heldText({ holds = [], waiting = [] }) {

@@ -1,8 +1,7 @@
 // The graphs of a game behind tabs: points, time left, and what the bots noted of it.
 
 import { Chart } from "./chart.js";
-import { bdi, el, numberText, shortText, svg } from "./dom.js";
-import { NO_CLOCK_MS } from "./seats.js";
+import { bdi, el, NO_CLOCK_MS, numberText, shortText, svg } from "./dom.js";
 import { t } from "./texts.js";
 
 /** By which graph a browser shows first. */

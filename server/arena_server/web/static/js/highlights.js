@@ -4,6 +4,7 @@ import { get } from "./api.js";
 import { el, numberText, plural, resultText, versus } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { apart, inRow, locale } from "./locale.js";
+import { calledNames } from "./people.js";
 import { named, t } from "./texts.js";
 
 /** How many are shown at once; the others are folded. */
@@ -47,7 +48,8 @@ function card(contest, found) {
 /** Null without any. */
 export function highlightsPanel(contest, document) {
   if (!document?.highlights.length) return null;
-  const cards = document.highlights.map((found) => card(contest, found));
+  const cards = document.highlights.map((found) =>
+    card(contest, { ...found, names: calledNames(found.names, contest.called) }));
   const list = (items) => el("ul", { class: "highlights" }, ...items);
   const more = cards.slice(SHOWN);
   return el("section", { class: "panel" }, el("h2", {}, t`Highlights`), list(cards.slice(0, SHOWN)),

@@ -22,7 +22,7 @@ applyTheme();
 document.body.prepend(pageHeader());
 const main = document.getElementById("main");
 const number = parameter("contest");
-const name = parameter("bot");
+let name = parameter("bot");
 /** When a history that is not whole is asked for again. */
 const AGAIN_MS = 1500;
 /** How long the first view waits for what is said of the bot where many games are still to come. */
@@ -156,6 +156,7 @@ async function begin() {
   if (!number || name === null) throw new Error(t`the address names no bot`);
   const [site, first] = await Promise.all([get("site.json"), get(`contests/${encodeURIComponent(number)}.json`)]);
   let contest = first;
+  name = first.called?.[name] ?? name;
   const place = contest.bots.indexOf(name);
   if (place < 0) throw new Error(t`no bot of this name in ${contest.name}`);
   const row = contest.standings.find((each) => each.bot === name);

@@ -3,7 +3,7 @@
 import { feedLinks, get, spaced } from "./api.js";
 import {
   aboutSite, applyTheme, bdi, clockText, el, explained, heldText, inReport, instantText, inTime, keepPlace,
-  numberText, pageHeader, parameter, plural, unequal,
+  NO_CLOCK_MS, numberText, pageHeader, parameter, plural, unequal,
 } from "./dom.js";
 import { CrossTable } from "./crosstable.js";
 import { faultsPanel, juryPanel, loadFaults, rangesPanel } from "./details.js";
@@ -67,7 +67,7 @@ function summary(contest) {
     ? t`; the table stands still since ${instantText(contest.frozen_at)}, until the contest is over` : "";
   const anonymous = contest.anonymous ? t`; anonymous: names and results are shown when it is over` : "";
   const increment = contest.increment_ms ? t` + ${contest.increment_ms / 1000} s per move` : "";
-  const clock = t`${clockText(contest.clock_ms)} per seat${increment}`;
+  const clock = contest.clock_ms < NO_CLOCK_MS ? t`${clockText(contest.clock_ms)} per seat${increment}` : t`no clock`;
   const practice = contest.rated === false ? t`; practice, not rated` : "";
   return [gameName(contest), formatName(contest), `${rankedBy(contest)}; ${clock}${practice}${anonymous}${frozen}`]
     .join(", ");

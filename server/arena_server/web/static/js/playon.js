@@ -5,6 +5,7 @@ import { keptName, nameField } from "./casual.js";
 import { el, link, versus } from "./dom.js";
 import { gameLink, GameView } from "./gameview.js";
 import { inRow } from "./locale.js";
+import { calledNames } from "./people.js";
 import { Timeline } from "./timeline.js";
 import { t } from "./texts.js";
 
@@ -34,8 +35,10 @@ export function opponents({ names, same }, seat) {
 export async function playOnPart(wish, { onstart, take }) {
   const { contest, game, ply } = wish;
   const query = new URLSearchParams({ contest, game, ply });
-  const [source, offer, record] = await Promise.all([get(`play/on.json?${query}`), get("play/offer.json"),
-    get(`contests/${encodeURIComponent(contest)}/records/${encodeURIComponent(game)}.json`)]);
+  const home = `contests/${encodeURIComponent(contest)}`;
+  const [found, offer, record, { called }] = await Promise.all([get(`play/on.json?${query}`), get("play/offer.json"),
+    get(`${home}/records/${encodeURIComponent(game)}.json`), get(`${home}.json`)]);
+  const source = { ...found, names: calledNames(found.names, called) };
   const timeline = Timeline.ofRecord(record);
   const engines = offer.games.find(({ name }) => name === source.game).engines;
   const name = nameField();

@@ -1,11 +1,8 @@
 // Who plays, beside and over a board: the cards of the seats, the bar of the points and that of the evaluations.
 
 import { Clock } from "./clock.js";
-import { bdi, clockText, el, numberText, setText, shortText, signedText } from "./dom.js";
+import { bdi, clockText, el, NO_CLOCK_MS, numberText, setText, shortText, signedText } from "./dom.js";
 import { named, t } from "./texts.js";
-
-/** The longest clock of all stands for a game without one. */
-export const NO_CLOCK_MS = 864_000_000;
 
 /** The least part of the bar that a seat has, so that its points can be read. */
 const LEAST_SHARE = 0.09;
