@@ -11,7 +11,7 @@ from tests.server.programs import arena
 from typer.testing import CliRunner
 
 from arena_cli.app import app
-from arena_server.terms.schema import GameTable
+from arena_server.terms.contest_table import GameTable
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "test-a-bot.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)

@@ -20,19 +20,21 @@ from arena_protocol.text import text_of
 from arena_server.errors import ConfigError
 from arena_server.stats.early_stop import check as check_stop
 from arena_server.terms.config import NO_TOKEN, ContestConfig, Entrant
-from arena_server.terms.formats import FORMATS, Terms
-from arena_server.terms.schema import (
+from arena_server.terms.contest_table import (
     FORMAT_OPTIONS,
     OPTIONS_PLACE,
-    BotTable,
-    ContestFile,
     ContestTable,
     GameTable,
+    format_options,
+)
+from arena_server.terms.formats import FORMATS, Terms
+from arena_server.terms.schema import (
+    BotTable,
+    ContestFile,
     RoleTable,
     ServerTable,
     WebhookTable,
     check_secret,
-    format_options,
 )
 from arena_server.terms.spec import LateVersions, Webhook, fresh_seed
 from arena_server.terms.submissions import SubmissionSetup, SubmittedSeat

@@ -10,8 +10,9 @@ from datetime import datetime
 
 from arena_server.errors import ConfigError
 from arena_server.stats.scoring import scoring_of
+from arena_server.terms.contest_table import ContestTable
 from arena_server.terms.formats import FORMATS
-from arena_server.terms.schema import ContestFile, ContestTable
+from arena_server.terms.schema import ContestFile
 from arena_server.terms.tables import format_duration
 
 

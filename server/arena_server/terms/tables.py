@@ -71,6 +71,12 @@ def check_moment(value: object) -> object:
     raise ValueError("expected a date with a time and without quotes, such as 2026-12-24T18:00:00")
 
 
+def check_name(value: str) -> str:
+    if not valid_name(value):
+        raise ValueError("expected 1 to 32 letters, digits, '_', '.' or '-', a letter or digit first")
+    return value
+
+
 class FileTable(BaseModel):
     """A table of the file: no unknown key, no conversion of types."""
 
@@ -222,12 +228,7 @@ class StageTable(FileTable):
     bots: list[str] | None = Field(default=None, min_length=1)
     entrants_from: list[SourceTable] | None = Field(default=None, min_length=1)
 
-    @field_validator("name")
-    @classmethod
-    def _check_name(cls, name: str) -> str:
-        if not valid_name(name):
-            raise ValueError("expected 1 to 32 letters, digits, '_', '.' or '-', a letter or digit first")
-        return name
+    _name = field_validator("name")(check_name)
 
     @field_validator("entrants_from", mode="before")
     @classmethod

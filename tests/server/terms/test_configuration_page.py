@@ -12,16 +12,10 @@ from tests.slices import all_of
 
 from arena_server.core.formats import FORMATS
 from arena_server.stats.tiebreaks import TIE_BREAKS
+from arena_server.terms.contest_table import ContestTable, GameTable
 from arena_server.terms.file import parse_contest
 from arena_server.terms.sandbox import parse_size
-from arena_server.terms.schema import (
-    BotTable,
-    ContestTable,
-    GameTable,
-    ServerTable,
-    SiteTable,
-    WebhookTable,
-)
+from arena_server.terms.schema import BotTable, ServerTable, SiteTable, WebhookTable
 from arena_server.terms.tables import ContainerTable, StageTable, SubmissionsTable, parse_duration
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "configuration.md").read_text(encoding="utf-8")

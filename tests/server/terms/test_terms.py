@@ -10,8 +10,8 @@ from tests.slices import all_of
 
 from arena_server.terms.about import KEYS
 from arena_server.terms.config import ContestConfig, contest_of
+from arena_server.terms.contest_table import ContestTable, GameTable
 from arena_server.terms.file import config_of, parse_contest
-from arena_server.terms.schema import ContestTable, GameTable
 from arena_server.terms.terms import FieldTerms, GameTerms, HouseTerms, terms_of
 
 THREE = (GameTerms, FieldTerms, HouseTerms)
