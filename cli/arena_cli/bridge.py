@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from arena_cli.options import (
+    BotName,
     ContestName,
     Slot,
     Tls,
@@ -34,7 +35,7 @@ class SeatOptions:
     connect: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="The server; else ARENA_HOST and ARENA_PORT.")
     ] = None
-    name: Annotated[str | None, typer.Option(help="The bot's name; else ARENA_NAME.")] = None
+    name: BotName = None
     token: Annotated[str | None, typer.Option(help="Its token; better given as ARENA_TOKEN.")] = None
     slot: Slot = None
     contest: ContestName = None

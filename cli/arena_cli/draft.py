@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from arena_cli.local_bots import TOKEN_BYTES, check_command
+from arena_cli.names import NAME_TEXT
 from arena_engines.registry import engines_of
 from arena_protocol.codec import valid_name
 from arena_protocol.errors import UserError
@@ -23,7 +24,6 @@ from arena_server.terms.tables import format_duration
 
 #: A port for bots from elsewhere: that of the examples.
 PORT: Final = 2006
-NAME_TEXT: Final = "1 to 32 letters and digits of English, '_', '.' or '-', a letter or digit first"
 
 
 @dataclass(frozen=True, slots=True)

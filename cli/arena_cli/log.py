@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena_cli.options import ContestName, Json, Tls, TlsCa, check_login, contest_of, tls_context
+from arena_cli.options import (
+    BotName,
+    BotToken,
+    ContestName,
+    Json,
+    Tls,
+    TlsCa,
+    check_login,
+    contest_of,
+    tls_context,
+)
 from arena_server.errors import ArenaError, ConfigError
 
 if TYPE_CHECKING:
@@ -30,10 +40,8 @@ def command(
             metavar="HOST:PORT", help="The server; else ARENA_HOST and ARENA_PORT, else this machine."
         ),
     ] = None,
-    name: Annotated[str | None, typer.Option(help="The bot's name; else ARENA_NAME.")] = None,
-    token: Annotated[
-        str | None, typer.Option(help="Its token; safer in ARENA_TOKEN, because other users see this option.")
-    ] = None,
+    name: BotName = None,
+    token: BotToken = None,
     contest: ContestName = None,
     tls: Tls = False,
     tls_ca: TlsCa = None,

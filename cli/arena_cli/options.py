@@ -65,6 +65,11 @@ Slot = Annotated[
     int | None,
     typer.Option(min=1, help="Which of the bot's simultaneous games to play; else ARENA_SLOT, else 1."),
 ]
+BotName = Annotated[str | None, typer.Option("--name", help="The bot's name; else ARENA_NAME.")]
+BotToken = Annotated[
+    str | None,
+    typer.Option("--token", help="Its token; safer in ARENA_TOKEN, because other users see this option."),
+]
 ContestName = Annotated[
     str | None,
     typer.Option("--contest", metavar="NAME", help="Which contest of the server; else ARENA_CONTEST."),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from arena_cli.climb_store import finished_results
+from arena_cli.match_resume import finished_results
 from arena_cli.match_run import CONTEST, MatchPlan, MatchRun, needs_processes
 from arena_server.host.interrupts import handled, interrupt
 from arena_server.store.database import database_of

@@ -15,7 +15,7 @@ from urllib.parse import urlencode, urlsplit
 
 import typer
 
-from arena_cli.options import ContestName, Json, check_login, contest_of, print_json
+from arena_cli.options import BotName, BotToken, ContestName, Json, check_login, contest_of, print_json
 from arena_server.errors import ArenaError, ConfigError
 
 PATH = "/api/v1/submissions"
@@ -149,10 +149,8 @@ def command(
             show_default=False,
         ),
     ] = None,
-    name: Annotated[str | None, typer.Option(help="The bot's name; else ARENA_NAME.")] = None,
-    token: Annotated[
-        str | None, typer.Option(help="Its token; safer in ARENA_TOKEN, because other users see this option.")
-    ] = None,
+    name: BotName = None,
+    token: BotToken = None,
     contest: ContestName = None,
     wanted: Wanted = Wanted(),
     as_json: Json = False,
