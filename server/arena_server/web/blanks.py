@@ -1,6 +1,6 @@
 """Scripts and style sheets without the blanks that say nothing: a browser would load them for nothing.
 
-Lines stay: where one ends, JavaScript may end a statement.
+A line stays where its end may end a statement of JavaScript.
 """
 
 from __future__ import annotations
@@ -12,6 +12,9 @@ from arena_server.web.languages import read_template, skip_string
 
 _MARK: Final = re.compile(r"[\"'`/]| *([{}()\[\],;:?=<>*&|!]+) *")
 _COMMENT: Final = re.compile(r" *(?://[^\n]*|/\*.*?\*/)", re.DOTALL)
+#: Behind one of these no line ends a statement.
+_GOES_ON: Final = tuple("{([,;:?=&|")
+_BLANKS: Final = re.compile(r"[ \n]*")
 _REGEX: Final = re.compile(r"/(?:\\.|\[(?:\\.|[^]\\\n])*\]|[^/\\\n[])+/")
 #: Behind one of these `/` begins a regular expression; else it divides.
 _BEFORE_REGEX: Final = re.compile(r"(?:^|[(,=:?&|!\[{;>\n]|\breturn) *$")
@@ -26,10 +29,10 @@ def script(text: str) -> str:
         begin = mark.start()
         if mark[1]:
             found += [text[kept:begin], mark[1]]
-            kept = at = mark.end()
+            kept = at = _next(text, mark.end(), mark[1])
         elif comment := _COMMENT.match(text, begin):
-            found.append(text[kept:begin])
-            kept = at = comment.end()
+            found += [text[kept:begin]] if begin > kept else []
+            kept = at = _next(text, comment.end(), found[-1] if found else "")
         elif mark[0] == "/":
             begins = _BEFORE_REGEX.search(text[max(0, begin - 80) : begin])
             regex = _REGEX.match(text, begin) if begins else None
@@ -37,6 +40,12 @@ def script(text: str) -> str:
         else:
             at = read_template(text, begin + 1)[1] if mark[0] == "`" else skip_string(text, begin)
     return "".join([*found, text[kept:]])
+
+
+def _next(text: str, at: int, before: str) -> int:
+    """The place of what is to be kept behind `before`, from `at` on."""
+    blanks = _BLANKS.match(text, at) if before.endswith(_GOES_ON) else None
+    return blanks.end() if blanks else at
 
 
 def style(text: str) -> str:

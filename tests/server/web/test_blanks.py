@@ -10,12 +10,21 @@ from arena_server.web.languages import STATIC, texts_of
 def test_literals_and_words_of_a_script_stay_as_they_are() -> None:
     script = """const a = { b : 1 }; // it's
 return /[a ,"`]+ , \\/ {2}/g.test (c) ? `x , ${ d({ e : "f , 'g" }) } , y` : 1 + +h / 2 / i; /* no "j */
-case 'k , l' : return ! m in [ n ];"""
+case 'k , l' : return ! m in [ n ];
+
+o (p,
+  { q },
+) ;
+r
+(`;
+ `)"""
     lines = blanks.script(script).splitlines()
     assert lines == [
-        "const a={b:1};",
-        'return /[a ,"`]+ , \\/ {2}/g.test(c)?`x , ${ d({ e : "f , \'g" }) } , y`:1 + +h / 2 / i;',
-        "case 'k , l':return!m in[n];",
+        'const a={b:1};return /[a ,"`]+ , \\/ {2}/g.test(c)?`x , ${ d({ e : "f , \'g" }) } , y`:1 + +h / 2 / i;'
+        "case 'k , l':return!m in[n];o(p,{q},);r",
+        # Here the line may have ended a statement.
+        "(`;",
+        " `)",
     ]
 
 
