@@ -20,7 +20,8 @@ r
  `)"""
     lines = blanks.script(script).splitlines()
     assert lines == [
-        'const a={b:1};return /[a ,"`]+ , \\/ {2}/g.test(c)?`x , ${ d({ e : "f , \'g" }) } , y`:1 + +h / 2 / i;'
+        'const a={b:1};return /[a ,"`]+ , \\/ {2}/g.test(c)?'
+        '`x , ${ d({ e : "f , \'g" }) } , y`:1 + +h / 2 / i;'
         "case 'k , l':return!m in[n];o(p,{q},);r",
         # Here the line may have ended a statement.
         "(`;",

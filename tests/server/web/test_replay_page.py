@@ -406,7 +406,7 @@ class TestFiles:
         record = replace(RECORD, names=names, contest="<b>bold", game_id="<i>g")
         page = show(pages, site, record)
         assert page.locator(".seat h2").all_inner_texts() == list(names)
-        own = ":not(.shares *, .leaning *)"
+        own = ":not(.shares *, .leaning *, .strips *)"
         assert page.locator(f"main :is(img, b, i, script){own}").count() == 0
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         pages.shoot(page, "replay-hostile")

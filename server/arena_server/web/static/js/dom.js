@@ -41,13 +41,27 @@ export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-/** A function that has `work` done once in the next frame, however often it is called before. */
-export function inFrame(work) {
+/** What a spectator sees of quick games: so often at most, and of several plies the last one. */
+export const SEEN_MS = 200;
+
+/** A function that has `work` done once in a frame soon, `ms` after the last one, however often it is called before. */
+export function inFrame(work, ms = 0) {
   let asked = false;
+  let done = -Infinity;
+  const ask = () => requestAnimationFrame(() => { asked = false; done = performance.now(); work(); });
   return () => {
-    if (!asked) requestAnimationFrame(() => { asked = false; work(); });
+    if (asked) return;
     asked = true;
+    const wait = done + ms - performance.now();
+    if (wait > 0) setTimeout(ask, wait);
+    else ask();
   };
+}
+
+/** Have `work` done in this frame once the page is laid out: to ask for a place before would take one layout more. */
+export function afterLayout(element, work) {
+  const observer = new ResizeObserver(() => { observer.disconnect(); work(); });
+  observer.observe(element);
 }
 
 /** Milliseconds as 1:02.3, or 0:00.25 below ten seconds, by the point of the language; with `digits` of a second. */

@@ -64,11 +64,9 @@ export class GameView {
   }
 
   /** The timeline has grown, or the game is over. */
-  grown = inFrame(() => {
-    this.#drawWhole();
-    if (this.following) this.go(this.timeline.length, { animate: true });
-    else this.#showPly();
-  });
+  grown() {
+    return this.following ? this.go(this.timeline.length, { animate: true, whole: true }) : this.refresh();
+  }
 
   /** A bot has sent a note: only what shows notes is drawn again. */
   noted = inFrame(() => {
@@ -99,8 +97,8 @@ export class GameView {
 
   // -- moving through the game
 
-  /** Show the position after ply `ply`; with `step`, if it is the next one, by its animation. */
-  go(ply, { animate = false } = {}) {
+  /** Show the position after ply `ply`, with `animate` the next one by its animation, with `whole` all else, too. */
+  go(ply, { animate = false, whole = false } = {}) {
     const target = Math.max(0, Math.min(this.timeline.length, ply));
     const last = this.timeline.ply(target);
     let done = null;
@@ -110,6 +108,8 @@ export class GameView {
     // An animation that leads there goes on, also when the end of the game is announced.
     else if (target !== this.ply) this.board.show(this.timeline.position(target), last);
     this.ply = target;
+    // The board has asked where it stands: what changes before that would take a layout.
+    if (whole) this.#drawWhole();
     this.#showPly();
     return done;
   }

@@ -1,6 +1,6 @@
 // The moves of a game as a list, a round of the seats in a row; of a long game those around the ply that is shown.
 
-import { el, meanText, numberText, signedText } from "./dom.js";
+import { afterLayout, el, meanText, numberText, signedText } from "./dom.js";
 import { named, t } from "./texts.js";
 
 const SHOWN = 300;
@@ -47,11 +47,12 @@ export class MoveList {
     if (!ply || !row) return;
     row.firstChild.setAttribute("aria-current", "step");
     if (current !== null && document.activeElement === current) row.firstChild.focus({ preventScroll: true });
-    // A folded list has no place, and to ask for it would take a layout.
-    if (!this.element.open) return;
-    const box = list.getBoundingClientRect();
-    const place = row.getBoundingClientRect();
-    if (place.top < box.top || place.bottom > box.bottom) list.scrollTop += place.top - box.top - box.height / 2;
+    // In a folded list it is never called.
+    afterLayout(row, () => {
+      const box = list.getBoundingClientRect();
+      const place = row.getBoundingClientRect();
+      if (place.top < box.top || place.bottom > box.bottom) list.scrollTop += place.top - box.top - box.height / 2;
+    });
   }
 
   /** Of rows that are there already only those are drawn that come and go: a ply of a game that runs adds one. */

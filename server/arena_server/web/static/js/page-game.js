@@ -1,7 +1,9 @@
 // One game: the replay of its record, or the running game until there is one.
 
 import { API, fileAddress, get } from "./api.js";
-import { applyTheme, bdi, el, inReport, inTime, link, pageHeader, parameter, resultText } from "./dom.js";
+import {
+  applyTheme, bdi, el, inFrame, inReport, inTime, link, pageHeader, parameter, resultText, SEEN_MS,
+} from "./dom.js";
 import { findGame, gameAt, loadChain } from "./gamelist.js";
 import { loadRecord, recordPath } from "./gamerecord.js";
 import { gameHead, gameLink, GameView } from "./gameview.js";
@@ -213,7 +215,7 @@ async function watch() {
       guess = null;
       showGuess(view);
     },
-    ongrow: () => { view.grown(); guess?.update(); },
+    ongrow: inFrame(() => { view.grown(); guess?.update(); }, SEEN_MS),
     onnote: () => view.noted(),
     onover: () => { ring(); ended(); },
     onstate: async (state) => {

@@ -3,7 +3,7 @@
 
 import { API, get } from "./api.js";
 import { casualPart, keptName, nameField, seatLink } from "./casual.js";
-import { applyTheme, bdi, el, link, numberText, pageHeader, resultText } from "./dom.js";
+import { applyTheme, bdi, el, inFrame, link, numberText, pageHeader, resultText } from "./dom.js";
 import { loadGames } from "./gamelist.js";
 import { gameLink, GameView } from "./gameview.js";
 import { hint } from "./hint.js";
@@ -170,8 +170,7 @@ function sit(session) {
   // The form or the button that had the focus is gone: it goes on where the game does.
   const panel = el("div", { class: "panel turn-panel", tabindex: -1 },
     text, why, goOn, start, form, leave, result, revenge, again);
-  page(el("div", { class: "title" }, title),
-    panel, board);
+  page(el("div", { class: "title" }, title), panel, board);
   main.append(message);
   panel.focus({ preventScroll: true });
   const begin = (timeline) => {
@@ -184,6 +183,7 @@ function sit(session) {
     result.replaceChildren();
   };
   goOn.onclick = () => { begin(seat.next); show(); };
+  const grow = inFrame(() => seat.view.grown());
   seat.live = new LiveGame(`seat/${session}`, {
     keep: true,
     handlers: { seat: (document) => {
@@ -200,9 +200,9 @@ function sit(session) {
       if (seat.next === null) begin(timeline);
       show();
     },
-    ongrow: () => { if (seat.next === null) seat.view.grown(); show(); },
+    ongrow: () => { if (seat.next === null) grow(); show(); },
     onover: () => {
-      if (seat.next === null) seat.view.grown();
+      if (seat.next === null) grow();
       show();
       panel.scrollIntoView({ block: "nearest" });
       showResult(seat.view.timeline.info.game_id);

@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import {
   applyTheme, bdi, el, gamesText, heldText, inFrame, leftText, numberText, pageHeader, parameter, plural,
-  rankingText, someNames,
+  rankingText, SEEN_MS, someNames,
 } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { choose, interest, numberOf, plannedAfter, RECENT_MS } from "./interest.js";
@@ -142,7 +142,7 @@ function watch(id) {
       stage.replaceChildren(...screen.parts);
       screen.show(timeline.length);
     },
-    ongrow: inFrame(() => { screen.show(live.timeline.length); live.tick(); }),
+    ongrow: inFrame(() => { screen.show(live.timeline.length); live.tick(); }, SEEN_MS),
     onnote: inFrame(() => screen.showNotes()),
     onover: () => { ring(); state.until = performance.now() + RESULT_MS; },
     onstate: (connection) => {

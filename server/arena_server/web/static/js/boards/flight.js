@@ -1,10 +1,14 @@
 // Pieces on their way over a board, each as a layer of its own: a frame of them draws neither the board again nor
 // anything else on the page. A piece that moved within the drawing took 2.5 ms of the page for each frame, this 0.3 ms.
+// A piece that has arrived stays as it is until the next one begins: to draw it into the board takes a frame of 3.5 ms.
 
 import { el, svg } from "../dom.js";
 
 /** The side of the box of a piece, in the units of the drawing; its centre is in the middle. */
 const BOX = 100;
+
+/** An animation does not end by itself: in the last 40 ms of one Chromium has frames of the page. */
+const HELD_MS = 3_600_000;
 
 export class Flight {
   /** Over the drawing `board`; in its units `room` is the rectangle {x, y, width, height} in which pieces are seen. */
@@ -12,7 +16,10 @@ export class Flight {
     this.board = board;
     this.room = room;
     this.layer = el("div", { class: "flight", "aria-hidden": "true" });
-    this.animations = new Set();
+    /** Those that run, or have arrived: {over, end}. */
+    this.flights = new Set();
+    // A drawing that moves leaves behind what lies over it.
+    this.moved = new ResizeObserver(() => this.settle());
   }
 
   /** Lie over the board as it stands now; false where it is not shown. */
@@ -26,7 +33,10 @@ export class Flight {
     this.scale = scale;
     Object.assign(this.layer.style, { left: `${e + scale * x - box.left}px`, top: `${f + scale * y - box.top}px`,
       width: `${scale * width}px`, height: `${scale * height}px` });
-    if (this.layer.parentElement !== host) host.append(this.layer);
+    if (this.layer.parentElement !== host) {
+      for (const each of host.children) this.moved.observe(each);
+      host.append(this.layer);
+    }
     return true;
   }
 
@@ -36,23 +46,42 @@ export class Flight {
     return `translate(${px(x, this.room.x)}, ${px(y, this.room.y)})`;
   }
 
-  /** Resolves at the end of the animation of `piece`, or when all are stopped; then it is gone. */
-  fly(piece, frames, options) {
+  /** Resolves when `piece` has arrived, or all are stopped; `onend` is called when it goes, by `settle` or `stop`. */
+  fly(piece, frames, options, onend) {
     const size = BOX * this.scale;
     const element = el("div", { class: "flying" },
       svg("svg", { viewBox: `${-BOX / 2} ${-BOX / 2} ${BOX} ${BOX}`, width: size, height: size }, piece));
     this.layer.append(element);
-    return this.run(element, frames, options).then(() => element.remove());
+    return this.run(element, frames, options, () => { element.remove(); onend?.(); });
   }
 
-  /** To ask the browser for the animations that run would take a layout. */
-  run(element, frames, options) {
-    const animation = element.animate(frames, options);
-    this.animations.add(animation);
-    return animation.finished.catch(() => null).then(() => { this.animations.delete(animation); });
+  /** The same of an `element` that stays. Without offsets frames have equal distances. */
+  run(element, frames, { duration, easing = "linear" }, onend = () => {}) {
+    const whole = duration + HELD_MS;
+    const held = frames.map((frame, i) =>
+      ({ ...frame, easing, offset: (frame.offset ?? i / (frames.length - 1)) * duration / whole }));
+    held.push({ ...frames.at(-1), offset: 1 });
+    const animation = element.animate(held, { duration: whole, fill: "forwards" });
+    // Known at once, it needs no frame of the page for its start.
+    animation.startTime = document.timeline.currentTime;
+    return new Promise((done) => {
+      const flight = { over: false, end: () => {
+        this.flights.delete(flight);
+        animation.cancel();
+        onend();
+        done();
+      } };
+      this.flights.add(flight);
+      setTimeout(() => { flight.over = true; done(); }, duration);
+    });
+  }
+
+  /** What has arrived is from now on drawn on the board. */
+  settle() {
+    for (const flight of [...this.flights]) if (flight.over) flight.end();
   }
 
   stop() {
-    for (const animation of [...this.animations]) animation.cancel();
+    for (const flight of [...this.flights]) flight.end();
   }
 }

@@ -120,7 +120,10 @@ export class InsertionBoard {
       else this.#put(colour, at);
     });
     const shown = new Set(this.nodes.values());
-    for (const node of [...this.tiles.children]) if (!shown.has(node)) node.remove();
+    // What flies off stays hidden until it is settled: to take it away takes a frame.
+    for (const node of [...this.tiles.children]) {
+      if (!shown.has(node) && !node.hasAttribute("visibility")) node.remove();
+    }
     this.#mark(last);
     this.#showBelt(position);
     this.element.setAttribute("aria-label", this.describe(position));
@@ -166,8 +169,10 @@ export class InsertionBoard {
 
   /** Play the phases of `step`; `ms` for a phase that moves pictures by one cell. */
   async animate(step, last, ms) {
+    // It looks where the board stands before anything changes.
+    const flies = !stillMotion() && ms >= 20 && this.flight.begin();
     this.#stop();
-    if (stillMotion() || ms < 20 || !this.flight.begin()) return this.show(step.position, last);
+    if (!flies) return this.show(step.position, last);
     // Of a ply that was skipped or cut off the tiles are not where this one finds them.
     if (this.whole !== step.before) this.#draw(step.before, null);
     this.whole = null;
@@ -179,6 +184,7 @@ export class InsertionBoard {
       // A moment to see what will go, before each wave of a cascade.
       if (phase.kind === "clear" && step.waves > 1) await pause(ms);
       if (this.running !== run) return undefined;
+      this.flight.settle();
       await (phase.kind === "clear" ? this.#clear(phase.cells, ms) : this.#move(phase.paths, ms));
       if (this.running !== run) return undefined;
     }
@@ -209,8 +215,8 @@ export class InsertionBoard {
       const leaves = cells.at(-1).some((value) => value < 0 || value >= SIDE);
       if (leaves) frames.at(-1).opacity = 0;
       node.setAttribute("visibility", "hidden");
-      return this.flight.fly(tile(colour), frames, { duration: ms * Math.max(1, total / 10), easing: "ease-in-out" })
-        .then(() => { if (!leaves) node.removeAttribute("visibility"); });
+      return this.flight.fly(tile(colour), frames, { duration: ms * Math.max(1, total / 10), easing: "ease-in-out" },
+        () => { if (leaves) node.remove(); else node.removeAttribute("visibility"); });
     });
     return Promise.all(animations);
   }
