@@ -125,6 +125,12 @@ def test_a_pair_as_a_sign_and_in_words(
     assert node("pair", names=["ann", "bob"], rows=rows, share=share, sums=sums) == [sign, words]
 
 
+@pytest.mark.parametrize(("status", "played"), [("aborted", 3), ("finished", 9)])
+def test_no_game_is_planned_where_none_will_be_played(node: Node, status: str, played: int) -> None:
+    contest = {"id": 1, "status": status, "games": 9, "games_played": played}
+    assert node("schedule", contest=contest | {"schedule": {"games": 9, "chunk": 5}}) == []
+
+
 @pytest.mark.parametrize(
     ("kind", "width", "height", "scale", "unsure"),
     [

@@ -25,7 +25,7 @@ const { leaderText } = await load("progress.js");
 const { momentOf } = await load("programme.js");
 const { playText } = await load("sentences.js");
 const { quantile, valuesByBot } = await load("details.js");
-const { expectedStart, loadGames, readRow, scoreFor } = await load("gamelist.js");
+const { expectedStart, loadGames, loadSchedule, readRow, scoreFor } = await load("gamelist.js");
 const { RULES } = await load("rules.js");
 const { arranged, boardsEach, isWanted } = await load("places.js");
 const { newsBetween } = await load("notices.js");
@@ -94,6 +94,7 @@ const commands = {
     globalThis.visualViewport = { scale };
     return isUnsure({ pointerType: type, currentTarget: { getBoundingClientRect: () => ({ width, height }) } });
   },
+  schedule: ({ contest }) => loadSchedule(contest),
   leader: ({ contest }) => leaderText(contest),
   ranking: ({ scoring, rows }) => rows.map((row) => rankingText({ scoring }, rows, row)),
   result: ({ names, totals, end }) => resultText(names, totals, end),

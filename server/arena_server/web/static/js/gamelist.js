@@ -88,10 +88,10 @@ export async function loadChain(contest) {
   return digests;
 }
 
-/** The schedule of a contest as rows [id, seats]; empty once every game of it has a result. */
+/** The schedule of a contest as rows [id, seats]; empty once no game of it will be played. */
 export async function loadSchedule(contest) {
   const { games, chunk } = contest.schedule;
-  if (contest.games !== null && contest.games_played >= contest.games) return [];
+  if (contest.status === "aborted" || contest.games !== null && contest.games_played >= contest.games) return [];
   const rows = [];
   for (let part = 0; part * chunk < Math.min(games, MOST_PLANNED); part++) {
     rows.push(...await get(`contests/${contest.id}/schedule-${part}.json`));

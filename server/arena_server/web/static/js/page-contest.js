@@ -240,7 +240,12 @@ async function begin() {
     await showGames();
     tabs.update();
     showDetails();
-    if (contest.status !== "running") { stream.close(); boards.remove(); running = []; showOpen(); }
+    if (contest.status === "running") return;
+    stream.close();
+    boards.remove();
+    running = [];
+    schedule = await loadSchedule(contest);
+    showOpen();
   });
   const told = { lost: false, live: null };
   const say = () => {
