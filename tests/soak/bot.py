@@ -1,10 +1,11 @@
 """A bot of the soak run as a process of its own, with nothing but the standard library.
 
-    python bot.py KIND NAME PORT FILE SECONDS
+    python bot.py KIND NAME PORT FILE SECONDS [WORD ...]
 
 It plays until the contest is over and comes back after any loss. FILE has a line for each result that it was
-sent, and FILE.key its resume key: a killed bot goes on with both. A `good` bot thinks SECONDS a move; all
-other kinds make the mistake of their name.
+sent, and FILE.key its resume key: a killed bot goes on with both. A `good` bot thinks SECONDS a move, a
+`fixed` one has a move for each ply; all other kinds make the mistake of their name. Each WORD is one of
+HELLO, a token only where there is no key.
 """
 
 import os
@@ -12,8 +13,10 @@ import random
 import socket
 import sys
 import time
+import zlib
 
 KIND, NAME, PORT, FILE, SECONDS = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4], float(sys.argv[5])
+WORDS = sys.argv[6:]
 #: Reasons of BYE after which there is nothing to come back for.
 FINAL = ("finished", "stopped", "kicked")
 #: How often a bot that makes mistakes makes one at its turn: 1 in this number.
@@ -43,9 +46,12 @@ def keep(file: str, text: str, mode: str) -> None:
         out.write(text)
 
 
-def turn(sock: socket.socket) -> None:
+def turn(sock: socket.socket, ply: str) -> None:
     """Answer a TURN, well or as the kind has it."""
     time.sleep(random.uniform(0, 2 * SECONDS))
+    if KIND == "fixed":
+        sock.sendall(b"MOVE %d\n" % (1 + zlib.crc32(f"{NAME} {ply}".encode()) % 15))
+        return
     if KIND != "good" and random.randrange(ONE_IN) == 0:
         if KIND == "crash":
             os._exit(3)
@@ -60,7 +66,9 @@ def turn(sock: socket.socket) -> None:
 def play(sock: socket.socket) -> bool:
     """Play on one connection to its end. Returns whether to come back."""
     resume = key()
-    sock.sendall(f"HELLO 1 {NAME}{' resume=' + resume if resume else ''}\n".encode())
+    words = [word for word in WORDS if not (resume and word.startswith("token="))]
+    words += [f"resume={resume}"] if resume else []
+    sock.sendall(f"{' '.join(['HELLO', '1', NAME, *words])}\n".encode())
     for line in sock.makefile("r", encoding="latin-1"):
         verb, *words = line.split()
         if verb == "WELCOME":
@@ -68,7 +76,7 @@ def play(sock: socket.socket) -> bool:
         elif verb == "GAME":
             sock.sendall(f"READY {words[0]}\n".encode())
         elif verb == "TURN":
-            turn(sock)
+            turn(sock, words[0])
         elif verb == "PING":
             sock.sendall(f"PONG {words[0]}\n".encode())
         elif verb == "OVER":

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from .everything import run as run_everything
 from .run import run
 from .submissions import run as run_submissions
 from .upgrades import run as run_upgrades
@@ -61,3 +62,16 @@ def test_a_restart_by_a_signal_costs_no_game(tmp_path: Path, soak_seed: int) -> 
     assert (report.void, report.faults, report.unannounced) == (0, 0, 0)
     assert report.resumed > 0
     assert report.games > restarts
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(0)
+def test_everything_is_killed_at_once(tmp_path: Path, soak_seed: int) -> None:
+    pytest.importorskip("distributed")
+    reports = run_everything(tmp_path, float(os.environ.get("SOAK_MINUTES", "3")), soak_seed)
+    for report in reports:
+        print(report)
+        assert report.kills.total() > 0
+    hosts = reports[0]
+    assert hosts.drawn > 0
+    assert hosts.told["bots"] > 0

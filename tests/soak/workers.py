@@ -52,6 +52,13 @@ class Campaign:
     void: int = 0
     by: Counter[str] = field(default_factory=Counter)
 
+    def add(self, other: Campaign) -> None:
+        self.seconds += other.seconds
+        self.kills += other.kills
+        self.games += other.games
+        self.void += other.void
+        self.by += other.by
+
     def __str__(self) -> str:
         kills = ", ".join(f"{number} of {what}" for what, number in sorted(self.kills.items()))
         games = ", ".join(f"{name} {number}" for name, number in sorted(self.by.items()))
@@ -61,11 +68,11 @@ class Campaign:
         )
 
 
-class _Field:
+class WorkerField:
     """The processes of one run."""
 
     def __init__(self, folder: Path, seed: int, games: int) -> None:
-        self.campaign = Campaign()
+        self.report = Campaign()
         self.database = folder / "arena.db"
         self._folder = folder
         self._chance = Random(seed)
@@ -106,7 +113,7 @@ class _Field:
             self._cluster.signal(name, signal.SIGKILL)
             self._cluster.processes[name].wait(PATIENCE_S)
             self._cluster.start_worker(name) if what == "worker" else self._cluster.start_scheduler()
-        self.campaign.kills[what] += 1
+        self.report.kills[what] += 1
         for name in WORKERS:  # one that has lost its scheduler may end
             if self._cluster.processes[name].poll() is not None:
                 self._cluster.start_worker(name)
@@ -123,11 +130,11 @@ class _Field:
         while time.monotonic() < begun + seconds and not self.is_over():
             time.sleep(self._chance.uniform(0.5, PAUSE_S))
             self.kill_one()
-        say(f"{self.campaign.kills.total()} kills in {(time.monotonic() - begun) / 60:.1f} minutes")
+        say(f"{self.report.kills.total()} kills in {(time.monotonic() - begun) / 60:.1f} minutes")
         assert self._server is not None
         if not self.is_over():
             assert self._server.wait(PATIENCE_S + seconds) == 0, (self._folder / "server.log").read_text()
-        self.campaign.seconds = time.monotonic() - begun
+        self.report.seconds = time.monotonic() - begun
 
     def close(self) -> None:
         if self._server is not None:
@@ -144,13 +151,15 @@ class _Field:
         for record in records:
             verify(record)
             assert not any(fault.seat for fault in record.faults), record.game_id
-            self.campaign.by[record.worker] += 1
-        self.campaign.void = sum(record.end == VOID for record in records)
-        self.campaign.games = len(records) - self.campaign.void
+            self.report.by[record.worker] += 1
+        self.report.void = sum(record.end == VOID for record in records)
+        self.report.games = len(records) - self.report.void
         words = [sys.executable, "-m", "arena_cli"]
         subprocess.run([*words, "verify"], cwd=self._folder, check=True, stdout=subprocess.DEVNULL)
         quiet = ["tournament", "c.toml", "--database", "sqlite:///quiet.db"]
-        subprocess.run([*words, *quiet], cwd=self._folder, check=True, stdout=subprocess.DEVNULL)
+        log = self._folder / "quiet.log"
+        with log.open("wb") as file:
+            subprocess.run([*words, *quiet], cwd=self._folder, check=True, stdout=file, stderr=file)
         with Results(self._folder / "quiet.db") as results:
             same = results.sums.standings(results.contest())
         assert rows == [(row.name, row.points, row.games) for row in same]
@@ -161,11 +170,11 @@ def run(
 ) -> Campaign:
     """Play with kills for so long, check, and return the figures; `games` a pair."""
     with ExitStack() as stack:
-        played = _Field(folder, seed, games or max(2, round(40 * minutes)) * 2)
+        played = WorkerField(folder, seed, games or max(2, round(40 * minutes)) * 2)
         stack.callback(played.close)
         played.play(minutes * 60, say)
         played.check()
-    return played.campaign
+    return played.report
 
 
 def main(
