@@ -27,14 +27,19 @@ PICTURES = [
     ("watch-game", GAME, (1280, 760), "light"),
     ("watch-phone", GAME, (390, 844), "dark"),
 ]
-SIZES = [(1280, 800), (1366, 768), (1920, 1080), (390, 844)]
+SIZES = [(1280, 800), (1366, 768), (1920, 1080), (390, 844), (844, 390)]
 PAGES = {
     "index": "index.html",
     "contest": "contest.html?id=1",
+    "rounds": "contest.html?id=1#rounds",
+    "games": "contest.html?id=1#games",
+    "bots": "contest.html?id=1#bots",
+    "stats": "contest.html?id=1#stats",
     "bot": "bot.html?contest=1&bot=champion",
     "game": GAME,
     "end": "game.html?contest=1&game=g29",
     "replay": "replay.html",
+    "missing": "nothing.html",
 }
 
 

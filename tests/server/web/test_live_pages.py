@@ -127,7 +127,7 @@ def test_a_contest_is_shown_to_its_final_totals(pages: Watched, tmp_path: Path) 
         value = f"{first[0].points:,} points in 4 games"
         assert page.locator(".leader").inner_text() == f"{words} {value}"
         assert page.locator("progress").evaluate("bar => [bar.value, bar.max]") == [6, 6]
-        assert page.locator(".latest a").count() == 3
+        assert page.locator(".happens .latest a").count() == 3
         assert [cell.inner_text() for cell in page.locator(".cross thead th").all()] == ["1", "2", "3"]
         titles = [cell.get_attribute("title") for cell in page.locator(".cross thead th").all()]
         assert titles == [row.name for row in rows]

@@ -84,7 +84,7 @@ async function begin() {
   const status = el("span", { class: "tag" });
   const early = el("p", { class: "sub" });
   const jury = el("div");
-  const sub = el("span", {});
+  const sub = el("p", { class: "sub" });
   const waiting = el("p", { class: "sub waiting" });
   const viewers = el("p", { class: "sub viewers" });
   const leader = el("p", { class: "leader" });
@@ -155,7 +155,7 @@ async function begin() {
     shown = now;
     status.textContent = named(shown.status);
     status.classList.toggle("live", shown.status === "running");
-    sub.textContent = ` ${summary(shown)}`;
+    sub.textContent = summary(shown);
     leader.textContent = leaderText(shown);
     played.replaceChildren(...progress(shown));
     early.textContent = shown.separated ? earlyText(shown.separated)
@@ -207,20 +207,20 @@ async function begin() {
   // A report has no page before this one.
   const { text } = inReport() ? aboutSite() : {};
   main.replaceChildren(...[banner, text ? el("p", { class: "about", dir: "auto" }, text) : null,
-    el("div", { class: "title" },
+    el("div", { class: "title contest-title" },
       el("h1", {}, marked(contest.name, about.title ?? contest.name), " ", status),
-      ...aboutContest(contest.name, about, contest.entrants_from), leader, played, waiting, newest, viewers,
-      el("p", { class: "sub" }, sub),
-      site.written_at ? el("p", { class: "sub" }, t`As of ${instantText(site.written_at)}`)
-        : null,
-      early,
-      site.feeds ? feedLinks(`contests/${contest.id}/feed.atom`, `contests/${contest.id}/contest.ics`) : null,
-      live ? noticeButton(contest, about.title ?? contest.name, loadRounds) : null,
-      contest.head ? el("p", { class: "sub head" }, t`Head of the record chain: `, el("code", {}, contest.head))
-        : null,
-      contest.head ? explained(t`What is the chain?`, [[t`Chain`,
-        t`a number made of all records in their order: who has kept it can prove that no result has changed since`]])
-        : null),
+      ...aboutContest(contest.name, about, contest.entrants_from),
+      el("div", { class: "happens" }, leader, played, waiting, early, newest, viewers),
+      el("div", { class: "terms" }, sub,
+        site.written_at ? el("p", { class: "sub" }, t`As of ${instantText(site.written_at)}`) : null,
+        site.feeds || live ? el("div", { class: "tools" },
+          site.feeds ? feedLinks(`contests/${contest.id}/feed.atom`, `contests/${contest.id}/contest.ics`) : null,
+          live ? noticeButton(contest, about.title ?? contest.name, loadRounds) : null) : null,
+        contest.head ? el("p", { class: "sub head" }, t`Head of the record chain: `, el("code", {}, contest.head))
+          : null,
+        contest.head ? explained(t`What is the chain?`, [[t`Chain`,
+          t`a number made of all records in their order: who has kept it can prove that no result has changed since`]])
+          : null)),
     tabs.element, standings, boards, teams, jury, highlights, rounds, ratings, cross.element, ranges, faults,
     games].filter(Boolean));
   paint();
