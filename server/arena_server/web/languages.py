@@ -164,10 +164,10 @@ def template() -> dict[str, Any]:
     return {"name": "", "plurals": ["one", "other"]} | keys | {"counted": counted}
 
 
-def texts_of(source: str) -> Iterator[str]:
+@cache  # each language asks for those of the same scripts, and each site of a process
+def texts_of(source: str) -> tuple[str, ...]:
     """The texts of a script, with {} for each value."""
-    for found in _TAG.finditer(source):
-        yield read_template(source, found.end())[0]
+    return tuple(read_template(source, found.end())[0] for found in _TAG.finditer(source))
 
 
 def skip_string(text: str, at: int) -> int:
