@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from tests.server.programs import Shell
 
 from arena_server.web.languages import codes
 
 
-def test_what_a_language_lacks_is_listed(shell: Shell) -> None:
+def test_what_a_language_lacks_is_listed(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     whole = shell("texts")
     assert (whole.code, whole.out.splitlines()) == (0, [f"{code}: complete" for code in codes()])
     empty = json.loads(shell("texts", "--template").out)
