@@ -6,6 +6,7 @@ A line stays where its end may end a statement of JavaScript.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final
 
 from arena_server.web.languages import read_template, skip_string
@@ -48,6 +49,7 @@ def _next(text: str, at: int, before: str) -> int:
     return blanks.end() if blanks else at
 
 
+@cache  # every site of a process has the same one
 def style(text: str) -> str:
     """A style sheet without comments, which says the same."""
     lines = "".join(f"{line.strip()}\n" for line in text.splitlines() if line.strip())
