@@ -114,7 +114,11 @@ class WorkerField:
             self._cluster.processes[name].wait(PATIENCE_S)
             self._cluster.start_worker(name) if what == "worker" else self._cluster.start_scheduler()
         self.report.kills[what] += 1
-        for name in WORKERS:  # one that has lost its scheduler may end
+        self._tend()
+
+    def _tend(self) -> None:
+        """Start again the workers that have ended by themselves: they had lost their scheduler."""
+        for name in WORKERS:
             if self._cluster.processes[name].poll() is not None:
                 self._cluster.start_worker(name)
 
@@ -132,8 +136,12 @@ class WorkerField:
             self.kill_one()
         say(f"{self.report.kills.total()} kills in {(time.monotonic() - begun) / 60:.1f} minutes")
         assert self._server is not None
-        if not self.is_over():
-            assert self._server.wait(PATIENCE_S + seconds) == 0, (self._folder / "server.log").read_text()
+        until = time.monotonic() + PATIENCE_S + seconds
+        while not self.is_over():
+            assert self._server.poll() in (None, 0), (self._folder / "server.log").read_text()
+            assert time.monotonic() < until, "the contest does not end"
+            self._tend()  # also after the last kill
+            time.sleep(0.5)
         self.report.seconds = time.monotonic() - begun
 
     def close(self) -> None:
