@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from contextlib import suppress
 from http.client import HTTPException
 from pathlib import Path
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from .hosts import BotProcesses
 
 PATIENCE_S = 60.0
+#: Of one kind of request, one after the other.
+MOST_REFUSED = 40
 TOKEN = "an-organiser-s-token"
 ADMIN = os.environ | {"ARENA_ADMIN_TOKEN": TOKEN}
 #: What a request raises while the server is away.
@@ -85,6 +88,7 @@ class Organiser(Person):
         self._added = {"swiss": 0, "knockout": 0}
         self._links: dict[str, str] = {}
         self._guests: dict[str, int] = {}
+        self._refused: Counter[str] = Counter()
         #: The orders that were carried out: contest, verb, target, by their reason.
         self.told: dict[str, tuple[str, str, str]] = {}
         self.tokens: dict[str, str] = {}
@@ -109,7 +113,7 @@ class Organiser(Person):
         order = {"contest": contest, "verb": verb, "target": target, "by": "soak", "reason": reason, **more}
         status, answer = asked(f"{self._admin}/orders", order)
         if status != 200:
-            assert status in (409, 503), (order, status, answer)
+            assert status in (404, 409, 503), (order, status, answer)  # 404: it begins again, and is not open
             return None
         self.told[reason] = (contest, verb, target)
         return dict(answer)
@@ -162,8 +166,7 @@ class Organiser(Person):
         name = f"{kind}-{self._added[kind]}"
         body = {"file": f"{name}.toml", "text": drawn_text(name, kind, self._added[kind]), "by": "soak"}
         status, answer = asked(f"{self._admin}/contests", body)
-        assert status in (200, 503), answer
-        if status == 200:
+        if self._answered("add", status, answer):
             self._added[kind] += 1
             self._running[kind] = name
             for bot in DRAWN:
@@ -189,12 +192,16 @@ class Organiser(Person):
             self._links[name] = answer["link"].rpartition("/")[2]
         body = {"contest": "ladder", "code": self._links[name], "name": name}
         status, answer = asked(f"{self._web}/api/v1/register", body)
-        if status == 200:
+        if self._answered("register", status, answer):
             self.tokens[name] = str(answer["token"])
             self._guests[name] = self.STAYS
             self._bots.start("ladder", name, "good", f"token={answer['token']}", think_s=0.03)
-        else:
-            assert status == 503, (name, answer)
+
+    def _answered(self, what: str, status: int, answer: Any) -> bool:
+        """Whether it is done; a server that has just begun again may refuse, and not for long."""
+        self._refused[what] = 0 if status == 200 else self._refused[what] + 1
+        assert self._refused[what] < MOST_REFUSED, (what, status, answer)
+        return status == 200
 
     def check(self, folder: Path) -> None:
         """Each order that was answered is kept, and none is there twice; who registered is a bot."""
