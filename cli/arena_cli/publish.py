@@ -93,7 +93,9 @@ def command(
                 archive = Archive(database_of(database), live=True)
                 document = archive.contest(chosen.id)
                 cards = _cards(archive, chosen.id)
-                head = _head(results, chosen, document)
+                # `results` may have seen fewer games: what a session reads is one moment.
+                with open_results(database) as now:
+                    head = _head(now, now.contest(str(chosen.id)), document)
                 for name, text in _files(document, head, cards).items():
                     _replace(folder / name, text)
         except OSError as error:

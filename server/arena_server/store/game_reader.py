@@ -79,9 +79,14 @@ class GameReader:
         return self.games_stored(contest, self.deals(contest).results_until(now, live=live))
 
     def head(self, contest: ContestRow, place: int) -> bytes:
-        """The value of the chain at the record at this place; at 0 it is GENESIS."""
+        """The value of the chain at the record at this place; at 0 it is GENESIS.
+
+        Raises StoreError if there is no such record.
+        """
         mine = select(GameRow.chain).where(GameRow.contest_id == contest.id, GameRow.place == place)
         found = self._source(contest).session.scalar(mine)
+        if found is None and place:
+            raise StoreError(f"{self._database}: no record {place} in contest {contest.id} {contest.name}")
         return GENESIS if found is None else bytes(found)
 
     def records(self, contest: ContestRow, last: int | None = None) -> Iterator[tuple[str, bytes | None]]:
