@@ -213,8 +213,8 @@ def _write_tables(file: Path, contest: ContestRow, *, pages: bool) -> None:
         chosen = results.contest(str(contest.id))
         table = json.dumps(standings_json(results, chosen), indent=2)
         file.with_name("standings.json").write_text(f"{table}\n", encoding="utf-8")
-        if pages:
-            write_site(file.with_name("site"), file, results, chosen, site_identity(None), None)
+    if pages:
+        write_site(file.with_name("site"), file, chosen, site_identity(None), None)
 
 
 def _sync(path: str | Path) -> None:

@@ -77,11 +77,10 @@ def command(
     about = site_identity(config)
     with open_results(database) as results:
         chosen = results.contest(contest)
-        found = PackedDocuments()
-        answer = _collect(found, results, chosen, database, megabytes)
-        page = report_page(
-            f"{headline(chosen.name, chosen.about)}: report", chosen.id, found.files, about
-        ).encode()
+    found = PackedDocuments()
+    answer = _collect(found, chosen, database, megabytes)
+    title = f"{headline(chosen.name, chosen.about)}: report"
+    page = report_page(title, chosen.id, found.files, about).encode()
     try:
         file.write_bytes(page)
     except OSError as error:
@@ -97,22 +96,18 @@ def command(
     )
 
 
-def _collect(
-    found: PackedDocuments, results: Results, contest: ContestRow, database: str, megabytes: float
-) -> dict[str, Any]:
+def _collect(found: PackedDocuments, contest: ContestRow, database: str, megabytes: float) -> dict[str, Any]:
     """Fill `found`; return how many games have a replay in it, and why the others have none.
 
     Raises StoreError if the tables alone are too much.
     """
+    from arena_cli.results import open_results
     from arena_server.errors import StoreError
     from arena_server.store.database import database_of
     from arena_server.store.deals import WithheldError
     from arena_server.web.archive import Archive
 
-    # Before the documents: no result counts here that is not in them.
-    archive = Archive(database_of(database))
-    last = archive.last_shown(results, contest)
-    given = dict(documents(archive, contest.id))
+    given = dict(documents(Archive(database_of(database)), contest.id))
     if not found.add(given, megabytes * MB):
         raise StoreError(
             f"the tables of {contest.name} alone are more than {megabytes:g} MB: raise --megabytes, or let "
@@ -121,20 +116,22 @@ def _collect(
     games = [game for path, data in given.items() for game in listed_games(path, data)]
     withheld: list[str] = []
     left = games[:]
-    while left:
-        try:
-            files = _record_files(results, contest, left[-1], last)
-        except WithheldError:
-            withheld.append(left.pop())
-            continue
-        # Once one does not fit, no older one is in it: a reader can tell which games have a replay.
-        if not found.add(files, megabytes * MB):
-            break
-        left.pop()
+    # What a session reads is one moment: all games of the documents are stored in a later one.
+    with open_results(database) as results:
+        while left:
+            try:
+                files = _record_files(results, contest, left[-1], len(games))
+            except WithheldError:
+                withheld.append(left.pop())
+                continue
+            # Once one does not fit, no older one is in it: a reader can tell which games have a replay.
+            if not found.add(files, megabytes * MB):
+                break
+            left.pop()
+        unseen = unseen_json(results.games.games_stored(contest) - len(games))
     now = datetime.now(UTC).replace(tzinfo=None).isoformat(timespec="seconds")
     found.add({"site.json": encoded(site_document(contest) | {"written_at": now, "left_out": left})}, inf)
     written = len(games) - len(left) - len(withheld)
-    unseen = unseen_json(results.games.games_stored(contest) - len(games))
     return {"games": written, "left_out": len(left), "withheld": withheld[::-1]} | unseen
 
 

@@ -45,7 +45,6 @@ from arena_cli.options import (
 if TYPE_CHECKING:
     from arena_cli.site_links import SiteLinks
     from arena_server.store.database import Database as StoredIn
-    from arena_server.store.reader import Results
     from arena_server.store.schema import ContestRow
     from arena_server.web.archive import Archive
     from arena_server.web.identity import SiteIdentity
@@ -92,8 +91,7 @@ def command(
     with open_results(database) as results:
         chosen = results.contest(contest)
         try:
-            games, withheld, shown = write_site(folder, database_of(database), results, chosen, about, url)
-            unseen = results.games.games_stored(chosen) - shown
+            games, withheld, unseen = write_site(folder, database_of(database), chosen, about, url)
         except OSError as error:
             raise StoreError(f"{error.filename or folder}: cannot be written: {error.strerror}") from None
     if as_json:
@@ -107,12 +105,11 @@ def command(
 def write_site(
     folder: Path,
     database: StoredIn,
-    results: Results,
     contest: ContestRow,
     about: SiteIdentity,
     url: str | None,
 ) -> tuple[int, list[str], int]:
-    """Write the pages of a contest; the number of records, the games without one, and all that are listed.
+    """Write the pages of a contest; the number of records, the games without one, and how many are not shown.
 
     Raises ConfigError for a folder with other files, and OSError.
     """
@@ -122,7 +119,7 @@ def write_site(
     _clear(folder)
     _write_pages(folder, about)
     links = SiteLinks(folder, contest.id, about, url)
-    return _write_data(folder / API, Archive(database), results, contest, links)
+    return _write_data(folder / API, Archive(database), database, contest, links)
 
 
 def _clear(folder: Path) -> None:
@@ -201,29 +198,32 @@ def _bot_documents(archive: Archive, number: int, names: Sequence[str]) -> Itera
 
 
 def _write_data(
-    folder: Path, archive: Archive, results: Results, contest: ContestRow, links: SiteLinks
+    folder: Path, archive: Archive, database: StoredIn, contest: ContestRow, links: SiteLinks
 ) -> tuple[int, list[str], int]:
-    """Write the documents of the API; return the number of records, the games without one, and all listed."""
+    """Write the documents of the API; returns the same as `write_site`."""
+    from arena_server.store.reader import Results
+
     home = folder / "contests" / str(contest.id) / "records"
     for each in (home, home.with_name("bots")):
         each.mkdir(parents=True)
     shown: set[str] = set()
-    # Before the documents: no result counts here that is not in them.
-    last = archive.last_shown(results, contest)
     for path, data in documents(archive, contest.id):
         (folder / path).write_bytes(data)
         shown.update(listed_games(path, data))
     games, withheld = 0, []
-    for name, record in results.games.records(contest, last):
-        if name not in shown:  # it may not be seen yet
-            continue
-        if record is None:
-            withheld.append(name)
-            continue
-        (home / f"{name}.record").write_bytes(record)
-        (home / f"{name}.json").write_bytes(encoded(game_json(name, record)))
-        links.add(name, record)
-        games += 1
+    # What a session reads is one moment: all games of the documents are stored in a later one.
+    with Results(database) as results:
+        unseen = results.games.games_stored(contest) - len(shown)
+        for name, record in results.games.records(contest, len(shown)):
+            if name not in shown:  # it may not be seen yet
+                continue
+            if record is None:
+                withheld.append(name)
+                continue
+            (home / f"{name}.record").write_bytes(record)
+            (home / f"{name}.json").write_bytes(encoded(game_json(name, record)))
+            links.add(name, record)
+            games += 1
     listed = [each for each in archive.contests() if each["id"] == contest.id]
     (folder / "contests.json").write_bytes(encoded({"contests": listed}))
     links.end(archive)
@@ -231,7 +231,7 @@ def _write_data(
     (folder / "site.json").write_bytes(
         encoded(site_document(contest) | {"pages": True, "feeds": links.url is not None})
     )
-    return games, withheld, len(shown)
+    return games, withheld, unseen
 
 
 def listed_games(path: str, data: bytes) -> list[str]:

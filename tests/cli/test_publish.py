@@ -72,31 +72,6 @@ def test_no_line_of_a_bot_and_no_secret(here: Path, shell: Shell) -> None:
     assert not re.search(rf"\b{plain['contest']['secret']}\b.*secret|secret", text)
 
 
-def store_meanwhile(patch: pytest.MonkeyPatch, method: str) -> None:
-    """The last game of the contest is stored just before the documents of the archive are read."""
-    shutil.copy("arena.db", "all.db")
-    change("DELETE FROM games WHERE place > 5")
-    read = getattr(Archive, method)
-
-    def stored(archive: Archive, *given: int) -> object:
-        patch.undo()
-        change(
-            "ATTACH 'all.db' AS all_of_it", "INSERT INTO games SELECT * FROM all_of_it.games WHERE place > 5"
-        )
-        return read(archive, *given)
-
-    patch.setattr(Archive, method, stored)
-
-
-@pytest.mark.usefixtures("here")
-def test_a_game_that_is_stored_meanwhile(shell: Shell) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        store_meanwhile(patch, "contest")
-        shell("publish", "public")
-    assert json.loads(Path("public/head.json").read_text())["games"] == 6
-    assert shell("verify", "--published", "public").out == "verified: 6 games, all as published\n"
-
-
 @pytest.mark.parametrize("target", ["public", "public/head.json"])
 def test_a_database_that_goes_on(here: Path, shell: Shell, target: str) -> None:
     shell("publish", "public")
