@@ -132,8 +132,8 @@ class Host:
         self.is_serving = False
         #: Whether lines of the log name their contest, those of the beginning too.
         self._several = False
-        #: Whether the contests that were given to `run` have begun, or failed to.
-        self._begun = False
+        #: The contests that were given to `run` have begun, or failed to; or it has ended.
+        self._begun = asyncio.Event()
 
     def observe(self, observer: HostObserver) -> None:
         """Add an observer; call it before `run`."""
@@ -162,11 +162,13 @@ class Host:
             for spec in specs:
                 if not self._leave.is_set():
                     await self._begin(self._enter(spec))
-            self._begun = True
+            self._begun.set()
             self.leave_at_end()
             if not self._leave.is_set():
                 await self._serve(driver)
         finally:
+            self._leave.set()
+            self._begun.set()
             self._sock.close()
             if self._setup.inner is not None:
                 self._setup.inner.close()
@@ -217,11 +219,16 @@ class Host:
 
     # -- contests
 
+    async def begun(self) -> None:
+        """Wait until the contests that were given to `run` are in `contests`, or it has ended."""
+        await self._begun.wait()
+
     async def add(self, spec: ContestSpec, database: Database | None = None) -> ContestRun:
         """Begin one more contest while the host runs; the loop never waits for a `database` of its own.
 
         Raises ValueError if there is one of its name, and ArenaError if it cannot begin.
         """
+        await self.begun()
         if self._leave.is_set():
             raise ArenaError("the server is stopping")
         hosted = self._enter(spec, database)
@@ -287,7 +294,7 @@ class Host:
 
     def _ended(self) -> None:
         """A contest is over; one may be before the next one begins."""
-        if self._begun:
+        if self._begun.is_set():
             self.leave_at_end()
 
     def leave_at_end(self) -> None:

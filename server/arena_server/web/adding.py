@@ -11,6 +11,7 @@ the same request again finds that it is there.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
 from functools import partial
 from typing import Any, Final
 
@@ -20,7 +21,7 @@ from starlette.responses import JSONResponse, Response
 from arena_server.errors import ArenaError, ConfigError
 from arena_server.host.host import Host
 from arena_server.host.log_events import ContestAdded
-from arena_server.host.loop_link import LoopLink
+from arena_server.host.loop_link import Answer, LoopLink
 from arena_server.host.run import ContestRun
 from arena_server.store.added import forget_added, keep_added, text_of_added
 from arena_server.terms.spec import ContestSpec
@@ -69,12 +70,16 @@ class ContestAdder:
             spec = await asyncio.to_thread(adding.read, text, source)
             name = spec.name
             kept = await asyncio.to_thread(text_of_added, adding.database, name)
+            # A server that has just started may still have to begin the contest of this file.
+            await self._on_loop(self._host.begun())
             hosted = await self._bridge.call(lambda: self._host.contests.get(name))
             if kept not in (None, text) or (hosted is not None and kept is None):
                 raise NotAddedError(f"the server has a contest {name}; choose another contest.name")
             if hosted is None:
                 hosted = await self._begin(spec, text)
                 await self._bridge.call(partial(self._entered, hosted, who))
+            if hosted.contest is None:
+                raise NotAddedError(f"the contest {name} of this server could not begin: {hosted.failure}")
             return await self._bridge.call(partial(_state_of, hosted))
 
     async def _begin(self, spec: ContestSpec, text: str) -> ContestRun:
@@ -86,10 +91,13 @@ class ContestAdder:
             raise NotAddedError(str(error)) from None
         await asyncio.to_thread(keep_added, adding.database, name, text, adding.beside)
         try:
-            return await asyncio.wrap_future(LoopLink(self._bridge.loop).run(self._host.add(spec)))
+            return await self._on_loop(self._host.add(spec))
         except ArenaError:
             await asyncio.to_thread(forget_added, adding.database, name)
             raise
+
+    async def _on_loop(self, work: Coroutine[Any, Any, Answer]) -> Answer:
+        return await asyncio.wrap_future(LoopLink(self._bridge.loop).run(work))
 
     def _entered(self, hosted: ContestRun, who: str) -> None:
         hosted.log(ContestAdded(hosted.name, who))
@@ -97,6 +105,6 @@ class ContestAdder:
 
 
 def _state_of(hosted: ContestRun) -> dict[str, Any]:
-    assert hosted.contest is not None, "it has been added"
+    assert hosted.contest is not None, "it has begun"
     overview = hosted.contest.status.overview()
     return {"contest": hosted.name, "phase": str(overview.phase), "ended": overview.progress.ended}

@@ -237,6 +237,23 @@ async def test_a_contest_comes_and_goes_while_another_is_played(tmp_path: Path) 
     assert here.results("guest") == ("finished", 4)
 
 
+async def test_a_contest_that_is_added_while_others_begin(tmp_path: Path) -> None:
+    adding: list[asyncio.Future[object]] = []
+
+    def plan(host: Host, _: Log) -> None:
+        adding.extend(asyncio.ensure_future(host.add(spec(name))) for name in ("sunday", "guest"))
+
+    async with running(tmp_path, [spec("friday"), spec("sunday")], plan=plan) as here:
+        twice, guest = await asyncio.gather(*adding, return_exceptions=True)
+        assert str(twice) == "two contests are called sunday"
+        assert guest is here.host.contests["guest"]
+        for name in ("friday", "sunday", "guest"):
+            assert await here.play_all(name) == ["BYE reason=finished"] * 2
+        host = here.host
+    with pytest.raises(ArenaError, match=r"^the server is stopping$"):
+        await host.add(spec("late"))
+
+
 class Measuring(BotPlaces):
     """A place of the bot ann, who uses a millisecond more in each game; it takes until `measured`."""
 

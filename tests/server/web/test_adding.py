@@ -37,6 +37,12 @@ class FakeHost:
     log: list[LogEvent] = field(default_factory=list)
     fails: ArenaError | None = None
     most: int = 100
+    #: Of a server that has just started: the contests that it has when all of them have begun.
+    own: dict[str, Any] = field(default_factory=dict)
+
+    async def begun(self) -> None:
+        await asyncio.sleep(0)
+        self.contests |= self.own
 
     def check_place(self, slots: int) -> None:
         if slots > self.most:
@@ -101,6 +107,26 @@ async def test_two_at_once_with_one_name_are_one_contest(tmp_path: Path) -> None
     assert list(answers[:2]) == [(200, DONE), (200, DONE)]
     assert answers[2] == (409, {"error": "the server has a contest sunday; choose another contest.name"})
     assert added.entered == ["sunday"]
+
+
+@pytest.mark.parametrize(
+    ("failure", "expected"),
+    [
+        pytest.param(None, (200, DONE), id="it begins"),
+        pytest.param(
+            "away", (409, {"error": "the contest sunday of this server could not begin: away"}), id="it fails"
+        ),
+    ],
+)
+async def test_a_file_that_is_sent_again_to_a_server_that_has_just_started(
+    tmp_path: Path, failure: str | None, expected: tuple[int, dict[str, Any]]
+) -> None:
+    added = Added(tmp_path)
+    await added.send("sunday 1")
+    hosted = added.host.contests.pop("sunday")
+    added.host.own["sunday"] = hosted if failure is None else SimpleNamespace(contest=None, failure=failure)
+    assert await added.send("sunday 1") == expected
+    assert added.entered == ["sunday"], "once"
 
 
 @pytest.mark.parametrize("text", ["own 1", "elsewhere 2"])
