@@ -13,6 +13,7 @@ import os
 import sys
 from typing import Any, NoReturn
 
+from arena_cli.streams import open_streams
 from arena_protocol.errors import UserError, needs_extra
 from arena_server.errors import FAILED, INTERRUPTED, MISUSED
 from arena_server.host.interrupts import handled, interrupt, stop_signals
@@ -67,20 +68,6 @@ def main() -> NoReturn:
             raise
         print(f"arena: {line}", file=sys.stderr)  # noqa: T201 - the one place that reports errors
         sys.exit(exit_status(error))
-
-
-def open_streams() -> None:
-    """Lead those of stdin, stdout and stderr that are closed (`>&-`) nowhere.
-
-    Python has None in their place, and the next file or socket that is opened would get their number: a
-    program that is started would write to it.
-    """
-    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
-        os.set_inheritable(number, True)
-    os.close(number)
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - up to the end
 
 
 def user_message(error: Exception) -> str | None:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from arena_cli.options import duration
+from arena_cli.streams import outlive_readers
 
 
 def command(
@@ -37,6 +38,7 @@ def command(
     """
     import asyncio
 
+    outlive_readers()
     from arena_check.proxy import Faults, Proxy
     from arena_server.host.sockets import address_of, bind, parse_address
 

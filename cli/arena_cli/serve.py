@@ -24,6 +24,7 @@ import typer
 
 from arena_cli.prepare import Prepared, prepare
 from arena_cli.serve_options import ServeOptions
+from arena_cli.streams import outlive_readers
 from arena_server.errors import ArenaError, ConfigError
 from arena_server.host.interrupts import stop_signals
 
@@ -102,6 +103,8 @@ def command(config: Configs, options: ServeOptions = ServeOptions(), run: RunOpt
 
     Example: arena serve examples/local.toml --port 0
     """
+    if not run.supervised:  # a supervisor that has gone away ends the server
+        outlive_readers()
     # Set before `listening` is printed: a supervisor may send SIGTERM right after it.
     for number in stop_signals():
         signal.signal(number, stopped_early)

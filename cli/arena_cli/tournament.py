@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena_cli.options import DEFAULT_DATABASE, Config, Database, Json, Library, Web, WebPort, is_terminal
+from arena_cli.streams import outlive_readers
 from arena_cli.workers import WorkerOptions
 from arena_server.errors import INTERRUPTED
 
@@ -93,6 +94,7 @@ def command(config: Config, options: TournamentOptions = TournamentOptions(), as
 
     Example: arena tournament examples/local.toml
     """
+    outlive_readers()
     from arena_cli.progress import TournamentDisplay
     from arena_cli.results import unplayed_message
     from arena_cli.season import SeatedContest

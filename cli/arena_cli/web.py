@@ -26,6 +26,7 @@ from arena_cli.options import (
     site_identity,
     tls_context,
 )
+from arena_cli.streams import outlive_readers
 from arena_server.host.interrupts import stop_signals
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ def command(
 
     Example: arena web --database sqlite:///arena.db --connect localhost:2006 --port 2080
     """
+    outlive_readers()
     stop = threading.Event()
     for number in stop_signals():
         signal.signal(number, lambda *_: stop.set())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -15,8 +16,9 @@ from tests.plugged import install, plugged
 from tests.server.programs import ARENA, Shell
 
 import arena_cli
-from arena_cli import main, open_streams, user_message
+from arena_cli import main, user_message
 from arena_cli.app import numbers_as_arguments
+from arena_cli.streams import open_streams, outlive_readers
 from arena_protocol.messages import VERSION
 
 
@@ -284,3 +286,18 @@ def test_a_stream_that_is_closed_leads_nowhere(name: str, monkeypatch: pytest.Mo
     with getattr(sys, name) as stream:
         assert not stream.isatty()
         assert stream.read() == "" if name == "stdin" else stream.write("lost")
+
+
+@pytest.mark.parametrize("name", ["stdout", "stderr"])
+def test_lines_without_a_reader_are_lost_and_end_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, writing = os.pipe()
+    with open(writing, "w", encoding="utf-8") as stream:
+        for each in ("stdout", "stderr"):  # both are put back
+            monkeypatch.setattr(sys, each, stream if each == name else getattr(sys, each))
+        outlive_readers()
+        print("listening", file=getattr(sys, name), flush=True)
+        assert os.read(reading, 100) == b"listening\n"
+        os.close(reading)
+        for line in ("web", "x" * 100_000, "over"):
+            print(line, file=getattr(sys, name), flush=True)
+        assert not getattr(sys, name).isatty()
