@@ -271,7 +271,7 @@ def test_a_running_game_late_lost_asleep_and_over(pages: Watched, tmp_path: Path
         assert 1 <= changes["status"] <= 2
         assert page.locator(".moves .n").all_inner_texts() == [str(number) for number in range(1, 10)]
         page.locator(".seat.moving .clock", has_text=re.compile(r"^(10|9):\d\d\.\d$")).wait_for()
-        # Its digits are seen on strips, its text is of less than ten seconds ago.
+        # Its digits are seen on strips, its text is of less than a second ago.
         seen = page.evaluate(f"() => {{ {SEEN} return seen(document.querySelector('.moving .clock')); }}")
         assert re.fullmatch(r"(10|9):\d\d\.\d", seen)
         assert page.locator(".clock.runs").count() == 1

@@ -7,8 +7,8 @@ import { clockText, el, POINT, setText } from "./dom.js";
 const BAR_STEPS = 200;
 /** A clock that is wrong by less is left to run, in ms. */
 const CLOSE_MS = 40;
-/** The text, for screen readers, is of the last such moment. */
-const SAID_MS = 10_000;
+/** The text, for screen readers and scripts, is of the last such moment. */
+const SAID_MS = 1000;
 
 /** A strip of all numbers below `count`, from the greatest; its numbers are in no text of the page. */
 function strip(count) {
