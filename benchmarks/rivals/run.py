@@ -1,6 +1,7 @@
 """Points of master and of the champion against players outside master's models.
 
-    python benchmarks/rivals/run.py [--deals 16] [--millis 10] [--rivals half ...] [--engines SPEC ...]
+    python benchmarks/rivals/run.py [--deals 16] [--first 4000] [--millis 10] [--rivals half ...]
+                                    [--engines SPEC ...]
 
 Every deal is played from both seats, the same deals for every engine, so the last columns compare the engines
 deal by deal. Intervals are the middle 95 % of 2,000 bootstrap means over the deals. The milliseconds of
@@ -13,6 +14,7 @@ import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from pathlib import Path
 
+from others import OTHERS
 from players import HELD_OUT, TUNED, Rival
 from samplers import SAMPLERS
 
@@ -26,9 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from processor_time import processor_time
 
-LISTED = {each.name: each for each in (*TUNED, *HELD_OUT)}
-ALL = LISTED | {each.name: each for each in SAMPLERS}
-SEED = 4000
+ALL = {each.name: each for each in (*TUNED, *HELD_OUT, *SAMPLERS, *OTHERS)}
 ENGINES = ("master:model=worst", "champion", "master:model=single", "master:model=seen")
 TITLES = (
     "rival",
@@ -46,7 +46,7 @@ def mean(values: list[float]) -> float:
     return sum(values) / len(values)
 
 
-def points(spec: str, rival: type[Rival], deals: int) -> tuple[list[float], list[float]]:
+def points(spec: str, rival: type[Rival], deals: range) -> tuple[list[float], list[float]]:
     """Return, per deal, the mean points of an engine and of the rival over both games.
 
     One engine plays all games and knows the rival by its name.
@@ -54,7 +54,7 @@ def points(spec: str, rival: type[Rival], deals: int) -> tuple[list[float], list
     rules = Insertion()
     mine, theirs = [], []
     player = create(spec)
-    for number in range(SEED, SEED + deals):
+    for number in deals:
         players = player, rival(number)
         for each in players:
             each.warm_up()
@@ -69,8 +69,9 @@ def main() -> None:
     """Measure what the command line asks for."""
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--deals", type=int, default=16)
+    parser.add_argument("--first", type=int, default=4000, help="the seed of the first deal")
     parser.add_argument("--millis", type=int, default=10)
-    parser.add_argument("--rivals", nargs="+", choices=ALL, default=list(LISTED))
+    parser.add_argument("--rivals", nargs="+", choices=ALL, default=list(ALL))
     parser.add_argument("--engines", nargs="+", default=ENGINES)
     given = parser.parse_args()
     if given.deals < 1:
@@ -99,7 +100,7 @@ def print_table(given: Namespace) -> None:
     for name in given.rivals:
         first: list[float] = []
         for spec in given.engines:
-            mine, theirs = points(spec, ALL[name], given.deals)
+            mine, theirs = points(spec, ALL[name], range(given.first, given.first + given.deals))
             first = first or mine
             lead = [one - other for one, other in zip(mine, first, strict=True)]
             low, high = bootstrap([mine], mean)

@@ -13,11 +13,11 @@ import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from pathlib import Path
 
-from players import HELD_OUT, TUNED, Rival, Weights
+from others import Copier
+from players import HELD_OUT, TUNED
 
 from arena_cli.engine_games import play_deal
 from arena_engines.engine import Engine
-from arena_engines.insertion.fixed_depth import InsertionPosition
 from arena_engines.registry import create
 from arena_protocol.games.insertion import Insertion
 from arena_server.stats.scores import bootstrap
@@ -33,21 +33,6 @@ TEACHERS = ("half", "treelead", "champion", "dummy")
 LESSONS = (100, 101)
 FIRST = 300
 NAMES = ("engine", "known")
-
-
-class Copier(Rival):
-    """Inserts where the other inserted last."""
-
-    name = "copier"
-
-    def warm_up(self) -> None:
-        """There is nothing to compile."""
-
-    def weights(self, position: InsertionPosition) -> Weights:
-        return 1, 0
-
-    def choose(self, position: InsertionPosition) -> int:
-        return int(position.moves[-1]) if position.moves else 1
 
 
 def teacher(name: str, seed: int) -> Engine:
