@@ -13,8 +13,8 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -253,10 +253,10 @@ async def _serve(
     planned = PlannedContests(host, to_come, log)
     reporter = HostReporter(host, supervised=supervised)
     try:
-        with (
-            _submissions(prepared, host, log) as thread,
-            _web(prepared, host, log, thread, entered, options, supervised=supervised),
-        ):
+        async with AsyncExitStack() as stack:
+            thread = stack.enter_context(_submissions(prepared, host, log))
+            pages = _web(prepared, host, log, thread, entered, options, supervised=supervised)
+            await stack.enter_async_context(pages)
             if thread is not None:
                 await thread.ready()
             for number in stop_signals():
@@ -334,8 +334,8 @@ def _adding(prepared: Prepared, options: ServeOptions, entered: Callable[[str], 
     )
 
 
-@contextmanager
-def _web(
+@asynccontextmanager
+async def _web(
     prepared: Prepared,
     host: Host,
     log: Log,
@@ -344,14 +344,17 @@ def _web(
     options: ServeOptions | None,
     *,
     supervised: bool,
-) -> Iterator[None]:
-    """Serve the site and the organiser's port, as far as there are any, inside the `with` statement."""
+) -> AsyncIterator[None]:
+    """Serve the site and the organiser's port, as far as there are any, inside the `async with` statement."""
+    import asyncio
+
     from arena_server.web.host_view import ServedHost
     from arena_server.web.thread import serve_web
 
     ports = prepared.web
     address = prepared.sock.getsockname()
-    with ExitStack() as stack:
+    stack = ExitStack()
+    try:
         referee = ServedHost(
             host,
             _configs(prepared),
@@ -366,6 +369,9 @@ def _web(
             stack.enter_context(serve_web(ports, referee, log))
         _say_addresses(prepared, supervised=supervised)
         yield
+    finally:
+        # Requests under way wait for this loop, which runs until they have their answers.
+        await asyncio.to_thread(stack.close)
 
 
 def _say_addresses(prepared: Prepared, *, supervised: bool) -> None:

@@ -283,6 +283,7 @@ class HostField:
             words = [sys.executable, "-m", "arena_cli", "verify", "--contest", name]
             subprocess.run(words, cwd=self._folder, check=True, stdout=subprocess.DEVNULL)
         assert self.report.faults == 0, "an honest bot has a fault"
+        assert "web-fault" not in (self._folder / "server.log").read_text(), "a page or an order has failed"
         self._check_told(stored)
         self._check_drawn(stored)
         self._organiser.check(self._folder)

@@ -154,7 +154,7 @@ class Organiser(Person):
         name = self._running.get(kind)
         if name is not None:
             ended = self._status(name).get("ended")
-            if ended is None:
+            if ended in (None, "stopped"):  # the next server goes on with it
                 return
             assert ended == "finished", f"{name} is {ended}"
             self.finished.append(name)
