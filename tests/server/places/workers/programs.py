@@ -91,6 +91,13 @@ class Reports:
     def failed(self, problem: str) -> None:
         self.failures.put_nowait(problem)
 
+    async def began(self) -> tuple[str, str]:
+        """The next worker that begins a job, and the number of the process that plays it."""
+        while True:
+            worker, line = await self.lines.get()
+            if line.isdigit():  # the pool says other things, too, such as that it has no workers yet
+                return worker, line
+
     async def until(self, games: int) -> None:
         """Wait until the workers play this many games at once."""
         while await self.slots.get() != games:

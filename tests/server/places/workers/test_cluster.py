@@ -210,9 +210,9 @@ async def test_the_game_of_a_worker_that_ends_is_played_by_the_other(
     async with running(tmp_path, monkeypatch) as (cluster, pool, reports):
         gate = tmp_path / "gate"
         pool.submit(job("gate", gate=gate))
-        first, _ = await reports.lines.get()
+        first, _ = await reports.began()
         cluster.signal(first, number)
-        second, _ = await reports.lines.get()
+        second, _ = await reports.began()
         assert {first, second} == {"w1", "w2"}
         gate.touch()
         key, outcome, worker = await reports.ends.get()
@@ -227,14 +227,14 @@ async def test_a_worker_that_is_stopped_and_continued_reports_nothing_late(
     async with running(tmp_path, monkeypatch) as (cluster, pool, reports):
         gate = tmp_path / "gate"
         pool.submit(job("gate", gate=gate))
-        first, process = await reports.lines.get()
+        first, process = await reports.began()
         assert await reports.renewals.get() == "gate-1"
         for stopped in (int(process), cluster.processes[first].pid):
             os.kill(stopped, signal.SIGSTOP)
         pool.withdraw("gate-1")  # as its lease has ended
         await reports.until(1 + MOST_QUEUED)  # the worker that does not answer gets no other game
         pool.submit(job("gate", fence=2, gate=gate))
-        second, _ = await reports.lines.get()
+        second, _ = await reports.began()
         assert second != first
         gate.touch()
         assert (await reports.ends.get())[0] == "gate-2"
@@ -252,7 +252,7 @@ async def test_a_scheduler_that_is_started_again_is_found(
 ) -> None:
     async with running(tmp_path, monkeypatch) as (cluster, pool, reports):
         pool.submit(job("wait"))
-        await reports.lines.get()
+        await reports.began()
         for name in ("scheduler", "w1", "w2"):
             cluster.signal(name, signal.SIGKILL)
             cluster.processes[name].wait()

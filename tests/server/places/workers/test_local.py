@@ -55,7 +55,7 @@ async def test_a_worker_plays_one_game_after_the_other_and_ends_with_its_pool(co
         pool.submit(job("wrong"))
         assert (await reports.ends.get())[1] == JobOutcome(None, "no such program", fatal=True)
         pool.submit(job("wait"))
-        process = int((await reports.lines.get())[1])
+        process = int((await reports.began())[1])
     with pytest.raises(ProcessLookupError):
         os.kill(process, 0)
 
@@ -75,7 +75,7 @@ async def test_the_game_of_a_process_that_is_killed_is_given_back(command: list[
 async def test_sigterm_gives_the_game_back_at_once(command: list[str]) -> None:
     async with open_pool(command) as (pool, reports):
         pool.submit(job("wait"))
-        process = int((await reports.lines.get())[1])
+        process = int((await reports.began())[1])
         assert await reports.renewals.get() == "wait-1"
         os.kill(process, signal.SIGTERM)
         assert (await reports.ends.get())[:2] == ("wait-1", JobOutcome(None, HANDED_BACK))
@@ -89,7 +89,7 @@ async def test_a_process_that_is_stopped_is_silent_and_is_ended_when_its_game_is
 ) -> None:
     async with open_pool(command) as (pool, reports):
         pool.submit(job("wait"))
-        process = int((await reports.lines.get())[1])
+        process = int((await reports.began())[1])
         os.kill(process, signal.SIGSTOP)
         pool.withdraw("wait-1")
         pool.withdraw("wait-1")  # it is withdrawn already
@@ -104,7 +104,7 @@ async def test_a_process_that_is_stopped_is_silent_and_is_ended_when_its_game_is
 async def test_a_worker_whose_starter_is_killed_ends(command: list[str]) -> None:
     async with open_pool(command) as (pool, reports):
         pool.submit(job("wait"))
-        process = int((await reports.lines.get())[1])
+        process = int((await reports.began())[1])
         (running,) = [each for each in pool._running.values() if each is not None]
         stdin = running._child.process.stdin
         assert stdin is not None
@@ -130,7 +130,7 @@ async def test_an_excluded_worker_gives_its_game_back_and_gets_no_other(
     async with open_pool(command, 2) as (pool, reports):
         await reports.until(2)
         pool.submit(job("gate", gate=gate))
-        first, _ = await reports.lines.get()
+        first, _ = await reports.began()
         pool.exclude(first)
         await reports.until(1)
         key, outcome, worker = await reports.ends.get()
