@@ -140,7 +140,7 @@ class TestExtend:
             (
                 "1000000",
                 {},
-                "expected at most 999,998 games for each group more, "
+                "expected to extend by at most 999,998 games for each group, "
                 "as a contest has at most 1,000,000 games, got 1,000,000",
             ),
             ("22", {}, "extend by 22: more than 10 times the 2 games for each group of now; confirm it"),
@@ -210,7 +210,8 @@ class TestShorten:
             (
                 "2",
                 {},
-                "expected at most 0 games for each group less, as 2 have begun or are the least, got 2",
+                "expected to shorten by at most 0 games for each group, as 2 have begun or are the least, "
+                "got 2",
             ),
             ("2", {"format": "knockout"}, 'contest.format: "knockout" cannot be extended or shortened'),
         ],

@@ -31,7 +31,9 @@ class Length:
         self.check_step(by)
         if self.now + by > self.most:
             most = max(0, self.most - self.now)
-            raise FormatError(f"expected at most {most:,} {self.unit} more, as {self.why}, got {by:,}")
+            raise FormatError(
+                f"expected to extend by at most {self._counted(most)}, as {self.why}, got {by:,}"
+            )
         return self.now + by
 
     def shorter(self, by: int) -> int:
@@ -40,8 +42,8 @@ class Length:
         if self.now - by < self.least:
             most = max(0, self.now - self.least)
             raise FormatError(
-                f"expected at most {most:,} {self.unit} less, as {self.least:,} have begun or are the least, "
-                f"got {by:,}"
+                f"expected to shorten by at most {self._counted(most)}, as {self.least:,} "
+                f"have begun or are the least, got {by:,}"
             )
         return self.now - by
 
@@ -52,5 +54,10 @@ class Length:
     def check_step(self, by: int) -> None:
         """Raise FormatError for a number by which no contest of this format can change."""
         if by < 1 or by % self.step:
-            what = f"a multiple of {self.step}" if self.step > 1 else "a number above 0"
-            raise FormatError(f"expected {what} games, got {by}")
+            unit = self.unit.split()[0]
+            what = f"a multiple of {self.step} {unit}" if self.step > 1 else f"a number of {unit} above 0"
+            raise FormatError(f"expected {what}, got {by}")
+
+    def _counted(self, number: int) -> str:
+        unit = self.unit.replace("games", "game").replace("rounds", "round") if number == 1 else self.unit
+        return f"{number:,} {unit}"

@@ -127,7 +127,7 @@ def test_a_second_leg_turns_the_seats() -> None:
     first = [game.names for game in form.planned(1, form.total + 1)]
     form.extend(1)
     assert [game.names[::-1] for game in form.planned(11, 21)] == first
-    with pytest.raises(FormatError, match=r"^expected a number above 0 games, got 0$"):
+    with pytest.raises(FormatError, match=r"^expected a number of games above 0, got 0$"):
         form.extend(0)
 
 

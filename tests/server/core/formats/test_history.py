@@ -203,7 +203,7 @@ def test_penalties_and_rounds_that_fall_away_are_taken_at_once() -> None:
     assert (seen.form.scores()["b1"], seen.form.total) == (Fraction(-5, 4), 4)
     assert len(seen.taken) == 3
     seen.extend([Penalised("b1", 50), Shortened(1, 1, 1), Penalised("b1", 125), Shortened(2, 1, 1)])
-    with pytest.raises(FormatError, match=r"^expected at most 0 rounds less"):
+    with pytest.raises(FormatError, match=r"^expected to shorten by at most 0 rounds, as"):
         seen.check(over=True)
 
 
@@ -213,5 +213,5 @@ def test_rounds_that_are_added_are_drawn() -> None:
     seen.extend([Extended(1, 1, 1)])
     assert seen.form.total == 12
     seen.extend([Extended(1, 1, 1), Extended(2, 1, 9)])
-    with pytest.raises(FormatError, match=r"^expected at most 0 rounds more"):
+    with pytest.raises(FormatError, match=r"^expected to extend by at most 0 rounds, as"):
         seen.check(over=True)

@@ -303,12 +303,17 @@ def test_rounds_are_added() -> None:
     field = Field(Swiss, Terms(bots(5), 2, 1, options={"rounds": 2}), Random(1))
     for wrong in (0, 4):
         with pytest.raises(
-            FormatError, match=rf"^expected (at most 3 rounds more, .*|a number above 0 games), got {wrong}$"
+            FormatError,
+            match=rf"^expected (to extend by at most 3 rounds, .*|a number of rounds above 0), got {wrong}$",
         ):
             field.form.extend(wrong)
-    field.form.extend(1)
+    field.form.extend(2)
+    with pytest.raises(
+        FormatError, match=r"^expected to extend by at most 1 round, as no two bots meet twice"
+    ):
+        field.form.extend(2)
     field.finish()
-    assert len(field.draws) == 3
+    assert len(field.draws) == 4
 
 
 @all_of(
