@@ -34,6 +34,9 @@ Answer = TypeVar("Answer")
 
 #: Said until the database is open; what was asked for was not done.
 NOT_STARTED: Final = "the contest has not begun yet: the database is being opened"
+STOPPING: Final = (
+    "the server is stopping; an order without an answer may still be kept: see the list of orders"
+)
 
 
 class UnavailableError(Exception):
@@ -58,6 +61,7 @@ class LoopBridge(Attachment):
         self._order_s = order_s
         self._last = 0
         self._orders: dict[int, Future[str | None]] = {}
+        self._ended = False
 
     async def call(self, function: Callable[[], Answer]) -> Answer:
         """Run `function` on the loop's thread; return its result or raise its exception.
@@ -107,6 +111,13 @@ class LoopBridge(Attachment):
         if future is not None:
             future.set_result(problem)
 
+    def end(self) -> None:
+        """No contest answers any more: refuse the orders that wait. Runs on the loop's thread."""
+        self._ended = True
+        while self._orders:
+            _, future = self._orders.popitem()
+            future.set_exception(UnavailableError(STOPPING))
+
     def _feed(
         self,
         contest: Callable[[], EventTaker],
@@ -117,6 +128,9 @@ class LoopBridge(Attachment):
             taker = contest()
         except Exception as error:  # raised by who waits for the answer; the loop goes on
             future.set_exception(error)
+            return
+        if self._ended:
+            future.set_exception(UnavailableError(STOPPING))
             return
         self._last += 1
         self._orders[self._last] = future

@@ -53,6 +53,7 @@ def serve_web(ports: WebPorts, referee: ServedHost, log: Log) -> Iterator[None]:
             stack.enter_context(WebThread(ports.organiser, make_organiser, ORGANISER_CONNECTIONS, log))
         if ports.site is not None:
             stack.enter_context(WebThread(ports.site, make_site, ports.connections, log))
+        stack.callback(LoopLink(bridge.loop).post, bridge.end)
         yield
 
 

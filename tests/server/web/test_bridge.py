@@ -99,6 +99,20 @@ class TestOrder:
         bridge.replied(1, None)  # late, and one that was never asked for
         bridge.replied(7, None)
 
+    async def test_no_order_waits_for_a_contest_that_has_ended(self) -> None:
+        bridge = LoopBridge(asyncio.get_running_loop())
+        contest = ScriptedContest(bridge, None, answers=False)
+        giving = asyncio.ensure_future(elsewhere(lambda: bridge.order(lambda: contest, Command(0, "pause"))))
+        while not contest.commands:
+            await asyncio.sleep(0)
+        bridge.end()
+        for order in (giving, elsewhere(lambda: bridge.order(lambda: contest, Command(0, "resume")))):
+            with pytest.raises(
+                UnavailableError, match=r"^the server is stopping; an order without an answer"
+            ):
+                await order
+        assert contest.commands == [Command(1, "pause")]
+
     async def test_no_contest_takes_orders_yet(self) -> None:
         bridge = LoopBridge(asyncio.get_running_loop())
 
