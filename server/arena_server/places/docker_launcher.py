@@ -67,17 +67,19 @@ OOM_PAUSE_S: Final = 0.1
 #: When a container began that never began.
 _NEVER: Final = "0001-01-01T00:00:00Z"
 
-_SWEEP = """
+_SWEEP: Final = """
 docker=$1 label=$2
+shift 2
 sweep() {
   found=$($docker ps --all --quiet --filter "label=$label")
   [ -z "$found" ] || $docker rm --force --volumes $found
 }
 read -r word
 sweep
-# A container that was being started when we were killed appears a moment later.
-[ "$word" = done ] || { sleep 3; sweep; }
+[ "$word" = done ] || for seconds in "$@"; do sleep "$seconds"; sweep; done
 """
+#: Seconds from one look to the next after a kill: a container that the engine was asked for appears later.
+LOOKS_S: Final = (3, 10, 30)
 
 
 #: What every container of ours gives up. Its output is read here; the engine would keep it without a limit.
@@ -127,7 +129,7 @@ class ContainerLauncher:
             stack.callback(rmtree, self._folder, ignore_errors=True)
             stack.callback(self._close_ways)
             sweeper = await Child.start(
-                ["sh", "-c", _SWEEP, "sweeper", self._docker.program, self._run],
+                ["sh", "-c", _SWEEP, "sweeper", self._docker.program, self._run, *map(str, LOOKS_S)],
                 self._docker.environment,
                 stdin=asyncio.subprocess.PIPE,
             )

@@ -9,6 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from arena_server.places.docker_launcher import _SWEEP
+
+#: Notes what it is asked; lists `late` from the look on whose number is in the file `late`.
+ENGINE = """
+cd "$(dirname "$0")"
+echo "$@" >>calls
+[ "$1" = ps ] || exit 0
+[ "$(grep -c ^ps calls)" -lt "$(cat late)" ] || echo late
+"""
+
 SERVER = """
 import asyncio, sys
 from pathlib import Path
@@ -66,3 +76,19 @@ def test_a_program_that_spins_is_stopped_goes_on_and_ends_with_the_server_that_i
         ]
         server.kill()
         assert output.read() == "", "its last process has ended"
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("word", "looks"), [("done\n", 1), ("", 4)])
+def test_containers_that_appear_after_a_kill_are_sought_several_times(
+    tmp_path: Path, word: str, looks: int
+) -> None:
+    engine = tmp_path / "engine"
+    engine.write_text(ENGINE)
+    (tmp_path / "late").write_text(str(looks))
+    words = ["sh", "-c", _SWEEP, "sweeper", f"sh {engine}", "run=1", "0", "0", "0"]
+    subprocess.run(words, input=word, text=True, check=True)
+    asked = "ps --all --quiet --filter label=run=1"
+    assert (tmp_path / "calls").read_text().splitlines() == [asked] * looks + ["rm --force --volumes late"], (
+        "it is removed at the look at which it is there"
+    )
