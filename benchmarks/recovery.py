@@ -19,8 +19,7 @@ from arena_server.core.facts import GameFact, Offered
 from arena_server.core.formats import format_of
 from arena_server.core.formats.base import Format
 from arena_server.core.journal import Entry, entry_of
-from arena_server.core.match import Match
-from arena_server.core.match_commands import PlayMove, SayReady
+from arena_server.core.match import Match, PlayMove, SayReady
 from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import ContestHeader
 from arena_server.terms.config import ContestConfig, Entrant

@@ -11,8 +11,8 @@ from arena_protocol.games import FLAGSHIP, make_game
 from arena_protocol.games.base import Deal, Game, GameError
 from arena_protocol.record import GameRecord, commitment, winning_seats
 from arena_server.core.deal import Setting, game_id, nonce
-from arena_server.core.match import Chooser, Match
-from arena_server.host.inprocess import play_in_process
+from arena_server.core.match import Match
+from arena_server.host.inprocess import Chooser, play_in_process
 from arena_server.terms.terms import LONGEST_MS, GameTerms
 
 #: Returns a move, given the game and the position as the seat to move may see it.

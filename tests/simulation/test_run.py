@@ -16,8 +16,7 @@ from tests.simulation.scenario import draw
 from tests.simulation.world import World
 
 from arena_protocol.record import FaultKind
-from arena_server.core.match import Match
-from arena_server.core.match_commands import Blame
+from arena_server.core.match import Blame, Match
 
 from ..slices import rows
 

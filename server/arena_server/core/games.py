@@ -30,8 +30,7 @@ from arena_server.core.log_events import (
     GameStarted,
     GameVoided,
 )
-from arena_server.core.match import Match
-from arena_server.core.match_commands import Abort
+from arena_server.core.match import Abort, Match
 from arena_server.core.news import Arrived, Counted, Notes
 from arena_server.core.overview import Progress, RunningGame
 from arena_server.core.peers import REFEREE_KEY, Bot, LiveGame, NotFree, Outbox, Peer, Slot

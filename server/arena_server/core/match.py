@@ -1,6 +1,4 @@
-"""One game as a decider: commands in, facts out, and `apply(fact)` as the only writer of its state.
-
-    OFFERED --every seat ready or at fault--> PLAYING --last ply, forfeit, void--> OVER
+"""One game as a decider: commands in, facts out, which `apply` writes into the state of the game.
 
 `execute(command, now)` decides, applies, and adds what follows by itself (START, the plies of
 zombies, the end). Recovery applies the facts of a journal by the same `apply`, then calls `restart`.
@@ -13,151 +11,68 @@ Seats and plies count from 1; moments are integer nanoseconds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from enum import Enum
-from typing import Any, TypeAlias
+from collections.abc import Iterable
+from typing import NamedTuple
 
-from arena_protocol.record import FORFEIT, VOID, FaultKind, FaultRecord, GameRecord, InfoRecord, PlyRecord
+from arena_protocol.record import FORFEIT, VOID, FaultKind, FaultRecord, InfoRecord, PlyRecord
 from arena_server.core.clock import NS_PER_MS, TimeControl, TurnTimer, elapsed_ms
 from arena_server.core.deal import Setting, own_move
-from arena_server.core.facts import Away, Ended, GameFact, Offered, Ready, Started
-from arena_server.core.match_commands import (
-    Abort,
-    Annotate,
-    Blame,
-    Command,
-    Disconnect,
-    Expire,
-    PlayMove,
-    SayReady,
-)
+from arena_server.core.facts import Away, Ended, GameFact, Ready, Started
+from arena_server.core.game_state import GameState, Phase
 from arena_server.terms.terms import LONGEST_MS
 
 
-class Phase(Enum):
-    """How far a match has come."""
+class SayReady(NamedTuple):
+    """READY came from `seat`."""
 
-    OFFERED = "offered"
-    PLAYING = "playing"
-    OVER = "over"
+    seat: int
+    arrived: int
 
 
-#: Returns the move of a seat of this process that is to move.
-Chooser: TypeAlias = "Callable[[Match], str]"
+class PlayMove(NamedTuple):
+    """MOVE came from `seat` while its TURN was open; `line` is the raw line."""
+
+    seat: int
+    move: str
+    line: bytes
+    arrived: int
+
+
+class Blame(NamedTuple):
+    """`seat` broke a rule of the protocol; `line` is the offending one, if there is one."""
+
+    seat: int
+    kind: FaultKind
+    line: bytes
+
+
+class Annotate(NamedTuple):
+    """A note came from a bot."""
+
+    info: InfoRecord
+
+
+class Expire(NamedTuple):
+    """The deadline of `timer` has passed."""
+
+
+class Disconnect(NamedTuple):
+    """The connection of `seat` is gone."""
+
+    seat: int
+
+
+class Abort(NamedTuple):
+    """The platform breaks the game off; `reason` goes to the record."""
+
+    reason: str
+
+
+Command = SayReady | PlayMove | Annotate | Blame | Expire | Disconnect | Abort
 
 
 #: A named tuple without its Python constructor, at half the cost.
 _new = tuple.__new__
-
-
-def _line(move: str) -> bytes:
-    """The line of a move of this process."""
-    return f"MOVE {move}".encode("utf-8", "replace")
-
-
-class GameState:
-    """The state of the game of `setting`, offered at the moment `now`; `apply` alone writes it."""
-
-    __slots__ = (
-        "_computed",
-        "_game",
-        "_origin",
-        "_quota",
-        "clocks",
-        "end",
-        "faults",
-        "infos",
-        "phase",
-        "plies",
-        "position",
-        "ready",
-        "setting",
-        "totals",
-        "zombies",
-    )
-
-    def __init__(self, setting: Setting, now: int) -> None:
-        self.setting = setting
-        self._game = setting.game
-        #: A ply that `Match.decide` has just computed, with the position after it, for `apply`.
-        self._computed: tuple[PlyRecord | None, Any] = (None, None)
-        self._reset(now)
-
-    def _reset(self, now: int) -> None:
-        terms, seats = self.setting.terms, self._game.seats
-        self.phase = Phase.OFFERED
-        self.position: Any = self._game.start(self.setting.deal)
-        self.ready = [seat in self.setting.own_seats for seat in range(1, seats + 1)]
-        self.zombies = [False] * seats
-        self.clocks: tuple[int, ...] = (terms.clock_ms,) * seats
-        self._quota = [terms.lag_quota_ms] * seats
-        self.plies: list[PlyRecord] = []
-        self.faults: list[FaultRecord] = []
-        self.infos: list[InfoRecord] = []
-        self.totals: tuple[int, ...] = ()
-        self.end = ""
-        #: The moment that the record counts from: START, later by the time the server was down.
-        self._origin = now
-
-    @property
-    def over(self) -> bool:
-        return self.phase is Phase.OVER
-
-    @property
-    def ply(self) -> int:
-        """The ply to be played now; 1 before START."""
-        return len(self.plies) + 1
-
-    def awaits(self, seat: int) -> bool:
-        """Whether START waits for `seat`."""
-        return not (self.ready[seat - 1] or self.zombies[seat - 1])
-
-    def forfeited(self, seats: Iterable[int] = ()) -> tuple[int, ...]:
-        """The totals if `seats` forfeit, beside those at fault already: several at once all lose."""
-        at_fault = [fault.seat for fault in self.faults] + list(seats)
-        lost = [self._game.forfeit(self.position, seat) for seat in at_fault]
-        # Who forfeits loses, whatever the fault of another would have given it.
-        return tuple(min(totals) for totals in zip(*lost, strict=True))
-
-    def record(self) -> GameRecord:
-        """All that happened; for a match that is over."""
-        final = self._game.state_text(self.position)
-        return self.setting.record(
-            tuple(self.plies), tuple(self.faults), final, self.totals, self.end, tuple(self.infos)
-        )
-
-    def apply(self, fact: GameFact, now: int) -> None:
-        """Write one fact into the state of the game."""
-        if type(fact) is PlyRecord:
-            computed, position = self._computed
-            # A fact from the journal, or decided for another position: the ply is played again.
-            if fact is not computed:
-                position = self._game.play(self.position, fact.move).position
-            self.position = position
-            self.clocks = fact.clock
-            self.plies.append(fact)
-            if fact.credit_ms:
-                # A ply that took less than its credit uses up only what it took.
-                self._quota[fact.seat - 1] -= min(fact.credit_ms, elapsed_ms(fact.handed_ns, fact.arrived_ns))
-            return
-        match fact:
-            case Offered():
-                self._reset(now)
-            case Ready(seat):
-                self.ready[seat - 1] = True
-            case Away(seat):
-                self.ready[seat - 1] = False
-            case Started():
-                self.phase = Phase.PLAYING
-                self._origin = now
-            case FaultRecord(seat):
-                self.faults.append(fact)
-                if seat:
-                    self.zombies[seat - 1] = True
-            case InfoRecord():
-                self.infos.append(fact)
-            case Ended(totals, end):
-                self.phase, self.totals, self.end = Phase.OVER, totals, end
 
 
 class Match(GameState):
@@ -366,74 +281,6 @@ class Match(GameState):
             facts.append(ply)
             self.apply(ply, now)
         self.timer.stop()
-
-    # -- players in this process
-
-    def play_out(self, players: Sequence[Chooser], now: Callable[[], int]) -> None:
-        """Let a function for each seat play until the game is over; `now` returns the moment.
-
-        A seat's clock runs while its function is asked. The facts are those of `execute(PlayMove(...), ...)`.
-        """
-        while not self.over:
-            # Without any of these a ply in time leads to its fact and the next turn, and to nothing else.
-            special = self.setting.own_seats or self._untimed or any(self.zombies) or any(self.lag)
-            if not special and len(self.plies) >= self._game.seats:
-                move = self._play_plain(players, now)
-            else:
-                seat = self.timer.seat
-                self.run(now())
-                answer = players[seat - 1](self)
-                move = PlayMove(seat, answer, _line(answer), now())
-            if move is not None:
-                self.execute(move, move.arrived)
-
-    def _play_plain(self, players: Sequence[Chooser], now: Callable[[], int]) -> PlayMove | None:
-        """Play plies that are legal and in time; return the first other answer, None at the end of the game.
-
-        It is `_decide_move`, `_ply`, `apply` and `_advance` in one frame, without the cases of `play_out`: a
-        test compares the records.
-        """
-        game, control, origin, timer = self._game, self._control, self._origin, self.timer
-        is_legal, play, end, to_move, total = game.is_legal, game.play, game.end, game.to_move, game.totals
-        plies, position, clocks = self.plies, self.position, self.clocks
-        increment = control.increment
-        #: How long each seat may take from now on.
-        spans = [control.flag_at(clock, 0) for clock in clocks]
-        seat = timer.seat
-        while True:
-            sent = now()
-            flag = sent + spans[seat - 1]
-            timer.hand(seat, sent, flag)
-            move = players[seat - 1](self)
-            arrived = now()
-            if arrived >= flag or not is_legal(position, move):
-                return PlayMove(seat, move, _line(move), arrived)
-            if arrived < sent:  # `elapsed_ms`, and `max`, without a call
-                arrived = sent
-            charge = (arrived - sent) // NS_PER_MS
-            if charge or increment:
-                left = control.after(clocks[seat - 1], charge)
-                self.clocks = clocks = (*clocks[: seat - 1], left, *clocks[seat:])
-                spans[seat - 1] = control.flag_at(left, 0)
-            self.position, points = position, _ = play(position, move)
-            entry = (
-                seat,
-                move,
-                charge,
-                sent - origin,
-                arrived - origin,
-                clocks,
-                points,
-                total(position),
-                False,
-                0,
-                0,
-            )
-            plies.append(_new(PlyRecord, entry))
-            if end(position) is not None:
-                self._advance([], arrived)
-                return None
-            seat = to_move(position)
 
     # -- the turn in progress
 

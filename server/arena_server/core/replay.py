@@ -11,8 +11,9 @@ from typing import Final
 from arena_protocol.record import FORFEIT, VOID, FaultKind, FaultRecord, InfoRecord, PlyRecord
 from arena_server.core.clock import TimeControl
 from arena_server.core.facts import Away, Ended, GameFact, Leased, Offered, Ready, Started
+from arena_server.core.game_state import Phase
 from arena_server.core.journal import JournalError
-from arena_server.core.match import Match, Phase
+from arena_server.core.match import Match
 
 NO_OFFER: Final = "a game begins with its offer"
 _SEAT_FAULTS: Final = frozenset(FaultKind) - {FaultKind.VOID}

@@ -13,8 +13,8 @@ from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.record import FaultKind, InfoRecord
 from arena_server.core.cut import recorded_line
 from arena_server.core.events import Abandoned
-from arena_server.core.match import Phase
-from arena_server.core.match_commands import Annotate, Blame, SayReady
+from arena_server.core.game_state import Phase
+from arena_server.core.match import Annotate, Blame, SayReady
 from arena_server.core.peers import FLOODED, LiveGame, Outbox, Peer, Slot
 from arena_server.core.turns import Turns
 from arena_server.terms.terms import GameTerms

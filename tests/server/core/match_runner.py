@@ -9,8 +9,7 @@ from arena_protocol.record import FaultKind
 from arena_server.core.deal import Setting
 from arena_server.core.facts import GameFact, Offered
 from arena_server.core.formats.base import Pairing
-from arena_server.core.match import Match
-from arena_server.core.match_commands import Abort, Blame, PlayMove, SayReady
+from arena_server.core.match import Abort, Blame, Match, PlayMove, SayReady
 from arena_server.core.replay import restore
 from arena_server.terms.config import ContestConfig
 

@@ -11,9 +11,8 @@ from tests.slices import all_of
 from arena_protocol.games import GAMES, make_game
 from arena_protocol.record import GameRecord, commitment
 from arena_server.core.deal import Setting
-from arena_server.core.match import Chooser, Match
-from arena_server.core.match_commands import PlayMove, SayReady
-from arena_server.host.inprocess import play_in_process
+from arena_server.core.match import Match, PlayMove, SayReady
+from arena_server.host.inprocess import Chooser, play_in_process
 from arena_server.terms.terms import GameTerms
 
 MS = 1_000_000

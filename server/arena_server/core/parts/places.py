@@ -16,9 +16,9 @@ from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.effects import SetFrozen
 from arena_server.core.events import Event, Thawed
 from arena_server.core.facts import ContestFact
+from arena_server.core.game_state import Phase
 from arena_server.core.games import GameManager
 from arena_server.core.login import Authenticator
-from arena_server.core.match import Phase
 from arena_server.core.news import Disconnected, Expired, Moved, News
 from arena_server.core.overview import FROZEN
 from arena_server.core.parts.part import Unpaired
