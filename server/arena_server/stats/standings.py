@@ -48,11 +48,16 @@ class Row:
         """Points a game; 0 before the first."""
         return self.points / self.games if self.games else 0.0
 
+    @property
+    def has_counted(self) -> bool:
+        """Whether it has a game, or a score by a bye or a walkover; a penalty alone is no place."""
+        return bool(self.games or (self.score is not None and self.score + self.penalty > 0))
+
 
 def row_json(row: Row) -> dict[str, Any]:
     """Return one row of the standings as JSON types; `score` and `tie_breaks` only if there are some."""
     plain: dict[str, Any] = {
-        "rank": row.rank if row.games or row.score else None,
+        "rank": row.rank if row.has_counted else None,
         "bot": row.name,
         "points": row.points,
         "games": row.games,

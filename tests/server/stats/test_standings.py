@@ -244,3 +244,18 @@ def test_buchholz_adds_up_the_scores_of_the_format() -> None:
         table.add(GameResult(("cid", "ann"), (1, 0)))
         (row,) = (row for row in table.rows() if row.name == "ann")
         assert row.tie_breaks == {"buchholz": expected}
+
+
+def test_a_penalty_before_any_game_is_no_place() -> None:
+    """A bye is one, also if the jury has taken its points."""
+    table = Standings(("ann", "bob"), scoring="wins")
+    table.penalise("ann", Fraction(1))
+    assert [(row["bot"], row["rank"]) for row in map(row_json, table.rows())] == [
+        ("bob", None),
+        ("ann", None),
+    ]
+    scores = {"ann": Fraction(0), "bob": Fraction(-1)}
+    drawn = Standings(("ann", "bob"), scoring="wins", ranked_by=lambda: scores)
+    for name in scores:
+        drawn.penalise(name, Fraction(1))
+    assert [(row["bot"], row["rank"]) for row in map(row_json, drawn.rows())] == [("ann", 1), ("bob", None)]
