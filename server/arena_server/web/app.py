@@ -228,7 +228,7 @@ def _casual_games(
     # with the database.
     with suppress(StoreError):
         stop_abandoned(setup.database)
-    host = CasualContests(referee.host, bridge.loop, setup.sock.getsockname(), setup.database)
+    host = CasualContests(referee.host, bridge.loop, setup.address, setup.database)
     return CasualGames(setup, referee.configs[0], host, read)
 
 

@@ -74,7 +74,8 @@ class Adding:
 class CasualSetup:
     """How persons start games on the page /play (`casual.py`): at most `limit` at once, into `database`.
 
-    `arena` is the command line of the command arena. Its engines connect to `sock`, a port of 127.0.0.1.
+    `arena` is the command line of the command arena. Its engines connect to `sock`, a port of 127.0.0.1, at
+    `address`: the site is made at its first request, when a server that ends may have closed the port.
     """
 
     limit: int
@@ -83,6 +84,10 @@ class CasualSetup:
     sock: socket.socket
     #: The engines that play the contests of this server, as `arena bot` is given them, by contest and bot.
     engines: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    address: tuple[str, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "address", self.sock.getsockname())
 
 
 @dataclass(frozen=True, slots=True)

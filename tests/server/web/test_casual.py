@@ -120,7 +120,10 @@ def games(folder: Path, script: str = OFFERING, limit: int = 2, host: FakeHost |
     program = folder / "arena.py"
     program.write_text(script)
     with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        address = sock.getsockname()
         setup = CasualSetup(limit, folder / "play.db", (sys.executable, str(program)), sock)
+    assert setup.address == address, "also once a server that ends has closed its port"
     return CasualGames(setup, ContestConfig(name="x", seed=1), host or FakeHost())
 
 
