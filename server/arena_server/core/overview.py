@@ -31,7 +31,8 @@ class Awaited:
 
     `reason` is `never-connected`, `no-version`, `away`, `frozen`, `validation`, `probation` or `kicked`.
     `last_seen` (ns) is when it lost its last connection, None if it has had none to this server.
-    `faulty_games` are those not forgiven, `faulty_trials` validation games, in a row up to now.
+    `faulty_games` are those not forgiven, `faulty_trials` validation games, in a row up to now. It `returns`
+    if its probation ends by a time.
     """
 
     name: str
@@ -39,10 +40,11 @@ class Awaited:
     last_seen: int | None
     faulty_games: int
     faulty_trials: int = 0
+    returns: bool = False
 
     @classmethod
-    def of(cls, bot: Bot, reason: str, faulty_games: int, faulty_trials: int) -> Awaited:
-        return cls(bot.name, reason, bot.last_seen, faulty_games, faulty_trials)
+    def of(cls, bot: Bot, reason: str, faulty_games: int, faulty_trials: int, *, returns: bool) -> Awaited:
+        return cls(bot.name, reason, bot.last_seen, faulty_games, faulty_trials, returns)
 
 
 def why_waiting(bot: Bot, shown: Unpaired) -> str | None:

@@ -60,11 +60,17 @@ class ContestStatus:
         drawing = (Hold(DRAWING),) if self._games.fixtures.drawing else ()
         probation = self._parts.probation
         waiting = tuple(
-            Awaited.of(bot, reason, probation.faulty_games(bot), probation.faulty_trials(bot))
+            Awaited.of(
+                bot,
+                reason,
+                probation.faulty_games(bot),
+                probation.faulty_trials(bot),
+                returns=shown.returns,
+            )
             for bot in self._bots
             if bot.plays
             and not bot.withdrawn
-            and (reason := why_waiting(bot, self._parts.shown(bot))) is not None
+            and (reason := why_waiting(bot, shown := self._parts.shown(bot))) is not None
             and self._games.fixtures.has_games_left(bot.name)
         )
         return (*self._life.holds(here), *drawing, *((Hold(WAITING),) if waiting else ())), waiting
@@ -75,7 +81,7 @@ class ContestStatus:
         if bot is None or not (shown := self._parts.shown(bot)).barred or shown.returns:
             return None
         games, trials = self._parts.probation.faulty_games(bot), self._parts.probation.faulty_trials(bot)
-        return Awaited.of(bot, shown.where or PROBATION, games, trials)
+        return Awaited.of(bot, shown.where or PROBATION, games, trials, returns=False)
 
     @property
     def idle(self) -> bool:

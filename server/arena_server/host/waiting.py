@@ -13,7 +13,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from arena_server.core.life import CLOSED, DRAWING, NOT_BEGUN, TIME_UP, WAITING, Hold, RunState
-from arena_server.core.log_events import LogEvent
+from arena_server.core.log_events import (
+    BotAbsent,
+    BotOnProbation,
+    CommandDone,
+    ConnectionLost,
+    ContestBegun,
+    LogEvent,
+    LoggedIn,
+    ProbationOver,
+    RoundDrawn,
+)
 from arena_server.core.overview import (
     AWAY,
     FROZEN,
@@ -31,6 +41,8 @@ from arena_server.host.observers import Attachment
 NS_PER_S: Final = 1_000_000_000
 #: The interval at which the list is read. It is logged if it has stood for one, with no game running.
 LOOK_S: Final = 2.5
+#: And it is read so soon after an event that changes it, with others that come in this time.
+SOON_S: Final = 0.2
 #: The log names them at most once in this time.
 LOG_S: Final = 10
 #: How many bots a line names.
@@ -45,6 +57,18 @@ HOLD_TEXTS: Final = {
     DRAWING: "a round is being drawn",
 }
 
+
+#: The events that change holds or list; what they do not tell is read at the next interval.
+CHANGES: Final = (
+    LoggedIn,
+    ConnectionLost,
+    BotAbsent,
+    BotOnProbation,
+    ProbationOver,
+    ContestBegun,
+    RoundDrawn,
+    CommandDone,
+)
 
 REASONS: Final = (NEVER_CONNECTED, NO_VERSION, AWAY, FROZEN, VALIDATION, PROBATION, KICKED)
 
@@ -144,6 +168,8 @@ def _text(awaited: Awaited, seen: time.struct_time | None, today: time.struct_ti
         else:
             plural = "" if awaited.faulty_trials == 1 else "s"
             games = f"{awaited.faulty_trials} faulty validation game{plural}"
+        if awaited.returns:
+            lift = f"until a validation game without a fault, or `arena admin lift {awaited.name}`"
         return f"on probation: paired no more after {games}, {lift}"
     if awaited.reason == VALIDATION:
         again = f"it plays another when it connects again, or by `arena admin validate {awaited.name}`"
@@ -171,6 +197,7 @@ class WaitingList(Attachment):
         self._delay = delay
         self._log = log
         self._timer: asyncio.TimerHandle | None = None
+        self._soon: asyncio.TimerHandle | None = None
         #: What was so from which moment on: what spectators may see, the last first, and newer.
         self._history: deque[tuple[int, HeldContest]] = deque()
         self._idle: Waiting = ()
@@ -184,6 +211,14 @@ class WaitingList(Attachment):
         self.look(time.monotonic_ns(), time.time())
         self._timer = asyncio.get_running_loop().call_later(LOOK_S, self._look_again)
 
+    def happened(self, event: LogEvent) -> None:
+        if isinstance(event, CHANGES) and self._timer is not None and self._soon is None:
+            self._soon = asyncio.get_running_loop().call_later(SOON_S, self._note_soon)
+
+    def _note_soon(self) -> None:
+        self._soon = None
+        self.note(time.monotonic_ns())
+
     def finished(self, problem: str | None) -> None:
         if problem is not None:  # else spectators still wait for the last of the list
             self._stop()
@@ -192,16 +227,23 @@ class WaitingList(Attachment):
         self._stop()
 
     def _stop(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
+        for timer in (self._timer, self._soon):
+            if timer is not None:
+                timer.cancel()
+        self._timer = None
 
-    def look(self, now: int, wall: float) -> None:
-        """Read the list once."""
+    def note(self, now: int) -> HeldContest:
+        """Read the list for spectators."""
         shown = HeldContest(*self._status.held())
         if not self._history or self._history[-1][1] != shown:
             self._history.append((now, shown))
         while len(self._history) > 1 and self._history[1][0] <= now - self._delay:
             self._history.popleft()
+        return shown
+
+    def look(self, now: int, wall: float) -> None:
+        """Read the list once, for the log, too."""
+        shown = self.note(now)
         idle, self._idle = self._idle, shown.waiting if self._status.idle else ()
         due = self._logged_at is None or now >= self._logged_at + LOG_S * NS_PER_S
         if due and self._idle == idle and idle not in ((), self._logged):

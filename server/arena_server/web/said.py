@@ -155,6 +155,7 @@ SENTENCES: Final = (
     "kicked by the organiser, {}",
     "on probation: paired no more after {}, {}",
     "until `arena admin lift {}`",
+    "until a validation game without a fault, or `arena admin lift {}`",
     "{} faulty game",
     "{} faulty games",
     "{} faulty validation game",

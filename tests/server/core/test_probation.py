@@ -68,7 +68,8 @@ def test_a_faulty_one_begins_it_again() -> None:
     assert where(harness) == "probation"
     assert harness.last_line("ann") == (
         "ERROR validation v1 had a fault (never-ready, ply 1): "
-        "you are not paired until the organiser lets you"
+        "you are not paired until you have played one without after the time of your probation, "
+        "or the organiser lets you"
     )
     harness.wait(60_000)
     assert len(harness.logged(ValidationStarted)) == 2

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
+from collections.abc import Callable
 from typing import cast
 
+import pytest
 from tests.slices import all_of
 
 from arena_server.core.life import HOLDS, WAITING, Hold
-from arena_server.core.log_events import LogEvent
+from arena_server.core.log_events import ConnectionLost, GameVoided, LogEvent, LoggedIn
 from arena_server.core.overview import Awaited
 from arena_server.core.status import ContestStatus
 from arena_server.host.log_events import ContestWaiting
-from arena_server.host.waiting import WaitingList, holds_json, holds_line, waiting_json, waiting_line
+from arena_server.host.waiting import (
+    LOOK_S,
+    WaitingList,
+    holds_json,
+    holds_line,
+    waiting_json,
+    waiting_line,
+)
 
 S = 1_000_000_000
 #: 2026-11-23 12:30:00 UTC.
@@ -46,6 +57,12 @@ BOB = Awaited("bob", "probation", None, 3)
             Awaited("bob", "probation", 10_000 * S, 1, 3),
             "2026-11-23T12:30:00Z",
             "on probation: paired no more after 3 faulty validation games, until `arena admin lift bob`",
+        ),
+        (
+            Awaited("bob", "probation", 10_000 * S, 3, returns=True),
+            "2026-11-23T12:30:00Z",
+            "on probation: paired no more after 3 faulty games, "
+            "until a validation game without a fault, or `arena admin lift bob`",
         ),
         (Awaited("a", "kicked", None, 0), None, "kicked by the organiser, until `arena admin lift a`"),
     ],
@@ -152,3 +169,45 @@ def test_before_the_delay_has_passed_once_spectators_see_nobody() -> None:
     looked.look(3, ANN)
     assert looked.list.shown(looked.now) == ((), ())
     assert looked.list.shown(5 * S).waiting == (ANN,)
+
+
+def login(conn: int) -> LoggedIn:
+    return LoggedIn(conn, "here:1", "ann", None, resumed=False, slot=1)
+
+
+class ScriptedLoop:
+    """Its timers are called by the test."""
+
+    def __init__(self) -> None:
+        self.timers: list[tuple[float, Callable[[], None]]] = []
+
+    def call_later(self, seconds: float, call: Callable[[], None]) -> ScriptedLoop:
+        self.timers.append((seconds, call))
+        return self
+
+    def cancel(self) -> None:
+        """As of a timer."""
+
+
+def test_who_logs_in_is_not_awaited_until_the_next_interval(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A short game is over before: the page said of its bots that they had never connected."""
+    loop, looked = ScriptedLoop(), Looked()
+    monkeypatch.setattr(asyncio, "get_running_loop", lambda: loop)
+    looked.status.list = (ANN,)
+    looked.list.happened(login(1))  # before the list is read at all
+    looked.list.started()
+    looked.status.list = ()
+    for conn in (1, 2):
+        looked.list.happened(login(conn))
+    looked.list.happened(GameVoided("g1", "organiser", again=False))
+    (_, interval), (soon, read) = loop.timers
+    assert soon < LOOK_S
+    read()
+    assert looked.list.shown(time.monotonic_ns()) == ((), ())
+    looked.list.happened(ConnectionLost(1, "here:1", "ann", "it is gone"))
+    assert len(loop.timers) == 3
+    interval()
+    assert len(loop.timers) == 4
+    looked.list.finished("the disk is full")
+    looked.list.happened(login(3))
+    assert len(loop.timers) == 4

@@ -320,9 +320,12 @@ class Probation:
         fault = _fault_of(record)
         if fault is None or (self.may_pair(bot) and not bot.withdrawn):
             return None
-        again = "the organiser lets you"
         if not self._of(bot).on_probation:
             again = "you connect again and play one without"
+        elif self._time is not None:
+            again = "you have played one without after the time of your probation, or the organiser lets you"
+        else:
+            again = "the organiser lets you"
         what = f"{record.game_id} had a fault ({fault.kind}, ply {fault.ply})"
         return ProtocolError(ErrorCode.VALIDATION, f"{what}: you are not paired until {again}")
 
