@@ -22,7 +22,7 @@ from arena_server.places.workers.base import GameJob, JobOutcome, PoolEvents, wo
 from arena_server.places.workers.dask_task import play_on_worker
 from arena_server.places.workers.images import ENGINE
 from arena_server.places.workers.joining import asks_for, refusal
-from arena_server.places.workers.plain import NotPlain, read_plainly
+from arena_server.places.workers.plain import LONGEST, plain_outcome, read_plainly
 from arena_server.places.workers.runner_tasks import RunnerTasks, first_line, is_alive, released
 from arena_server.places.workers.runners import NO_ENGINE, Runners, is_contained
 from arena_server.places.workers.shares import ClusterPart
@@ -34,8 +34,6 @@ GONE_S: Final = 120.0
 LOOK_S: Final = 0.5
 #: How many games wait at the scheduler beyond those that run, so that an adaptive cluster starts workers.
 MOST_QUEUED: Final = 8
-#: Of what a worker says of a game that has failed.
-LONGEST: Final = 300
 _TOPIC: Final = "insertion-arena"
 
 
@@ -106,8 +104,7 @@ class DaskPool:
         try:
             await client
         except (OSError, TimeoutError, RuntimeError, TypeError) as error:
-            with suppress(Exception):  # its own clean-up is not awaited
-                await client.close()
+            await _close(client)  # its own clean-up is not awaited
             problem = "no Dask scheduler answers there"
             if isinstance(error, TypeError):
                 problem = "expected certificates in Dask's configuration (distributed.comm.tls)"
@@ -130,18 +127,22 @@ class DaskPool:
         tasks: list[asyncio.Task[Any]] = [*self._background, *self._refused.values()]
         tasks += [task for _, task in self._jobs.values()]
         self._jobs.clear()
-        for task in tasks:
-            task.cancel()
+        running = set(tasks)
+        while running:
+            for task in running:
+                task.cancel()
+            # A client of Dask may take the cancellation for one of its own.
+            _, running = await asyncio.wait(running, timeout=LOOK_S)
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._runners.close()
         if self._client is not None:
-            with suppress(OSError, TimeoutError, asyncio.CancelledError):
-                await self._client.close()
+            await _close(self._client)
 
-    def _spawn(self, work: Any) -> None:
+    def _spawn(self, work: Any) -> asyncio.Task[Any]:
         task = asyncio.get_running_loop().create_task(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)
+        return task
 
     # -- one game
 
@@ -181,7 +182,8 @@ class DaskPool:
     async def _who_played(self, key: str) -> tuple[str, str]:
         """The worker that ended a task, and the exception if it failed; empty: the scheduler knows none."""
         with suppress(Exception):  # the scheduler may be gone, and what it sends may be anything
-            found = await asyncio.wait_for(self._client.run_on_scheduler(_asks_for(key)), CONNECT_S)
+            async with asyncio.timeout(CONNECT_S):
+                found = await self._client.run_on_scheduler(_asks_for(key))
             match found:
                 case [[str(name), str(problem)]]:
                     return word(name), problem[:LONGEST]
@@ -206,8 +208,7 @@ class DaskPool:
         """Whether the worker at this address could not play the game; then it is said why."""
         terms, answer = self._events.terms, None
         with suppress(Exception):  # it may be gone, and what it sends may be anything
-            asking = self._client.run(asks_for(terms), workers=[address], on_error="return")
-            answer = (await asyncio.wait_for(asking, GONE_S)).get(address)
+            answer = await self._run(address, asks_for(terms))
         if answer is None:  # it is found by what becomes of its games
             return False
         if (problem := refusal(terms, answer)) is not None:
@@ -218,8 +219,9 @@ class DaskPool:
 
     async def _run(self, address: str, function: Any, *arguments: Any) -> Any:
         """Run a function on a worker. Raises OSError, ValueError or TimeoutError if it is gone."""
-        running = self._client.run(function, *arguments, workers=[address], on_error="return")
-        return (await asyncio.wait_for(running, GONE_S)).get(address)
+        async with asyncio.timeout(GONE_S):
+            found = await self._client.run(function, *arguments, workers=[address], on_error="return")
+        return found.get(address)
 
     def _free(self, engine: bool) -> dict[str, str]:
         """The names of the workers that get games, by address; with `engine` those that have one."""
@@ -352,8 +354,7 @@ class DaskPool:
 
     async def _find_again(self) -> None:
         """Connect to the next scheduler; the futures of the last one are void."""
-        with suppress(OSError, TimeoutError, asyncio.CancelledError):
-            await self._client.close()
+        await _close(self._client)
         until = asyncio.get_running_loop().time() + GONE_S
         while True:
             try:
@@ -364,6 +365,13 @@ class DaskPool:
                     self._events.failed(str(error))
                     return
                 await asyncio.sleep(LOOK_S)
+
+
+async def _close(client: Any) -> None:
+    """Close it, whatever that raises: without a scheduler it cancels itself, which is not for the caller."""
+    closing = asyncio.ensure_future(client.close())
+    await asyncio.wait([closing])
+    await asyncio.gather(closing, return_exceptions=True)
 
 
 def _asks_for(key: str) -> Any:
@@ -378,17 +386,6 @@ def _asks_for(key: str) -> Any:
         return [[str(each.name), str(task.exception_text or "")] for each in places[:1]]
 
     return find
-
-
-def plain_outcome(answer: object) -> tuple[JobOutcome, str]:
-    """What `play_on_worker` returned, with the host. Raises NotPlain for anything else."""
-    match answer:
-        case (bytes() | None as record, str(problem), bool(fatal), str(host), dict(stored)):
-            if all(isinstance(name, str) and isinstance(data, bytes) for name, data in stored.items()):
-                return JobOutcome(record, problem[:LONGEST], fatal, stored=stored), word(host)
-        case NotPlain():
-            raise answer
-    raise NotPlain("a worker has sent what is no outcome of a game")
 
 
 def _says_yes(refused: asyncio.Task[bool]) -> bool:

@@ -16,8 +16,12 @@ from typing import Any, Final
 
 import msgpack
 
+from arena_server.places.workers.base import JobOutcome, word
+
 #: Of a message; eight times the largest record.
 MOST_BYTES: Final = 64 * 1024 * 1024
+#: Characters of what a worker says of a game that has failed.
+LONGEST: Final = 300
 _VALUES: Final = frozenset({"bool", "bytes", "dict", "float", "int", "list", "str", "tuple"})
 _COLLECTIONS: Final[dict[str, Callable[[Iterable[Any]], Any]]] = {"list": list, "tuple": tuple, "set": set}
 _DEEPEST: Final = 4
@@ -32,6 +36,17 @@ class _PlainUnpickler(pickle.Unpickler):
         if module == "builtins" and name in _VALUES:
             return getattr(sys.modules[module], name)
         raise NotPlain(f"{module}.{name}")
+
+
+def plain_outcome(answer: object) -> tuple[JobOutcome, str]:
+    """What `play_on_worker` returned, with the host. Raises NotPlain for anything else."""
+    match answer:
+        case (bytes() | None as record, str(problem), bool(fatal), str(host), dict(stored)):
+            if all(isinstance(name, str) and isinstance(data, bytes) for name, data in stored.items()):
+                return JobOutcome(record, problem[:LONGEST], fatal, stored=stored), word(host)
+        case NotPlain():
+            raise answer
+    raise NotPlain("a worker has sent what is no outcome of a game")
 
 
 def plain_loads(data: Any, *, buffers: Iterable[Any] = ()) -> Any:

@@ -13,9 +13,8 @@ import pickle
 from collections.abc import Collection, Sequence
 
 from arena_server.places.workers.base import GameJob, JobOutcome, PoolEvents
-from arena_server.places.workers.cluster import plain_outcome
 from arena_server.places.workers.dask_task import play_again
-from arena_server.places.workers.plain import NotPlain
+from arena_server.places.workers.plain import NotPlain, plain_outcome
 from arena_server.places.workers.runner_tasks import (
     NoRunnerError,
     RunnerLostError,

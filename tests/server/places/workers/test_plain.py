@@ -199,7 +199,7 @@ def test_every_reader_of_dask_is_replaced() -> None:
 
 
 def test_an_outcome_has_bytes_by_names_alone() -> None:
-    from arena_server.places.workers.cluster import plain_outcome
+    from arena_server.places.workers.plain import plain_outcome
 
     outcome, host = plain_outcome((b"record", "", False, "box", {"ann": b"kept"}))
     assert (outcome.record, outcome.stored, host) == (b"record", {"ann": b"kept"}, "box")

@@ -1,7 +1,8 @@
-"""Games that wait at a Dask scheduler: whose leases the pool renews."""
+"""A pool whose Dask scheduler answers, or does not: leases of games that wait, and its own end."""
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +11,11 @@ import pytest
 from tests.server.places.workers.programs import Reports, job
 
 from arena_server.places.base import LocalBot
+from arena_server.places.workers import cluster
 from arena_server.places.workers.cluster import DaskPool
+
+#: For a task that does not end.
+PATIENCE_S = 30.0
 
 
 @pytest.mark.asyncio
@@ -82,3 +87,69 @@ async def test_what_no_worker_has_is_said_once() -> None:
     assert look({}, {}) == []
     untyped._begun, untyped._threads = set(), {}
     assert look() == [], "there is no worker yet, which is said already"
+
+
+class Scheduled:
+    """A client of a scheduler that is gone; it is closed after `close`, by what `raised` says."""
+
+    def __init__(self, raised: BaseException | None = None) -> None:
+        self.scheduler = self
+        self.closing, self.closed = asyncio.Event(), asyncio.Event()
+        self._raised = raised
+
+    async def identity(self, n_workers: int) -> dict[str, Any]:
+        raise OSError("the scheduler is gone")
+
+    async def close(self) -> None:
+        self.closing.set()
+        await self.closed.wait()
+        if self._raised is not None:
+            raise self._raised
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "raised", [None, OSError(), TimeoutError(), asyncio.CancelledError(), RuntimeError()]
+)
+async def test_a_pool_that_ends_while_it_looks_for_a_scheduler_looks_for_no_other(
+    raised: BaseException | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool, first, later = DaskPool("dask://127.0.0.1:1", []), Scheduled(raised), Scheduled(raised)
+    later.closed.set()
+    untyped: Any = pool
+    untyped._events, untyped._client = Reports(), first
+    made = list[Scheduled]()
+
+    async def connect() -> Scheduled:
+        made.append(later)
+        await asyncio.sleep(0)
+        return later
+
+    monkeypatch.setattr(pool, "_connect", connect)
+    watching = pool._spawn(untyped._watch())
+    await first.closing.wait()
+    watching.cancel()
+    await asyncio.wait([watching], timeout=PATIENCE_S)
+    assert watching.cancelled(), "it is not its client that is cancelled"
+    assert not made
+    first.closed.set()
+    await pool.close()
+
+
+@pytest.mark.asyncio
+async def test_a_pool_cancels_again_what_a_client_has_gone_on_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "LOOK_S", 0)
+    pool, cancelled = DaskPool("dask://127.0.0.1:1", []), 0
+
+    async def stubborn() -> None:
+        nonlocal cancelled
+        while cancelled < 2:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                cancelled += 1
+
+    pool._spawn(stubborn())
+    await asyncio.sleep(0)
+    await pool.close()
+    assert cancelled == 2
